@@ -1,0 +1,84 @@
+"""Differentially private latent-variable models: private fits beside exact ones, with guarantees.
+
+>>> import dpcore as dp
+>>> round(dp.compose([dp.Event(dp.Gaussian(5.0), count=100)], "exact", delta=1e-5).epsilon, 2)
+10.0
+
+The public names below are imported when first used, so that ``import dpcore`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from dpcore.accounting import best_proof, calibrate, compose, covers, replay
+    from dpcore.auditing.api import audit
+    from dpcore.datasets.load import load
+    from dpcore.errors import DPCoreError, InputError, NotCovered
+    from dpcore.evaluation.sweep import sweep
+    from dpcore.fitting.api import fit
+    from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Laplace, Ledger, Privacy
+    from dpcore.schema import Column, Schema
+
+_HOMES = {
+    "Column": "dpcore.schema",
+    "DPCoreError": "dpcore.errors",
+    "EpsilonDelta": "dpcore.privacy",
+    "Event": "dpcore.privacy",
+    "Gaussian": "dpcore.privacy",
+    "Guarantee": "dpcore.privacy",
+    "InputError": "dpcore.errors",
+    "Laplace": "dpcore.privacy",
+    "Ledger": "dpcore.privacy",
+    "NotCovered": "dpcore.errors",
+    "Privacy": "dpcore.privacy",
+    "Schema": "dpcore.schema",
+    "audit": "dpcore.auditing.api",
+    "best_proof": "dpcore.accounting",
+    "calibrate": "dpcore.accounting",
+    "compose": "dpcore.accounting",
+    "covers": "dpcore.accounting",
+    "fit": "dpcore.fitting.api",
+    "load": "dpcore.datasets.load",
+    "replay": "dpcore.accounting",
+    "sweep": "dpcore.evaluation.sweep",
+}
+
+__all__ = [
+    "Column",
+    "DPCoreError",
+    "EpsilonDelta",
+    "Event",
+    "Gaussian",
+    "Guarantee",
+    "InputError",
+    "Laplace",
+    "Ledger",
+    "NotCovered",
+    "Privacy",
+    "Schema",
+    "audit",
+    "best_proof",
+    "calibrate",
+    "compose",
+    "covers",
+    "fit",
+    "load",
+    "replay",
+    "sweep",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'dpcore' has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

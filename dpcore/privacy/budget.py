@@ -1,0 +1,57 @@
+"""A privacy request: the budget somebody wants, or the noise somebody wants to price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpcore.checks import one_of, positive, probability, whole
+from dpcore.errors import InputError
+from dpcore.privacy.adjacency import ADJACENCIES
+
+MODES = ("proved", "paper")
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """What is asked of a fit: exactly one of ``epsilon`` (with ``delta``) and ``noise_multiplier``.
+
+    epsilon, delta: the budget; delta in (0, 1).
+    noise_multiplier: noise standard deviation / sensitivity of each repeated release.
+    adjacency: ``replace_one`` | ``add_remove`` | ``label`` | ``feature``.
+    accountant: composition method that turns budget into noise and back.
+    mode: ``proved`` or ``paper`` (as published, whether or not the claim holds).
+    rows_per_person: the most rows one person can have; all of them are protected together.
+
+    >>> Privacy(epsilon=1.0, delta=1e-5).adjacency
+    'replace_one'
+    >>> Privacy(epsilon=0.0, delta=1e-5)
+    Traceback (most recent call last):
+    dpcore.errors.InputError: epsilon: 0.0 is not a finite number above 0; give one, for example 1.
+    """
+
+    epsilon: float | None = None
+    delta: float | None = None
+    noise_multiplier: float | None = None
+    adjacency: str = "replace_one"
+    accountant: str = "exact"
+    mode: str = "proved"
+    rows_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.noise_multiplier is None):
+            raise InputError(
+                "epsilon, noise_multiplier",
+                "neither was given" if self.epsilon is None else "both were given",
+                "give exactly one; for a fit without noise ask for privacy none",
+            )
+        if self.epsilon is not None:
+            positive("epsilon", self.epsilon)
+            if self.delta is None:
+                raise InputError("delta", "none was given", "give one, for example 0.00001")
+        if self.noise_multiplier is not None:
+            positive("noise_multiplier", self.noise_multiplier)
+        if self.delta is not None:
+            probability("delta", self.delta)
+        one_of("adjacency", self.adjacency, ADJACENCIES)
+        one_of("mode", self.mode, MODES)
+        whole("rows_per_person", self.rows_per_person)

@@ -1,0 +1,101 @@
+"""Events: what a mechanism did, apart from what it costs.
+
+An event says how much noise was added relative to the sensitivity *under the adjacency of the
+ledger it stands in*. Numeric fields may be arrays of one common shape: one event then describes
+a whole grid of runs, and every accountant answers for the grid at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+
+Real: TypeAlias = float | NDArray[np.float64]
+Sampling: TypeAlias = Literal["none", "poisson", "without_replacement"]
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Normal noise. ``noise_multiplier`` = standard deviation / L2 sensitivity; 0 = unprotected."""
+
+    noise_multiplier: Real
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Laplace noise. ``scale`` = scale / L1 sensitivity of the released vector.
+
+    ``l2_ratio`` = L2 sensitivity / L1 sensitivity, at most 1 (1 = a scalar, or not known). A vector
+    that is bounded in L2 costs far less in concentrated accounting than its L1 bound suggests.
+    """
+
+    scale: Real
+    l2_ratio: float = 1.0
+
+
+@dataclass(frozen=True)
+class EpsilonDelta:
+    """A black box that is (epsilon, delta)-differentially private and nothing more is known."""
+
+    epsilon: Real
+    delta: float = 0.0
+
+
+Mechanism: TypeAlias = Gaussian | Laplace | EpsilonDelta
+
+
+@dataclass(frozen=True)
+class Event:
+    """A mechanism run ``count`` times, adaptively, on the whole table or on random samples of it.
+
+    ``delta_each``: the share of delta a Gaussian may use under methods that count in
+    (epsilon, delta) pairs; ``None`` leaves the choice to the method. ``group`` and ``parallel``:
+    events of one group with ``parallel=True`` act on disjoint parts of the table.
+    """
+
+    mechanism: Mechanism
+    count: int = 1
+    delta_each: float | None = None
+    sampling: Sampling = "none"
+    sampling_rate: float = 1.0
+    group: str | None = None
+    parallel: bool = False
+
+    def __post_init__(self) -> None:
+        if self.count < 0 or self.count != int(self.count):
+            raise InputError("count", f"{self.count} is not a whole number >= 0", "give one")
+        if not 0.0 < self.sampling_rate <= 1.0:
+            raise InputError(
+                "sampling_rate", f"{self.sampling_rate} is not in (0, 1]", "give the sampled share"
+            )
+        for name, value in _amounts(self.mechanism).items():
+            if np.any(np.isnan(value)) or np.any(np.asarray(value) < 0.0):
+                raise InputError(
+                    name, "a negative or undefined amount of noise", "give a number >= 0"
+                )
+
+    def at(self, index: int) -> Event:
+        """The event of one run out of a grid of runs."""
+        picked = {name: _pick(value, index) for name, value in _amounts(self.mechanism).items()}
+        picked_mechanism: Mechanism = replace(self.mechanism, **picked)  # type: ignore[arg-type]
+        return replace(self, mechanism=picked_mechanism)
+
+
+def _amounts(mechanism: Mechanism) -> dict[str, Any]:
+    match mechanism:
+        case Gaussian(noise_multiplier=value):
+            return {"noise_multiplier": value}
+        case Laplace(scale=value):
+            return {"scale": value}
+        case EpsilonDelta(epsilon=value):
+            return {"epsilon": value}
+
+
+def _pick(value: Real, index: int) -> float:
+    array = np.asarray(value)
+    return float(array if array.ndim == 0 else array[index])

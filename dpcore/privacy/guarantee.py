@@ -1,0 +1,111 @@
+"""Claim, proof, evidence: what the paper says, what can be proved, what an attack has shown.
+
+A claim comes from a paper. A proof is an upper bound that can be recomputed from the ledger. An
+attack gives a lower bound: it can break a promise, never prove one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dpcore.privacy.adjacency import protects
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper states for the method, whether or not it holds."""
+
+    epsilon: float
+    delta: float
+    source: str
+    holds: bool
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Proof:
+    """An upper bound on epsilon for the mechanism as it ran, replayable from ledger and delta.
+
+    ``accountant`` computed ``epsilon``; ``kind`` is ``exact`` or ``upper bound``.
+    """
+
+    epsilon: float
+    delta: float
+    accountant: str
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A lower bound on epsilon, measured by attacking, with its confidence."""
+
+    lower: float
+    delta: float
+    confidence: float
+    runs: int
+    attack: str
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Everything that stands beside an epsilon.
+
+    ``epsilon`` is the proved upper bound, or ``None`` where nothing is proved. ``rehearsal`` says
+    that the noise can be drawn again (a seed, or no noise), so the fit is not a release. notes:
+    what a careful reader should know besides (a delta above 1/n, say).
+    """
+
+    epsilon: float | None
+    delta: float | None
+    adjacency: str
+    unit: str
+    rows_per_person: int
+    claim: Claim | None
+    proof: Proof | None
+    assumptions: tuple[str, ...]
+    rehearsal: bool
+    notes: tuple[str, ...] = ()
+    evidence: Evidence | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready; ``epsilon`` is the proved bound or null; the paper's is under ``claim``."""
+        record = asdict(self)
+        record["protects"] = protects(self.adjacency, self.unit, self.rows_per_person)
+        record["sentence"] = self.sentence()
+        return record
+
+    def sentence(self) -> str:
+        """The guarantee in one line: epsilon, delta, who is protected, proved or not.
+
+        >>> g = Guarantee(1.0, 1e-5, "replace_one", "person", 1, None,
+        ...               Proof(1.0, 1e-5, "exact", "exact", ""), (), rehearsal=True)
+        >>> g.sentence().split(". ")[0]
+        "epsilon = 1.00, delta = 0.00001, replacing one person's row"
+        """
+        who = protects(self.adjacency, self.unit, self.rows_per_person)
+        end = " Rehearsal: not a release." if self.rehearsal else ""
+        if self.epsilon is not None and self.delta is not None:
+            return (
+                f"epsilon = {show(self.epsilon)}, delta = {show(self.delta)}, {who}. Proved.{end}"
+            )
+        return f"No epsilon is proved for {who}.{end}"
+
+
+def show(number: float) -> str:
+    """A number as people read it: no exponent, three figures.
+
+    >>> show(1.0), show(0.0372), show(1e-5), show(12.345)
+    ('1.00', '0.0372', '0.00001', '12.3')
+    """
+    if number == 0.0 or number != number or number in (float("inf"), float("-inf")):
+        return str(number)
+    if abs(number) >= 100.0:
+        return f"{number:,.0f}"
+    if abs(number) < 0.01:
+        text = f"{number:.12f}".rstrip("0")
+        digits = text.split(".")[1]
+        zeros = len(digits) - len(digits.lstrip("0"))
+        return f"{number:.{zeros + 3}f}".rstrip("0")
+    return f"{number:.3g}" if abs(number) < 0.1 else f"{number:#.3g}".rstrip(".")

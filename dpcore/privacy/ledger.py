@@ -1,0 +1,116 @@
+"""The ledger: one line for each time something left the wall, from which any reader can recompute.
+
+An entry holds the noise and the sensitivity themselves; the event is their quotient, so an entry
+cannot claim more noise than it drew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpcore.errors import InputError
+from dpcore.privacy.events import Event, Gaussian, Laplace, Real
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One passage through a door.
+
+    what: the released quantity, in words. noise: ``gaussian`` | ``laplace`` | ``none``.
+    noise_scale: standard deviation (or Laplace scale) in units of the contribution's public bound.
+    sensitivity: largest change of the bounded sum under the adjacency, in the same units (L2 for
+    Gaussian, L1 for Laplace). proof: the lemma that makes the sensitivity true, or ``None``.
+    """
+
+    what: str
+    noise: str
+    noise_scale: Real
+    sensitivity: float
+    adjacency: str
+    proof: str | None
+    l2_sensitivity: float | None = None
+    count: int = 1
+
+    @property
+    def event(self) -> Event:
+        """The event this entry amounts to: noise divided by sensitivity."""
+        multiplier = self.noise_scale / self.sensitivity
+        if self.noise == "gaussian" or self.noise == "none":
+            return Event(Gaussian(multiplier), count=self.count)
+        if self.noise == "laplace":
+            ratio = 1.0 if self.l2_sensitivity is None else self.l2_sensitivity / self.sensitivity
+            return Event(Laplace(multiplier, min(1.0, ratio)), count=self.count)
+        raise InputError("noise", f"{self.noise!r} is not known", "use gaussian, laplace or none")
+
+    def at(self, index: int) -> LedgerEntry:
+        """The entry of one run out of a grid of runs."""
+        scale = np.asarray(self.noise_scale)
+        return LedgerEntry(
+            self.what,
+            self.noise,
+            float(scale if scale.ndim == 0 else scale[index]),
+            self.sensitivity,
+            self.adjacency,
+            self.proof,
+            self.l2_sensitivity,
+            self.count,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """A JSON-ready record; the words are those of ``dpcore account``'s questions."""
+        event = self.event
+        record: dict[str, Any] = {
+            "what": self.what,
+            "mechanism": "laplace" if self.noise == "laplace" else "gaussian",
+            "count": self.count,
+            "sampling": "none",
+            "adjacency": self.adjacency,
+            "noise_scale": self.noise_scale,
+            "sensitivity": self.sensitivity,
+            "proof": self.proof,
+        }
+        match event.mechanism:
+            case Gaussian(noise_multiplier=multiplier):
+                record["noise_multiplier"] = multiplier
+            case Laplace(scale=scale, l2_ratio=ratio):
+                record["scale"], record["l2_ratio"] = scale, ratio
+        return record
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The entries of one run (or of a grid of runs), in order."""
+
+    entries: tuple[LedgerEntry, ...] = ()
+
+    def __iter__(self) -> Iterator[LedgerEntry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(entry.event for entry in self.entries)
+
+    @property
+    def proved(self) -> bool:
+        """Whether every entry names the lemma behind its sensitivity."""
+        return all(entry.proof is not None for entry in self.entries)
+
+    def at(self, index: int) -> Ledger:
+        return Ledger(tuple(entry.at(index) for entry in self.entries))
+
+    def as_list(self) -> list[dict[str, Any]]:
+        return [entry.as_dict() for entry in self.entries]
+
+    def fingerprint(self) -> str:
+        """Short hash of the entries: two ledgers with one fingerprint tell the same story."""
+        text = json.dumps(self.as_list(), sort_keys=True, default=float)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

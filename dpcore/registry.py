@@ -1,0 +1,23 @@
+"""The registry: every model and audit, by the name scripts use, with what implements it.
+
+Adding a model is one line here and one file; it then inherits the contract tests of its kind.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+MODELS = {
+    "gmm": "dpcore.models.gmm",
+}
+AUDITS = {
+    "gmm": "dpcore.auditing.mixture:audit_mixture",
+}
+
+
+def load(target: str) -> Any:
+    """The module or ``module:object`` that a registry line names."""
+    module, _, name = target.partition(":")
+    found = import_module(module)
+    return getattr(found, name) if name else found
