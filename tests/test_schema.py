@@ -1,0 +1,327 @@
+"""The schema: public bounds that say in one sentence what is wrong with them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dpcore.errors import InputError
+from dpcore.schema import Ball, Column, Schema, category_text, check_frame
+
+AGE = Column("age", lower=0, upper=110, unit="years")
+REGION = Column("region", type="category", categories=("north", "south"))
+
+# Whatever TOML's basic strings can hold: no lone surrogates.
+WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
+NUMBERS = st.floats(-1e6, 1e6)
+
+
+@st.composite
+def columns(draw: st.DrawFn, name: str) -> Column:
+    """Any valid column, features with public bounds."""
+    role = draw(st.sampled_from(["feature", "label", "target", "id", "ignore"]))
+    unit = draw(st.none() | WORDS)
+    kind = draw(st.sampled_from(["number", "category", "binary", "text"]))
+    if kind == "category":
+        names = draw(st.lists(WORDS, min_size=1, max_size=4, unique=True))
+        return Column(name, role, kind, unit=unit, categories=tuple(names))
+    if kind == "text":
+        return Column(name, role, kind, unit=unit)
+    lower = draw(NUMBERS)
+    upper = lower + draw(st.floats(0.5, 1e6))
+    missing = draw(st.none() | st.just("role") | st.floats(lower, upper))
+    return Column(name, role, kind, lower, upper, unit, missing=missing)
+
+
+@st.composite
+def schemas(draw: st.DrawFn) -> Schema:
+    """Any valid schema."""
+    names = draw(st.lists(WORDS, max_size=4, unique=True).filter(lambda words: "seed" not in words))
+    drawn, seen = [Column("seed", lower=0, upper=1)], set()
+    for name in names:
+        column = draw(columns(name))
+        if column.role in seen & {"label", "target"}:
+            continue
+        seen.add(column.role)
+        drawn.append(column)
+    plain = Schema(tuple(drawn), draw(WORDS.filter(str.strip)), draw(st.integers(1, 9)))
+    size = len(plain.numeric_columns())
+    center = draw(st.lists(NUMBERS, min_size=size, max_size=size))
+    ball = draw(st.none() | st.builds(Ball, st.just(tuple(center)), st.floats(0.1, 1e6)))
+    return Schema(
+        plain.columns,
+        plain.unit,
+        plain.rows_per_person,
+        ball,
+        draw(st.none() | WORDS),
+        draw(st.none() | WORDS),
+        draw(st.booleans()),
+    )
+
+
+@given(schemas())
+@settings(max_examples=150, deadline=None)
+def test_toml_round_trip_gives_an_equal_schema(schema: Schema) -> None:
+    assert Schema.parse(schema.to_toml()) == schema
+
+
+def test_a_schema_file_reads_back(tmp_path: Path) -> None:
+    schema = Schema((AGE, REGION), "patient", 3, title="Tést", id="t", rehearsal=True)
+    path = tmp_path / "t.toml"
+    path.write_text(schema.to_toml(), encoding="utf-8")
+    assert Schema.from_toml(path) == schema
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.toml"
+    path.write_bytes(b"\xef\xbb\xbf[columns.age]\r\nlower = 0\r\nupper = 110\r\n")
+    assert Schema.from_toml(path).column("age").upper == 110.0
+
+
+def test_the_documented_format_is_read() -> None:
+    schema = Schema.parse(
+        """
+        [table]
+        unit = "patient"
+        rows_per_person = 2
+        id = "ward"
+        [columns.age]
+        role = "feature"
+        type = "number"
+        lower = 0
+        upper = 110
+        unit = "years"
+        missing = 40
+        [columns.dose]
+        lower = 0
+        upper = 5
+        missing = "role"
+        [columns.outcome]
+        role = "label"
+        type = "binary"
+        [columns.name]
+        role = "ignore"
+        type = "text"
+        """
+    )
+    assert (schema.unit, schema.rows_per_person, schema.id) == ("patient", 2, "ward")
+    assert schema.features == ("age", "dose")
+    assert (schema.label, schema.target) == ("outcome", None)
+    assert [number.fill for number in schema.numeric_columns()] == [40.0, 2.5]
+    assert schema.column("dose").missing == "role"
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "word"),
+    [
+        ("[columns.a]\nlower = 2\nupper = 1", "columns.a", "not below"),
+        ("[columns.a]\nlower = 1\nupper = 1", "columns.a", "not below"),
+        ("[columns.a]\nlower = 1", "columns.a", "upper is missing"),
+        ("[columns.a]\nupper = 1", "columns.a", "lower is missing"),
+        ("[columns.a]\nlower = -inf\nupper = 1", "columns.a.lower", "finite"),
+        ("[columns.a]\nlower = 0\nupper = nan", "columns.a.upper", "finite"),
+        ("[columns.a]\nlower = -1e308\nupper = 1e308", "columns.a", "too far"),
+        ('[columns.a]\nlower = "0"\nupper = 1', "columns.a.lower", "finite number"),
+        ("[columns.a]\nlower = true\nupper = 2", "columns.a.lower", "finite number"),
+        ("[columns.a]", "columns.a", "no bounds"),
+        ("[columns.a]\nlower = 0\nupper = 1\nmissing = 2", "columns.a.missing", "outside"),
+        ('[columns.a]\nlower = 0\nupper = 1\nmissing = "x"', "columns.a.missing", "finite"),
+        ('[columns.a]\nrole = "frature"', "columns.a.role", "not known"),
+        ("[columns.a]\nrole = 7", "columns.a.role", "not text"),
+        ('[columns.a]\ntype = "int"', "columns.a.type", "not known"),
+        ('[columns.a]\ntype = "category"', "columns.a", "no categories"),
+        ('[columns.a]\ntype = "category"\ncategories = "xy"', "columns.a", "not a list"),
+        ('[columns.a]\ntype = "category"\ncategories = ["x", "x"]', "columns.a", "twice"),
+        ('[columns.a]\ntype = "category"\ncategories = [1.5]', "columns.a", "whole number"),
+        ('[columns.a]\ntype = "category"\ncategories = ["x"]\nlower = 0', "columns.a", "no bounds"),
+        ('[columns.a]\ncategories = ["x"]\nlower = 0\nupper = 1', "columns.a", "categories"),
+        ('[columns.a]\ntype = "binary"\ncategories = ["x"]', "columns.a", "two categories"),
+        ("[columns.a]\nlower = 0\nupper = 1\nuint = 3", "columns.a", "'uint' is not known"),
+        ("[columns.a]\nlower = 0\nupper = 1\nunit = 3", "columns.a.unit", "not text"),
+        ("[columns]\na = 3", "columns.a", "not a table"),
+        ("columns = 3", "columns", "not a table"),
+        ("ball = 3\n[columns.a]", "ball", "not a table"),
+        ("[tabel]", "schema", "'tabel' is not known"),
+        ("", "columns", "no feature"),
+        ('[columns.a]\nrole = "ignore"', "columns", "no feature"),
+        ("[columns.a]\n[ball]\ncenter = [0]\nradius = -1", "ball.radius", "above 0"),
+        ("[columns.a]\n[ball]\ncenter = [0]\nradius = inf", "ball.radius", "finite"),
+        ("[columns.a]\n[ball]\ncenter = [0, 0]\nradius = 1", "ball.center", "coordinates"),
+        ("[columns.a]\n[ball]\ncenter = 0\nradius = 1", "ball.center", "not a list"),
+        ("[columns.a]\n[ball]\nradius = 1", "ball", "center is missing"),
+        ("[columns.a]\n[ball]\ncenter = [0]\nradius = 1\nr = 2", "ball", "'r' is not known"),
+        ("[table]\nrows_per_person = 0", "table.rows_per_person", "below 1"),
+        ("[table]\nrows_per_person = 1.5", "table.rows_per_person", "whole"),
+        ('[table]\nunit = " "', "table.unit", "not a word"),
+        ("[table]\nunit = 3", "table.unit", "not a word"),
+        ('[table]\nrehearsal = "no"', "table.rehearsal", "true or false"),
+        ("[columns.a\nlower = 0", "schema", "not valid TOML"),
+        ("[columns.a]\n[columns.a]", "schema", "not valid TOML"),
+        ("x = " + "[" * 5_000, "schema", "not valid TOML"),
+        ("[columns.a]\nrole = 0x" + "f" * 9_000, "columns.a.role", "not text"),
+        ("[columns.a]\nlower = 0x" + "f" * 9_000, "columns.a.lower", "finite"),
+    ],
+)
+def test_a_mistake_names_the_field_and_what_was_found(text: str, field: str, word: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Schema.parse(text)
+    assert caught.value.field == field
+    assert word in caught.value.found
+    assert caught.value.remedy
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_given_twice_is_refused() -> None:
+    with pytest.raises(InputError, match="named twice"):
+        Schema((AGE, AGE))
+
+
+def test_two_labels_are_refused() -> None:
+    labels = (Column("a", "label"), Column("b", "label"))
+    with pytest.raises(InputError, match="two columns have the role label"):
+        Schema((AGE, *labels))
+
+
+@pytest.mark.parametrize("name", ["absent.toml", ".", "latin.toml", "large.toml", "a\0b"])
+def test_an_unreadable_schema_file_is_one_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / "latin.toml").write_bytes("# é".encode("latin-1"))
+    (tmp_path / "large.toml").write_bytes(b"#" * (2 << 20))
+    with pytest.raises(InputError) as caught:
+        Schema.from_toml(tmp_path / name)
+    assert str(tmp_path.parent) not in str(caught.value)
+
+
+@given(st.binary(max_size=200))
+@example(b"\xff\xfe[\x00")
+@settings(max_examples=150, deadline=None)
+def test_random_bytes_give_a_schema_or_an_input_error(
+    tmp_path_factory: pytest.TempPathFactory, raw: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "fuzz.toml"
+    path.write_bytes(raw)
+    with pytest.raises(InputError):  # no random bytes name a feature with bounds
+        Schema.from_toml(path)
+
+
+TOML_VALUES = st.sampled_from(
+    ["0", "-1", "1e400", "nan", "true", '""', '"role"', "[]", '["a", "b"]', "{x = 1}", "1979-05-27"]
+)
+TOML_KEYS = st.sampled_from(
+    ["role", "type", "lower", "upper", "unit", "categories", "missing", "center", "radius", "name"]
+)
+TOML_HEADS = st.sampled_from(["[table]", "[columns.a]", "[columns.b]", "[ball]", "[[columns]]"])
+
+
+@given(st.lists(TOML_HEADS | st.tuples(TOML_KEYS, TOML_VALUES).map(" = ".join), max_size=12))
+@settings(max_examples=300, deadline=None)
+def test_any_toml_gives_a_schema_or_an_input_error(lines: list[str]) -> None:
+    try:
+        schema = Schema.parse("\n".join(lines))
+    except InputError:
+        return
+    for number in schema.numeric_columns():
+        assert -math.inf < number.lower < number.upper < math.inf
+
+
+def test_every_number_a_model_sees_has_bounds_and_a_fill_inside_them() -> None:
+    answer = Column("answer", type="binary", categories=("no", "yes"))
+    numbers = Schema((AGE, REGION, answer, Column("flag", type="binary"))).numeric_columns()
+    assert [(n.name, n.source, n.category) for n in numbers] == [
+        ("age", "age", None),
+        ("region=north", "region", "north"),
+        ("region=south", "region", "south"),
+        ("answer=yes", "answer", "yes"),
+        ("flag", "flag", None),
+    ]
+    assert [(n.lower, n.upper, n.fill) for n in numbers] == [
+        (0.0, 110.0, 55.0),
+        (0.0, 1.0, 0.0),
+        (0.0, 1.0, 0.0),
+        (0.0, 1.0, 0.0),
+        (0.0, 1.0, 0.5),
+    ]
+    assert numbers[0].unit == "years"
+
+
+def test_in_a_ball_the_extent_and_the_fill_come_from_the_ball() -> None:
+    numbers = Schema.ball_of(["x", "y"], [1.0, -2.0], 5).numeric_columns()
+    assert [(n.lower, n.upper, n.fill) for n in numbers] == [(-4.0, 6.0, 1.0), (-7.0, 3.0, -2.0)]
+
+
+def test_bounds_off_the_data_mark_the_schema_as_a_rehearsal() -> None:
+    frame = pd.DataFrame(
+        {
+            "x": [1.0, np.nan, 3.0, np.inf],
+            "c": ["a", "b", None, "a"],
+            "same": [2, 2, 2, 2],
+            "y": [0, 1, 0, 1],
+        }
+    )
+    schema = Schema.infer_for_rehearsal(frame, label="y")
+    assert schema.rehearsal
+    assert (schema.column("x").lower, schema.column("x").upper) == (1.0, 3.0)
+    assert schema.column("c").categories == ("a", "b")
+    assert schema.column("same").low < 2 < schema.column("same").high
+    assert schema.label == "y"
+    assert "rehearsal = true" in schema.to_toml()  # a saved copy must not look public
+    assert not Schema.from_bounds({"x": (0, 1)}).rehearsal
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "word"),
+    [
+        ({"b": [1]}, AGE, "no such column"),
+        ({"age": ["8675309x"]}, AGE, "text"),
+        ({"age": ["1", "2,5"]}, AGE, "text"),
+        ({"age": [1 + 2j]}, AGE, "text"),
+        ({"age": [[1], [2, 3]]}, AGE, "text"),
+        ({"age": pd.to_datetime(["2020-01-01"])}, AGE, "text"),
+        ({"flag": ["yes"]}, Column("flag", type="binary"), "text"),
+    ],
+)
+def test_a_frame_that_does_not_fit_is_refused_without_its_cells(
+    cells: dict[str, object], column: Column, word: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        check_frame(pd.DataFrame(cells), Schema((column,)))
+    assert word in caught.value.found
+    assert caught.value.field == column.name
+    assert "8675309" not in str(caught.value)
+    assert not any(digit in str(caught.value) for digit in "0123456789")
+
+
+def test_a_column_that_comes_twice_is_refused() -> None:
+    frame = pd.DataFrame([[1, 2]], columns=["age", "age"])
+    with pytest.raises(InputError, match="twice"):
+        check_frame(frame, Schema((AGE,)))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [1, 2],
+        ["1", " 2.5 ", "NA", "?", None],
+        [True, False],
+        pd.array([1, None], dtype="Int64"),
+        [np.nan, np.inf],
+        [],
+    ],
+)
+def test_numbers_and_missing_cells_fit_a_number_column(cells: list[object]) -> None:
+    check_frame(pd.DataFrame({"age": cells}), Schema((AGE,)))
+
+
+def test_ignored_columns_need_not_be_there() -> None:
+    check_frame(pd.DataFrame({"age": [1]}), Schema((AGE, Column("note", "ignore", "text"))))
+
+
+def test_whole_numbers_keep_their_category_beside_missing_cells() -> None:
+    assert list(category_text(pd.Series([1.0, np.nan, 2.5]))) == ["1", "nan", "2.5"]
+    assert list(category_text(pd.Series(pd.array([1.0, None], dtype="Float64")))) == ["1", "nan"]
+    assert list(category_text(pd.Series([1, 2]))) == ["1", "2"]
