@@ -1,0 +1,197 @@
+"""What every composition method offers: events and a delta in, an epsilon or a refusal out.
+
+A method is a theorem about a list of events; it says in which direction it errs, and what it
+assumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError, NotCovered
+from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
+
+Array = NDArray[np.float64]
+Events = Sequence[Event]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An epsilon with everything needed to judge it.
+
+    epsilon: a number, or an array over the grid of runs. kind: ``exact`` or ``upper bound``.
+    lower: a lower end of the true epsilon, where the method gives one.
+    """
+
+    epsilon: Real
+    delta: float
+    accountant: str
+    kind: str
+    assumptions: tuple[str, ...]
+    source: str
+    lower: Real | None = None
+
+
+class Accountant(Protocol):
+    """A composition method. Numbers in events may be arrays of one shape; so are the answers.
+
+    name: the word scripts use. title: what a screen says. kind: ``exact`` or ``upper bound``.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def assumptions(self) -> tuple[str, ...]: ...
+
+    def check(self, events: Events) -> None:
+        """Raise NotCovered, naming another way, unless the method has a theorem for all events."""
+
+    def epsilon(self, events: Events, delta: Real) -> Real:
+        """The smallest epsilon the method can prove at ``delta``."""
+
+    def delta(self, events: Events, epsilon: Real) -> Real:
+        """The smallest delta the method can prove at ``epsilon``."""
+
+
+@runtime_checkable
+class Calibrated(Protocol):
+    """A method that can say by a formula how much noise a budget needs."""
+
+    def factor(self, events: Events, epsilon: Real, delta: float) -> Real:
+        """The factor on the noise of all events, before rounding up."""
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A method that cannot prove every budget, however much noise there is."""
+
+    def check_reachable(self, epsilon: Real, delta: float) -> None:
+        """Raise NotCovered, naming the smallest reachable epsilon, for a budget below it."""
+
+
+def real(value: Any) -> Real:
+    """A plain float where there is one number, else the array.
+
+    >>> real(np.array(2.0))
+    2.0
+    """
+    array = np.asarray(value, dtype=float)
+    return float(array) if array.ndim == 0 else array
+
+
+def live(events: Events) -> tuple[Event, ...]:
+    """The events that happened: a count of 0 is nothing."""
+    return tuple(event for event in events if event.count > 0)
+
+
+def noise_of(event: Event) -> Real:
+    """The number that says how much noise there is (for a black box: its epsilon)."""
+    match event.mechanism:
+        case Gaussian(noise_multiplier=value) | Laplace(scale=value) | EpsilonDelta(epsilon=value):
+            return value
+
+
+def check_plain(events: Events, title: str) -> None:
+    """Refuse what the methods for whole-table releases have no theorem for."""
+    for event in live(events):
+        if event.sampling != "none":
+            raise NotCovered(
+                "sampling",
+                f"{title} has no theorem for releases on a random sample of the table",
+                "leave the sampling out (sampling none), which never understates the cost",
+            )
+        if event.parallel:
+            raise NotCovered(
+                "parallel",
+                f"{title} has no theorem for releases on disjoint parts of the table",
+                "count them one after another (parallel false), which never understates the cost",
+            )
+        if not isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta):
+            raise NotCovered(
+                "mechanism",
+                f"{title} has no theorem for a mechanism of this kind",
+                "give a gaussian, laplace or epsilon_delta event",
+            )
+
+
+def check_concentrated(events: Events, title: str) -> None:
+    """Refuse also black boxes with a delta: nothing bounds their moments."""
+    check_plain(events, title)
+    for event in live(events):
+        if isinstance(event.mechanism, EpsilonDelta) and event.mechanism.delta > 0.0:
+            raise NotCovered(
+                "mechanism",
+                f"{title} has no theorem for a black box with a delta above 0",
+                "choose linear or advanced",
+            )
+
+
+def scaled(events: Events, factor: Real) -> tuple[Event, ...]:
+    """The same events with all noise multiplied by ``factor``.
+
+    >>> scaled([Event(Gaussian(2.0))], 1.5)[0].mechanism
+    Gaussian(noise_multiplier=3.0)
+    """
+    return tuple(_scaled(event, factor) for event in live(events))
+
+
+def _scaled(event: Event, factor: Real) -> Event:
+    match event.mechanism:
+        case Gaussian(noise_multiplier=value):
+            return replace(event, mechanism=Gaussian(_times(value, factor)))
+        case Laplace(scale=value, l2_ratio=ratio):
+            return replace(event, mechanism=Laplace(_times(value, factor), ratio))
+    raise InputError(
+        "events",
+        "a black box has no noise that could be scaled",
+        "give gaussian and laplace events only",
+    )
+
+
+def _times(value: Real, factor: Real) -> Real:
+    """Infinite noise stays infinite, whatever the factor."""
+    endless = np.isinf(value)
+    return real(np.where(endless, np.inf, np.where(endless, 1.0, value) * factor))
+
+
+def inverse_square(noise: Real) -> Array:
+    """``1 / noise^2``; no noise gives infinity."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.asarray(1.0 / np.square(np.asarray(noise, dtype=float)))
+
+
+def least_delta(epsilon_at: Callable[[Array], Real], target: Real, least: Real) -> Real:
+    """Smallest delta with ``epsilon_at(delta) <= target``, rounded up; 1 where there is none.
+
+    epsilon_at: falls with delta; infinite where delta is too small. least: where to start.
+    """
+    target = np.asarray(target, dtype=float)
+    floor = np.maximum(np.asarray(least, dtype=float), 1e-300)
+    shape = np.broadcast_shapes(
+        target.shape, floor.shape, np.shape(epsilon_at(np.asarray(1.0 - 1e-16)))
+    )
+    low = np.broadcast_to(np.log(np.minimum(floor, 1.0)), shape).copy()
+    high = np.zeros(shape)
+    met = np.broadcast_to(np.asarray(epsilon_at(np.exp(low))) <= target, shape)
+    high = np.where(met, low, high)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        enough = np.asarray(epsilon_at(np.exp(middle))) <= target
+        high, low = np.where(enough, middle, high), np.where(enough, low, middle)
+    pure = np.asarray(epsilon_at(np.zeros(()))) <= target
+    return real(np.where(met & pure & (np.asarray(least) <= 0.0), 0.0, np.exp(high)))

@@ -1,0 +1,33 @@
+"""The accountants, by the name scripts use: one line each, imported when first asked for."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from dpcore.accounting.base import Accountant
+from dpcore.checks import one_of
+from dpcore.registry import load
+
+ACCOUNTANTS = {
+    "linear": "dpcore.accounting.linear:LINEAR",
+    "advanced": "dpcore.accounting.advanced:ADVANCED",
+    "zcdp": "dpcore.accounting.zcdp:CLASSIC",
+    "zcdp_tight": "dpcore.accounting.zcdp:TIGHT",
+    "ma": "dpcore.accounting.moments:MOMENTS",
+    "exact": "dpcore.accounting.gaussian:EXACT",
+}
+
+
+def accountant(name: str | Accountant) -> Accountant:
+    """The accountant of a registered name; an accountant passes through.
+
+    >>> accountant("zcdp").title
+    'zCDP'
+    """
+    return _registered(name) if isinstance(name, str) else name
+
+
+@cache
+def _registered(name: str) -> Accountant:
+    found: Accountant = load(ACCOUNTANTS[one_of("accountant", name, ACCOUNTANTS)])
+    return found

@@ -1,0 +1,105 @@
+"""What many releases cost together (compose), and how much noise a budget needs (calibrate)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpcore.accounting.base import Accountant, Bound, Events, live, noise_of
+from dpcore.accounting.catalogue import accountant as registered
+from dpcore.accounting.solve import noise_factor
+from dpcore.checks import probability
+from dpcore.errors import InputError, NotCovered
+from dpcore.privacy.events import EpsilonDelta, Real
+
+
+def compose(events: Events, accountant: str | Accountant = "exact", *, delta: float) -> Bound:
+    """The epsilon of all events together at ``delta``.
+
+    events: what was done; a field that is an array gives an array of epsilons. accountant: a
+    registered name, or an accountant with its own settings. delta: in [0, 1).
+
+    **Guarantee.** ``kind`` says whether the epsilon is exact or an upper bound; never below.
+
+    =========================  ========
+    no events, or all count 0  0
+    noise 0                    infinity
+    =========================  ========
+
+    Raises NotCovered where the method has no theorem, InputError for a delta that cannot be.
+
+    >>> from dpcore.privacy import Event, Gaussian
+    >>> round(compose([Event(Gaussian(5.0), count=100)], "exact", delta=1e-5).epsilon, 4)
+    9.9973
+    """
+    method = registered(accountant)
+    delta = _delta(delta)
+    return Bound(
+        epsilon=method.epsilon(events, delta),
+        delta=delta,
+        accountant=method.name,
+        kind=method.kind,
+        assumptions=method.assumptions,
+        source=method.source,
+    )
+
+
+def calibrate(
+    events: Events, epsilon: Real, delta: float, accountant: str | Accountant = "exact"
+) -> Real:
+    """The smallest factor on the noise of all events that meets (epsilon, delta).
+
+    epsilon: above 0, a number or an array (one factor each). delta: in (0, 1).
+
+    **Guarantee.** ``compose(scaled events)`` is at most ``epsilon``, and within 1e-9 of it. Events
+    that never happened, or with infinite noise, need the factor 0.
+
+    Raises InputError where no factor does: noise of size 0, black boxes, or a method whose smallest
+    reachable epsilon (named) is above the target.
+
+    >>> from dpcore.privacy import Event, Gaussian
+    >>> round(calibrate([Event(Gaussian(1.0), count=100)], 1.0, 1e-5), 4)
+    37.3063
+    """
+    method = registered(accountant)
+    probability("delta", delta)
+    target = np.asarray(epsilon, dtype=float)
+    if not np.all((target > 0.0) & np.isfinite(target)):
+        raise InputError("epsilon", "a value is not a finite number above 0", "give one, e.g. 1")
+    method.check(events)
+    _check_noise(events)
+    return noise_factor(method, events, epsilon, float(delta))
+
+
+def covers(name: str | Accountant, events: Events) -> str | None:
+    """``None`` where the method has a theorem for all events, else the reason in a sentence.
+
+    >>> from dpcore.privacy import Event, Laplace
+    >>> covers("zcdp", [Event(Laplace(1.0))]) is None
+    True
+    >>> covers("exact", [Event(Laplace(1.0))])[:52]
+    'accountant: exact counting covers Gaussian noise onl'
+    """
+    try:
+        registered(name).check(events)
+    except NotCovered as refusal:
+        return str(refusal)
+    return None
+
+
+def _check_noise(events: Events) -> None:
+    for event in live(events):
+        if isinstance(event.mechanism, EpsilonDelta):
+            raise InputError(
+                "events", "a black box has no noise that could be scaled", "give its mechanism"
+            )
+        if np.any(np.asarray(noise_of(event)) == 0.0):
+            raise InputError(
+                "events", "noise of size 0 stays 0 at every scale", "give every event some noise"
+            )
+
+
+def _delta(value: Any) -> float:
+    """A delta; 0 is allowed here, since pure composition needs none."""
+    return 0.0 if isinstance(value, int | float) and value == 0 else probability("delta", value)

@@ -1,0 +1,147 @@
+"""Methods that count in pairs: each release is turned into its own (epsilon, delta) first.
+
+A Gaussian release has a whole curve of pairs; it is read at the delta it was given (``delta_each``)
+by the exact curve of Balle, Wang 2018, Theorem 8, which holds for every epsilon, unlike the
+classical formula.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.accounting.base import Array, Events, live
+from dpcore.accounting.gaussian import epsilon_of
+from dpcore.errors import InputError
+from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
+from dpcore.privacy.guarantee import show
+
+
+class SharesExceedDelta(InputError):
+    """The deltas of single releases use up the total; a method that needs none may still do."""
+
+
+_ROUNDING = 1e-12  # n shares of delta / n may add to a little more than delta
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of all releases: epsilons ``(events, ...)`` with counts ``(events,)``, deltas summed.
+
+    spent: the sum of all deltas. slack: what is left of delta; negative where it does not suffice.
+    """
+
+    epsilons: Array
+    counts: Array
+    spent: Array
+    slack: Array
+
+    @property
+    def linear(self) -> Array:
+        """Sum of the epsilons."""
+        return np.asarray(np.tensordot(self.counts, self.epsilons, axes=1))
+
+
+def gaussian_releases(events: Events) -> int:
+    """How many Gaussian releases there are."""
+    return sum(e.count for e in live(events) if isinstance(e.mechanism, Gaussian))
+
+
+def shares(events: Events, delta: Real) -> list[Real]:
+    """Each event's delta for one of its releases; by default delta / (2 Gaussian releases)."""
+    default = np.asarray(delta) / (2 * max(1, gaussian_releases(events)))
+    return [_share(event, default) for event in live(events)]
+
+
+def _share(event: Event, default: Array) -> Real:
+    match event.mechanism:
+        case Gaussian():
+            return default if event.delta_each is None else event.delta_each
+        case EpsilonDelta(delta=each):
+            return each
+    return 0.0
+
+
+def pairs(events: Events, delta: Real) -> Pairs:
+    """Every release's pair at a total of ``delta``, which broadcasts against the events' arrays."""
+    happened, each = live(events), shares(events, delta)
+    spent = sum(
+        (event.count * np.asarray(share) for event, share in zip(happened, each, strict=True)),
+        start=np.zeros(np.shape(delta)),
+    )
+    return Pairs(
+        _epsilons(happened, each, np.shape(delta)),
+        np.array([float(event.count) for event in happened]),
+        spent,
+        np.asarray(delta) - spent,
+    )
+
+
+def _epsilons(events: Events, each: list[Real], shape: tuple[int, ...]) -> Array:
+    """``(events, ...)``; all Gaussians are solved in one call."""
+    known = [_amount(event) for event in events]
+    full = np.broadcast_shapes(shape, *(np.shape(value) for value in known))
+    table = np.array([np.broadcast_to(value, full) for value in known]).reshape(-1, *full)
+    curves = [i for i, event in enumerate(events) if isinstance(event.mechanism, Gaussian)]
+    if curves:
+        share = np.array([np.broadcast_to(np.asarray(each[i]), full) for i in curves])
+        table[curves] = epsilon_of(share, table[curves])
+    return table
+
+
+def _amount(event: Event) -> Array:
+    """epsilon of a Laplace release or a black box; mu of a Gaussian."""
+    with np.errstate(divide="ignore"):
+        match event.mechanism:
+            case Gaussian(noise_multiplier=value) | Laplace(scale=value):
+                return np.asarray(1.0 / np.asarray(value, dtype=float))
+            case EpsilonDelta(epsilon=value):
+                return np.asarray(value, dtype=float)
+
+
+def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None:
+    """Refuse when the deltas of single releases use up ``delta``, naming what would fit."""
+    smallest = float(np.min(np.asarray(delta)))
+    spent = float(np.max(pairs_spent(events, smallest)))
+    if spent < smallest or (spent <= smallest * (1.0 + _ROUNDING) and not slack_needed):
+        return
+    boxes = sum(
+        e.count * e.mechanism.delta for e in live(events) if isinstance(e.mechanism, EpsilonDelta)
+    )
+    releases, left = gaussian_releases(events), smallest - boxes
+    if releases == 0 or left <= 0.0:
+        raise SharesExceedDelta(
+            "delta",
+            f"{show(smallest)} is used up by black boxes with deltas of {show(boxes)} in all",
+            f"give a delta above {show(boxes)}",
+        )
+    raise SharesExceedDelta(
+        "delta_each",
+        f"the shares of single releases add to {show(spent)}, which uses up delta {show(smallest)}",
+        f"give every Gaussian release {'less than' if slack_needed else 'at most'} "
+        f"{show(three_figures_down(left / releases))}",
+    )
+
+
+def three_figures_down(number: float) -> float:
+    """What a reader sees must fit."""
+    unit = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return math.floor(number / unit) * unit
+
+
+def pairs_spent(events: Events, delta: Real) -> Array:
+    """The sum of all single deltas."""
+    happened, each = live(events), shares(events, delta)
+    return np.asarray(
+        sum(
+            (event.count * np.asarray(share) for event, share in zip(happened, each, strict=True)),
+            start=np.zeros(()),
+        )
+    )
+
+
+def fixed_deltas(events: Events) -> float:
+    """The part of :func:`pairs_spent` that does not shrink with delta."""
+    return float(pairs_spent(events, 0.0))

@@ -1,0 +1,77 @@
+"""Proofs that travel: the best bound for a ledger's events, and its recomputation by a reader."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpcore.accounting.base import Bound, Events
+from dpcore.accounting.catalogue import ACCOUNTANTS
+from dpcore.accounting.compose import compose
+from dpcore.accounting.gaussian import all_gaussian
+from dpcore.accounting.pairs import SharesExceedDelta
+from dpcore.errors import InputError, NotCovered, ReplayError
+from dpcore.privacy import Ledger, Proof
+
+AGREEMENT = 1e-9  # relative; recomputation differs in the last digits at most
+
+
+def best_proof(events: Events, delta: float) -> Proof:
+    """The smallest epsilon that any registered method proves for the events of one run.
+
+    Gaussian events alone are counted exactly. Raises NotCovered where no method has a theorem.
+
+    >>> from dpcore.privacy import Event, Laplace
+    >>> best_proof([Event(Laplace(2.0))], 1e-5).accountant
+    'linear'
+    """
+    if all_gaussian(events):
+        return _proof(compose(events, "exact", delta=delta))
+    bounds, refusals = [], []
+    for name in ACCOUNTANTS:
+        try:
+            bounds.append(compose(events, name, delta=delta))
+        except (NotCovered, SharesExceedDelta) as refusal:
+            refusals.append(refusal)
+    if not bounds:
+        raise refusals[0]
+    return min((_proof(bound) for bound in bounds), key=lambda proof: proof.epsilon)
+
+
+def _proof(bound: Bound) -> Proof:
+    if np.ndim(bound.epsilon) != 0:
+        raise InputError("events", "they describe a grid of runs", "ask for the events of one run")
+    return Proof(float(bound.epsilon), bound.delta, bound.accountant, bound.kind, bound.source)
+
+
+def replay(ledger: Ledger, proof: Proof) -> Bound:
+    """Recompute a proof from the ledger's events alone.
+
+    Returns the recomputed bound. Raises ReplayError when it differs from ``proof.epsilon`` by more
+    than 1e-9 relative, when an entry has no proof of its sensitivity, when the entries are under
+    different adjacencies, or when the accountant refuses.
+    """
+    if not ledger.proved:
+        raise ReplayError("The ledger has an entry without a proof of its sensitivity.")
+    if len({entry.adjacency for entry in ledger}) > 1:
+        raise ReplayError("The ledger's entries are under different adjacencies.")
+    try:
+        bound = compose(ledger.events, proof.accountant, delta=proof.delta)
+    except InputError as refusal:
+        raise ReplayError(f"The proof's accountant refuses the ledger: {refusal}") from refusal
+    if np.ndim(bound.epsilon) != 0:
+        raise ReplayError("The ledger describes a grid of runs; replay one run of it.")
+    if bound.kind != proof.kind:
+        raise ReplayError(f"The proof claims kind {proof.kind!r}; the method gives {bound.kind!r}.")
+    if not _agree(float(bound.epsilon), proof.epsilon):
+        raise ReplayError(
+            f"The ledger gives epsilon {bound.epsilon:.12g}, the proof states {proof.epsilon:.12g}."
+        )
+    return bound
+
+
+def _agree(found: float, stated: float) -> bool:
+    if math.isinf(found) or math.isinf(stated):
+        return found == stated
+    return abs(found - stated) <= AGREEMENT * abs(stated)

@@ -1,0 +1,146 @@
+"""The smallest amount of noise that meets a budget: one root, found for a whole grid at once.
+
+Chandrupatla 1997: a bracketed root finder that uses inverse quadratic interpolation while it is
+safe and bisection otherwise. The result is rounded up until the method itself confirms the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.base import (
+    Accountant,
+    Array,
+    Calibrated,
+    Events,
+    Limited,
+    live,
+    noise_of,
+    real,
+    scaled,
+)
+from dpcore.errors import InputError
+from dpcore.privacy.events import Real
+
+_CLOSE = 1e-11  # of log epsilon
+_FAR = 100.0  # on the scale of log noise; a walk stays below exp(700)
+_CLIP = 60.0  # of log epsilon, where a bound is 0 or infinite
+
+
+def noise_factor(accountant: Accountant, events: Events, epsilon: Real, delta: float) -> Real:
+    """Smallest factor on all noise with which ``accountant`` proves (epsilon, delta)."""
+    target = np.asarray(epsilon, dtype=float)
+
+    def epsilon_at(factor: Array) -> Array:
+        return np.asarray(accountant.epsilon(scaled(events, factor), delta))
+
+    if isinstance(accountant, Limited) and live(events):
+        accountant.check_reachable(epsilon, delta)
+    bare = epsilon_at(np.ones(target.shape))
+    nothing = np.broadcast_to(_no_release(events), bare.shape)
+    if np.all(nothing):
+        return real(np.zeros(bare.shape))
+    if isinstance(accountant, Calibrated):
+        factor = np.broadcast_to(accountant.factor(events, epsilon, delta), bare.shape)
+    else:
+        factor = np.where(nothing, 0.0, _solve(epsilon_at, target, bare, nothing))
+    return real(_rounded_up(epsilon_at, factor, target))
+
+
+def _no_release(events: Events) -> NDArray[np.bool_]:
+    """Where all noise is infinite."""
+    endless = np.array(True)
+    for event in live(events):
+        endless = endless & np.isinf(noise_of(event))
+    return endless
+
+
+def _rounded_up(epsilon_at: Callable[[Array], Array], factor: Array, target: Array) -> Array:
+    """``factor`` enlarged, by parts in 1e15 at first, until the budget holds as computed."""
+    step = 1e-15
+    factor = factor * (1.0 + step)
+    for _ in range(24):
+        above = ~(epsilon_at(factor) <= target)
+        if not np.any(above):
+            return factor
+        factor = np.where(above, factor * (1.0 + step), factor)
+        step *= 3.0
+    raise InputError("epsilon", "no amount of noise meets it", "give a larger epsilon")
+
+
+def _solve(
+    epsilon_at: Callable[[Array], Array], target: Array, bare: Array, skip: NDArray[np.bool_]
+) -> Array:
+    """The factor where epsilon equals ``target``, to 1e-11: a root in log-log coordinates."""
+    aim = np.log(target) - 2.0 * _CLOSE  # so that the error stays on the side of more noise
+
+    def excess(u: Array) -> Array:
+        found = bare if not np.any(u) else epsilon_at(np.exp(u))
+        with np.errstate(divide="ignore"):
+            distance = np.clip(np.log(found) - aim, -_CLIP, _CLIP)
+        return np.asarray(np.where(skip, -0.1 - u, distance))
+
+    start = excess(np.zeros(bare.shape))
+    low, high, at_low, at_high = _bracket(excess, start)
+    return np.asarray(np.exp(_chandrupatla(excess, low, high, at_low, at_high)))
+
+
+def _bracket(excess: Callable[[Array], Array], start: Array) -> tuple[Array, Array, Array, Array]:
+    """Ends with excess > 0 and excess <= 0; e times the noise lowers log epsilon by about 1."""
+    low, high = np.zeros(start.shape), np.zeros(start.shape)
+    at_low, at_high = start.copy(), start.copy()
+    reach = 0.2
+    move = start
+    while np.any(at_high > 0.0):
+        short = at_high > 0.0
+        low, at_low = np.where(short, high, low), np.where(short, at_high, at_low)
+        high = np.where(short, high + np.abs(move) + reach, high)
+        at_high = excess(high)
+        move, reach = at_high, 2.0 * reach
+        if reach > _FAR:
+            raise InputError("epsilon", "no amount of noise meets it", "give a larger epsilon")
+    reach = 0.2
+    move = at_low
+    while np.any(at_low <= 0.0):
+        short = at_low <= 0.0
+        high, at_high = np.where(short, low, high), np.where(short, at_low, at_high)
+        low = np.where(short, low - np.abs(move) - reach, low)
+        at_low = np.where(short, excess(low), at_low)
+        move, reach = at_low, 2.0 * reach
+        if reach > _FAR:
+            raise InputError("epsilon", "every amount of noise meets it", "give a smaller epsilon")
+    return low, high, at_low, at_high
+
+
+def _chandrupatla(
+    function: Callable[[Array], Array], a: Array, b: Array, fa: Array, fb: Array
+) -> Array:
+    """A root between ``a`` (the newest point) and ``b``; c is the oldest, as in the paper."""
+    c, fc = a, fa
+    t = fa / np.where(fa == fb, 1.0, fa - fb)
+    t = np.clip(np.where(fa == fb, 0.5, t), 0.02, 0.98)
+    for _ in range(100):
+        x = a + t * (b - a)
+        fx = function(x)
+        same = np.sign(fx) == np.sign(fa)
+        c, fc = np.where(same, a, b), np.where(same, fa, fb)
+        b, fb = np.where(same, b, a), np.where(same, fb, fa)
+        a, fa = x, fx
+        best = np.where(np.abs(fa) < np.abs(fb), a, b)
+        width = np.abs(b - a)
+        tolerance = 1e-15 * (1.0 + np.abs(best))
+        if np.all((width <= tolerance) | (np.minimum(np.abs(fa), np.abs(fb)) <= _CLOSE)):
+            return np.asarray(best)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+            safe = (phi**2 < xi) & ((1.0 - phi) ** 2 < 1.0 - xi)
+            inverse = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (
+                fc - fb
+            )
+        t = np.where(safe & np.isfinite(inverse), inverse, 0.5)
+        edge = np.minimum(0.5, tolerance / np.maximum(width, 1e-300))
+        t = np.clip(t, edge, 1.0 - edge)
+    return np.asarray(b)

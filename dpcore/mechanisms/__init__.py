@@ -1,0 +1,1 @@
+"""Noise laws, one file each: what the noise looks like and which event it amounts to."""

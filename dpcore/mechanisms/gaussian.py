@@ -1,0 +1,52 @@
+"""The Gaussian mechanism: add normal noise in proportion to the L2 sensitivity.
+
+Dwork, Roth 2014, Theorem A.1; its exact privacy: Balle, Wang 2018, Theorem 8. Noise is the same in
+every direction (isotropic); a symmetric matrix is handled by coordinates whose Euclidean norm is
+its Frobenius norm: the diagonal as it is, each entry above it times the square root of 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def noise_scale(noise_multiplier: Array, sensitivity: float) -> Array:
+    """Standard deviation of the noise, rounded up by one unit in the last place.
+
+    >>> float(noise_scale(np.array(2.0), 1.5)) >= 3.0
+    True
+    """
+    return np.nextafter(noise_multiplier * sensitivity, np.inf)
+
+
+def symmetric_size(dim: int) -> int:
+    """Number of coordinates of a symmetric ``dim x dim`` matrix."""
+    return dim * (dim + 1) // 2
+
+
+def symmetric_to_coordinates(matrix: Array) -> Array:
+    """Coordinates ``(..., d(d+1)/2)`` of symmetric matrices ``(..., d, d)``, keeping the norm.
+
+    >>> m = np.array([[1.0, 2.0], [2.0, 3.0]])
+    >>> bool(np.isclose(np.sum(symmetric_to_coordinates(m) ** 2), np.sum(m**2)))
+    True
+    """
+    dim = matrix.shape[-1]
+    rows, columns = np.triu_indices(dim, 1)
+    diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
+    return np.concatenate([diagonal, np.sqrt(2.0) * matrix[..., rows, columns]], axis=-1)
+
+
+def symmetric_from_coordinates(coordinates: Array, dim: int) -> Array:
+    """The inverse of :func:`symmetric_to_coordinates`: ``(..., d, d)``."""
+    matrix = np.zeros((*coordinates.shape[:-1], dim, dim))
+    rows, columns = np.triu_indices(dim, 1)
+    upper = coordinates[..., dim:] / np.sqrt(2.0)
+    matrix[..., rows, columns] = upper
+    matrix[..., columns, rows] = upper
+    step = np.arange(dim)
+    matrix[..., step, step] = coordinates[..., :dim]
+    return matrix

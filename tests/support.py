@@ -1,0 +1,44 @@
+"""What tests may need from outside the checkout, and whether its absence skips or fails.
+
+``DPCORE_REQUIRE=data,browser`` turns the skips into failures.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def require(what: str, found: bool, reason: str) -> None:
+    """Go on if found; otherwise skip with the reason, or fail where ``what`` is required."""
+    if found:
+        return
+    if what in os.environ.get("DPCORE_REQUIRE", "").split(","):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def shared(name: str) -> Path:
+    """A file of the folder ``shared`` beside the checkout (or at ``DPCORE_SHARED``)."""
+    home = Path(os.environ.get("DPCORE_SHARED", ROOT.parent / "shared"))
+    path = home / name
+    require("data", path.exists(), f"benchmark data {name} is not beside the checkout")
+    return path
+
+
+def shared_data(name: str) -> Path:
+    """A benchmark data set."""
+    return shared(f"data/{name}")
+
+
+def chromium() -> str:
+    """Path of a Chromium."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("DPCORE_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    require("browser", path is not None, "no Chromium is installed")
+    return str(path)

@@ -1,0 +1,323 @@
+"""What every registered accountant owes, whatever its theorem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcore.accounting import ACCOUNTANTS, accountant, calibrate, compose, covers
+from dpcore.accounting.base import scaled
+from dpcore.errors import InputError, NotCovered
+from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
+
+NAMES = list(ACCOUNTANTS)
+DELTA = 1e-5
+SAMPLES = {
+    "gaussian": [Event(Gaussian(2.0)), Event(Gaussian(7.0), count=10)],
+    "laplace": [Event(Laplace(8.0, 0.5), count=5), Event(Laplace(20.0))],
+    "both": [Event(Gaussian(4.0), count=3), Event(Laplace(10.0), count=3)],
+    "box": [Event(EpsilonDelta(0.2), count=4), Event(Laplace(10.0))],
+    "box with delta": [Event(EpsilonDelta(0.2, 1e-7), count=4), Event(Gaussian(5.0))],
+}
+CASES = [(n, k) for n in NAMES for k, e in SAMPLES.items() if covers(n, e) is None]
+NOISY = [(n, k) for n, k in CASES if "box" not in k]
+
+
+def epsilon(name: str, events: list[Event], delta: float = DELTA) -> Any:
+    return compose(events, name, delta=delta).epsilon
+
+
+def test_the_names_scripts_use() -> None:
+    assert {"linear", "advanced", "zcdp", "zcdp_tight", "ma", "exact"} <= set(NAMES)
+    assert all(accountant(name).name == name for name in NAMES)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(InputError, match="accountant"):
+        compose([], "nosuch", delta=DELTA)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_screen_needs(name: str) -> None:
+    bound = compose([Event(Gaussian(3.0))], name, delta=DELTA)
+    assert bound.kind in ("exact", "upper bound")
+    assert bound.source
+    assert accountant(name).title
+    assert isinstance(bound.assumptions, tuple)
+    assert isinstance(bound.epsilon, float)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_costs_nothing(name: str) -> None:
+    method = accountant(name)
+    for nothing in ([], [Event(Gaussian(0.0), count=0)], [Event(Gaussian(np.inf), count=3)]):
+        assert epsilon(name, nothing) == 0.0
+        assert method.delta(nothing, 0.5) == 0.0
+        assert calibrate(nothing, 1.0, DELTA, name) == 0.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unprotected_costs_everything(name: str) -> None:
+    bare = [Event(Gaussian(3.0)), Event(Gaussian(0.0))]
+    assert epsilon(name, bare) == np.inf
+    assert accountant(name).delta(bare, 5.0) == 1.0
+    with pytest.raises(InputError, match="noise of size 0"):
+        calibrate(bare, 1.0, DELTA, name)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "exact"])
+def test_laplace_without_noise_costs_everything(name: str) -> None:
+    assert epsilon(name, [Event(Laplace(0.0))]) == np.inf
+
+
+@dataclass(frozen=True)
+class Unheard:
+    """A mechanism no accountant knows."""
+
+    noise: float = 1.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_has_no_theorem_is_refused_with_a_way_out(name: str) -> None:
+    strange = Event(Gaussian(1.0))
+    object.__setattr__(strange, "mechanism", Unheard())
+    sampled = Event(Gaussian(1.0), sampling="poisson", sampling_rate=0.1)
+    parallel = Event(Gaussian(1.0), group="a", parallel=True)
+    for event in (strange, sampled, parallel):
+        assert covers(name, [event]) is not None
+        with pytest.raises(NotCovered) as refusal:
+            epsilon(name, [Event(Gaussian(1.0)), event])
+        assert refusal.value.remedy
+        with pytest.raises(NotCovered):
+            accountant(name).delta([event], 1.0)
+        with pytest.raises(NotCovered):
+            calibrate([event], 1.0, DELTA, name)
+
+
+def test_moment_methods_refuse_black_boxes_with_delta_and_name_another() -> None:
+    for name in ("zcdp", "zcdp_tight", "ma", "exact"):
+        assert "linear" in str(covers(name, SAMPLES["box with delta"]))
+
+
+def test_exact_names_a_method_that_covers_laplace() -> None:
+    assert "zcdp_tight" in str(covers("exact", SAMPLES["laplace"]))
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_more_noise_costs_less_and_more_releases_cost_more(name: str, kind: str) -> None:
+    events = SAMPLES[kind]
+    base = epsilon(name, events)
+    assert epsilon(name, [replace(e, count=2 * e.count) for e in events]) > base
+    assert epsilon(name, events, 1e-3) <= base <= epsilon(name, events, 1e-6)
+    if (name, kind) in NOISY:
+        costs = epsilon(name, scaled(events, np.geomspace(0.05, 50.0, 40)))
+        assert np.all(np.diff(costs) < 0.0) or name in ("linear", "advanced", "exact")
+        assert np.all(np.diff(costs) <= 0.0)
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_delta_and_epsilon_are_inverse(name: str, kind: str) -> None:
+    events, method = SAMPLES[kind], accountant(name)
+    for delta in (1e-9, 1e-5, 1e-3):
+        if "delta" in kind and delta < 1e-6:
+            continue
+        at = method.epsilon(events, delta)
+        back = method.delta(events, at)
+        assert back <= delta * (1 + 1e-6)
+        assert method.epsilon(events, max(float(back), 1e-300)) <= at * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("name", "kind"), NOISY)
+def test_calibrated_noise_meets_the_budget_and_is_the_smallest(name: str, kind: str) -> None:
+    events = SAMPLES[kind]
+    targets = np.geomspace(0.25, 30.0, 53)
+    factor = np.asarray(calibrate(events, targets, DELTA, name))
+    reached = epsilon(name, scaled(events, factor))
+    assert np.all(reached <= targets)
+    np.testing.assert_allclose(reached, targets, rtol=1e-9)
+    single = calibrate(events, float(targets[20]), DELTA, name)
+    assert isinstance(single, float)
+    assert single == pytest.approx(factor[20], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["linear", "advanced", "zcdp", "zcdp_tight", "exact"])
+def test_calibration_where_epsilon_is_steep_in_the_noise(name: str) -> None:
+    """Tiny budgets at a large delta: a little more noise would make epsilon 0."""
+    events = [Event(Gaussian(8.0), count=1800)]
+    targets = np.geomspace(1e-4, 1.0, 7)
+    factor = calibrate(events, targets, 0.08, name)
+    reached = epsilon(name, scaled(events, factor), 0.08)
+    assert np.all(reached <= targets)
+    np.testing.assert_allclose(reached, targets, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_black_boxes_cannot_be_scaled(name: str) -> None:
+    with pytest.raises(InputError):
+        calibrate(SAMPLES["box"], 1.0, DELTA, name)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
+def test_budgets_that_cannot_be_are_refused(bad: float) -> None:
+    with pytest.raises(InputError, match="epsilon"):
+        calibrate([Event(Gaussian(1.0))], bad, DELTA)
+    with pytest.raises(InputError, match="delta"):
+        calibrate([Event(Gaussian(1.0))], 1.0, bad if bad != 0.0 else 1.0)
+    if bad != 0.0:
+        with pytest.raises(InputError, match="delta"):
+            compose([Event(Gaussian(1.0))], delta=bad)
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_a_grid_of_runs_gives_what_single_runs_give(name: str, kind: str) -> None:
+    grid = [_spread(event) for event in SAMPLES[kind]]
+    together = np.asarray(epsilon(name, grid))
+    alone = [epsilon(name, [event.at(i) for event in grid]) for i in range(4)]
+    np.testing.assert_allclose(together, alone, rtol=1e-12)
+
+
+def _spread(event: Event) -> Event:
+    """Four runs with different noise."""
+    steps = np.array([0.5, 1.0, 2.0, 9.0])
+    match event.mechanism:
+        case Gaussian(noise_multiplier=value):
+            return replace(event, mechanism=Gaussian(value * steps))
+        case Laplace(scale=value, l2_ratio=ratio):
+            return replace(event, mechanism=Laplace(value * steps, ratio))
+        case EpsilonDelta(epsilon=value, delta=delta):
+            return replace(event, mechanism=EpsilonDelta(value * steps, delta))
+
+
+gaussians = st.lists(
+    st.tuples(st.floats(0.3, 200.0), st.integers(1, 300)), min_size=1, max_size=3
+).map(lambda rows: [Event(Gaussian(z), count=n) for z, n in rows])
+
+
+@settings(max_examples=60, deadline=None)
+@given(gaussians, st.floats(-25.0, -3.0))
+@pytest.mark.parametrize("name", NAMES)
+def test_no_bound_is_below_the_exact_epsilon(
+    name: str, events: list[Event], log_delta: float
+) -> None:
+    delta = float(np.exp(log_delta))
+    truth = epsilon("exact", events, delta)
+    assert epsilon(name, events, delta) >= truth * (1 - 1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(0.05, 3.0), st.integers(1, 40))
+def test_no_bound_for_laplace_is_below_one_release_exactly(shift: float, count: int) -> None:
+    """One Laplace release has delta = 1 - e^((eps - s)/2); more releases never cost less."""
+    least = max(0.0, shift + 2.0 * np.log1p(-DELTA))
+    for name in ("linear", "advanced", "zcdp", "zcdp_tight", "ma"):
+        assert epsilon(name, [Event(Laplace(1.0 / shift), count=count)]) >= least * (1 - 1e-12)
+
+
+def test_conversions_are_ordered() -> None:
+    for noise in (0.5, 3.0, 40.0):
+        events = [Event(Gaussian(noise), count=50)]
+        exact, tight, classic, ma = (
+            epsilon(n, events) for n in ("exact", "zcdp_tight", "zcdp", "ma")
+        )
+        assert exact < tight < classic <= ma * (1 + 1e-12)
+
+
+def test_moments_accountant_names_the_smallest_epsilon_it_reaches() -> None:
+    """ln(1e5)/64 = 0.17989."""
+    events = [Event(Gaussian(1.0))]
+    with pytest.raises(NotCovered, match=r"0\.180.*exact"):
+        calibrate(events, 0.179, DELTA, "ma")
+    assert epsilon("ma", scaled(events, calibrate(events, 0.1805, DELTA, "ma"))) <= 0.1805
+
+
+def test_shares_of_delta_that_do_not_fit_are_refused_with_one_that_does() -> None:
+    events = [Event(Gaussian(3.0), count=30, delta_each=1e-6)]
+    for name in ("linear", "advanced"):
+        with pytest.raises(InputError, match=r"delta_each: .*0\.00000033") as refusal:
+            epsilon(name, events)
+        fits = float(refusal.value.remedy.split()[-1])
+        assert np.isfinite(epsilon(name, [replace(events[0], delta_each=fits)]))
+
+
+def test_linear_may_use_all_of_delta_and_advanced_may_not() -> None:
+    for n in (3, 30, 70, 77):
+        events = [Event(Gaussian(3.0), count=n, delta_each=DELTA / n)]
+        assert np.isfinite(epsilon("linear", events))
+        with pytest.raises(InputError, match="less than"):
+            epsilon("advanced", events)
+
+
+def test_delta_found_covers_the_shares_of_single_releases() -> None:
+    """A release with its own share beside one by default: the smallest delta pays for both."""
+    events = [Event(Gaussian(3.0), delta_each=1e-6), Event(Gaussian(3.0))]
+    for name in ("linear", "advanced"):
+        delta = accountant(name).delta(events, 100.0)
+        assert np.isfinite(accountant(name).epsilon(events, delta))
+    boxes = [Event(EpsilonDelta(0.1, 1e-6), count=3)]
+    assert accountant("linear").delta(boxes, 1.0) == pytest.approx(3e-6, rel=1e-9)
+    assert accountant("linear").delta(boxes, 0.1) == 1.0
+
+
+def test_delta_is_zero_only_where_it_truly_is() -> None:
+    linear = accountant("linear")
+    assert linear.delta([Event(Laplace(2.0))], 1.0) == 0.0
+    assert linear.delta([Event(Gaussian(100.0))], 50.0) > 0.0
+
+
+def test_pure_epsilon_has_the_moments_of_randomised_response() -> None:
+    """log sum p^(l+1)/q^l over the two answers, written out."""
+    from dpcore.accounting.moments import MomentsAccountant
+
+    for order, eps in [(1, 0.7), (1, 2.0)]:
+        p = np.exp(eps) / (1 + np.exp(eps))
+        moment = np.log(p ** (order + 1) / (1 - p) ** order + (1 - p) ** (order + 1) / p**order)
+        found = MomentsAccountant(1).epsilon([Event(EpsilonDelta(eps))], DELTA)
+        assert found == pytest.approx(moment + np.log(1e5), rel=1e-12)
+
+
+def test_black_boxes_that_use_up_delta_are_refused() -> None:
+    with pytest.raises(InputError, match="give a delta above"):
+        epsilon("linear", [Event(EpsilonDelta(0.1, 1e-5), count=2)])
+
+
+def test_pure_composition_needs_no_delta() -> None:
+    assert epsilon("linear", SAMPLES["box"], 0) == pytest.approx(0.9, rel=1e-12)
+    assert epsilon("zcdp_tight", SAMPLES["box"], 0) == np.inf
+
+
+def test_advanced_is_the_theorem_as_printed_and_takes_no_minimum() -> None:
+    """k = 100, eps = 0.1, delta' = 1e-5: sqrt(2 k ln(1/delta')) eps + k eps (e^eps - 1)."""
+    events = [Event(EpsilonDelta(0.1), count=100)]
+    assert epsilon("advanced", events) == pytest.approx(4.798525912 + 1.051709181, rel=1e-9)
+    one = [Event(EpsilonDelta(0.1))]
+    assert epsilon("advanced", one) > epsilon("linear", one)
+
+
+def test_l2_bounded_laplace_vectors_are_charged_for_their_l2_bound() -> None:
+    """rho = ratio^2 / (2 scale^2), and the moments accountant never more than without it."""
+    from dpcore.accounting.zcdp import total_rho
+
+    assert total_rho([Event(Laplace(2.0, 0.5))]) == 0.03125
+    assert epsilon("ma", [Event(Laplace(2.0, 0.1))]) < epsilon("ma", [Event(Laplace(2.0))])
+
+
+def test_laplace_log_moment_agrees_with_an_integral() -> None:
+    from scipy.integrate import quad
+
+    from dpcore.accounting.moments import laplace_log_moment
+
+    for order, shift in [(1, 0.3), (4, 1.0), (10, 0.05)]:
+        value, _ = quad(
+            lambda x, o=order, s=shift: 0.5 * np.exp(-(o + 1) * abs(x - s) + o * abs(x)),
+            -60.0,
+            60.0,
+            points=[0.0, shift],
+            limit=200,
+        )
+        found = laplace_log_moment(np.array(float(order)), np.array(shift))
+        assert float(found) == pytest.approx(np.log(value), rel=1e-8)
