@@ -1,0 +1,1 @@
+"""The trusted room: raw rows, the bounded sum, the noise, and the doors for results."""

@@ -1,0 +1,192 @@
+"""Contributions: what one row may add to a released sum, with the set it is projected onto.
+
+The wall, not the model, makes the sensitivity true: it builds the features from the clipped row
+itself and projects whatever weights the model returns onto the simplex before it sums. A model
+that errs costs utility, never privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.checks import one_of
+from dpcore.errors import InputError
+from dpcore.mechanisms.gaussian import symmetric_size
+
+Array = NDArray[np.float64]
+Structure: TypeAlias = Literal["full", "diag", "spherical"]
+Block: TypeAlias = Literal["counts", "sums", "squares"]
+STRUCTURES: tuple[str, ...] = get_args(Structure)
+BLOCKS: tuple[Block, ...] = get_args(Block)
+
+# Sums and projections are rounded; a diameter larger by this factor covers the rounding.
+ROUNDING = 1.0 + 1e-9
+
+
+@dataclass(frozen=True)
+class MixtureMoments:
+    r"""Counts, sums and squares of each component, released as one vector.
+
+    A row ``y`` with ``|y| <= radius = R`` and weights ``w`` in ``{w >= 0, sum w <= 1}`` adds
+    ``w (x) (a, b y/R, c s(y)/R^2)`` where ``s(y)`` is ``y y^T`` in norm-keeping coordinates
+    (``full``), its diagonal ``y * y`` (``diag``) or its trace ``|y|^2`` (``spherical``), and
+    ``a, b, c`` = count_weight, mean_weight, square_weight: the public split of the budget.
+
+    **Guarantee.** Given ``a >= b^2 / 2c`` and ``b^2 <= 2 c^2`` (else refused: a larger ``a`` is
+    free), the L2 sensitivity is ``sqrt(a^2 + b^2 + c^2)`` when a row is added or removed and
+    ``sqrt 2`` times that when a row is replaced; both are attained.
+
+    *Proof.* Put R = 1. A contribution v has norm ``|w| (a^2 + b^2 |y|^2 + c^2 |s|^2)^(1/2)`` with
+    ``|w| <= 1`` and ``|s| <= |y|^2 <= 1``: the first claim. For the second, v is linear in w, so
+    ``|v - v'|^2`` is convex in ``(w, w')`` and largest where both are vertices of their set: 0 or
+    a unit vector. Different vertices share no coordinate: at most ``2 (a^2 + b^2 + c^2)``. Equal
+    unit vectors leave ``b^2 |y-y'|^2 + c^2 |s-s'|^2``. In all three structures
+    ``|s-s'|^2 <= |y y^T - y' y'^T|_F^2 = |y|^4 + |y'|^4 - 2 t^2`` with ``t = y.y'`` (a diagonal is
+    part of its matrix; and ``(|y|^2-|y'|^2)^2`` is at most this because ``t^2 <= |y|^2 |y'|^2``).
+    So it is at most ``b^2 (|y|^2 + |y'|^2 - 2t) + c^2 (|y|^4 + |y'|^4 - 2 t^2)``, which grows with
+    both norms at fixed t, hence at most ``2 (b^2+c^2) - 2 (b^2 t + c^2 t^2)`` with t in [-1, 1],
+    and ``b^2 t + c^2 t^2 >= -b^4/4c^2 >= -a^2``. QED. (The bound for sums alone, without counts, is
+    the same with ``a = b^2/2c``: the counts of a replaced row cost nothing.)
+    """
+
+    components: int
+    dim: int
+    structure: Structure
+    radius: float
+    count_weight: float
+    mean_weight: float
+    square_weight: float
+
+    lemma = "joint diameter of counts, sums and squares on simplex weights and a clipped ball"
+
+    def __post_init__(self) -> None:
+        one_of("covariance", self.structure, STRUCTURES)
+        a, b, c = self.count_weight, self.mean_weight, self.square_weight
+        if not (a >= b**2 / (2 * c) * (1 - 1e-12) and b**2 <= 2 * c**2):
+            raise InputError(
+                "weights of counts, sums and squares",
+                "the counts weigh less than b^2/2c or the sums more than sqrt(2) c",
+                "raise the counts' weight (it is free) or lower the sums'",
+            )
+
+    @classmethod
+    def normalised(
+        cls, components: int, dim: int, structure: Structure, radius: float, weights: Array
+    ) -> MixtureMoments:
+        """The same with ``weights = (a, b, c)`` scaled to ``a^2 + b^2 + c^2 = 1``."""
+        a, b, c = np.asarray(weights, dtype=float) / np.linalg.norm(weights)
+        return cls(components, dim, structure, radius, float(a), float(b), float(c))
+
+    @property
+    def square_size(self) -> int:
+        """Number of coordinates of ``s(y)``."""
+        return {"full": symmetric_size(self.dim), "diag": self.dim, "spherical": 1}[self.structure]
+
+    @property
+    def size(self) -> int:
+        """Number of features p of a row."""
+        return 1 + self.dim + self.square_size
+
+    def span(self, block: Block) -> slice:
+        """Which features make up a block."""
+        first = {"counts": (0, 1), "sums": (1, 1 + self.dim), "squares": (1 + self.dim, self.size)}
+        return slice(*first[block])
+
+    def unit(self, block: Block) -> float:
+        """What one unit of the weighted block is worth in the block's own coordinates."""
+        return {
+            "counts": 1.0 / self.count_weight,
+            "sums": self.radius / self.mean_weight,
+            "squares": self.radius**2 / self.square_weight,
+        }[block]
+
+    def diameter(self, adjacency: str) -> float:
+        """L2 sensitivity of the weighted sum over all blocks, a hair above the lemma's value."""
+        size = math.hypot(self.count_weight, self.mean_weight, self.square_weight)
+        return _per_adjacency(adjacency, replace=math.sqrt(2.0) * size, add=size) * ROUNDING
+
+    def block_diameter(self, block: Block, adjacency: str) -> float:
+        """L2 sensitivity of one weighted block alone.
+
+        Counts and squares are non-negative in the sense ``<v, v'> >= 0``: ``sqrt 2`` times the
+        radius when replaced; sums can be opposite: twice the radius.
+        """
+        weight, factor = {
+            "counts": (self.count_weight, math.sqrt(2.0)),
+            "sums": (self.mean_weight, 2.0),
+            "squares": (self.square_weight, math.sqrt(2.0)),
+        }[block]
+        return _per_adjacency(adjacency, replace=factor * weight, add=weight) * ROUNDING
+
+    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
+        """L1 sensitivity of one weighted block alone: 1, ``sqrt d`` or ``d`` times its weight.
+
+        ``|y|_1 <= sqrt(d) |y|_2``, and the coordinates of ``y y^T`` sum in absolute value to at
+        most ``|y|_1^2 <= d``. Twice that when a row is replaced.
+        """
+        weight, norm = {
+            "counts": (self.count_weight, 1.0),
+            "sums": (self.mean_weight, math.sqrt(self.dim)),
+            "squares": (
+                self.square_weight,
+                {"full": float(self.dim), "diag": 1.0, "spherical": 1.0}[self.structure],
+            ),
+        }[block]
+        return _per_adjacency(adjacency, replace=2 * weight * norm, add=weight * norm) * ROUNDING
+
+    def features(self, rows: Array) -> Array:
+        """Features ``(F, p, n)`` of clipped rows ``(F, d, n)``: 1, y, s(y), without weights.
+
+        Rows run along the last axis, so every operation below works on long runs of memory.
+        """
+        dim = self.dim
+        out = np.empty((rows.shape[0], self.size, rows.shape[2]))
+        out[:, 0] = 1.0
+        out[:, 1 : 1 + dim] = rows
+        if self.structure == "spherical":
+            np.einsum("fdn,fdn->fn", rows, rows, out=out[:, -1])
+            return out
+        np.multiply(rows, rows, out=out[:, 1 + dim : 1 + 2 * dim])
+        if self.structure == "full":
+            at = 1 + 2 * dim
+            for i in range(dim - 1):
+                end = at + dim - 1 - i
+                scaled = math.sqrt(2.0) * rows[:, i : i + 1]
+                np.multiply(scaled, rows[:, i + 1 :], out=out[:, at:end])
+                at = end
+        return out
+
+    def project(self, weights: Array) -> Array:
+        """Weights ``(..., K, n)`` put into ``{w >= 0, sum w <= 1}``; anything undefined becomes 0.
+
+        A hair above 1 (rounding) is left to :data:`ROUNDING`.
+
+        >>> w = np.array([[np.nan, 2.0], [3.0, 2.0]])
+        >>> MixtureMoments(2, 1, "full", 1.0, 1, 1, 1).project(w)
+        array([[0. , 0.5],
+               [1. , 0.5]])
+        """
+        if weights.size == 0:
+            return weights
+        total = weights.sum(axis=-2)
+        if weights.min() >= 0.0 and total.max() <= 1.0 + 1e-12:  # both false for NaN
+            return weights
+        inside = np.fmin(np.fmax(weights, 0.0), 1.0)
+        return np.asarray(inside / np.maximum(inside.sum(axis=-2, keepdims=True), 1.0))
+
+
+def _per_adjacency(adjacency: str, *, replace: float, add: float) -> float:
+    if adjacency == "replace_one":
+        return replace
+    if adjacency == "add_remove":
+        return add
+    raise InputError(
+        "adjacency",
+        f"{adjacency} does not apply to a mixture without labels",
+        "choose replace_one or add_remove",
+    )

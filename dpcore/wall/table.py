@@ -1,0 +1,89 @@
+"""A private table: rows under seal, together with the public schema that bounds them.
+
+Nothing here prints, counts, iterates or pickles rows. They leave only through a door, with noise,
+or through the custodian's exit, marked as such.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError, WallError
+from dpcore.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+class PrivateTable:
+    """Rows of one table, sealed. Make one with ``dpcore.load`` or :meth:`seal`."""
+
+    __slots__ = ("_fingerprint", "_frame", "schema")
+
+    _fingerprint: str | None
+    _frame: pd.DataFrame
+    schema: Schema | None
+
+    def __init__(self) -> None:
+        raise WallError("a private table is made by dpcore.load(...)")
+
+    @classmethod
+    def seal(cls, frame: pd.DataFrame, schema: Schema | None) -> PrivateTable:
+        """Seal a data frame. ``schema`` holds the public bounds; it may be given later."""
+        table = object.__new__(cls)
+        table._frame, table.schema, table._fingerprint = frame, schema, None
+        return table
+
+    def with_schema(self, schema: Schema) -> PrivateTable:
+        """The same rows under other public bounds."""
+        return PrivateTable.seal(self._frame, schema)
+
+    def split(self, fraction: float, seed: int) -> tuple[PrivateTable, PrivateTable]:
+        """Two disjoint tables: (rest, ``fraction`` of the rows), chosen by a public coin."""
+        if not 0.0 < fraction < 1.0:
+            raise InputError(
+                "test_fraction", f"{fraction} is not between 0 and 1", "give one, for example 0.1"
+            )
+        order = np.random.default_rng(seed).permutation(len(self._frame))
+        cut = round(fraction * len(order))
+        return self._part(order[cut:]), self._part(order[:cut])
+
+    def neighbour(self, position: int, adjacency: str) -> PrivateTable:
+        """A neighbouring table: one row replaced by a copy of the next, or absent (add_remove)."""
+        order = np.arange(len(self._frame))
+        if adjacency == "add_remove":
+            return self._part(np.delete(order, position))
+        order[position] = order[(position + 1) % len(order)]
+        return self._part(order)
+
+    def _part(self, positions: NDArray[np.intp]) -> PrivateTable:
+        return PrivateTable.seal(self._frame.iloc[positions].reset_index(drop=True), self.schema)
+
+    def _key(self) -> str:
+        """Content hash, for caches inside one process; never shown."""
+        if self._fingerprint is None:
+            import pandas as pd
+
+            rows = pd.util.hash_pandas_object(self._frame, index=False).to_numpy()
+            digest = hashlib.blake2b(rows.tobytes(), digest_size=16)
+            digest.update(repr((list(self._frame.columns), self.schema)).encode())
+            self._fingerprint = digest.hexdigest()
+        return self._fingerprint
+
+    def __repr__(self) -> str:
+        return "PrivateTable(sealed)"
+
+    def __reduce__(self) -> NoReturn:
+        raise WallError("a private table is not pickled: its rows would leave the wall")
+
+    def __iter__(self) -> NoReturn:
+        raise WallError("a private table is not iterated: measure it through a door")
+
+    def __len__(self) -> NoReturn:
+        raise WallError("the number of rows is private unless the adjacency says otherwise")
