@@ -1,0 +1,155 @@
+"""Binary tables: Parquet files and NumPy archives, opened without ever unpickling anything."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.datasets.load import File, check_names, demand_rows
+from dpcore.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LARGEST_ARRAY = 4 << 30  # bytes after decompression
+MOST_NAMES_LISTED = 20
+PANDAS_INDEX = "__index_level_"  # how pandas stores an unnamed index
+
+
+def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
+    """Columns x1 to xd of numbers ``(n, d)``; masked cells are missing.
+
+    >>> list(frame_of_array(np.zeros((2, 3)), "array"))
+    ['x1', 'x2', 'x3']
+    """
+    import pandas as pd
+
+    if values.dtype.kind not in "fiub":
+        raise InputError(where, "it does not hold numbers", "give an array of real numbers")
+    if values.ndim != 2:
+        raise InputError(where, "it is not of two dimensions", "give one of rows and columns")
+    names = [f"x{number + 1}" for number in range(values.shape[1])]
+    check_names(names, where)
+    cells = np.ma.filled(np.ma.asarray(values).astype(float), np.nan)
+    frame = pd.DataFrame(cells, columns=names)
+    demand_rows(frame, where)
+    return frame
+
+
+def read_npz(path: File, array: str | None = None) -> pd.DataFrame:
+    """The frame in an archive: array ``X (n, d)``, with ``y (n,)`` as column "y" if it is there.
+
+    Names come from ``feature_names (d,)`` if present, else x1 to xd. ``array`` names another 2-d
+    array, which is then read alone. Every flaw raises InputError.
+    """
+    problem = ("the .npz file is damaged", "save the arrays again")
+    with (
+        _one_sentence(path, *problem),
+        path.open("rb") as raw,  # numpy leaves a damaged archive open
+        np.load(raw, allow_pickle=False) as archive,
+    ):
+        known = list(archive.files)
+        wanted = _wanted(known, array, path.name)
+        frame = frame_of_array(_member(archive, wanted, path), wanted)
+        if array is None and "feature_names" in known:
+            _name_columns(frame, _member(archive, "feature_names", path))
+        if array is None and "y" in known:
+            _append_y(frame, _member(archive, "y", path))
+    return frame
+
+
+def read_parquet(path: File) -> pd.DataFrame:
+    """The frame in a Parquet file; every flaw raises InputError."""
+    import pyarrow.parquet as parquet
+
+    problem = ("it cannot be read as Parquet", "write the file again")
+    with _one_sentence(path, *problem), path.open("rb") as raw, parquet.ParquetFile(raw) as file:
+        names = [name for name in file.schema_arrow.names if not name.startswith(PANDAS_INDEX)]
+        check_names(names, path.name)
+        groups = range(file.metadata.num_row_groups)
+        size = sum(file.metadata.row_group(group).total_byte_size for group in groups)
+        _demand_size(size, path.name)
+        frame: pd.DataFrame = file.read(columns=names).to_pandas(ignore_metadata=True)
+    demand_rows(frame, path.name)
+    return frame.reset_index(drop=True)
+
+
+def _wanted(known: list[str], array: str | None, where: str) -> str:
+    """The name of the array to read, or an error that lists those there are."""
+    name = "X" if array is None else array
+    if name in known:
+        return name
+    if not known:
+        raise InputError(where, "it holds no arrays", "save an array X of rows and columns")
+    listed = ", ".join(known[:MOST_NAMES_LISTED]) + (", ..." if known[MOST_NAMES_LISTED:] else "")
+    raise InputError("array", f"{where} has no array {name!r}", f"name one it has: {listed}")
+
+
+def _member(archive: Any, name: str, path: File) -> NDArray[Any]:
+    """One array of the archive, after a look at how large it says it is."""
+    entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.zip.infolist()}
+    _demand_size(entries[name].file_size, path.name)
+    try:
+        values = archive[name]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise InputError(
+            name, "it holds pickled objects, which are never opened", "save plain numbers"
+        ) from None
+    if not isinstance(values, np.ndarray):
+        raise InputError(name, "it is not an array", "save plain numbers as an array")
+    return values
+
+
+def _demand_size(size: int, where: str) -> None:
+    if size > LARGEST_ARRAY:
+        raise InputError(
+            where, f"it expands to more than {LARGEST_ARRAY >> 30} GiB", "give a smaller table"
+        )
+
+
+def _name_columns(frame: pd.DataFrame, names: NDArray[Any]) -> None:
+    """Give the columns the archive's own names."""
+    if names.dtype.kind not in "US" or names.shape != (frame.shape[1],):
+        raise InputError(
+            "feature_names", "it is not one name per column of X", "save one text per column"
+        )
+    text = [str(name) for name in names.astype(str)]
+    check_names(text, "feature_names")
+    frame.columns = text
+
+
+def _append_y(frame: pd.DataFrame, y: NDArray[Any]) -> None:
+    """Append the archive's ``y`` as a column."""
+    if y.shape != (len(frame),) or y.dtype.kind not in "fiubUS":
+        raise InputError("y", "it is not one number or text per row of X", "save it so, or drop it")
+    if "y" in frame.columns:
+        raise InputError("y", "X has a column of that name as well", "rename one of them")
+    frame["y"] = y.astype(str) if y.dtype.kind in "US" else y
+
+
+@contextmanager
+def _one_sentence(path: File, found: str, remedy: str) -> Iterator[None]:
+    """Every way in which a binary file can be broken, as an InputError without its content."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except InputError:
+        raise
+    except MemoryError:
+        found, remedy = "it does not fit into memory", "give a smaller table"
+    except (OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError):
+        pass  # replaced below: what the libraries say may quote the file
+    except (zipfile.BadZipFile, zlib.error, ArrowException):
+        pass
+    else:
+        return
+    raise InputError(path.name, found, remedy) from None

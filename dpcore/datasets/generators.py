@@ -1,0 +1,161 @@
+"""Simulated tables whose truth is known: what a fit finds can be compared with what was put in.
+
+Every function takes the numpy Generator of its public draws, so one seed gives one table. The
+shapes follow Park, Foulds, Chaudhuri and Welling, DP-EM (AISTATS 2017), section 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpcore.checks import whole
+from dpcore.errors import InputError
+from dpcore.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What a table was simulated from: weights ``(K,)``, means ``(K, d)``, covariances."""
+
+    weights: Array
+    means: Array
+    covariances: Array
+
+
+def gaussian_mixture(
+    n: int,
+    weights: ArrayLike,
+    means: ArrayLike,
+    covariances: ArrayLike,
+    rng: np.random.Generator,
+) -> tuple[Array, NDArray[np.int64]]:
+    """n draws ``(n, d)`` from a Gaussian mixture, and the component ``(n,)`` of each.
+
+    weights ``(K,)`` are scaled to sum to 1; means ``(K, d)``; covariances ``(K, d, d)``.
+
+    Raises InputError on shapes that do not fit or a covariance that is not positive definite.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rows, group = gaussian_mixture(4, [1, 1], [[0.0], [9.0]], [[[1.0]]] * 2, rng)
+    >>> rows.shape, group.shape
+    ((4, 1), (4,))
+    """
+    truth = _checked(weights, means, covariances)
+    count = whole("n", n, least=0)
+    group = rng.choice(len(truth.weights), size=count, p=truth.weights)
+    standard = rng.standard_normal((count, truth.means.shape[1]))
+    roots = np.linalg.cholesky(truth.covariances)
+    rows = truth.means[group] + np.einsum("nij,nj->ni", roots[group], standard)
+    return rows, group.astype(np.int64)
+
+
+def stroke_like(
+    n: int = 50_000, d: int = 100, components: int = 10, *, rng: np.random.Generator
+) -> tuple[Array, NDArray[np.int64], Mixture]:
+    """A wide table like the leading principal components of a patient file, with its truth.
+
+    Column standard deviations fall as one over the square root of the column's number, as principal
+    components do; a third of the variance lies between the groups.
+    """
+    count = whole("components", components)
+    scales = 1.0 / np.sqrt(np.arange(1, whole("d", d) + 1))
+    weights = rng.dirichlet(np.full(count, 5.0))
+    means = rng.standard_normal((count, d)) * scales * np.sqrt(1 / 3)
+    covariances = np.stack([_tilted(scales * np.sqrt(2 / 3), rng) for _ in range(count)])
+    rows = np.empty((whole("n", n), d))
+    group = rng.choice(count, size=n, p=weights).astype(np.int64)
+    for k in range(count):  # a root for every row would take n d^2 numbers
+        members = group == k
+        standard = rng.standard_normal((int(members.sum()), d))
+        rows[members] = means[k] + standard @ np.linalg.cholesky(covariances[k]).T
+    return rows, group, Mixture(weights, means, covariances)
+
+
+def covariance_2d(sd_x: float, sd_y: float, correlation: float) -> Array:
+    """The covariance ``(2, 2)`` with these standard deviations and this correlation.
+
+    >>> covariance_2d(2, 1, 0.5).tolist()
+    [[4.0, 1.0], [1.0, 1.0]]
+    """
+    across = correlation * sd_x * sd_y
+    return np.array([[sd_x**2, across], [across, sd_y**2]], dtype=float)
+
+
+def _tilted(scales: Array, rng: np.random.Generator) -> Array:
+    """A random covariance with the given scales ``(d,)``: a low-rank part and a diagonal rest."""
+    rank = max(1, len(scales) // 10)
+    loadings = rng.standard_normal((len(scales), rank)) / np.sqrt(rank)
+    common = 0.3 * loadings @ loadings.T + 0.7 * np.eye(len(scales))
+    spread = np.sqrt(np.diag(common))
+    return np.asarray(common / np.outer(spread, spread) * np.outer(scales, scales))
+
+
+def _checked(weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> Mixture:
+    """The three arrays, if they describe one mixture."""
+    w, m, c = (np.asarray(part, dtype=float) for part in (weights, means, covariances))
+    if w.ndim != 1 or m.ndim != 2 or c.shape != (*m.shape, m.shape[1]) or len(w) != len(m):
+        raise InputError(
+            "mixture",
+            "the shapes do not fit together",
+            "give weights (K,), means (K, d) and covariances (K, d, d)",
+        )
+    if not np.all(np.isfinite(w)) or np.any(w < 0) or w.sum() <= 0:
+        raise InputError("weights", "they are not shares", "give numbers of 0 or more")
+    symmetric = np.all(np.isfinite(c)) and np.allclose(c, np.swapaxes(c, 1, 2))
+    if not symmetric or np.any(np.linalg.eigvalsh(c) <= 0):
+        raise InputError(
+            "covariances", "one is not positive definite", "give symmetric positive matrices"
+        )
+    return Mixture(w / w.sum(), m, c)
+
+
+def generated_table(rows: int, columns: int, groups: int, seed: int) -> tuple[pd.DataFrame, Schema]:
+    """A simulated table of ``groups`` clouds in the box ``[0, 100]^d``, and its schema.
+
+    >>> frame, schema = generated_table(50, 2, 3, 0)
+    >>> frame.shape, schema.features
+    ((50, 2), ('x1', 'x2'))
+    """
+    names = [f"x{i + 1}" for i in range(whole("columns", columns))]
+    schema = Schema.from_bounds({name: (0.0, 100.0) for name in names})
+    return stand_in(schema, rows, seed, groups=groups), schema
+
+
+def stand_in(schema: Schema, rows: int, seed: int = 0, *, groups: int = 3) -> pd.DataFrame:
+    """Rows drawn from the public schema alone, to plan on before a real table is read.
+
+    Number columns hold ``groups`` overlapping clouds inside the bounds; categories are drawn
+    evenly. Nothing of any table enters.
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng([seed, rows, groups])
+    numbers = [c for c in schema.numeric_columns() if c.category is None]
+    dim, count = max(1, len(numbers)), whole("groups", groups)
+    centres = 0.18 + 0.64 * rng.random((64, count, dim))
+    apart = np.linalg.norm(centres[:, :, None] - centres[:, None], axis=-1) + 9 * np.eye(count)
+    centres = centres[np.argmax(apart.min(axis=(1, 2)))]
+    shapes = np.stack([_tilted(0.05 + 0.06 * rng.random(dim), rng) for _ in range(count)])
+    units, _ = gaussian_mixture(rows, rng.dirichlet(np.full(count, 8.0)), centres, shapes, rng)
+    units = np.clip(units, 0.0, 1.0)
+    if schema.ball is not None:  # a ball's column bounds are those of the box around it
+        units = 0.5 + (units - 0.5) / np.sqrt(dim)
+    found = {
+        column.name: column.lower + units[:, i] * (column.upper - column.lower)
+        for i, column in enumerate(numbers)
+    }
+    for column in schema.columns:
+        if column.name in found:
+            continue
+        choices = list(column.categories or ("0", "1"))
+        found[column.name] = rng.choice(choices, size=rows)
+    return pd.DataFrame({column.name: found[column.name] for column in schema.columns})
