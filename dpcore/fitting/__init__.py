@@ -1,0 +1,1 @@
+"""Drivers: what is measured, how often, with which share of the budget."""

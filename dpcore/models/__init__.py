@@ -1,0 +1,1 @@
+"""Models: one file each, pure numpy: start, E step, total M step, density, sampling."""

@@ -1,0 +1,99 @@
+"""Repairs of noisy moments: what any released sums need before they can be parameters.
+
+All of it reads released values only, so none of it costs privacy; all of it is total.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.wall.doors import NoisyMoments
+
+Array = NDArray[np.float64]
+
+TINY = 1e-12
+LEAST_VARIANCE = 1e-6  # in a frame where all rows together have variance 1
+
+
+def floored_eigenvalues(matrices: Array, floor: Array, ceiling: float = math.inf) -> Array:
+    """Symmetric matrices ``(..., d, d)``, eigenvalues put in ``[floor (...), ceiling]``; total."""
+    finite = np.all(np.isfinite(matrices), axis=(-2, -1), keepdims=True)
+    safe = np.where(finite, matrices, np.eye(matrices.shape[-1]))
+    values, vectors = np.linalg.eigh((safe + np.swapaxes(safe, -1, -2)) / 2)
+    raised = np.maximum(np.minimum(values, ceiling), floor[..., None])
+    return np.asarray((vectors * raised[..., None, :]) @ np.swapaxes(vectors, -1, -2))
+
+
+def as_matrices(noisy: NoisyMoments) -> Array:
+    """Squares as matrices ``(B, K, d, d)`` whatever the structure."""
+    dim = noisy.sums.shape[2]
+    if noisy.squares.ndim == 4:
+        return noisy.squares
+    if noisy.squares.ndim == 3:
+        return np.asarray(noisy.squares[..., None] * np.eye(dim))
+    return np.asarray(noisy.squares[..., None, None] / dim * np.eye(dim))
+
+
+def like_structure(scatter: Array, noisy: NoisyMoments) -> Array:
+    """Matrices ``(B, K, d, d)`` with what the structure says is zero set to zero."""
+    dim = scatter.shape[-1]
+    if noisy.squares.ndim == 4:
+        return scatter
+    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
+    if noisy.squares.ndim == 2:
+        diagonal = np.repeat(diagonal.mean(axis=-1, keepdims=True), dim, axis=-1)
+    return np.asarray(diagonal[..., None] * np.eye(dim))
+
+
+def per_coordinate_sd(noisy: NoisyMoments, dim: int) -> Array:
+    """Noise in one diagonal entry of the squares: a trace's noise is shared by d entries."""
+    return noisy.squares_sd / dim if noisy.squares.ndim == 2 else noisy.squares_sd
+
+
+def inside(sums: Array, counts: Array, radius: float) -> Array:
+    """Sums ``(..., d)`` of rows that number ``counts``, such that no mean lies outside the ball."""
+    if math.isinf(radius):
+        return sums
+    norm = np.linalg.norm(sums, axis=-1)
+    limit = radius * counts
+    return np.asarray(sums * np.minimum(1.0, limit / np.maximum(norm, TINY * limit))[..., None])
+
+
+def drawn_in(means: Array, variance: Array) -> Array:
+    """Means ``(..., d)`` drawn towards the origin by the share of noise in them.
+
+    variance ``(...)``: of the noise in each coordinate. A mean as long as its noise is halved; one
+    without noise stays (James and Stein 1961, smoothed).
+    """
+    length = np.sum(means * means, axis=-1)
+    noise = means.shape[-1] * variance
+    return np.asarray(means * (length / np.maximum(length + noise, TINY * TINY))[..., None])
+
+
+def one_gaussian(noisy: NoisyMoments, rows: Array | float, radius: float) -> tuple[Array, Array]:
+    """Mean ``(B, d)`` and covariance ``(B, d, d)`` of all rows from one release without groups.
+
+    The mean is drawn in by its noise; the covariance is drawn towards a round shape of its own size
+    by the noise in it, and its eigenvalues are floored at half the noise's level. All of this
+    vanishes with the noise.
+    """
+    dim = noisy.sums.shape[-1]
+    count = np.asarray(rows, dtype=float).reshape(-1)
+    raw = inside(noisy.sums[:, 0] / count[:, None], np.ones(len(noisy.sums)), radius)
+    mean = drawn_in(raw, (noisy.sums_sd / count) ** 2)
+    second = as_matrices(noisy)[:, 0] / count[:, None, None]
+    scatter = second - mean[..., None] * mean[:, None, :]
+    scatter = like_structure(scatter[:, None], noisy)[:, 0]
+    entry = per_coordinate_sd(noisy, dim) / count
+    level = entry * (math.sqrt(dim / 2) if noisy.squares.ndim == 4 else 1.0)
+    largest = radius**2 / (dim + 2)  # of rows spread evenly over the ball
+    least = np.minimum(entry / math.sqrt(dim), largest) + LEAST_VARIANCE
+    size = np.maximum(np.minimum(np.trace(scatter, axis1=1, axis2=2) / dim, largest), least)
+    pull = (level / size)[:, None, None]
+    round_shape = size[:, None, None] * np.eye(dim)
+    shape = (scatter + pull * round_shape) / (1.0 + pull)
+    floor = np.minimum(level / 2, size / 4) + LEAST_VARIANCE
+    return mean, floored_eigenvalues(shape, floor, radius**2)
