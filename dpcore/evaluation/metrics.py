@@ -1,0 +1,66 @@
+"""Metrics computed from exact rows: for the custodian's eyes, never part of a release.
+
+A metric on private rows is itself a release (Park et al. 2017 report held-out likelihood of private
+data). Nothing here enters a fit, and on a server that locks exact values everything here refuses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.models import gmm
+from dpcore.models.gmm import Mixture
+from dpcore.wall.custodian import custodian_rows
+
+if TYPE_CHECKING:
+    from dpcore.fitting.result import Fit
+    from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+
+def log_likelihood(fit: Fit, table: PrivateTable) -> float:
+    """Mean log density of a row of ``table`` under the fit, in the data's own units."""
+    public, rows = custodian_rows(table)
+    own = public.center + public.half_range * rows
+    return float(gmm.log_density(fit.as_mixture(), own)[0])
+
+
+def log_likelihood_scaled(fit: Fit, table: PrivateTable) -> float:
+    """The same in public unit coordinates (for a norm bound R: of x / R, as papers print it)."""
+    public, _ = custodian_rows(table)
+    return log_likelihood(fit, table) - public.log_volume()
+
+
+def clipped_share(table: PrivateTable, clip: float) -> float:
+    """Share of rows that a clipping ball of ``clip`` times the public radius would move."""
+    public, rows = custodian_rows(table)
+    norms = np.linalg.norm(rows, axis=1)
+    return float(np.mean(norms > public.radius * clip)) if len(norms) else 0.0
+
+
+def affinity(one: Mixture, other: Mixture) -> Array:
+    """Bhattacharyya coefficient of every pair of components, ``(B, K, L)``: 1 alike, 0 apart.
+
+    One of the batches may hold a single mixture. The integral of ``sqrt(p q)`` of two Gaussians.
+    """
+    first = replace(one, means=one.means[:, :, None], covariances=one.covariances[:, :, None])
+    second = replace(other, means=other.means[:, None], covariances=other.covariances[:, None])
+    middle = (first.covariances + second.covariances) / 2
+    gap = np.broadcast_to(first.means - second.means, middle.shape[:-1])
+    distance = np.einsum("...i,...i->...", gap, np.linalg.solve(middle, gap[..., None])[..., 0]) / 8
+    log_dets = [np.linalg.slogdet(c)[1] for c in (middle, first.covariances, second.covariances)]
+    shape = 0.5 * (log_dets[0] - 0.5 * (log_dets[1] + log_dets[2]))
+    return np.asarray(np.exp(-distance - shape))
+
+
+def loneliest_row(table: PrivateTable) -> int:
+    """Position of the row farthest from all others together (Mahalanobis): the one most exposed."""
+    _, rows = custodian_rows(table)
+    centred = rows - rows.mean(axis=0)
+    spread = centred.T @ centred / len(rows) + 1e-9 * np.eye(rows.shape[1])
+    return int(np.argmax(np.einsum("ni,ni->n", centred, np.linalg.solve(spread, centred.T).T)))

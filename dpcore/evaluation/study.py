@@ -1,0 +1,371 @@
+"""A study: one model on one table over a grid of budgets and noise draws, beside its references.
+
+This is what an explorer shows. Everything that depends on the budget is an array with a leading
+axis of budgets S and one of noise draws D; draw 0 is the one drawn bold. Exact rows are read (for
+alignment and utility), so a study is for the custodian's eyes unless its rows are simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.evaluation.alignment import align
+from dpcore.evaluation.metrics import clipped_share
+from dpcore.evaluation.references import bounds_alone, converged
+from dpcore.fitting.api import Grid, fit_grid
+from dpcore.fitting.mixture import MixtureSettings
+from dpcore.fitting.plan import plan_noise
+from dpcore.models import gmm
+from dpcore.models.gmm import Mixture
+from dpcore.privacy import Guarantee, Ledger, Privacy
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+# Twenty budgets a decade, 0.05 to 20; 0.1, 1 and 10 are among them.
+EPSILONS = tuple(float(f"{10 ** (k / 20):.3g}") for k in range(-26, 27))
+SCORED_ROWS = 2000  # rows on which utility is averaged, a public random choice
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything a study depends on, apart from the rows and the budgets."""
+
+    components: int = 3
+    iterations: int = 5
+    covariance: str = "full"
+    mode: str = "proved"
+    combination: str = "GGG"
+    accountant: str = "exact"
+    delta: float = 1e-5
+    adjacency: str = "replace_one"
+    rows_per_person: int = 1
+    clip: float = 1.0
+    seed: int = 0
+    secret: bytes = field(default=b"", repr=False)
+
+    def request(self, epsilon: float, accountant: str | None = None) -> Privacy:
+        """The privacy request of one budget."""
+        return Privacy(
+            epsilon=epsilon,
+            delta=self.delta,
+            adjacency=self.adjacency,
+            accountant=accountant or self.accountant,
+            mode=self.mode,
+            rows_per_person=self.rows_per_person,
+        )
+
+    def options(self) -> dict[str, Any]:
+        """Model options as :func:`dpcore.fit` takes them."""
+        return {
+            "n_components": self.components,
+            "iterations": self.iterations,
+            "covariance": self.covariance,
+            "combination": self.combination,
+        }
+
+    def noise(self, epsilon: float, accountant: str) -> float:
+        """Noise multiplier that a method asks for this budget; raises InputError if it cannot."""
+        options = self.options()
+        options["components"] = options.pop("n_components")
+        settings = MixtureSettings.parse(mode=self.mode, **options)
+        return float(plan_noise((self.request(epsilon, accountant),), settings, None).factor[0])
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Some exact rows in public unit coordinates, to score mixtures on."""
+
+    public: PublicFrame
+    rows: Array
+
+    @classmethod
+    def of(cls, table: PrivateTable) -> Scorer:
+        """At most :data:`SCORED_ROWS` rows, by a fixed coin."""
+        public, rows = custodian_rows(table)
+        if len(rows) > SCORED_ROWS:
+            rows = rows[np.random.default_rng(0).choice(len(rows), SCORED_ROWS, replace=False)]
+        return cls(public, rows)
+
+    def score(self, mixture: Mixture) -> Array:
+        """Mean log density ``(B,)`` of a row, in the data's own units."""
+        return gmm.log_density(mixture, self.rows) + self.public.log_volume()
+
+
+@dataclass(frozen=True)
+class References:
+    """What a private fit is held against; utilities in own units, mixtures in unit coordinates.
+
+    converged: scikit-learn's best. own_steps: our iterations without noise or clipping. clipped:
+    with clipping, without noise. bounds: knowing nothing but the public bounds.
+    """
+
+    converged: Mixture
+    converged_utility: float
+    own_steps_utility: float
+    clipped_utility: float
+    single_utility: float
+    bounds_utility: float
+    clipped_share: float
+
+
+def references(table: PrivateTable, setting: Setting) -> References:
+    """Fit the references of a setting; none of them is private."""
+    scorer = Scorer.of(table)
+    best = _left_to_right(converged(table, setting.components, setting.covariance))  # type: ignore[arg-type]
+    plain = {k: v for k, v in setting.options().items() if k != "combination"}
+
+    def own(clip: float | None, **changed: Any) -> float:
+        grid = fit_grid(
+            "gmm", table, privacy=None, as_private=True, clip=clip, **{**plain, **changed}
+        )
+        return float(scorer.score(grid.runs.final)[0])
+
+    return References(
+        converged=best,
+        converged_utility=float(scorer.score(best)[0]),
+        own_steps_utility=own(np.inf),
+        clipped_utility=own(setting.clip),
+        single_utility=own(np.inf, n_components=1),
+        bounds_utility=bounds_alone(scorer.public) + scorer.public.log_volume(),
+        clipped_share=clipped_share(table, setting.clip),
+    )
+
+
+def _left_to_right(mixture: Mixture) -> Mixture:
+    """Components in the order of their means, first column first."""
+    order = np.lexsort(mixture.means[0].T[::-1])
+    return Mixture(
+        mixture.weights[:, order], mixture.means[:, order], mixture.covariances[:, order]
+    )
+
+
+@dataclass(frozen=True)
+class BudgetGrid:
+    """Private fits of S budgets with D noise draws, aligned to the converged fit.
+
+    mixture: arrays ``(S, D, K, ...)`` in public unit coordinates, NaN where a budget is out of the
+    accountant's reach; found ``(S, D, K)``; utility ``(S, D)``; refusals: why a budget cannot be
+    met, or ``None``.
+    """
+
+    epsilons: tuple[float, ...]
+    mixture: Mixture
+    found: NDArray[np.bool_]
+    utility: Array
+    noise: Array
+    guarantees: tuple[Guarantee | None, ...]
+    ledgers: tuple[Ledger | None, ...]
+    refusals: tuple[str | None, ...]
+    public: PublicFrame
+
+    def with_draws(self, other: BudgetGrid) -> BudgetGrid:
+        """The same budgets with the other's draws behind these."""
+        return replace(self, **_joined(self, other, axis=1))
+
+    def with_budget(self, other: BudgetGrid) -> BudgetGrid:
+        """The other's budgets, with as many draws, behind these."""
+        return replace(
+            self,
+            **_joined(self, other, axis=0),
+            epsilons=self.epsilons + other.epsilons,
+            noise=np.concatenate([self.noise, other.noise]),
+            guarantees=self.guarantees + other.guarantees,
+            ledgers=self.ledgers + other.ledgers,
+            refusals=self.refusals + other.refusals,
+        )
+
+
+def _joined(one: BudgetGrid, other: BudgetGrid, axis: int) -> dict[str, Any]:
+    def join(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([a, b], axis=axis)
+
+    return {
+        "mixture": Mixture(
+            join(one.mixture.weights, other.mixture.weights),
+            join(one.mixture.means, other.mixture.means),
+            join(one.mixture.covariances, other.mixture.covariances),
+        ),
+        "found": join(one.found, other.found),
+        "utility": join(one.utility, other.utility),
+    }
+
+
+def budget_grid(
+    table: PrivateTable,
+    setting: Setting,
+    reference: Mixture,
+    epsilons: Sequence[float] = EPSILONS,
+    draws: Sequence[int] = (0,),
+) -> BudgetGrid:
+    """Fit every budget with every draw. A budget out of reach is left out with its reason.
+
+    Raises InputError when the setting itself is wrong (more groups than rows, say).
+    """
+    requests, refusals = _within_reach(setting, epsilons)
+    scorer = Scorer.of(table)
+    kept = [i for i, refusal in enumerate(refusals) if refusal is None]
+    shape = (len(epsilons), len(draws), setting.components)
+    dim = scorer.public.dim
+    mixture = Mixture(
+        np.full(shape, np.nan), np.full((*shape, dim), np.nan), np.full((*shape, dim, dim), np.nan)
+    )
+    found = np.zeros(shape, dtype=bool)
+    utility, noise = np.full(shape[:2], np.nan), np.full(shape[0], np.nan)
+    guarantees: list[Guarantee | None] = [None] * len(epsilons)
+    ledgers: list[Ledger | None] = [None] * len(epsilons)
+    if kept:
+        grid = _fitted(table, setting, [requests[i] for i in kept], draws)
+        aligned = align(grid.runs.final, reference)
+        inner = (len(kept), len(draws))
+        for target, source in (
+            (mixture.weights, aligned.mixture.weights),
+            (mixture.means, aligned.mixture.means),
+            (mixture.covariances, aligned.mixture.covariances),
+            (found, aligned.found),
+            (utility, scorer.score(grid.runs.final)),
+        ):
+            target[kept] = source.reshape(*inner, *source.shape[1:])
+        noise[kept] = grid.plan.factor
+        for position, i in enumerate(kept):
+            guarantees[i] = grid.guarantee(position)
+            ledgers[i] = grid.ledger.at(position * len(draws))
+    return BudgetGrid(
+        tuple(epsilons),
+        mixture,
+        found,
+        utility,
+        noise,
+        tuple(guarantees),
+        tuple(ledgers),
+        refusals,
+        scorer.public,
+    )
+
+
+def _fitted(
+    table: PrivateTable, setting: Setting, requests: Sequence[Privacy], draws: Sequence[int]
+) -> Grid:
+    return fit_grid(
+        "gmm",
+        table,
+        privacy=requests,
+        draws=draws,
+        seed=setting.seed,
+        secret=setting.secret,
+        clip=setting.clip,
+        **setting.options(),
+    )
+
+
+def _within_reach(
+    setting: Setting, epsilons: Sequence[float]
+) -> tuple[list[Privacy], tuple[str | None, ...]]:
+    """A request for each budget, and why the accountant cannot meet it (``None`` = it can)."""
+    requests = [setting.request(epsilon) for epsilon in epsilons]
+    refusals: list[str | None] = []
+    for epsilon in epsilons:
+        try:
+            setting.noise(epsilon, setting.accountant)
+            refusals.append(None)
+        except InputError as error:
+            refusals.append(str(error))
+    return requests, tuple(refusals)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Median utility against budget for each way of counting, and of one private Gaussian.
+
+    Utility depends on the noise alone, so a method's curve is the one curve utility(noise) read at
+    the noise which that method asks for: a shift along the axis. methods: name -> ``(S,)``, NaN
+    where the method cannot meet the budget. says: name -> the epsilon ``(S,)`` that the method
+    states for the noise of the chosen method's fit.
+    """
+
+    methods: dict[str, Array]
+    says: dict[str, Array]
+    single: Array
+
+
+def curves(
+    table: PrivateTable,
+    setting: Setting,
+    grid: BudgetGrid,
+    methods: Sequence[str],
+    draws: Sequence[int] = (0, 1, 2, 3, 4),
+) -> Curves:
+    """The curves that stand beside a grid of fits (whose budgets they share)."""
+    asked = {method: _noise_of(setting, method, grid.epsilons) for method in methods}
+    known_noise, known_utility = _pooled(table, setting, grid, asked, draws)
+    order = np.argsort(known_noise)
+    level, value = np.log(known_noise[order]), known_utility[order]
+    at_noise = {
+        method: np.interp(np.log(noise), level, value, left=np.nan, right=np.nan)
+        for method, noise in asked.items()
+    }
+    single = replace(setting, components=1, mode="proved", combination="GGG", accountant="exact")
+    alone = _fitted(table, single, [single.request(e) for e in grid.epsilons], draws)
+    scores = Scorer.of(table).score(alone.runs.final).reshape(len(grid.epsilons), len(draws))
+    says = {method: _stated(asked[method], grid) for method in methods}
+    return Curves(at_noise, says, np.median(scores, axis=1))
+
+
+def _noise_of(setting: Setting, method: str, epsilons: Sequence[float]) -> Array:
+    """Noise ``(S,)`` a method asks for each budget; NaN where it cannot meet it."""
+    noise = np.full(len(epsilons), np.nan)
+    for i, epsilon in enumerate(epsilons):
+        try:
+            noise[i] = setting.noise(epsilon, method)
+        except InputError:
+            continue
+    return noise
+
+
+def _pooled(
+    table: PrivateTable,
+    setting: Setting,
+    grid: BudgetGrid,
+    asked: dict[str, Array],
+    draws: Sequence[int],
+) -> tuple[Array, Array]:
+    """Pairs (noise, median utility): the grid's own, and more where other methods ask for noise
+    outside its range (every third budget of theirs)."""
+    own = np.isfinite(grid.noise)
+    noise = grid.noise[own]
+    utility = np.median(grid.utility[own], axis=1)
+    low, high = (noise.min(), noise.max()) if noise.size else (np.inf, -np.inf)
+    requests = {}
+    for method, levels in asked.items():
+        for i in range(0, len(levels), 3):
+            if np.isfinite(levels[i]) and not low <= levels[i] <= high:
+                requests[float(f"{levels[i]:.3g}")] = (
+                    levels[i],
+                    setting.request(grid.epsilons[i], method),
+                )
+    if not requests:
+        return noise, utility
+    more = _fitted(table, setting, [request for _, request in requests.values()], draws)
+    scores = Scorer.of(table).score(more.runs.final).reshape(len(requests), len(draws))
+    levels = np.array([level for level, _ in requests.values()])
+    return np.concatenate([noise, levels]), np.concatenate([utility, np.median(scores, axis=1)])
+
+
+def _stated(asked: Array, grid: BudgetGrid) -> Array:
+    """The epsilon a method states for each noise of the grid: noise(epsilon) read backwards."""
+    known = np.isfinite(asked)
+    if known.sum() < 2:
+        return np.full(len(grid.noise), np.nan)
+    level, value = np.log(asked[known]), np.log(np.array(grid.epsilons)[known])
+    order = np.argsort(level)
+    return np.asarray(
+        np.exp(np.interp(np.log(grid.noise), level[order], value[order], left=np.nan, right=np.nan))
+    )

@@ -1,0 +1,186 @@
+"""Sweeps: how useful a private fit is, for each budget, way of counting and mode, over noise draws
+and splits of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.checks import one_of, positive, whole
+from dpcore.evaluation.references import converged
+from dpcore.fitting.api import Grid, fit_grid
+from dpcore.models import gmm
+from dpcore.models.gmm import Mixture
+from dpcore.privacy import Privacy
+from dpcore.privacy.budget import MODES
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+METRICS = ("test_log_likelihood", "test_log_likelihood_scaled")
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """One cell of a privacy-utility table; statistics over draws and splits.
+
+    nonprivate: our own steps without noise. converged: scikit-learn's best. baseline: one private
+    Gaussian with the same budget. Metrics come from exact rows: for the custodian's eyes.
+    """
+
+    epsilon: float
+    method: str
+    mode: str
+    mean: float
+    std: float
+    median: float
+    q10: float
+    q90: float
+    nonprivate: float
+    converged: float
+    baseline: float
+
+
+def sweep(
+    model: str,
+    table: PrivateTable,
+    *,
+    epsilons: Sequence[float],
+    delta: float,
+    methods: Sequence[str] = ("exact",),
+    modes: Sequence[str] = ("proved",),
+    draws: int = 1,
+    splits: int = 10,
+    test_fraction: float = 0.1,
+    metric: str = "test_log_likelihood",
+    adjacency: str = "replace_one",
+    rows_per_person: int = 1,
+    seed: int = 0,
+    n_components: int = 3,
+    on_progress: Callable[[float], None] | None = None,
+    **options: Any,
+) -> list[SweepRow]:
+    """A table of utility against budget, held out, over ``splits`` random splits and noise draws.
+
+    Methods that a mode does not offer (``exact`` is not the paper's) are left out of that mode.
+    The result is not private: it scores exact rows. Raises InputError as :func:`dpcore.fit` does.
+    """
+    one_of("metric", metric, METRICS)
+    for mode in modes:
+        one_of("modes", mode, MODES)
+    for epsilon in epsilons:
+        positive("epsilons", epsilon)
+    whole("draws", draws)
+    whole("splits", splits)
+    base = Privacy(
+        epsilon=float(epsilons[0]),
+        delta=delta,
+        adjacency=adjacency,
+        rows_per_person=rows_per_person,
+    )
+    cells = [
+        replace(base, epsilon=float(e), accountant=method, mode=mode)
+        for mode in modes
+        for method in methods
+        if not (mode == "paper" and method == "exact" and len(methods) > 1)
+        for e in epsilons
+    ]
+    options = {"n_components": n_components, **options}
+    scores: list[Array] = []
+    references: list[tuple[float, float]] = []
+    baselines: list[Array] = []
+    for split in range(splits):
+        train, test = table.split(test_fraction, seed=seed + split)
+        scorer = _Scorer.of(test, metric)
+        noise: dict[str, Any] = {"draws": range(split * draws, (split + 1) * draws), "seed": seed}
+        scores.append(
+            np.concatenate(
+                [
+                    scorer.runs(fit_grid(model, train, privacy=group, **noise, **options))
+                    for group in _by_mode(cells)
+                ]
+            )
+        )
+        baselines.append(scorer.runs(_single(model, train, cells, noise, options)))
+        references.append(_references(model, train, scorer, options))
+        if on_progress is not None:
+            on_progress((split + 1) / splits)
+    table_of_scores = np.stack(scores).reshape(splits, len(cells), draws)
+    nonprivate, best = np.mean(references, axis=0)
+    baseline = np.stack(baselines).reshape(splits, len(cells), draws).mean(axis=(0, 2))
+    return [
+        _row(cell, table_of_scores[:, i].ravel(), nonprivate, best, baseline[i])
+        for i, cell in enumerate(cells)
+    ]
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Held-out rows, ready to score every run of a grid."""
+
+    public: PublicFrame
+    rows: Array
+    shift: float
+
+    @classmethod
+    def of(cls, test: PrivateTable, metric: str) -> _Scorer:
+        public, rows = custodian_rows(test)
+        scaled = metric == "test_log_likelihood_scaled"
+        return cls(public, rows, 0.0 if scaled else public.log_volume())
+
+    def mixture(self, mixture: Mixture) -> Array:
+        return gmm.log_density(mixture, self.rows) + self.shift
+
+    def runs(self, grid: Grid) -> Array:
+        return self.mixture(grid.runs.final)
+
+
+def _by_mode(cells: Sequence[Privacy]) -> Iterator[list[Privacy]]:
+    for mode in dict.fromkeys(cell.mode for cell in cells):
+        yield [cell for cell in cells if cell.mode == mode]
+
+
+def _single(
+    model: str,
+    train: PrivateTable,
+    cells: Sequence[Privacy],
+    noise: dict[str, Any],
+    options: dict[str, Any],
+) -> Grid:
+    """One private Gaussian with the whole budget, counted by the same method."""
+    requests = [replace(cell, mode="proved") for cell in cells]
+    alone = {k: v for k, v in options.items() if k in ("covariance", "clip")}
+    return fit_grid(model, train, privacy=requests, n_components=1, **noise, **alone)
+
+
+def _references(
+    model: str, train: PrivateTable, scorer: _Scorer, options: dict[str, Any]
+) -> tuple[float, float]:
+    """(our steps without noise, converged) on one split."""
+    plain = {k: v for k, v in options.items() if k not in ("combination", "delta_each")}
+    own = fit_grid(model, train, privacy=None, as_private=True, **plain)
+    best = converged(train, options["n_components"], options.get("covariance", "full"), starts=3)
+    return float(scorer.runs(own)[0]), float(scorer.mixture(best)[0])
+
+
+def _row(cell: Privacy, scores: Array, nonprivate: float, best: float, baseline: float) -> SweepRow:
+    q10, median, q90 = np.quantile(scores, [0.1, 0.5, 0.9])
+    assert cell.epsilon is not None
+    return SweepRow(
+        epsilon=cell.epsilon,
+        method=cell.accountant,
+        mode=cell.mode,
+        mean=float(np.mean(scores)),
+        std=float(np.std(scores, ddof=1)) if scores.size > 1 else 0.0,
+        median=float(median),
+        q10=float(q10),
+        q90=float(q90),
+        nonprivate=float(nonprivate),
+        converged=float(best),
+        baseline=float(baseline),
+    )

@@ -1,0 +1,114 @@
+"""The verdict: is this fit worth its budget, beside the simplest things to release instead?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.evaluation.study import BudgetGrid, References
+
+Array = NDArray[np.float64]
+
+WORTH = 0.05  # share of what groups can add below which one Gaussian is as good
+ALIKE = 0.97  # share above which more budget buys nothing to speak of
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """level 0: nothing survives; 1: one Gaussian is as good; 2: part is kept; 3: like exact.
+
+    kept: share of what the groups add over one exact Gaussian that the median private fit keeps.
+    """
+
+    level: int
+    kept: float
+    text: str
+
+
+def verdicts(grid: BudgetGrid, references: References, single: Array) -> tuple[Verdict, ...]:
+    """One verdict per budget, from median utilities over the draws.
+
+    single ``(S,)``: median utility of one private Gaussian with the same budget.
+    """
+    return tuple(
+        _verdict(float(np.median(utility)), float(alone), references, grid.found.shape[-1])
+        for utility, alone in zip(grid.utility, single, strict=True)
+    )
+
+
+def _verdict(utility: float, alone: float, reference: References, components: int) -> Verdict:
+    if not np.isfinite(utility):
+        return Verdict(0, 0.0, "This way of counting cannot meet so small a budget.")
+    gain = reference.converged_utility - reference.single_utility
+    kept = (utility - reference.single_utility) / gain if gain > 1e-9 else 0.0
+    if max(utility, alone) <= reference.bounds_utility:
+        return Verdict(
+            0, kept, "With this budget nothing survives: the public limits alone say as much."
+        )
+    if components == 1:
+        lost = reference.converged_utility - utility
+        level = 3 if lost < 0.02 else 2
+        return Verdict(level, 1.0, f"One Gaussian, {lost:.2f} below its exact fit.")
+    if utility - alone <= WORTH * max(gain, 0.0) or gain <= 1e-9:
+        return Verdict(1, kept, "With this budget a single Gaussian is as good: release that.")
+    if kept >= ALIKE:
+        return Verdict(3, kept, "As good as the exact fit: more budget buys nothing here.")
+    if kept <= 0.0:
+        return Verdict(2, kept, "Better than a private single Gaussian, yet below an exact one.")
+    return Verdict(
+        2, kept, f"Keeps {kept:.0%} of what {_count(components)} groups say beyond one Gaussian."
+    )
+
+
+def found_sentences(grid: BudgetGrid) -> tuple[str, ...]:
+    """What the fits show, per budget: which groups are found, in how many draws."""
+    draws = grid.found.shape[1]
+    return tuple(
+        _found(found, draws) if refusal is None else refusal
+        for found, refusal in zip(grid.found, grid.refusals, strict=True)
+    )
+
+
+def _found(found: NDArray[np.bool_], draws: int) -> str:
+    components = found.shape[1]
+    if components == 1:
+        every = int(found.all(axis=1).sum())
+        return f"The group is found in {every} of {draws} draws."
+    every = int(found.all(axis=1).sum())
+    if every > draws / 2:
+        return f"All {_count(components)} groups found in {every} of {draws} draws."
+    typical = int(np.median(found.sum(axis=1)))
+    if typical == 0:
+        return f"None of the {_count(components)} groups found in most draws."
+    return (
+        f"{_count(typical).capitalize()} of {_count(components)} groups found in most draws; "
+        f"all of them in {every} of {draws}."
+    )
+
+
+def attack_sentences(chances: Array, unit: str = "person") -> tuple[str, ...]:
+    """What a budget means for one person; chances ``(S,)``: the attacker's best rate of guessing
+    which of two possible rows is in the table."""
+    whose = "your row" if unit == "person" else f"one {unit}'s row"
+    return tuple(
+        f"Someone who knows everyone else guesses {whose} right at most "
+        f"**{_of_hundred(chance)} times in 100** (a coin: 50)."
+        if np.isfinite(chance)
+        else "Nothing is proved about what an attacker can learn."
+        for chance in chances
+    )
+
+
+def _of_hundred(chance: float) -> str:
+    """Rounded up, because it is a bound."""
+    percent = 100.0 * chance
+    return (
+        f"{np.ceil(percent - 1e-9):.0f}" if percent < 99.0 else f"{np.ceil(percent * 100) / 100:g}"
+    )
+
+
+def _count(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
