@@ -1,0 +1,67 @@
+"""The live picture: it follows the slider while it is dragged, and asks Python only afterwards.
+
+One Streamlit component (`st.components.v2`) of our own: a scene of `dpcore.figures.scene` goes in,
+``live.js`` draws it, no library and no network. The page keeps its ordinary slider, so keyboard,
+assistive technology and tests work as everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpcore.figures.scene import Scene
+
+_HERE = Path(__file__).parent
+
+
+@cache
+def _asset(name: str) -> str:
+    """Text of a file beside this one, read once."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+@cache
+def _component() -> Any:
+    """The component, registered once in a process."""
+    return st.components.v2.component(
+        "dpcore_live", css=_asset("live.css"), js=_asset("live.js"), isolate_styles=False
+    )
+
+
+def slider_class(slider_key: str) -> str:
+    """CSS class that Streamlit gives the element of a key.
+
+    >>> slider_class("explore epsilon")
+    'st-key-explore-epsilon'
+    """
+    return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", slider_key.strip())
+
+
+def live(
+    scene: Scene, *, key: str, slider_key: str, on_change: Callable[[], None] | None = None
+) -> Any:
+    """Draw the scene; it moves with the slider whose ``key`` is ``slider_key``.
+
+    The result has ``ring``: ``{"name": ..., "factor": ...}`` in the one run after a clipping ring
+    was dragged (or moved by arrow keys) and released, else None; the factor multiplies the
+    half-axes that the scene gave. ``on_change`` is called before that run and finds it in
+    ``st.session_state[key].ring``.
+
+    Texts elsewhere on the page follow too: ``st.html('<p data-live="sentence"></p>')`` shows the
+    slot "sentence" of the scene.
+    """
+    return _component()(
+        key=key,
+        data={"scene": scene.as_dict(), "slider": slider_class(slider_key)},
+        on_ring_change=on_change or _nothing,
+    )
+
+
+def _nothing() -> None:
+    """Streamlit wants a callback for every value a component may send."""

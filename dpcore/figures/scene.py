@@ -1,0 +1,458 @@
+"""A scene is a picture that already knows every step of its slider: it moves with the hand.
+
+Panels hold layers; a layer that depends on the step carries a leading axis ``S``, one entry a step.
+Two renderers read the same scene: the live component of the app (in the browser, no round trip) and
+`dpcore.figures.plotly` (notebooks, exports). Steps are fits that exist: no renderer interpolates.
+
+Colours are indices into `PALETTE_LIGHT` / `PALETTE_DARK` (Okabe and Ito 2008), never colour codes;
+each index also has its own dash and marker, so that no reading rests on colour alone.
+
+A complete example, two steps and two panels (arrays may be lists or numpy arrays):
+
+>>> one = [[[[30.0, 20.0, 40.0, 5.0, 20.0, 1.0]]], [[[31.0, 19.0, 30.0, 4.0, 15.0, 1.0]]]]
+>>> scene = Scene(
+...     steps=(0.1, 1.0),                          # values of the slider's steps
+...     step_labels=("0.10", "1.00"),              # what the slider writes
+...     symbol="ε",                                # name of the step in tables and files
+...     panels=(
+...         Panel(
+...             id="private", title="Private fit", subtitle="hides each person",
+...             alt=("Group at 30, 20.", "Group at 31, 19."),          # per step, or one text
+...             x=Axis("age (years)", (0, 110)), y=Axis("visits per year", (0, 70)),
+...             link="map",                        # panels of one link share zoom and pan
+...             layers=(
+...                 Points([25, 31], [18, 22]),
+...                 Ellipses(one, style="bold", levels=(1, 2)),        # (S, draws, K, 6)
+...                 Ring(cx=55, cy=35, rx=50, ry=30, label="rows are clipped here", name="clip"),
+...             ),
+...         ),
+...         Panel(
+...             id="curve", title="What each ε buys", subtitle="", width="full",
+...             alt="Utility rises with ε.",
+...             x=Axis("ε (δ = 0.00001)", (0.1, 1.0), scale="log"), y=Axis("utility", (0, 1)),
+...             layers=(
+...                 Curve([0.1, 1.0], [0.2, 0.9], lo=[0.1, 0.8], hi=[0.3, 1.0],
+...                       label=("exact says ε = 0.1", "exact says ε = 1.0"), bold=True),
+...                 Rule(0.95, "exact fit (converged)"),
+...                 Cursor([0.1, 1.0], [0.2, 0.9]),
+...             ),
+...         ),
+...     ),
+...     slots={"sentence": ("Right **51 times** in 100.", "Right **55 times** in 100.")},
+...     step=1,                                    # shown until the user moves the slider
+... )
+>>> scene.as_dict()["panels"][1]["layers"][2]["y"]
+[0.2, 0.9]
+
+In the app: ``live(scene, key="explore", slider_key="epsilon")`` and, anywhere on the page,
+``st.html('<p data-live="sentence"></p>')``. The slider is ``st.select_slider`` (one option a
+position) or an integer ``st.slider`` from 0. A typed value that is no position of the slider is one
+more step: put it among ``steps``, name it with ``step``, and list in ``positions`` which step each
+position of the slider stands for (all but the extra one); put the thumb on the nearest position.
+
+Source: Okabe and Ito (2008), "Color Universal Design", for the palette.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpcore.checks import one_of
+from dpcore.errors import InputError
+
+Array = NDArray[np.float64]
+Text = str | tuple[str, ...]
+
+PALETTE_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+PALETTE_DARK = ("#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#0072B2")
+DASHES = ("", "7 3 1.5 3", "6 3", "2.5 2.5", "10 3", "1.5 2.5")
+"""Second cue of each palette index: lengths drawn and left out, in pixels ('' = unbroken)."""
+MARKERS = ("circle", "square", "diamond", "triangle", "cross", "star")
+
+SIGNIFICANT_DIGITS = 5
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: ``label`` with its unit, ``range`` in data units, scale, optional ticks.
+
+    Raises `InputError` for a range that is empty, infinite or (log scale) not above 0.
+    """
+
+    label: str
+    range: tuple[float, float]
+    scale: Literal["linear", "log"] = "linear"
+    ticks: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        one_of("axis scale", self.scale, ("linear", "log"))
+        low, high = self.range
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise InputError(
+                "axis range", "it is not two finite numbers in order", "give low, high"
+            )
+        if self.scale == "log" and low <= 0:
+            raise InputError("axis range", "a log axis starts at or below 0", "start it above 0")
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        data: dict[str, Any] = {"label": self.label, "range": compact(self.range)}
+        if self.scale == "log":
+            data["log"] = True
+        if self.ticks is not None:
+            data["ticks"] = compact(self.ticks)
+        return data
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """A cloud of points in data units: ``x`` and ``y`` are (n,), or (S, n) when they move."""
+
+    kind: ClassVar[str] = "points"
+    x: ArrayLike
+    y: ArrayLike
+    opacity: float = 0.35
+    colour: int | None = None
+    name: str = "rows"
+
+    def __post_init__(self) -> None:
+        _same_shape(self, "x", "y", dimensions=(1, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipses:
+    """Gaussian groups: ``params`` (S or 1, draws, K, 6), outlined at ``levels`` (in sd).
+
+    The six numbers: mean x, mean y, covariance xx, xy, yy, weight. A group with NaN is not drawn.
+    ``style``: "bold" (thick, the fit itself), "ghost" (thin and faint, other noise draws) or
+    "outline" (dashed, a reference). ``colours``: palette index of each group [0, 1, ...].
+    """
+
+    kind: ClassVar[str] = "ellipses"
+    params: ArrayLike
+    levels: tuple[float, ...] = (1.0, 2.0)
+    style: Literal["bold", "ghost", "outline"] = "bold"
+    fill: bool = True
+    centre: bool = True
+    colours: tuple[int, ...] | None = None
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        one_of("ellipses style", self.style, ("bold", "ghost", "outline"))
+        params = _numbers(self, "params")
+        if params.ndim != 4 or params.shape[3] != 6:
+            raise InputError(
+                "ellipses params", f"the shape is {params.shape}", "give (steps or 1, draws, K, 6)"
+            )
+        groups = params.shape[2]
+        if self.colours is None:
+            object.__setattr__(
+                self, "colours", tuple(k % len(PALETTE_LIGHT) for k in range(groups))
+            )
+        if not self.names:
+            object.__setattr__(self, "names", tuple(f"group {k + 1}" for k in range(groups)))
+        if not (len(self.colours or ()) == len(self.names) == groups):
+            raise InputError(
+                "ellipses", "colours or names do not match the groups", "give K of each"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A line ``y`` over ``x``, each (m,), or (S, m) when it moves, with a band from lo to hi.
+
+    ``label`` is one text or one a step, written at the right end. ``dash``: index into `DASHES`
+    [the colour's own]. NaN breaks the line.
+    """
+
+    kind: ClassVar[str] = "curve"
+    x: ArrayLike
+    y: ArrayLike
+    lo: ArrayLike | None = None
+    hi: ArrayLike | None = None
+    colour: int = 0
+    dash: int | None = None
+    label: Text = ""
+    label_at: Literal["end", "none"] = "end"
+    bold: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        _same_shape(self, "x", "y", dimensions=(1, 2))
+        if (self.lo is None) != (self.hi is None):
+            raise InputError("curve", "it has one edge of a band only", "give both lo and hi")
+        if self.lo is not None:
+            _same_shape(self, "y", "lo", dimensions=(1, 2))
+            _same_shape(self, "y", "hi", dimensions=(1, 2))
+        object.__setattr__(self, "label", _text(self.label))
+        if self.dash is None:
+            object.__setattr__(self, "dash", self.colour)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A dashed reference line at height ``y`` with its label at one side."""
+
+    kind: ClassVar[str] = "rule"
+    y: float
+    label: str
+    dash: int = 2
+    side: Literal["left", "right"] = "left"
+
+
+@dataclass(frozen=True, eq=False)
+class Cursor:
+    """The current point, ``x`` and ``y`` (S,): a vertical line, and a dot where y is a number."""
+
+    kind: ClassVar[str] = "cursor"
+    x: ArrayLike
+    y: ArrayLike
+    colour: int = 0
+
+    def __post_init__(self) -> None:
+        _same_shape(self, "x", "y", dimensions=(1,))
+
+
+@dataclass(frozen=True, eq=False)
+class Ring:
+    """The clipping ring: centre and half-axes in data units; dragging reports a radius factor.
+
+    ``limits``: smallest and largest factor. The app reads the released factor under ``name``.
+    """
+
+    kind: ClassVar[str] = "ring"
+    cx: float
+    cy: float
+    rx: float
+    ry: float
+    label: str
+    name: str
+    limits: tuple[float, float] = (0.2, 3.0)
+
+    def __post_init__(self) -> None:
+        if not (0 < self.rx < math.inf and 0 < self.ry < math.inf):
+            raise InputError(
+                "ring", "a half-axis is not a finite number above 0", "give rx, ry > 0"
+            )
+
+
+Layer = Points | Ellipses | Curve | Rule | Cursor | Ring
+
+# The array fields of each layer and how many dimensions one step of them has.
+_PER_STEP: dict[str, dict[str, int]] = {
+    "points": {"x": 1, "y": 1},
+    "ellipses": {"params": 3},
+    "curve": {"x": 1, "y": 1, "lo": 1, "hi": 1},
+    "cursor": {"x": 0, "y": 0},
+    "rule": {},
+    "ring": {},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One card: title, muted subtitle, text for readers who cannot see it, axes, layers.
+
+    ``alt`` and ``subtitle`` are one text or one a step. Panels with the same ``link`` share zoom
+    and pan (give them the same axes). ``width``: "half" or "full" of the page; ``height``: of the
+    whole card in pixels [half 340, full 250].
+    """
+
+    id: str
+    title: str
+    subtitle: Text
+    alt: Text
+    x: Axis
+    y: Axis
+    layers: tuple[Layer, ...]
+    link: str | None = None
+    width: Literal["half", "full"] = "half"
+    height: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of("panel width", self.width, ("half", "full"))
+        object.__setattr__(self, "alt", _text(self.alt))
+        object.__setattr__(self, "subtitle", _text(self.subtitle))
+        object.__setattr__(self, "layers", tuple(self.layers))
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "subtitle": self.subtitle,
+            "alt": self.alt,
+            "x": self.x.as_dict(),
+            "y": self.y.as_dict(),
+            "link": self.link,
+            "width": self.width,
+            "height": self.height or (340 if self.width == "half" else 250),
+            "layers": [layer_dict(layer) for layer in self.layers],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything that depends on one slider: ``S`` steps, panels, texts (`slots`), current step.
+
+    ``slots``: texts elsewhere on the page, one a step; ``**bold**`` is the only markup.
+    ``positions``: the step of each position of the slider [all steps in order].
+    ``step``: the current step; the browser shows it until the user moves the slider.
+
+    Raises `InputError` where a per-step field does not have ``S`` entries.
+    """
+
+    steps: tuple[float, ...]
+    step_labels: tuple[str, ...]
+    panels: tuple[Panel, ...]
+    slots: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    step: int = 0
+    positions: tuple[int, ...] | None = None
+    symbol: str = "ε"
+
+    def __post_init__(self) -> None:
+        count = len(self.steps)
+        object.__setattr__(self, "steps", tuple(float(value) for value in self.steps))
+        object.__setattr__(self, "step_labels", tuple(self.step_labels))
+        object.__setattr__(self, "panels", tuple(self.panels))
+        object.__setattr__(self, "slots", {k: tuple(v) for k, v in self.slots.items()})
+        chosen = range(count) if self.positions is None else self.positions
+        object.__setattr__(self, "positions", tuple(int(i) for i in chosen))
+        if not 0 <= self.step < count:
+            raise InputError(
+                "step", f"{self.step} is no step of the scene", f"give 0 to {count - 1}"
+            )
+        if any(not 0 <= i < count for i in self.positions or ()):
+            raise InputError("positions", "one names no step of the scene", "give step indices")
+        if len({panel.id for panel in self.panels}) != len(self.panels):
+            raise InputError("panels", "two have the same id", "give each its own id")
+        _demand_steps("step_labels", len(self.step_labels), count)
+        for name, texts in self.slots.items():
+            _demand_steps(f"slot {name}", len(texts), count)
+        for panel in self.panels:
+            _check_panel(panel, count)
+
+    @property
+    def thumb(self) -> int:
+        """Position of the slider that belongs to the current step (the nearest one if none)."""
+        positions = self.positions or ()
+        if self.step in positions:
+            return positions.index(self.step)
+        here = self.steps[self.step]
+        return min(range(len(positions)), key=lambda p: abs(self.steps[positions[p]] - here))
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data; ``id`` is a fingerprint of everything except the current step."""
+        data: dict[str, Any] = {
+            "symbol": self.symbol,
+            "steps": compact(self.steps),
+            "labels": self.step_labels,
+            "positions": self.positions,
+            "panels": [panel.as_dict() for panel in self.panels],
+            "slots": self.slots,
+            "palette": {"light": PALETTE_LIGHT, "dark": PALETTE_DARK, "dashes": DASHES},
+        }
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+        identity = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        return data | {"id": identity, "step": self.step, "thumb": self.thumb}
+
+
+def compact(values: ArrayLike) -> Any:
+    """Numbers as nested lists with five significant digits; NaN and infinities become None.
+
+    >>> compact([[123456.7, 0.000123456], [float("nan"), 0.3]])
+    [[123460.0, 0.00012346], [None, 0.3]]
+    """
+    array = np.asarray(values, dtype=float)
+    finite = np.isfinite(array)
+    safe = np.where(finite & (array != 0), np.abs(array), 1.0)
+    places = SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(safe)).astype(int)
+    # Scaling only by whole powers of ten keeps each result the double nearest to its short decimal.
+    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+    rounded = np.asarray(np.round(np.where(finite, array, 0.0) * up / down) * down / up)
+    if finite.all():
+        return rounded.tolist()
+    with_gaps = rounded.astype(object)
+    with_gaps[~finite] = None
+    return with_gaps.tolist()
+
+
+def layer_dict(layer: Layer) -> dict[str, Any]:
+    """A layer as JSON-ready data: its kind, then its fields, numbers compact."""
+    arrays = _PER_STEP[layer.kind]
+    data: dict[str, Any] = {"kind": layer.kind}
+    for name, value in vars(layer).items():
+        is_number = isinstance(value, float) or name in arrays
+        data[name] = compact(value) if is_number and value is not None else value
+    return data
+
+
+def at_step(values: ArrayLike, step: int, dimensions: int) -> Array:
+    """One step of an array whose step has ``dimensions`` axes; what does not move is as it is.
+
+    >>> at_step([[1.0, 2.0], [3.0, 4.0]], 1, 1)
+    array([3., 4.])
+    >>> at_step([1.0, 2.0], 1, 1)
+    array([1., 2.])
+    """
+    array = np.asarray(values, dtype=float)
+    if array.ndim == dimensions:
+        return array
+    return np.asarray(array[0 if len(array) == 1 else step])
+
+
+def text_at(text: Text, step: int) -> str:
+    """The text of a step.
+
+    >>> text_at(("low", "high"), 1), text_at("always", 1)
+    ('high', 'always')
+    """
+    return text if isinstance(text, str) else text[step]
+
+
+def _text(text: Text | list[str]) -> Text:
+    """A text, or a tuple of texts whatever the sequence was."""
+    return text if isinstance(text, str) else tuple(text)
+
+
+def _numbers(layer: Any, name: str) -> Array:
+    """A field turned into a float array, in place (the dataclass is still being made)."""
+    array = np.asarray(getattr(layer, name), dtype=float)
+    object.__setattr__(layer, name, array)
+    return array
+
+
+def _same_shape(layer: Any, first: str, second: str, dimensions: tuple[int, ...]) -> None:
+    """Both fields as float arrays; their last axes agree and their dimensions are allowed."""
+    one, two = _numbers(layer, first), _numbers(layer, second)
+    if one.ndim not in dimensions or two.ndim not in dimensions or one.shape[-1] != two.shape[-1]:
+        raise InputError(
+            layer.kind, f"{first} and {second} do not have the same length", "give pairs of numbers"
+        )
+
+
+def _demand_steps(name: str, got: int, wanted: int) -> None:
+    if got != wanted:
+        raise InputError(name, f"it has {got} entries", f"give one for each of {wanted} steps")
+
+
+def _check_panel(panel: Panel, count: int) -> None:
+    """Every per-step field of a panel has as many entries as the scene has steps."""
+    for name in ("alt", "subtitle"):
+        if not isinstance(text := getattr(panel, name), str):
+            _demand_steps(f"{name} of panel {panel.id}", len(text), count)
+    for layer in panel.layers:
+        label = getattr(layer, "label", "")
+        if not isinstance(label, str):
+            _demand_steps(f"label in panel {panel.id}", len(label), count)
+        for name, dimensions in _PER_STEP[layer.kind].items():
+            array = getattr(layer, name)
+            if array is not None and array.ndim > dimensions and len(array) != 1:
+                _demand_steps(f"{layer.kind} {name} in panel {panel.id}", len(array), count)
