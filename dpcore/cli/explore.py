@@ -1,0 +1,56 @@
+"""``dpcore explore``: start the explorer on this machine and open it in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.util import find_spec
+
+from dpcore.checks import whole
+from dpcore.errors import InputError
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("state", nargs="?", default="", help="what 'Copy link' gave: a=b&c=d")
+    parser.add_argument("--port", default="8501", metavar="P")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Serve until interrupted; every setting is passed along, so any folder will do."""
+    port = whole("port", args.port, most=65535)
+    if find_spec("streamlit") is None or find_spec("app") is None:
+        raise InputError(
+            "explore",
+            "the explorer is not installed",
+            "install with the extra: pip install '.[app]'",
+        )
+    from app.settings import entry, flags
+
+    url = f"http://127.0.0.1:{port}/" + (f"?{args.state.lstrip('?')}" if args.state else "")
+    print(f"dpcore explorer: {url}  (Ctrl+C stops it)", flush=True)
+    if not args.no_browser:
+        _open_when_ready(url, port)
+    from streamlit.web.cli import main
+
+    sys.argv = ["streamlit", "run", str(entry()), f"--server.port={port}", *flags()]
+    main(prog_name="streamlit")
+
+
+def _open_when_ready(url: str, port: int) -> None:
+    """Open the browser once the server listens, without holding it up."""
+    import socket
+    import threading
+    import time
+    import webbrowser
+
+    def wait() -> None:
+        for _ in range(150):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    webbrowser.open(url)
+                    return
+            time.sleep(0.1)
+
+    threading.Thread(target=wait, daemon=True).start()
