@@ -1,0 +1,1 @@
+"""The explorer: a Streamlit reader of dpcore. No mathematics lives here."""

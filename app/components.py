@@ -1,0 +1,83 @@
+"""Pieces every page uses; the only place that prints a guarantee."""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+import streamlit as st
+
+from dpcore.privacy import Guarantee
+from dpcore.privacy.guarantee import show
+
+PROVENANCE = {
+    "simulated": "Simulated data: everything here may be shown",
+    "public": "Published data: everything here may be shown",
+    "upload": "Your table: for the custodian's eyes only",
+    "stand-in": "Stand-in rows drawn from the limits: your table is not read",
+}
+
+
+@cache
+def _style() -> str:
+    return files("app").joinpath("style.css").read_text(encoding="utf-8")
+
+
+def frame() -> None:
+    """The style sheet, once per run."""
+    st.html(f"<style>{_style()}</style>")
+
+
+def brand(provenance: str) -> None:
+    """The product's name and what the data on this page is."""
+    st.html(
+        '<div class="dp-brand"><b>dpcore explorer</b>'
+        f"<span>{escape(PROVENANCE[provenance])}</span></div>"
+    )
+
+
+def slot(name: str, css: str, text: str) -> None:
+    """A line whose text follows the hand: the live picture replaces it at every step."""
+    st.html(f'<p class="{css}" data-live="{name}">{_marked(text)}</p>')
+
+
+def _marked(text: str) -> str:
+    """``**bold**`` as HTML, everything else escaped."""
+    parts = escape(text).split("**")
+    return "".join(f"<b>{part}</b>" if i % 2 else part for i, part in enumerate(parts))
+
+
+def guarantee_line(guarantee: Guarantee | None, refusal: str | None = None) -> str:
+    """A guarantee in one line, with its claim first where a paper makes one; ``**`` marks bold."""
+    if guarantee is None:
+        return f"No fit, nothing spent: {refusal or 'this budget cannot be met.'}"
+    sentence = guarantee.sentence()
+    claim = guarantee.claim
+    if claim is None:
+        head, comma, rest = sentence.partition(", replacing")
+        head, comma, rest = (head, comma, rest) if comma else sentence.partition(", adding")
+        return f"**{head}**{comma}{rest}" if comma else sentence
+    says = f"The paper says epsilon = {show(claim.epsilon)}"
+    return f"{says}; as run here: {sentence}"
+
+
+def guarantee_details(guarantee: Guarantee) -> None:
+    """Claim, proof, assumptions and notes: what stands behind the line."""
+    if guarantee.claim is not None:
+        st.markdown(
+            f"**The paper says** ε = {show(guarantee.claim.epsilon)} ({guarantee.claim.source})."
+        )
+        for reason in guarantee.claim.reasons:
+            st.markdown(f"- {reason}")
+    if guarantee.proof is not None:
+        proof = guarantee.proof
+        st.markdown(
+            f"**We can prove** ε ≤ {show(proof.epsilon)} at δ = {show(proof.delta)} "
+            f"({proof.kind}; {proof.source})."
+        )
+    else:
+        st.markdown("**Nothing is proved** for this fit.")
+    st.markdown("**Assuming** that " + "; ".join(guarantee.assumptions) + ".")
+    for note in guarantee.notes:
+        st.markdown(f"**Note:** {note}.")

@@ -1,0 +1,32 @@
+"""The file Streamlit runs: one frame around the pages."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from app.components import frame
+from dpcore.registry import load
+
+PAGES = {"explore": ("app.views.explore:page", "Explore")}
+
+
+def show(target: str) -> None:
+    """Import a page when it is first visited, and run it."""
+    load(target)()
+
+
+def main() -> None:
+    """One frame, and the page that the address names."""
+    st.set_page_config(page_title="dpcore explorer", page_icon="🔍", layout="wide")
+    frame()
+    pages = [
+        st.Page(partial(show, target), title=title, url_path=name)
+        for name, (target, title) in PAGES.items()
+    ]
+    st.navigation(pages, position="hidden" if len(pages) == 1 else "top").run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""A scenario: every choice on Explore as one frozen value: link, cache key and export.
+
+Only the data itself is not in it: an upload is named, never carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from dpcore.accounting import ACCOUNTANTS, accountant
+from dpcore.evaluation.study import Setting
+from dpcore.privacy.guarantee import show
+
+UPLOAD, GENERATED = "upload", "generated"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A named way of fitting: what a reader picks as *Method*."""
+
+    title: str
+    badge: str
+    mode: str
+    combination: str = "GGG"
+
+
+RECIPES = {
+    "recommended": Recipe("Recommended", "proved", "proved"),
+    "dpem_gaussian": Recipe(
+        "DP-EM as published, Gaussian noise everywhere", "as published", "paper", "GGG"
+    ),
+    "dpem_laplace": Recipe(
+        "DP-EM as published, Laplace noise on weights and means", "as published", "paper", "LLG"
+    ),
+}
+METHODS = ("exact", "zcdp", "ma", "linear", "advanced")  # ways of counting, in the order shown
+MAX_COMPONENTS = 10
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The choices. Defaults are those of the first screen."""
+
+    data: str = "three_groups"
+    components: int = 3
+    method: str = "recommended"
+    count_by: str = "exact"
+    epsilon: float = 1.0
+    delta: float = 0.00001
+    clip: float = 1.0
+    iterations: int = 5
+    covariance: str = "full"
+    adjacency: str = "replace_one"
+    rows_per_person: int = 1
+    noise: int = 0
+    x: int = 0
+    y: int = 1
+    without: bool = False
+    made: str = "5000x2x3x0"
+    hide: str = ""
+
+    def setting(self, secret: bytes = b"") -> Setting:
+        """The study's setting; methods that a recipe cannot count by fall back to one it can."""
+        recipe = RECIPES[self.method]
+        return Setting(
+            components=self.components,
+            iterations=self.iterations,
+            covariance=self.covariance,
+            mode=recipe.mode,
+            combination=recipe.combination,
+            accountant=self.count_by,
+            delta=self.delta,
+            adjacency=self.adjacency,
+            rows_per_person=self.rows_per_person,
+            clip=self.clip,
+            seed=self.noise,
+            secret=secret,
+        )
+
+    def methods(self) -> tuple[str, ...]:
+        """Ways of counting that the recipe has: exact counting covers Gaussian noise alone."""
+        laplace = RECIPES[self.method].combination == "LLG"
+        return tuple(m for m in METHODS if not (laplace and m == "exact"))
+
+    def as_query(self) -> dict[str, str]:
+        """What differs from the first screen, as it stands in a link."""
+        default = Scenario()
+        return {
+            f.name: _written(getattr(self, f.name))
+            for f in fields(self)
+            if getattr(self, f.name) != getattr(default, f.name)
+        }
+
+    def as_link(self) -> str:
+        """The same as one string, for ``dpcore explore "..."``."""
+        return urlencode(self.as_query())
+
+
+@dataclass(frozen=True)
+class Made:
+    """A table to generate: rows, columns, groups and the seed of the draw."""
+
+    rows: int = 5000
+    columns: int = 2
+    groups: int = 3
+    seed: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Made:
+        """Read ``rows x columns x groups x seed``; anything else gives the default."""
+        parts = text.split("x")
+        if len(parts) != 4 or not all(part.isdigit() for part in parts):
+            return cls()
+        rows, columns, groups, seed = map(int, parts)
+        fits = 20 <= rows <= 200_000 and 2 <= columns <= 20 and 1 <= groups <= 10 and seed < 10**6
+        return cls(rows, columns, groups, seed) if fits else cls()
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.columns}x{self.groups}x{self.seed}"
+
+
+def method_title(name: str) -> str:
+    """A way of counting in the words of the screen."""
+    return accountant(name).title
+
+
+def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scenario:
+    """The scenario of a link; a word that is not understood leaves the default in place."""
+    scenario = Scenario()
+    for field in fields(Scenario):
+        if field.name in query:
+            value = _read(field.name, getattr(scenario, field.name), query[field.name])
+            if value is not None and _allowed(field.name, value, data_names):
+                scenario = replace(scenario, **{field.name: value})
+    return sane(scenario)
+
+
+def sane(scenario: Scenario) -> Scenario:
+    """The scenario with choices that cannot stand together brought in line."""
+    methods = scenario.methods()
+    if scenario.count_by not in methods:
+        scenario = replace(scenario, count_by=methods[0])
+    if RECIPES[scenario.method].mode == "paper" and scenario.adjacency != "replace_one":
+        scenario = replace(scenario, adjacency="replace_one")
+    if scenario.x == scenario.y:
+        scenario = replace(scenario, x=0, y=1)
+    return scenario
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return show(value) if isinstance(value, float) and value < 0.01 else f"{value}"
+
+
+def _read(name: str, default: Any, text: str) -> Any:
+    try:
+        if isinstance(default, bool):
+            return text == "1"
+        return type(default)(text)
+    except ValueError:
+        return None
+
+
+_RANGES = {
+    "components": (1, MAX_COMPONENTS),
+    "epsilon": (0.01, 100.0),
+    "delta": (1e-12, 0.5),
+    "clip": (0.1, 1.0),
+    "iterations": (1, 50),
+    "rows_per_person": (1, 1000),
+    "noise": (0, 10**6),
+    "x": (0, 999),
+    "y": (0, 999),
+}
+_WORDS: dict[str, tuple[str, ...]] = {
+    "method": tuple(RECIPES),
+    "count_by": tuple(m for m in METHODS if m in ACCOUNTANTS),
+    "covariance": ("full", "diag", "spherical"),
+    "adjacency": ("replace_one", "add_remove"),
+}
+
+
+def _allowed(name: str, value: Any, data_names: Mapping[str, Any]) -> bool:
+    if name == "data":
+        return value in data_names
+    if name in _WORDS:
+        return value in _WORDS[name]
+    if name in _RANGES:
+        low, high = _RANGES[name]
+        return bool(low <= value <= high)
+    return True

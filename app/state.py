@@ -1,0 +1,34 @@
+"""The current scenario: one value in the session, mirrored in the address bar."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from app.scenario import GENERATED, UPLOAD, Scenario, from_query, sane
+from dpcore.datasets.catalogue import bundled
+from dpcore.evaluation.study import EPSILONS
+
+
+def current() -> Scenario:
+    """The scenario; at the first run of a session, the one in the link."""
+    if "scenario" not in st.session_state:
+        names = {table.name: table for table in bundled()} | {UPLOAD: None, GENERATED: None}
+        st.session_state["scenario"] = from_query(st.query_params.to_dict(), names)
+    scenario: Scenario = st.session_state["scenario"]
+    if st.query_params.to_dict() != scenario.as_query():
+        st.query_params.from_dict(scenario.as_query())
+    return scenario
+
+
+def change(**choices: Any) -> None:
+    """Change some choices; those that no longer fit together are brought in line."""
+    st.session_state["scenario"] = sane(replace(st.session_state["scenario"], **choices))
+
+
+def step_of(epsilon: float) -> int:
+    """The slider's position nearest to a budget."""
+    return int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))

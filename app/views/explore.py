@@ -1,0 +1,238 @@
+"""Explore: what does this budget buy? The same model fitted twice, exactly and privately."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from app import compute, drawers, upload
+from app.components import brand, guarantee_line, slot
+from app.live import live
+from app.scenario import GENERATED, MAX_COMPONENTS, RECIPES, UPLOAD, Scenario, method_title
+from app.state import change, current, step_of
+from dpcore.accounting import guess_rate
+from dpcore.datasets.catalogue import bundled
+from dpcore.errors import DPCoreError
+from dpcore.evaluation.study import EPSILONS
+from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
+from dpcore.figures.mixture import Words, budget_scene
+from dpcore.figures.scene import Scene
+from dpcore.privacy.guarantee import show
+
+
+def page() -> None:
+    """Top to bottom: what it is, what to choose, what to drag, what to see, what is promised."""
+    scenario = current()
+    data = drawers.data_of(scenario)
+    brand("stand-in" if data is None else drawers.provenance(data))
+    st.html('<h1 class="dp-title">See what privacy costs.</h1>')
+    lead(data)
+    choices(scenario)
+    if data is None:
+        upload.panel(scenario)
+        return
+    if scenario.data == UPLOAD:
+        upload.custodian_bar()
+    budget(scenario)
+    try:
+        scene = picture(scenario, data)
+    except DPCoreError as error:
+        st.error(str(error))
+        buttons(scenario, data, None)
+        return
+    slot("sentence", "dp-says", scene.slots["sentence"][scene.step])
+    moved = live(scene, key="picture", slider_key="epsilon_step")
+    if moved.ring is not None:
+        change(clip=round(float(np.clip(scenario.clip * moved.ring["factor"], 0.1, 1.0)), 2))
+        st.rerun()
+    buttons(scenario, data, scene)
+
+
+def lead(data: compute.Data | None) -> None:
+    """One sentence that says what is shown and what to do."""
+    if data is None:
+        st.html(
+            '<p class="dp-lead">Your table stays on this machine and is never written to disk.</p>'
+        )
+        return
+    count = "" if data.rows is None else f"{data.rows:,} "
+    kind = "simulated " if data.provenance == "simulated" else ""
+    who = {"person": "people"}.get(data.unit, f"{data.unit}s")
+    st.html(
+        f'<p class="dp-lead">One model, fitted twice to the same {count}{kind}{who}: exactly, '
+        "and with differential privacy. Drag epsilon and watch what survives.</p>"
+    )
+
+
+def choices(scenario: Scenario) -> None:
+    """The row of choices."""
+    hidden = scenario.hide.split(",")
+    data, model, method, counting = st.columns([1.15, 1.1, 1.45, 0.9])
+    titles = {b.name: f"{b.title} ({b.rows:,} × {b.features})" for b in bundled()}
+    titles |= {GENERATED: "Generate a table…", UPLOAD: "Your own file…"}
+    with data:
+        _select("data", "Data", titles, scenario.data, drawers.on_data, "data" in hidden)
+    with model:
+        models = {
+            k: "One Gaussian" if k == 1 else f"Gaussian mixture, {k} groups"
+            for k in range(1, MAX_COMPONENTS + 1)
+        }
+        _select("components", "Model", models, scenario.components, None, "model" in hidden)
+    with method:
+        recipes = {name: f"{r.title} · {r.badge}" for name, r in RECIPES.items()}
+        _select("method", "Method", recipes, scenario.method, None, "method" in hidden)
+    with counting:
+        ways = {m: method_title(m) for m in scenario.methods()}
+        _select("count_by", "Count the cost by", ways, scenario.count_by, None, "count" in hidden)
+
+
+def _select(name, label, options, value, on_change, hidden):  # type: ignore[no-untyped-def]
+    """A select box bound to one field of the scenario."""
+    if hidden:
+        return
+    key = f"choice_{name}"
+    st.session_state[key] = value
+
+    def changed() -> None:
+        (on_change or (lambda v: change(**{name: v})))(st.session_state[key])
+
+    st.selectbox(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        on_change=changed,
+        help=HELP[name],
+    )
+
+
+HELP = {
+    "data": "Bundled tables may be shown to anybody. Your own file stays on this machine.",
+    "components": "Each group is a bell-shaped cloud: a share, a centre and a shape.",
+    "method": "Proved: only steps whose privacy we derive from what was released; the number is a "
+    "ceiling you can replay. As published: the paper's equations with the epsilon it states, "
+    "whether or not it holds.",
+    "count_by": "The fit spends privacy in several steps; this is how their costs are added up. "
+    "Better counting needs less noise for the same epsilon.",
+}
+
+
+def budget(scenario: Scenario) -> None:
+    """The slider, and the exact box that stays in step with it."""
+    if "epsilon" in scenario.hide.split(","):
+        return
+    slider, box = st.columns([6, 1], vertical_alignment="bottom")
+    with slider:
+        nearest = EPSILONS[step_of(scenario.epsilon)]
+        st.session_state["epsilon_step"] = nearest
+        st.select_slider(
+            "Privacy budget ε",
+            EPSILONS,
+            format_func=show,
+            key="epsilon_step",
+            on_change=lambda: change(epsilon=st.session_state["epsilon_step"]),
+            help="Smaller hides each person better; larger follows the data more closely.",
+        )
+        st.html(
+            '<p class="dp-ends"><span>◂ stronger privacy</span>'
+            "<span>closer to the data ▸</span></p>"
+        )
+    with box:
+        st.session_state["epsilon_exact"] = scenario.epsilon
+        st.number_input(
+            "Exact ε",
+            min_value=0.01,
+            max_value=100.0,
+            step=0.1,
+            format="%.3g",
+            key="epsilon_exact",
+            on_change=lambda: change(epsilon=st.session_state["epsilon_exact"]),
+        )
+
+
+def picture(scenario: Scenario, data: compute.Data) -> Scene:
+    """The scene of the scenario, as far as it is worked out; asks for more until it is complete."""
+    desk = drawers.desk(data)
+    found = compute.study(scenario, data, desk)
+    if not found.complete:
+        drawers.watch(scenario, data, found)
+    key = (
+        data.key,
+        drawers.without_epsilon(scenario),
+        found.grid.utility.shape[1],
+        found.curves is None,
+    )
+    found, step = compute.with_extra_budget(found, scenario, data, desk)
+    off_grid = step >= len(EPSILONS)
+    return desk.scenes.get(
+        (key, scenario.epsilon if off_grid else None, step),
+        lambda: scene_of(scenario, data, found, step),
+    )
+
+
+def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study, step: int) -> Scene:
+    """Words and numbers of a study, as one moving picture."""
+    grid = found.grid
+    single = np.full(len(grid.epsilons), -np.inf) if found.curves is None else found.curves.single
+    chances = np.array(
+        [np.nan if ledger is None else float(guess_rate(ledger.events)) for ledger in grid.ledgers]
+    )
+    attacks, groups = attack_sentences(chances, data.unit), found_sentences(grid)
+    judged = [v.text for v in verdicts(grid, found.references, single)]
+    ghosts = grid.utility.shape[1] - 1
+    cut = found.references.clipped_share
+    words = Words(
+        verdicts=tuple(judged) if found.curves is not None else ("comparing…",) * len(judged),
+        slots={
+            "sentence": tuple(f"{a} {g}" for a, g in zip(attacks, groups, strict=True)),
+            "guarantee": tuple(
+                guarantee_line(g, r) for g, r in zip(grid.guarantees, grid.refusals, strict=True)
+            ),
+            "split": drawers.loss_split(found),
+        },
+        exact_subtitle="sees everyone"
+        + (f", clipping would move {cut:.0%}" if cut > 0.005 else ""),
+        private_subtitle="hides each person"
+        + (f" · faint: {ghosts} other noise draws" if ghosts else ""),
+        unit=data.unit,
+        method_titles={m: method_title(m) for m in scenario.methods()},
+    )
+    return budget_scene(
+        grid,
+        found.references,
+        found.curves,
+        words,
+        pair=drawers.pair(scenario, data),
+        rows=compute.shown_rows(data, drawers.desk(data)),
+        clip=scenario.clip,
+        chosen=scenario.count_by,
+        delta_text=f"(δ = {show(scenario.delta)})",
+        step=step,
+        positions=tuple(range(len(EPSILONS))),
+    )
+
+
+def buttons(scenario: Scenario, data: compute.Data, scene: Scene | None) -> None:
+    """What to try next on the left, what is promised on the right."""
+    noise, remove, more, take, line = st.columns(
+        [0.9, 1.3, 1.15, 1.2, 4.6], vertical_alignment="center"
+    )
+    noise.button(
+        "New noise",
+        on_click=lambda: change(noise=scenario.noise + 1),
+        help="Draw the noise again: the private fits move, the exact fit does not.",
+        width="stretch",
+    )
+    remove.button(
+        "Put the person back" if scenario.without else "Remove one person",
+        on_click=lambda: change(without=not scenario.without),
+        help="The one farthest from all others. The exact fit notices; the private fit must not.",
+        width="stretch",
+    )
+    with more:
+        drawers.more_settings(scenario, data)
+    with take:
+        drawers.take_away(scenario, data, scene)
+    with line:
+        if scene is not None:
+            slot("guarantee", "dp-guarantee", scene.slots["guarantee"][scene.step])
