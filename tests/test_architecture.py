@@ -1,0 +1,207 @@
+"""Who may import whom: the rules that keep rows behind the wall, and no module left unreached."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from support import ROOT
+
+PACKAGE = ROOT / "dpcore"
+
+# room -> what it may import of dpcore (itself is always allowed)
+MAY_IMPORT = {
+    "errors": set(),
+    "checks": {"errors"},
+    "registry": set(),
+    "privacy": {"checks", "errors"},
+    "schema": {"checks", "errors"},
+    "mechanisms": {"privacy", "checks", "errors"},
+    "accounting": {"privacy", "checks", "errors", "registry"},
+    "wall": {"privacy", "schema", "mechanisms", "checks", "errors"},
+    "models": {"schema", "wall", "mechanisms", "checks", "errors"},
+    "fitting": {
+        "privacy",
+        "models",
+        "accounting",
+        "wall",
+        "schema",
+        "registry",
+        "checks",
+        "errors",
+    },
+    "auditing": {
+        "fitting",
+        "privacy",
+        "accounting",
+        "wall",
+        "schema",
+        "registry",
+        "checks",
+        "errors",
+    },
+    "evaluation": {"fitting", "models", "privacy", "wall", "schema", "checks", "errors"},
+    "figures": {"evaluation", "models", "privacy", "wall", "checks", "errors"},
+    "datasets": {"schema", "wall", "checks", "errors"},
+    "bench": {
+        "fitting",
+        "models",
+        "privacy",
+        "wall",
+        "schema",
+        "datasets",
+        "evaluation",
+        "checks",
+        "errors",
+    },
+}
+
+# A fit's own method ``score`` asks evaluation, which asks the custodian's exit.
+MAY_CALL = {("dpcore.fitting.result", "dpcore.evaluation.metrics")}
+
+# Rooms that may touch only parts of the wall: never its rows.
+PARTS = {
+    "models": {"contributions", "doors", "moments"},  # types of what comes in and goes out
+    "fitting": {"contributions", "doors", "moments", "frames", "noise", "table", "clip"},
+    "auditing": {"noise", "table"},
+    "figures": {"clip"},
+    "datasets": {"table"},
+}
+CUSTODIAN = "dpcore.wall.custodian"
+
+
+def _modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imports(path: Path) -> set[str]:
+    """Every module imported anywhere in a file, also inside functions and for type checking."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def _at_run_time(path: Path) -> set[str]:
+    """The same without imports under ``if TYPE_CHECKING``."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def _room(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+@pytest.mark.parametrize("path", _modules(), ids=_name)
+def test_a_room_imports_only_what_it_may(path: Path) -> None:
+    room = _room(_name(path))
+    if room not in MAY_IMPORT:
+        assert room in ("", "cli"), f"{room} has no rule"
+        return
+    for target in _at_run_time(path):
+        if (_name(path), target.rpartition(".")[0]) in MAY_CALL or (
+            _name(path),
+            target,
+        ) in MAY_CALL:
+            continue
+        if target.startswith("dpcore.") and _room(target) != room:
+            assert _room(target) in MAY_IMPORT[room], f"{_name(path)} imports {target}"
+
+
+@pytest.mark.parametrize("path", _modules(), ids=_name)
+def test_rows_are_reached_only_through_the_parts_named_here(path: Path) -> None:
+    room = _room(_name(path))
+    for target in _at_run_time(path):
+        if not target.startswith("dpcore.wall.") or room == "wall":
+            continue
+        if room == "evaluation" and target.startswith(CUSTODIAN):
+            continue
+        assert not (target.startswith(CUSTODIAN) and room in PARTS), f"{_name(path)}: {target}"
+        if room in PARTS:
+            assert target.split(".")[2] in PARTS[room], f"{_name(path)} imports {target}"
+
+
+def test_sealed_rows_are_touched_by_the_wall_alone() -> None:
+    for path in [*_modules(), *sorted((ROOT / "app").rglob("*.py"))]:
+        if _room(_name(path)) == "wall":
+            continue
+        attributes = {
+            node.attr
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Attribute)
+        }
+        assert not attributes & {"_frame", "_rows"}, _name(path)
+
+
+def test_noise_is_drawn_in_one_place() -> None:
+    """Streams of privacy noise are made by the doors' caller and drawn from by the doors alone."""
+    draws = {"normal", "laplace", "standard_normal"}
+    for path in sorted((PACKAGE / "wall").glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        used = {word for word in draws if f".{word}(" in text or f".{word} " in text}
+        assert not used or path.name in ("noise.py", "doors.py"), path.name
+
+
+def test_figures_know_no_streamlit_and_dpcore_no_app() -> None:
+    for path in _modules():
+        names = _imports(path)
+        assert not any(n.split(".")[0] == "streamlit" for n in names) or _room(_name(path)) == "cli"
+        assert (
+            not any(n.split(".")[0] == "app" for n in names) or _name(path) == "dpcore.cli.explore"
+        )
+
+
+def test_views_hold_no_mathematics() -> None:
+    for path in sorted((ROOT / "app" / "views").glob("*.py")):
+        assert not any(n.split(".")[0] in ("scipy", "sklearn") for n in _imports(path)), path.name
+
+
+def test_no_module_is_an_orphan() -> None:
+    """Everything is reached from the public surface, the command line, the app or a registry."""
+    from dpcore.accounting import ACCOUNTANTS
+    from dpcore.cli import COMMANDS
+    from dpcore.registry import AUDITS, MODELS
+
+    files = {_name(path): path for path in _modules()}
+    app = sorted((ROOT / "app").rglob("*.py"))
+    seen: set[str] = set()
+    todo = [
+        "dpcore",
+        *(
+            target.partition(":")[0]
+            for target in [*ACCOUNTANTS.values(), *MODELS.values(), *AUDITS.values()]
+        ),
+    ]
+    todo += [module for module, _ in COMMANDS.values()]
+    todo += [name for path in app for name in _imports(path)]
+    todo += ["dpcore.datasets.make.__main__"]
+    while todo:
+        name = todo.pop()
+        while name and name not in files:
+            name = name.rpartition(".")[0]
+        if not name or name in seen:
+            continue
+        seen.add(name)
+        todo += [n for n in _imports(files[name]) if n.startswith("dpcore")]
+        todo.append(name.rpartition(".")[0])
+        text = files[name].read_text(encoding="utf-8")
+        todo += [n for n in files if f'"{n}"' in text or f'"{n}:' in text]
+    assert set(files) - seen == set()
