@@ -66,7 +66,13 @@ def on_data(name: str) -> None:
         return
     known = find(name)
     change(
-        data=name, components=known.components, iterations=known.iterations, x=0, y=1, without=False
+        data=name,
+        components=known.components,
+        iterations=known.iterations,
+        covariance=known.covariance,
+        x=0,
+        y=1,
+        without=False,
     )
 
 

@@ -55,7 +55,7 @@ class Scenario:
     covariance: str = "full"
     adjacency: str = "replace_one"
     rows_per_person: int = 1
-    noise: int = 0
+    noise: int = 7
     x: int = 0
     y: int = 1
     without: bool = False

@@ -17,8 +17,8 @@ class BundledTable:
     """One bundled table and how to begin with it.
 
     rows, features: its size, public because the table is. components: groups worth looking for.
-    provenance: ``"simulated"`` (no real person) or ``"public"`` (published data). iterations, seed:
-    suggestions for a first rehearsal.
+    provenance: ``"simulated"`` (no real person) or ``"public"`` (published data). iterations,
+    covariance: with these, the same steps without noise end where a converged fit does.
     """
 
     name: str
@@ -29,8 +29,8 @@ class BundledTable:
     features: int
     components: int
     provenance: str
-    iterations: int = 10
-    seed: int = 0
+    iterations: int = 5
+    covariance: str = "full"
 
     @property
     def path(self) -> Path:
@@ -61,7 +61,7 @@ BUNDLED = (
         "rare_person.csv",
         rows=105,
         features=2,
-        components=3,
+        components=2,
         provenance="simulated",
     ),
     BundledTable(
@@ -71,7 +71,7 @@ BUNDLED = (
         "rare_person_50x.csv",
         rows=5_201,
         features=2,
-        components=3,
+        components=2,
         provenance="simulated",
     ),
     BundledTable(
@@ -83,6 +83,8 @@ BUNDLED = (
         features=7,
         components=3,
         provenance="simulated",
+        iterations=10,
+        covariance="diag",
     ),
     BundledTable(
         "life_science_like",
@@ -93,6 +95,7 @@ BUNDLED = (
         features=10,
         components=3,
         provenance="simulated",
+        iterations=10,
     ),
     BundledTable(
         "iris",
@@ -103,6 +106,7 @@ BUNDLED = (
         features=4,
         components=3,
         provenance="public",
+        iterations=10,
     ),
     BundledTable(
         "wine",
@@ -113,6 +117,8 @@ BUNDLED = (
         features=13,
         components=3,
         provenance="public",
+        iterations=10,
+        covariance="diag",
     ),
 )
 

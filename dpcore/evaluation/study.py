@@ -301,7 +301,7 @@ def curves(
     setting: Setting,
     grid: BudgetGrid,
     methods: Sequence[str],
-    draws: Sequence[int] = (0, 1, 2, 3, 4),
+    draws: Sequence[int] = tuple(range(13)),
 ) -> Curves:
     """The curves that stand beside a grid of fits (whose budgets they share)."""
     asked = {method: _noise_of(setting, method, grid.epsilons) for method in methods}

@@ -11,7 +11,8 @@ from dpcore.evaluation.study import BudgetGrid, References
 
 Array = NDArray[np.float64]
 
-WORTH = 0.05  # share of what groups can add below which one Gaussian is as good
+WORTH = 0.05  # a gain below this share of what could be gained counts as none
+CLEARLY = 0.1  # the same for a fit that an exact single Gaussian would beat
 ALIKE = 0.97  # share above which more budget buys nothing to speak of
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -44,7 +45,8 @@ def _verdict(utility: float, alone: float, reference: References, components: in
         return Verdict(0, 0.0, "This way of counting cannot meet so small a budget.")
     gain = reference.converged_utility - reference.single_utility
     kept = (utility - reference.single_utility) / gain if gain > 1e-9 else 0.0
-    if max(utility, alone) <= reference.bounds_utility:
+    span = reference.converged_utility - reference.bounds_utility
+    if max(utility, alone) <= reference.bounds_utility + WORTH * span:
         return Verdict(
             0, kept, "With this budget nothing survives: the public limits alone say as much."
         )
@@ -52,8 +54,15 @@ def _verdict(utility: float, alone: float, reference: References, components: in
         lost = reference.converged_utility - utility
         level = 3 if lost < 0.02 else 2
         return Verdict(level, 1.0, f"One Gaussian, {lost:.2f} below its exact fit.")
-    if utility - alone <= WORTH * max(gain, 0.0) or gain <= 1e-9:
-        return Verdict(1, kept, "With this budget a single Gaussian is as good: release that.")
+    worth = WORTH * gain if kept > 0.0 else CLEARLY * span
+    if utility - alone <= worth or gain <= 1e-9:
+        share = (max(utility, alone) - reference.bounds_utility) / span
+        return Verdict(
+            1,
+            kept,
+            f"A single Gaussian is as good, and says {share:.0%} of what there is to say: "
+            "release that.",
+        )
     if kept >= ALIKE:
         return Verdict(3, kept, "As good as the exact fit: more budget buys nothing here.")
     if kept <= 0.0:

@@ -63,14 +63,15 @@ def inside(sums: Array, counts: Array, radius: float) -> Array:
 
 
 def drawn_in(means: Array, variance: Array) -> Array:
-    """Means ``(..., d)`` drawn towards the origin by the share of noise in them.
+    """Means ``(..., d)`` drawn towards the origin by the share of noise in their length.
 
-    variance ``(...)``: of the noise in each coordinate. A mean as long as its noise is halved; one
-    without noise stays (James and Stein 1961, smoothed).
+    variance ``(...)``: of the noise in each coordinate. A mean no longer than its noise becomes the
+    origin; one without noise stays (James and Stein 1961, positive part).
     """
     length = np.sum(means * means, axis=-1)
     noise = means.shape[-1] * variance
-    return np.asarray(means * (length / np.maximum(length + noise, TINY * TINY))[..., None])
+    share = 1.0 - noise / np.maximum(length, np.maximum(noise, TINY * TINY))
+    return np.asarray(means * share[..., None])
 
 
 def one_gaussian(noisy: NoisyMoments, rows: Array | float, radius: float) -> tuple[Array, Array]:

@@ -1,0 +1,93 @@
+"""Every bundled table opens on a picture that makes its point and does not mislead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpcore as dp
+from app.scenario import Scenario
+from dpcore.datasets.catalogue import BundledTable, bundled
+from dpcore.evaluation.study import (
+    EPSILONS,
+    BudgetGrid,
+    References,
+    Setting,
+    budget_grid,
+    curves,
+    references,
+)
+from dpcore.evaluation.verdict import Verdict, verdicts
+
+LARGE = 10_000  # rows above which every fourth budget and fewer draws must do
+MARKS = (0.1, 1.0, 10.0)
+
+
+class Opening:
+    """The study with which a table opens."""
+
+    def __init__(self, table: BundledTable) -> None:
+        rows = dp.load(f"bundled:{table.name}")
+        setting = Setting(
+            components=table.components,
+            covariance=table.covariance,
+            iterations=table.iterations,
+            seed=Scenario().noise,
+        )
+        large = table.rows > LARGE
+        budgets = tuple(sorted({*EPSILONS[:: 4 if large else 1], *MARKS}))
+        self.references: References = references(rows, setting)
+        self.grid: BudgetGrid = budget_grid(
+            rows, setting, self.references.converged, budgets, range(5 if large else 13)
+        )
+        single = curves(rows, setting, self.grid, ("exact",)).single
+        self.verdicts: tuple[Verdict, ...] = verdicts(self.grid, self.references, single)
+        known = self.references
+        self.span = known.converged_utility - known.bounds_utility
+
+    def at(self, epsilon: float) -> int:
+        return self.grid.epsilons.index(epsilon)
+
+
+@pytest.fixture(scope="module", params=bundled(), ids=lambda table: table.name)
+def opening(request: pytest.FixtureRequest) -> Opening:
+    return Opening(request.param)
+
+
+def test_our_steps_without_noise_end_where_the_converged_fit_does(opening: Opening) -> None:
+    known = opening.references
+    assert known.converged_utility - known.own_steps_utility <= 0.02 * opening.span
+
+
+def test_median_utility_grows_with_the_budget(opening: Opening) -> None:
+    """Up to what 13 draws leave of chance: 2.5% of all that can be gained."""
+    middle = np.median(opening.grid.utility, axis=1)
+    worst = np.max(np.maximum.accumulate(middle) - middle)
+    assert worst <= 0.025 * opening.span
+
+
+def test_one_step_of_the_slider_never_throws_the_picture_about(opening: Opening) -> None:
+    """The private fit's utility moves by at most a third of all that can be gained."""
+    steps = np.diff(opening.grid.utility[:, 0])
+    wide = 2.0 if len(opening.grid.epsilons) < len(EPSILONS) else 1.0
+    assert np.max(np.abs(steps)) <= 0.3 * wide * opening.span
+
+
+def test_different_budgets_get_different_verdicts(opening: Opening) -> None:
+    texts = {opening.verdicts[opening.at(epsilon)].text for epsilon in MARKS}
+    assert len(texts) == len(MARKS)
+    levels = [opening.verdicts[opening.at(epsilon)].level for epsilon in MARKS]
+    assert levels == sorted(levels)
+    assert levels[0] < levels[-1]
+
+
+def test_the_first_screen_makes_its_point_in_one_drag() -> None:
+    """All three groups at 1, none at 0.1, and at 10 the exact fit."""
+    first = Opening(bundled()[0])
+    assert first.grid.found[first.at(1.0), 0].all()
+    assert first.grid.found[first.at(1.0)].all(axis=1).mean() > 0.8
+    assert not first.grid.found[first.at(0.1), 0].any()
+    assert first.verdicts[first.at(10.0)].level == 3
+    centres = first.grid.mixture.means[:, 0]
+    step = np.linalg.norm(np.diff(centres, axis=0), axis=-1)
+    assert step.max() <= 0.25, "between two positions of the slider a centre leaps"
