@@ -17,6 +17,7 @@ from dpcore.evaluation.study import EPSILONS
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.figures.mixture import Words, budget_scene
 from dpcore.figures.scene import Scene
+from dpcore.privacy import Guarantee, Ledger
 from dpcore.privacy.guarantee import show
 
 
@@ -163,21 +164,18 @@ def picture(scenario: Scenario, data: compute.Data) -> Scene:
         found.curves is None,
     )
     found, step = compute.with_extra_budget(found, scenario, data, desk)
-    off_grid = step >= len(EPSILONS)
-    return desk.scenes.get(
-        (key, scenario.epsilon if off_grid else None, step),
-        lambda: scene_of(scenario, data, found, step),
-    )
+    typed = scenario.epsilon if step >= len(EPSILONS) else None
+    drawn: Scene = desk.scenes.get((key, typed), lambda: scene_of(scenario, data, found))
+    return drawn.at(step)
 
 
-def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study, step: int) -> Scene:
+def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Scene:
     """Words and numbers of a study, as one moving picture."""
     grid = found.grid
     single = np.full(len(grid.epsilons), -np.inf) if found.curves is None else found.curves.single
-    chances = np.array(
-        [np.nan if ledger is None else float(guess_rate(ledger.events)) for ledger in grid.ledgers]
-    )
-    attacks, groups = attack_sentences(chances, data.unit), found_sentences(grid)
+    chances = np.array([_chance(*one) for one in zip(grid.guarantees, grid.ledgers, strict=True)])
+    attacks = attack_sentences(chances, data.unit, scenario.adjacency)
+    groups = found_sentences(grid)
     judged = [v.text for v in verdicts(grid, found.references, single)]
     ghosts = grid.utility.shape[1] - 1
     cut = found.references.clipped_share
@@ -207,9 +205,15 @@ def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study, step:
         clip=scenario.clip,
         chosen=scenario.count_by,
         delta_text=f"(δ = {show(scenario.delta)})",
-        step=step,
         positions=tuple(range(len(EPSILONS))),
     )
+
+
+def _chance(guarantee: Guarantee | None, ledger: Ledger | None) -> float:
+    """The best attacker's rate of success; NaN where nothing is proved."""
+    if guarantee is None or guarantee.epsilon is None or ledger is None:
+        return np.nan
+    return float(guess_rate(ledger.events))
 
 
 def buttons(scenario: Scenario, data: compute.Data, scene: Scene | None) -> None:

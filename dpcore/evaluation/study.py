@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from dpcore.errors import InputError
 from dpcore.evaluation.alignment import align
@@ -285,8 +286,9 @@ def _within_reach(
 class Curves:
     """Median utility against budget for each way of counting, and of one private Gaussian.
 
-    Utility depends on the noise alone, so a method's curve is the one curve utility(noise) read at
-    the noise which that method asks for: a shift along the axis. methods: name -> ``(S,)``, NaN
+    Utility depends on the noise alone and falls with it, so a method's curve is the one falling
+    curve utility(noise), fitted to the medians (Brunk 1955, isotonic regression), read at the noise
+    which that method asks for: a shift along the axis. methods: name -> ``(S,)``, NaN
     where the method cannot meet the budget. says: name -> the epsilon ``(S,)`` that the method
     states for the noise of the chosen method's fit.
     """
@@ -307,7 +309,8 @@ def curves(
     asked = {method: _noise_of(setting, method, grid.epsilons) for method in methods}
     known_noise, known_utility = _pooled(table, setting, grid, asked, draws)
     order = np.argsort(known_noise)
-    level, value = np.log(known_noise[order]), known_utility[order]
+    level = np.log(known_noise[order])
+    value = isotonic_regression(known_utility[order], increasing=False).x
     at_noise = {
         method: np.interp(np.log(noise), level, value, left=np.nan, right=np.nan)
         for method, noise in asked.items()

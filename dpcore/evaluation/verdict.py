@@ -82,29 +82,48 @@ def found_sentences(grid: BudgetGrid) -> tuple[str, ...]:
 
 
 def _found(found: NDArray[np.bool_], draws: int) -> str:
+    """Groups found, in how many draws; found ``(draws, K)``.
+
+    >>> _found(np.array([[True, True], [True, True], [False, True]]), 3)
+    'Both groups found in 2 of 3 draws.'
+    """
     components = found.shape[1]
-    if components == 1:
-        every = int(found.all(axis=1).sum())
-        return f"The group is found in {every} of {draws} draws."
     every = int(found.all(axis=1).sum())
+    often = f" in {every} of {draws} draws" if draws > 1 else ""
     if every > draws / 2:
-        return f"All {_count(components)} groups found in {every} of {draws} draws."
+        return f"{_all(components)} found{often}."
     typical = int(np.median(found.sum(axis=1)))
+    mostly = " in most draws" if draws > 1 else ""
     if typical == 0:
-        return f"None of the {_count(components)} groups found in most draws."
-    return (
-        f"{_count(typical).capitalize()} of {_count(components)} groups found in most draws; "
-        f"all of them in {every} of {draws}."
-    )
+        return f"{_none(components)} found{mostly}."
+    part = f"{_count(typical).capitalize()} of {_count(components)} groups found{mostly}"
+    return f"{part}; all of them{often}." if draws > 1 else f"{part}."
 
 
-def attack_sentences(chances: Array, unit: str = "person") -> tuple[str, ...]:
-    """What a budget means for one person; chances ``(S,)``: the attacker's best rate of guessing
-    which of two possible rows is in the table."""
-    whose = "your row" if unit == "person" else f"one {unit}'s row"
+def _all(components: int) -> str:
+    return {1: "The group", 2: "Both groups"}.get(components, f"All {_count(components)} groups")
+
+
+def _none(components: int) -> str:
+    named = {1: "The group is not", 2: "Neither group is"}
+    return named.get(components, f"None of the {_count(components)} groups is")
+
+
+def attack_sentences(
+    chances: Array, unit: str = "person", adjacency: str = "replace_one"
+) -> tuple[str, ...]:
+    """What a budget means for one person.
+
+    chances ``(S,)``: how often the best attacker is right who must tell apart two tables that were
+    equally likely beforehand; NaN where nothing is proved.
+    """
+    whose = "yours" if unit == "person" else f"one {unit}'s"
+    if adjacency == "add_remove":
+        game = f"Told everyone's rows, an attacker says whether {whose} took part, rightly"
+    else:
+        game = f"Told everyone else's rows and two candidates for {whose}, an attacker picks right"
     return tuple(
-        f"Someone who knows everyone else guesses {whose} right at most "
-        f"**{_of_hundred(chance)} times in 100** (a coin: 50)."
+        f"{game} at most **{_of_hundred(chance)} times in 100** (a coin: 50)."
         if np.isfinite(chance)
         else "Nothing is proved about what an attacker can learn."
         for chance in chances

@@ -55,14 +55,13 @@ def budget_scene(
     clip: float = 1.0,
     chosen: str = "exact",
     delta_text: str = "",
-    step: int = 0,
     positions: tuple[int, ...] | None = None,
 ) -> Scene:
     """The scene of a study.
 
-    rows ``(n, d)``: exact rows in own units to draw behind the fits (``None``: none may be shown).
-    pair: which two columns. chosen: the method whose curve is bold. step: the current budget;
-    positions: the budget of each position of the slider.
+    rows ``(n, d)``: exact rows in own units to draw behind the exact fit (``None``: none may be).
+    pair: which two columns. chosen: the method whose curve is bold. positions: the budget of each
+    position of the slider.
     """
     axes = _axes(grid.public, references.converged, pair)
     cloud = () if rows is None else (Points(rows[:, pair[0]], rows[:, pair[1]], name=words.unit),)
@@ -99,7 +98,7 @@ def budget_scene(
             ),
             x=axes[0],
             y=axes[1],
-            layers=(*cloud, *ring, *ghosts, Ellipses(private[:, :1], names=names)),
+            layers=(*ring, *ghosts, Ellipses(private[:, :1], names=names)),
             link=MAP,
         ),
         _curve_panel(grid, references, curves, words, chosen, delta_text),
@@ -109,7 +108,6 @@ def budget_scene(
         step_labels=tuple(budgets),
         panels=tuple(panels),
         slots=words.slots,
-        step=step,
         positions=positions,
     )
 

@@ -58,7 +58,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -348,8 +349,19 @@ class Scene:
         here = self.steps[self.step]
         return min(range(len(positions)), key=lambda p: abs(self.steps[positions[p]] - here))
 
+    def at(self, step: int) -> Scene:
+        """The same picture with another current step; what was worked out for it is shared."""
+        other = replace(self, step=step)
+        other.__dict__["_body"] = self._body
+        return other
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; ``id`` is a fingerprint of everything except the current step."""
+        return self._body | {"step": self.step, "thumb": self.thumb}
+
+    @cached_property
+    def _body(self) -> dict[str, Any]:
+        """All but the current step."""
         data: dict[str, Any] = {
             "symbol": self.symbol,
             "steps": compact(self.steps),
@@ -361,7 +373,7 @@ class Scene:
         }
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
         identity = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-        return data | {"id": identity, "step": self.step, "thumb": self.thumb}
+        return data | {"id": identity}
 
 
 def compact(values: ArrayLike) -> Any:
