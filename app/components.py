@@ -9,7 +9,7 @@ from importlib.resources import files
 import streamlit as st
 
 from dpcore.privacy import Guarantee
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show, show_bound
 
 PROVENANCE = {
     "simulated": "Simulated data: everything here may be shown",
@@ -73,7 +73,7 @@ def guarantee_details(guarantee: Guarantee) -> None:
     if guarantee.proof is not None:
         proof = guarantee.proof
         st.markdown(
-            f"**We can prove** ε ≤ {show(proof.epsilon)} at δ = {show(proof.delta)} "
+            f"**We can prove** ε ≤ {show_bound(proof.epsilon)} at δ = {show_bound(proof.delta)} "
             f"({proof.kind}; {proof.source})."
         )
     else:

@@ -52,7 +52,8 @@ class Grid:
     def guarantee(self, budget: int = 0) -> Guarantee:
         """The guarantee of one budget, computed from its ledger."""
         ledger = self.ledger.at(budget * len(self.draws))
-        return guarantee_of(ledger, self.plan, budget, self.schema, self.seed, self.rows)
+        runs = self.plan.budgets * len(self.draws)
+        return guarantee_of(ledger, self.plan, budget, self.schema, self.seed, self.rows, runs)
 
     def fit(self, budget: int = 0, draw: int = 0) -> Fit:
         """One fit of the grid, with its own ledger and guarantee."""
@@ -122,14 +123,16 @@ def fit_grid(
 ) -> Grid:
     """Fit every budget with every noise draw at once; see :func:`fit`.
 
-    privacy: requests that differ in budget or accountant only. draws: identities of the noise
-    draws. secret: mixed into the seed. as_private: without privacy, fill and clip cells as privacy
-    would. delta_each: the paper's delta per release, where its accounting needs one.
+    privacy: requests that differ in budget or accountant only; several share their noise, scaled,
+    so together they are a rehearsal, whatever the seed. The schema's rows per person are charged
+    where a request asks for fewer. draws: identities of the noise draws. secret: mixed into the
+    seed. as_private: without privacy, fill and clip cells as privacy would. delta_each: the paper's
+    delta per release, where its accounting needs one.
     """
     one_of("model", model, MODELS)
     if schema is not None:
         table = table.with_schema(schema)
-    requests = _alike(privacy)
+    requests = _charged(_alike(privacy), table.schema)
     mode = "proved" if requests is None else requests[0].mode
     mode = options.pop("mode", mode)
     settings = MixtureSettings.parse(components=n_components, mode=mode, **options)
@@ -168,6 +171,17 @@ def fit_grid(
         tuple(draws),
         seed,
         session.rows,
+    )
+
+
+def _charged(
+    requests: tuple[Privacy, ...] | None, schema: Schema | None
+) -> tuple[Privacy, ...] | None:
+    """Requests protect at least as many rows of one person as the schema says there may be."""
+    if requests is None or schema is None:
+        return requests
+    return tuple(
+        replace(p, rows_per_person=max(p.rows_per_person, schema.rows_per_person)) for p in requests
     )
 
 

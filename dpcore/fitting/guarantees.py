@@ -13,7 +13,6 @@ _SECTION = {
     "advanced": "advanced composition",
     "zcdp": "zero-concentrated differential privacy",
     "ma": "the moments accountant",
-    "exact": "exact composition (not in the paper)",
 }
 
 
@@ -24,8 +23,13 @@ def guarantee_of(
     schema: Schema,
     seed: int | None,
     rows: int | None,
+    runs: int = 1,
 ) -> Guarantee:
-    """The guarantee of one run, computed from its ledger; ``rows`` only where public."""
+    """The guarantee of one run, computed from its ledger; ``rows`` only where public.
+
+    runs: how many were fitted together. More than one is a rehearsal, because the guarantee covers
+    one of them alone: budgets of a grid share noise, and draws add up.
+    """
     if plan.requests is None:
         return Guarantee(
             None, None, "replace_one", schema.unit, 1, None, None, ("no noise was added",), True
@@ -41,7 +45,7 @@ def guarantee_of(
         claim=_claim(request, plan, proof),
         proof=proof,
         assumptions=_assumptions(request, schema),
-        rehearsal=seed is not None,
+        rehearsal=seed is not None or runs > 1,
         notes=_notes(request, schema, rows),
     )
 
@@ -58,6 +62,8 @@ def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:
 
 def _claim(request: Privacy, plan: NoisePlan, proof: Proof | None) -> Claim | None:
     if request.mode != "paper" or request.epsilon is None or request.delta is None:
+        return None
+    if request.accountant not in _SECTION:  # exact counting: no paper claims anything by it
         return None
     holds = proof is not None and proof.epsilon <= request.epsilon
     reasons = [

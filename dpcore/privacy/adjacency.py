@@ -25,6 +25,10 @@ def protects(adjacency: str, unit: str = "person", rows_per_person: int = 1) -> 
     "replacing one person's row"
     >>> protects("add_remove", "household", 3)
     "adding or removing one household's 3 rows"
+    >>> protects("replace_one", "borrower", 3)
+    "replacing one borrower's 3 rows"
     """
-    words = _WORDS[adjacency].format(unit=unit)
-    return words if rows_per_person == 1 else words.replace("row", f"{rows_per_person} rows", 1)
+    words = _WORDS[adjacency]
+    if rows_per_person > 1:
+        words = words.replace("row", f"{rows_per_person} rows", 1)
+    return words.format(unit=unit)

@@ -78,6 +78,11 @@ class Event:
                 raise InputError(
                     name, "a negative or undefined amount of noise", "give a number >= 0"
                 )
+        mechanism = self.mechanism
+        if isinstance(mechanism, Laplace) and not 0.0 < mechanism.l2_ratio <= 1.0:
+            raise InputError("l2_ratio", f"{mechanism.l2_ratio} is not in (0, 1]", "leave it at 1")
+        if isinstance(mechanism, EpsilonDelta) and not 0.0 <= mechanism.delta <= 1.0:
+            raise InputError("delta", f"{mechanism.delta} is not in [0, 1]", "give a probability")
 
     def at(self, index: int) -> Event:
         """The event of one run out of a grid of runs."""

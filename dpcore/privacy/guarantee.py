@@ -6,7 +6,9 @@ attack gives a lower bound: it can break a promise, never prove one.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Any
 
 from dpcore.privacy.adjacency import protects
@@ -88,24 +90,38 @@ class Guarantee:
         end = " Rehearsal: not a release." if self.rehearsal else ""
         if self.epsilon is not None and self.delta is not None:
             return (
-                f"epsilon = {show(self.epsilon)}, delta = {show(self.delta)}, {who}. Proved.{end}"
+                f"epsilon = {show_bound(self.epsilon)}, delta = {show_bound(self.delta)}, {who}. "
+                f"Proved.{end}"
             )
         return f"No epsilon is proved for {who}.{end}"
 
 
+def show_bound(number: float) -> str:
+    """An upper bound as people read it: what is cut off is rounded up, so a bound stays one.
+
+    >>> show_bound(1.0049), show_bound(0.29249), show_bound(1e-5), show_bound(12.31)
+    ('1.01', '0.293', '0.00001', '12.4')
+    """
+    if not (0.0 < number < math.inf):
+        return show(number)
+    step = 10.0 ** min(0, math.floor(math.log10(number)) - 2)
+    return show(math.ceil(number / step * (1.0 - 1e-12)) * step)  # less is rounding of the solver
+
+
 def show(number: float) -> str:
-    """A number as people read it: no exponent, three figures.
+    """A number as people read it: three figures, no exponent unless 20 zeros would not say it.
 
     >>> show(1.0), show(0.0372), show(1e-5), show(12.345)
     ('1.00', '0.0372', '0.00001', '12.3')
+    >>> show(1e-15), show(1.23e-13), show(1e-300)
+    ('0.000000000000001', '0.000000000000123', '1e-300')
     """
     if number == 0.0 or number != number or number in (float("inf"), float("-inf")):
         return str(number)
     if abs(number) >= 100.0:
         return f"{number:,.0f}"
+    if abs(number) < 1e-20:
+        return f"{number:.3g}"
     if abs(number) < 0.01:
-        text = f"{number:.12f}".rstrip("0")
-        digits = text.split(".")[1]
-        zeros = len(digits) - len(digits.lstrip("0"))
-        return f"{number:.{zeros + 3}f}".rstrip("0")
+        return format(Decimal(f"{number:.2e}"), "f").rstrip("0")
     return f"{number:.3g}" if abs(number) < 0.1 else f"{number:#.3g}".rstrip(".")

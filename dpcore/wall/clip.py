@@ -26,6 +26,8 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
+HUGE = 1e100  # beyond it squares may overflow; such coordinates are brought down to it first
+
 
 @dataclass(frozen=True)
 class PublicFrame:
@@ -98,7 +100,7 @@ def _tamed(rows: Array, radius: float, axis: int) -> Array:
     """Undefined and infinite rows become the origin; huge ones keep their direction."""
     largest = np.max(np.abs(rows), axis=axis, keepdims=True)
     safe = np.where(np.isfinite(largest), rows, 0.0)
-    huge = np.isfinite(largest) & (largest > 1e100)
+    huge = np.isfinite(largest) & (largest > HUGE)
     return np.asarray(safe * np.where(huge, 2 * radius / np.where(huge, largest, 1.0), 1.0))
 
 
@@ -122,10 +124,11 @@ def bounded_rows(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, Ar
     if not private:
         _refuse_what_privacy_would_fill(raw, frame, schema)
         return frame, frame.to_units(raw)
-    filled = np.where(np.isfinite(raw), raw, fills)
+    with np.errstate(over="ignore"):  # a warning would tell of a huge cell
+        units = frame.to_units(np.where(np.isfinite(raw), raw, fills))
     if frame.is_ball:
-        return frame, clip_to_ball(frame.to_units(filled), 1.0)
-    return frame, np.clip(frame.to_units(filled), -1.0, 1.0)
+        return frame, clip_to_ball(np.clip(units, -HUGE, HUGE), 1.0)
+    return frame, np.clip(units, -1.0, 1.0)
 
 
 def _numbers(table: PrivateTable, schema: Schema) -> Array:

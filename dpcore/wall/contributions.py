@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.checks import one_of
+from dpcore.checks import one_of, positive
 from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_size
 
@@ -25,7 +25,9 @@ STRUCTURES: tuple[str, ...] = get_args(Structure)
 BLOCKS: tuple[Block, ...] = get_args(Block)
 
 # Sums and projections are rounded; a diameter larger by this factor covers the rounding.
-ROUNDING = 1.0 + 1e-9
+ROUNDING = 1.0 + 1e-8
+# Weights of one row may add up to this without being touched.
+LARGEST_TOTAL = 1.0 + 1e-12
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class MixtureMoments:
     def __post_init__(self) -> None:
         one_of("covariance", self.structure, STRUCTURES)
         a, b, c = self.count_weight, self.mean_weight, self.square_weight
+        for field in ("radius", "count_weight", "mean_weight", "square_weight"):
+            positive(field, getattr(self, field))
         if not (a >= b**2 / (2 * c) * (1 - 1e-12) and b**2 <= 2 * c**2):
             raise InputError(
                 "weights of counts, sums and squares",
@@ -124,17 +128,18 @@ class MixtureMoments:
         return _per_adjacency(adjacency, replace=factor * weight, add=weight) * ROUNDING
 
     def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """L1 sensitivity of one weighted block alone: 1, ``sqrt d`` or ``d`` times its weight.
+        """L1 sensitivity of one weighted block alone, when a row is replaced twice that of a row.
 
-        ``|y|_1 <= sqrt(d) |y|_2``, and the coordinates of ``y y^T`` sum in absolute value to at
-        most ``|y|_1^2 <= d``. Twice that when a row is replaced.
+        A row with ``|y| = 1`` adds 1 to the counts and at most ``|y|_1 <= sqrt d`` to the sums. The
+        coordinates of ``y y^T`` (the entries beside the diagonal times ``sqrt 2``) come to at most
+        ``1 + (|y|_1^2 - 1)/sqrt 2 <= 1 + (d - 1)/sqrt 2``; diagonal and trace to 1.
         """
         weight, norm = {
             "counts": (self.count_weight, 1.0),
             "sums": (self.mean_weight, math.sqrt(self.dim)),
             "squares": (
                 self.square_weight,
-                {"full": float(self.dim), "diag": 1.0, "spherical": 1.0}[self.structure],
+                1.0 + (self.dim - 1) / math.sqrt(2.0) if self.structure == "full" else 1.0,
             ),
         }[block]
         return _per_adjacency(adjacency, replace=2 * weight * norm, add=weight * norm) * ROUNDING
@@ -145,6 +150,8 @@ class MixtureMoments:
         Rows run along the last axis, so every operation below works on long runs of memory.
         """
         dim = self.dim
+        if rows.shape[1] != dim:  # one coordinate would be copied into all
+            raise ValueError(f"rows have {rows.shape[1]} coordinates, the contribution {dim}")
         out = np.empty((rows.shape[0], self.size, rows.shape[2]))
         out[:, 0] = 1.0
         out[:, 1 : 1 + dim] = rows
@@ -164,20 +171,25 @@ class MixtureMoments:
     def project(self, weights: Array) -> Array:
         """Weights ``(..., K, n)`` put into ``{w >= 0, sum w <= 1}``; anything undefined becomes 0.
 
-        A hair above 1 (rounding) is left to :data:`ROUNDING`.
+        A hair above 1 (rounding) is left to :data:`ROUNDING`. What becomes of one row never depends
+        on another.
 
         >>> w = np.array([[np.nan, 2.0], [3.0, 2.0]])
         >>> MixtureMoments(2, 1, "full", 1.0, 1, 1, 1).project(w)
         array([[0. , 0.5],
                [1. , 0.5]])
         """
+        weights = np.asarray(weights, dtype=np.float64)  # masks and narrow numbers end here
         if weights.size == 0:
             return weights
-        total = weights.sum(axis=-2)
-        if weights.min() >= 0.0 and total.max() <= 1.0 + 1e-12:  # both false for NaN
-            return weights
-        inside = np.fmin(np.fmax(weights, 0.0), 1.0)
-        return np.asarray(inside / np.maximum(inside.sum(axis=-2, keepdims=True), 1.0))
+        if weights.min() >= 0.0:  # false for NaN
+            with np.errstate(over="ignore"):
+                fits = weights.sum(axis=-2).max() <= LARGEST_TOTAL
+            if fits:
+                return weights
+        inside = np.fmin(np.fmax(weights, 0.0), LARGEST_TOTAL)
+        total = inside.sum(axis=-2, keepdims=True)
+        return np.asarray(inside / np.where(total > LARGEST_TOTAL, total, 1.0))
 
 
 def _per_adjacency(adjacency: str, *, replace: float, add: float) -> float:

@@ -115,13 +115,16 @@ class Session:
 
         **Guarantee.** Each noise's blocks leave with noise = multiplier x their joint sensitivity
         under the session's adjacency (times rows per person); one ledger entry each.
-        Raises WallError when a block has no noise or two, or the frame does not bound the rows.
+        Raises WallError when a block has no noise or two, or the frame does not bound the rows;
+        InputError, under privacy, for a noise multiplier that is not a finite number above 0.
         """
-        if self.private and not frame.radius <= contribution.radius:
+        if self.private and not 0.0 < frame.radius <= contribution.radius:
             raise WallError("the frame's ball is larger than the contribution's bound")
         covered = sorted(block for noise in noises for block in noise.blocks)
         if covered != sorted(BLOCKS):
             raise WallError("each block needs exactly one noise")
+        for noise in noises:
+            _check_noise(noise, private=self.private)
         total = bounded_sum(self._rows, frame, contribution, e_step, self.runs)
         scales = {}
         for noise in noises:
@@ -138,8 +141,6 @@ class Session:
         if laplace:
             bound = sum(contribution.block_l1_diameter(b, self.adjacency) for b in noise.blocks)
             bound *= self.rows_per_person
-        if noise.law not in ("gaussian", "laplace") or noise.widen_off_diagonal < 1.0:
-            raise InputError("noise", "an unknown law or a narrowed one", "use gaussian or laplace")
         multiplier = np.broadcast_to(np.asarray(noise.multiplier, dtype=float), (self.runs,))
         scale = noise_scale(multiplier, bound) if self.private else np.zeros(self.runs)
         self._entries.append(
@@ -165,6 +166,19 @@ class Session:
                 total[..., span] += scale[:, None, None] * contribution.unit(block) * standard
         spread = np.sqrt(2.0) * scale if laplace else scale
         return {block: spread * contribution.unit(block) for block in noise.blocks}
+
+
+def _check_noise(noise: Noise, *, private: bool) -> None:
+    """Refuse, before anything is summed, noise that would not protect."""
+    if noise.law not in ("gaussian", "laplace") or not noise.widen_off_diagonal >= 1.0:
+        raise InputError("noise", "an unknown law or a narrowed one", "use gaussian or laplace")
+    multiplier = np.asarray(noise.multiplier, dtype=float)
+    if private and not np.all((multiplier > 0.0) & np.isfinite(multiplier)):
+        raise InputError(
+            "noise_multiplier",
+            "a value is not a finite number above 0",
+            "give one; for a fit without noise pass privacy=None",
+        )
 
 
 def _clipping_radius(clip: float, public: PublicFrame, *, private: bool) -> float:
