@@ -14,6 +14,8 @@ def _number(field: str, value: Any) -> float:
         raise InputError(field, f"{value!r} is not a number", "give a number")
     try:
         return float(value)
+    except OverflowError:
+        raise InputError(field, "the number is too large", "give a smaller one") from None
     except (TypeError, ValueError):
         raise InputError(field, f"{value!r} is not a number", "give a number") from None
 
@@ -42,20 +44,49 @@ def probability(field: str, value: Any, *, example: str = "0.00001") -> float:
     return number
 
 
-def whole(field: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
-    """A whole number in ``[least, most]``."""
+def nonnegative(field: str, value: Any) -> float:
+    """A finite number of 0 or more.
+
+    >>> nonnegative("delta", "0")
+    0.0
+    """
     number = _number(field, value)
-    if number != math.floor(number) or math.isinf(number):
-        raise InputError(field, f"{value} is not a whole number", "give a whole number")
+    if not (0.0 <= number < math.inf):
+        raise InputError(field, f"{value} is not a finite number of 0 or more", "give one")
+    return number
+
+
+def whole(field: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+    """A whole number in ``[least, most]``; numbers above 2^53 keep every digit.
+
+    >>> whole("seed", "9007199254740993")
+    9007199254740993
+    """
+    number = _integer(value)
+    if number is None:
+        inexact = _number(field, value)
+        if not math.isfinite(inexact) or inexact != math.floor(inexact):
+            raise InputError(field, f"{value} is not a whole number", "give a whole number")
+        number = int(inexact)
     if number < least:
         raise InputError(field, f"{value} is below {least}", f"give {least} or more")
     if most is not None and number > most:
         raise InputError(field, f"{value} is above {most}", f"give {most} or less")
-    return int(number)
+    return number
+
+
+def _integer(value: Any) -> int | None:
+    """A whole number written as one, or nothing."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        return None
 
 
 def one_of(field: str, value: Any, allowed: Collection[str]) -> str:
     """One of the allowed words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise InputError(field, f"{value!r} is not known", "choose one of " + ", ".join(allowed))
     return str(value)

@@ -6,11 +6,13 @@ Exit codes: 0 done; 2 bad input, one sentence on standard error; 3 the budget do
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from dpcore.checks import one_of
 from dpcore.errors import DPCoreError, InputError
 
 # name -> (module with ``arguments(parser)`` and ``run(args) -> None``, what it does)
@@ -22,6 +24,11 @@ COMMANDS = {
     "sweep": ("dpcore.cli.sweep", "privacy-utility table"),
     "bench": ("dpcore.cli.bench", "speed and quality against peers, in one run"),
 }
+_ABOUT = "Differentially private latent-variable models."
+_MORE = (
+    "'dpcore COMMAND --help' names every option with its default [in brackets]. Exit codes: "
+    "0 done; 2 bad input, told in one sentence; 3 the budget does not allow it."
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -36,29 +43,86 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         _run(words)
+        sys.stdout.flush()
     except DPCoreError as error:
-        print(f"dpcore: {error}", file=sys.stderr)
-        return error.exit_code
-    except BrokenPipeError:
-        return 0
+        return _refuse(str(error), error.exit_code)
+    except MemoryError:
+        return _refuse("memory: it does not suffice; ask for less, or bring fewer columns.", 2)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
-def _run(words: list[str]) -> None:
-    parser = _Parser(prog="dpcore", description="Differentially private latent-variable models.")
+def _refuse(sentence: str, code: int) -> int:
+    print("dpcore:", " ".join(sentence.split()), file=sys.stderr)
+    return code
+
+
+def _run(words: Sequence[str]) -> None:
+    args = parse(words)
+    if args is not None:
+        args.run(args)
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace | None:
+    """The command and its options; prints the help and gives ``None`` where there is no command.
+
+    Raises InputError on words that no command takes.
+    """
+    chosen = next((word for word in words if not word.startswith("-")), None)
+    if chosen is not None:
+        one_of("command", chosen, COMMANDS)
+    parser = _parser(chosen)
+    args, strange = parser.parse_known_args(_joined(words))
+    if args.command is None:
+        parser.print_help()
+        return None
+    if strange:
+        _refuse_strange(args, strange)
+    return args
+
+
+def _parser(chosen: str | None) -> _Parser:
+    """The parser of all commands; only the chosen one's module is imported."""
+    import dpcore
+
+    parser = _Parser(prog="dpcore", description=_ABOUT, epilog=_MORE, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"dpcore {dpcore.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    chosen = next((word for word in words if word in COMMANDS), None)
     for name, (target, summary) in COMMANDS.items():
-        sub = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:])
-        if name == chosen:  # only the chosen command is imported
+        about = f"{summary[0].upper()}{summary[1:]}."
+        sub = commands.add_parser(name, help=summary, description=about, allow_abbrev=False)
+        if name == chosen:
             module = import_module(target)
             module.arguments(sub)
             sub.set_defaults(run=module.run)
-    args = parser.parse_args(words)
-    if args.command is None:
-        parser.print_help()
-        return
-    args.run(args)
+    return parser
 
 
-__all__ = ["COMMANDS", "main"]
+def _joined(words: Sequence[str]) -> list[str]:
+    """An option and a value that starts with a minus, such as ``--center -1,2``, as one word."""
+    joined: list[str] = []
+    for word in words:
+        negative = word[:1] == "-" and word[1:2] in tuple("0123456789.")
+        if negative and joined and joined[-1][:2] == "--" and "=" not in joined[-1]:
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
+    """Words that are left over: an unknown model is said first, since options belong to models."""
+    whose = args.command
+    if hasattr(args, "model"):
+        from dpcore.registry import MODELS
+
+        whose = f"{args.command} {one_of('model', args.model, MODELS)}"
+    word = next((word for word in strange if word.startswith("-")), None)
+    found = f"{whose} has no option {word}" if word else f"there is a word too many: {strange[0]!r}"
+    raise InputError("command line", found, f"see dpcore {args.command} --help")
+
+
+__all__ = ["COMMANDS", "main", "parse"]

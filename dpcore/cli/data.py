@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError
-from dpcore.schema import Column, Schema
+from dpcore.schema import Ball, Column, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,42 +19,70 @@ if TYPE_CHECKING:
 
 def data_arguments(parser: argparse.ArgumentParser) -> None:
     """Options that name the data and its public bounds."""
-    parser.add_argument("file", metavar="FILE", help=".csv, .tsv (also .gz), .parquet or .npz")
-    parser.add_argument("--schema", metavar="FILE.toml", help="bounds [the .toml beside FILE]")
-    parser.add_argument(
-        "--norm-bound", metavar="R", help="public ball: radius, in the data's units"
+    group = parser.add_argument_group("data and its public bounds")
+    group.add_argument(
+        "file",
+        metavar="FILE",
+        help=".csv, .tsv (also .gz), .parquet, .npz, or bundled:NAME",
     )
-    parser.add_argument("--center", metavar="C1,C2,...", help="public ball: centre [0]")
-    parser.add_argument("--columns", metavar="A,B", help="use these columns only")
-    parser.add_argument("--label", metavar="NAME", help="column that holds a label")
-    parser.add_argument("--target", metavar="NAME", help="column that holds a target")
-    parser.add_argument("--array", metavar="NAME", help="array of an .npz file [X]")
-    parser.add_argument(
+    group.add_argument(
+        "--schema", metavar="FILE.toml", help="bounds, units and roles [the .toml beside FILE]"
+    )
+    group.add_argument(
+        "--norm-bound",
+        metavar="R",
+        help="bounds as a public ball: its radius, in the data's units [the schema's bounds]",
+    )
+    group.add_argument("--center", metavar="C1,C2,...", help="the ball's centre [the origin]")
+    group.add_argument(
         "--infer-schema",
         action="store_true",
-        help="read the bounds off the data: a rehearsal, nothing is proved",
+        help="read the bounds off the data: a rehearsal, nothing is proved [off]",
     )
+    group.add_argument(
+        "--columns", metavar="A,B", help="columns to fit [the schema's features, or all numbers]"
+    )
+    group.add_argument("--label", metavar="NAME", help="column that holds a label [the schema's]")
+    group.add_argument("--target", metavar="NAME", help="column that holds a target [the schema's]")
+    group.add_argument(
+        "--rows-per-person", metavar="M", help="rows that one person may have [the schema's, or 1]"
+    )
+    group.add_argument("--array", metavar="NAME", help="array of an .npz file [X, with y]")
 
 
 def read_table(args: argparse.Namespace) -> PrivateTable:
     """The sealed table that the options describe; raises InputError."""
-    from dpcore.datasets.load import named, read_frame
+    from dpcore.datasets.load import check_path, named, read_described, read_frame
     from dpcore.wall.table import PrivateTable
 
-    args.file, given = named(args.file)
-    frame = read_frame(args.file, array=args.array)
-    schema = _schema(args, frame)
-    if schema is None:
-        schema = given
-    wanted = _names(args.columns)
-    if schema is not None:
-        schema = _with_roles(schema, wanted, args)
+    _check_sources(args)
+    source, made = named(args.file)
+    if isinstance(source, str | Path):
+        check_path(source)
+    stated = _stated(args, source, made)
+    if args.norm_bound is None and not args.infer_schema:
+        if stated is None:
+            return PrivateTable.seal(read_frame(source, array=args.array), None)
+        schema = _with_roles(stated, args)
+        return PrivateTable.seal(read_described(source, schema, array=args.array), schema)
+    frame = read_frame(source, array=args.array)
+    columns = _features(args, frame, stated, archive=str(source).lower().endswith(".npz"))
+    schema = _ball(args, columns) if args.norm_bound is not None else _inferred(frame, columns)
+    schema = replace(schema, columns=(*schema.columns, *_aside(args, frame)))
+    if stated is not None:  # other bounds, but the same people
+        schema = replace(schema, unit=stated.unit, rows_per_person=stated.rows_per_person)
     return PrivateTable.seal(frame, schema)
 
 
-def _schema(args: argparse.Namespace, frame: pd.DataFrame) -> Schema | None:
-    from dpcore.datasets.load import schema_path
+def rows_per_person(args: argparse.Namespace, table: PrivateTable) -> int:
+    """The option, or what the schema says."""
+    if args.rows_per_person is not None:
+        return whole("rows_per_person", args.rows_per_person)
+    return table.schema.rows_per_person if table.schema else 1
 
+
+def _check_sources(args: argparse.Namespace) -> None:
+    """One source of bounds; no column in two roles."""
     given = [
         name
         for name, value in (
@@ -66,27 +94,32 @@ def _schema(args: argparse.Namespace, frame: pd.DataFrame) -> Schema | None:
     ]
     if len(given) > 1:
         raise InputError(" and ".join(given), "both were given", "give one source of bounds")
-    if args.infer_schema:
-        return Schema.infer_for_rehearsal(frame[_numbers(args, frame)])
+    if args.center is not None and args.norm_bound is None:
+        raise InputError("center", "there is no ball to centre", "give --norm-bound as well")
     if args.norm_bound is not None:
-        return _ball(args, frame)
-    if args.center is not None:
-        raise InputError("--center", "there is no ball to centre", "give --norm-bound as well")
+        positive("norm bound", args.norm_bound)
+    roles = [*(_names(args.columns) or ()), *filter(None, (args.label, args.target))]
+    for name in roles:
+        if roles.count(name) > 1:
+            raise InputError(
+                "columns, label, target", f"{name!r} is named twice", "give each column one role"
+            )
+
+
+def _stated(args: argparse.Namespace, source: Any, made: Schema | None) -> Schema | None:
+    """The schema that came with the table: named, beside the file, or made with it."""
+    from dpcore.datasets.load import schema_beside
+
     if args.schema is not None:
         return Schema.from_toml(Path(args.schema))
-    if not isinstance(args.file, str | Path):
-        return None
-    beside = schema_path(args.file)
-    return Schema.from_toml(beside) if beside.exists() else None
+    return schema_beside(source) if made is None else made
 
 
-def _ball(args: argparse.Namespace, frame: pd.DataFrame) -> Schema:
-    radius = positive("norm bound", args.norm_bound)
-    columns = _numbers(args, frame)
-    center = [0.0] * len(columns)
+def _ball(args: argparse.Namespace, columns: list[Column]) -> Schema:
+    center = (0.0,) * len(columns)
     if args.center is not None:
-        center = [_coordinate(word) for word in args.center.split(",")]
-    return Schema.ball_of(columns, center, radius)
+        center = tuple(_coordinate(word) for word in args.center.split(","))
+    return Schema(tuple(columns), ball=Ball(center, positive("norm bound", args.norm_bound)))
 
 
 def _coordinate(word: str) -> float:
@@ -96,68 +129,116 @@ def _coordinate(word: str) -> float:
         raise InputError("center", f"{word!r} is not a number", "give numbers and commas") from None
 
 
-def _numbers(args: argparse.Namespace, frame: pd.DataFrame) -> list[str]:
-    """The columns asked for, or every number column that is not a label or a target."""
+def _inferred(frame: pd.DataFrame, columns: list[Column]) -> Schema:
+    schema = Schema.infer_for_rehearsal(frame, columns=[column.name for column in columns])
+    units = {column.name: column.unit for column in columns}
+    return replace(schema, columns=tuple(replace(c, unit=units[c.name]) for c in schema.columns))
+
+
+def _features(
+    args: argparse.Namespace, frame: pd.DataFrame, stated: Schema | None, *, archive: bool
+) -> list[Column]:
+    """Columns to fit, without bounds: those asked for, the schema's, or every number column."""
     from pandas.api.types import is_numeric_dtype
 
-    chosen = _names(args.columns)
-    if chosen is not None:
-        for name in chosen:
-            if name not in frame.columns:
-                raise InputError(
-                    "columns", f"there is no column {name!r}", "name columns of the file"
-                )
-        return chosen
-    aside = {args.label, args.target}
-    if str(args.file).endswith(".npz") and args.array is None:
-        aside.add("y")
-    names = [str(c) for c in frame.columns if c not in aside and is_numeric_dtype(frame[c])]
+    units = {} if stated is None else {column.name: column.unit for column in stated.columns}
+    names = _names(args.columns)
+    if names is not None:
+        for name in names:
+            _demand("columns", name, frame)
+    elif stated is not None:
+        names = [c.name for c in stated.columns if c.role == "feature" and not c.categories]
+    else:
+        aside = {args.label, args.target, "y" if archive and args.array is None else None}
+        names = [str(c) for c in frame.columns if c not in aside and is_numeric_dtype(frame[c])]
+    names = [name for name in names if name not in (args.label, args.target)]
     if not names:
-        raise InputError("file", "it has no numeric column", "bring numbers to fit")
-    return names
+        raise InputError("columns", "no number column is left to fit", "name some with --columns")
+    return [Column(name, unit=units.get(name)) for name in names]
 
 
-def _with_roles(schema: Schema, wanted: list[str] | None, args: argparse.Namespace) -> Schema:
+def _aside(args: argparse.Namespace, frame: pd.DataFrame) -> list[Column]:
+    """The columns of ``--label`` and ``--target``."""
+    from pandas.api.types import is_numeric_dtype
+
+    found = []
+    for role, name in (("label", args.label), ("target", args.target)):
+        if name is not None:
+            _demand(role, name, frame)
+            kind = "number" if is_numeric_dtype(frame[name]) else "text"
+            found.append(Column(name, role=role, type=kind))
+    return found
+
+
+def _demand(field: str, name: str, frame: pd.DataFrame) -> None:
+    if name not in frame.columns:
+        raise InputError(field, f"the table has no column {name!r}", "name one of its header")
+
+
+def _with_roles(schema: Schema, args: argparse.Namespace) -> Schema:
     """The schema with columns left out or given another role by the options."""
-    known = [column.name for column in schema.columns]
-    for field, names in (
-        ("columns", wanted),
-        ("label", _one(args.label)),
-        ("target", _one(args.target)),
-    ):
-        for name in names or ():
-            if name not in known and not (field != "columns" and args.norm_bound is not None):
+    wanted = _names(args.columns)
+    for field, names in (("columns", wanted), ("label", [args.label]), ("target", [args.target])):
+        for name in filter(None, names or ()):
+            if name not in [column.name for column in schema.columns]:
                 raise InputError(
                     field, f"the schema has no column {name!r}", "name one of its columns"
                 )
-    if wanted is not None and schema.ball is not None and set(wanted) != set(schema.features):
+    columns = tuple(_with_role(column, wanted, args) for column in schema.columns)
+    features = tuple(column.name for column in columns if column.role == "feature")
+    if schema.ball is not None and features != schema.features:
         raise InputError(
             "columns",
             "the schema's ball is stated for other columns",
             "give --norm-bound for these",
         )
+    return replace(schema, columns=columns)
 
-    def role(column: Column) -> Column:
-        if column.name in (args.label, args.target):
-            return replace(column, role="label" if column.name == args.label else "target")
-        if wanted is not None and column.role == "feature" and column.name not in wanted:
+
+def _with_role(column: Column, wanted: list[str] | None, args: argparse.Namespace) -> Column:
+    """One column with the role that the options give it."""
+    for role, name in (("label", args.label), ("target", args.target)):
+        if name == column.name:
+            return replace(column, role=role)
+        if name is not None and column.role == role:  # the option's column takes its place
             return replace(column, role="ignore")
+    if wanted is None:
         return column
-
-    return replace(schema, columns=tuple(role(column) for column in schema.columns))
+    if column.name in wanted:
+        return replace(column, role="feature")
+    return replace(column, role="ignore") if column.role == "feature" else column
 
 
 def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _one(name: str | None) -> list[str] | None:
-    return None if name is None else [name]
+    if text is None:
+        return None
+    names = [word.strip() for word in text.split(",") if word.strip()]
+    if not names:
+        raise InputError("columns", "none was named", "give names and commas, or leave it out")
+    return names
 
 
 def number_list(field: str, text: str) -> list[float]:
     """Numbers above 0, with commas between them."""
-    return [positive(field, word) for word in text.split(",") if word.strip()]
+    return [positive(field, word) for word in word_list(field, text)]
+
+
+def word_list(field: str, text: str) -> list[str]:
+    """Words with commas between them, at least one."""
+    found = [word.strip() for word in text.split(",") if word.strip()]
+    if not found:
+        raise InputError(field, "none was named", "give some, with commas between them")
+    return found
+
+
+def optional_number(field: str, text: str | None) -> float | None:
+    """A finite number, or nothing; what range it must have is said where it is used."""
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(field, f"{text!r} is not a number", "give a number") from None
 
 
 def optional_whole(field: str, value: Any) -> int | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import socket
 import sys
 from importlib.util import find_spec
 
@@ -12,9 +14,16 @@ from dpcore.errors import InputError
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("state", nargs="?", default="", help="what 'Copy link' gave: a=b&c=d")
-    parser.add_argument("--port", default="8501", metavar="P")
-    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    parser.add_argument(
+        "state", nargs="?", default="", help="what 'Copy link' gave: a=b&c=d [nothing]"
+    )
+    parser.add_argument("--port", default="8501", metavar="P", help="port on this machine [8501]")
+    parser.add_argument(
+        "--no-browser", action="store_true", help="do not open a browser [one is opened]"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the address as JSON [a line for people]"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -26,10 +35,13 @@ def run(args: argparse.Namespace) -> None:
             "the explorer is not installed",
             "install with the extra: pip install '.[app]'",
         )
+    if _listens(port):
+        raise InputError("port", f"{port} is taken on this machine", "give another with --port")
     from app.settings import entry, flags
 
     url = f"http://127.0.0.1:{port}/" + (f"?{args.state.lstrip('?')}" if args.state else "")
-    print(f"dpcore explorer: {url}  (Ctrl+C stops it)", flush=True)
+    address = json.dumps({"url": url, "port": port})
+    print(address if args.json else f"dpcore explorer: {url}  (Ctrl+C stops it)", flush=True)
     if not args.no_browser:
         _open_when_ready(url, port)
     from streamlit.web.cli import main
@@ -38,19 +50,24 @@ def run(args: argparse.Namespace) -> None:
     main(prog_name="streamlit")
 
 
+def _listens(port: int) -> bool:
+    """Whether somebody on this machine answers there already."""
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def _open_when_ready(url: str, port: int) -> None:
     """Open the browser once the server listens, without holding it up."""
-    import socket
     import threading
     import time
     import webbrowser
 
     def wait() -> None:
         for _ in range(150):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    webbrowser.open(url)
-                    return
+            if _listens(port):
+                webbrowser.open(url)
+                return
             time.sleep(0.1)
 
     threading.Thread(target=wait, daemon=True).start()

@@ -3,69 +3,112 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from dpcore.checks import one_of, whole
-from dpcore.cli.data import data_arguments, optional_whole, read_table
-from dpcore.cli.output import print_json, print_table
+from dpcore.accounting import ACCOUNTANTS
+from dpcore.checks import one_of, probability, whole
+from dpcore.cli.data import (
+    data_arguments,
+    optional_number,
+    optional_whole,
+    read_table,
+    rows_per_person,
+)
+from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
+from dpcore.privacy.adjacency import ADJACENCIES
+from dpcore.privacy.budget import MODES
+
+if TYPE_CHECKING:
+    from dpcore.fitting.result import Fit
+    from dpcore.wall.table import PrivateTable
+
+TRUST = ("central",)  # who may hold the rows: here, the person who runs the command
+COMBINATIONS = ("GGG", "LLG")
+STRUCTURES = ("full", "diag", "spherical")
+PRIORS = ("map", "mle")
 
 
 def privacy_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options that name the unit of protection and the mode."""
-    parser.add_argument("--delta", metavar="D", help="required with an epsilon")
-    parser.add_argument("--adjacency", default="replace_one", metavar="A")
-    parser.add_argument("--rows-per-person", default=None, metavar="M", help="[the schema's]")
+    """Options that name the unit of protection."""
+    group = parser.add_argument_group("protection")
+    group.add_argument("--delta", metavar="D", help="in (0, 1); required with an epsilon [none]")
+    group.add_argument(
+        "--adjacency",
+        default="replace_one",
+        metavar="A",
+        help="replace_one, add_remove, label or feature [replace_one]",
+    )
+    group.add_argument(
+        "--trust", default="central", metavar="central", help="who holds the rows [central]"
+    )
 
 
 def mixture_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the Gaussian mixture."""
-    parser.add_argument("--components", default="3", metavar="K")
-    parser.add_argument("--iterations", default="10", metavar="J")
-    parser.add_argument("--covariance", default="full", metavar="full|diag|spherical")
-    parser.add_argument(
-        "--combination", default="GGG", metavar="GGG|LLG", help="paper mode's noise"
+    group = parser.add_argument_group("Gaussian mixture (gmm)")
+    group.add_argument("--components", default="3", metavar="K", help="number of groups [3]")
+    group.add_argument("--iterations", default="10", metavar="J", help="EM iterations [10]")
+    group.add_argument(
+        "--covariance", default="full", metavar="C", help="full, diag or spherical [full]"
     )
-    parser.add_argument("--prior", default=None, metavar="map|mle")
-    parser.add_argument("--clip", default=None, metavar="SHARE", help="of the public radius [1]")
+    group.add_argument(
+        "--combination",
+        default="GGG",
+        metavar="N",
+        help="noise of paper mode for counts, means, covariances: GGG (all Gaussian) or LLG "
+        "(Laplace twice) [GGG]",
+    )
+    group.add_argument("--prior", metavar="P", help="map or mle [map in paper mode, else mle]")
+    group.add_argument(
+        "--clip", metavar="SHARE", help="clipping ball as a share of the public radius [1]"
+    )
 
 
 def mixture_options(args: argparse.Namespace) -> dict[str, Any]:
     """The mixture's options as ``dpcore.fit`` takes them."""
+    if args.prior is not None:
+        one_of("prior", args.prior, PRIORS)
     return {
         "n_components": whole("components", args.components),
         "iterations": whole("iterations", args.iterations),
-        "covariance": args.covariance,
-        "combination": args.combination,
+        "covariance": one_of("covariance", args.covariance, STRUCTURES),
+        "combination": one_of("combination", args.combination, COMBINATIONS),
         "prior": args.prior,
-        "clip": None if args.clip is None else _share(args.clip),
+        "clip": optional_number("clip", args.clip),
     }
-
-
-def _share(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(
-            "clip", f"{text!r} is not a number", "give a share above 0, at most 1"
-        ) from None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("model", metavar="MODEL", help="gmm")
     data_arguments(parser)
-    parser.add_argument("--epsilon", metavar="E", help="budget")
-    parser.add_argument("--noise-multiplier", metavar="M", help="noise of each repeated release")
-    parser.add_argument("--privacy", metavar="none", help="'none' for a fit without privacy")
-    parser.add_argument("--accountant", default="exact", metavar="A")
-    parser.add_argument("--mode", default="proved", metavar="proved|paper")
-    parser.add_argument("--seed", metavar="S", help="makes a rehearsal that can be repeated")
-    parser.add_argument("--test-fraction", metavar="F", help="hold out a share of the rows")
-    parser.add_argument("--json", action="store_true")
+    group = parser.add_argument_group("privacy: exactly one of the first three")
+    group.add_argument("--epsilon", metavar="E", help="budget, above 0 [none]")
+    group.add_argument(
+        "--noise-multiplier",
+        metavar="M",
+        help="noise of each repeated release / its sensitivity [none]",
+    )
+    group.add_argument("--privacy", metavar="none", help="'none': no noise at all [unset]")
+    group.add_argument(
+        "--accountant",
+        default="exact",
+        metavar="A",
+        help=f"way of counting: {', '.join(ACCOUNTANTS)} [exact]",
+    )
+    group.add_argument("--mode", default="proved", metavar="M", help="proved or paper [proved]")
+    group.add_argument(
+        "--seed", metavar="S", help="makes a rehearsal that can be repeated [system entropy]"
+    )
     privacy_arguments(parser)
     mixture_arguments(parser)
+    parser.add_argument(
+        "--test-fraction", metavar="F", help="hold out a share of the rows for metrics [none]"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object [a table for people]")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -73,34 +116,39 @@ def run(args: argparse.Namespace) -> None:
     record = fit_record(args)
     if args.json:
         print_json(record)
-        return
-    _print(record)
+    else:
+        _print(record)
 
 
 def fit_record(args: argparse.Namespace) -> dict[str, Any]:
     """The JSON object of one fit."""
     import dpcore
     from dpcore.fitting.api import fit
-    from dpcore.registry import MODELS
 
-    one_of("model", args.model, MODELS)
+    check_words(args)
     seed = optional_whole("seed", args.seed)
     options = mixture_options(args)
+    asked = request(args)
+    held_out_share = args.test_fraction
+    if held_out_share is not None:
+        held_out_share = probability("test_fraction", held_out_share, example="0.1")
     table = read_table(args)
-    privacy = request(args, table.schema.rows_per_person if table.schema else 1)
+    if asked is None:
+        options.update(clip=None, mode=args.mode)
+    else:
+        asked = replace(asked, rows_per_person=rows_per_person(args, table))
     rows, held_out = table, None
-    if args.test_fraction is not None:
-        rows, held_out = table.split(_fraction(args.test_fraction), seed or 0)
-    if privacy is None:
-        options["clip"] = None
-    result = fit(args.model, rows, privacy=privacy, seed=seed, **options)
+    if held_out_share is not None:
+        rows, held_out = table.split(held_out_share, seed or 0)
+    result = fit(args.model, rows, privacy=asked, seed=seed, **options)
     metrics: dict[str, Any] = {}
     if held_out is not None:
-        metrics = _metrics(result, held_out, shown=privacy is None or seed is not None)
+        metrics = _metrics(result, held_out, shown=asked is None or seed is not None)
     return {
         "model": args.model,
         "parameters": result.parameters.as_dict(),
-        "guarantee": result.guarantee.as_dict(),
+        "units": _units(table),
+        "guarantee": _guarantee(result, table),
         "ledger": result.ledger.as_list(),
         "metrics": metrics,
         "seed": seed,
@@ -108,48 +156,61 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def request(args: argparse.Namespace, rows_per_person: int) -> Privacy | None:
+def check_words(args: argparse.Namespace) -> None:
+    """Every word that a choice may be, before anything is read."""
+    from dpcore.registry import MODELS
+
+    one_of("model", args.model, MODELS)
+    one_of("trust", args.trust, TRUST)
+    one_of("adjacency", args.adjacency, ADJACENCIES)
+    if hasattr(args, "accountant"):
+        one_of("accountant", args.accountant, ACCOUNTANTS)
+        one_of("mode", args.mode, MODES)
+    if args.rows_per_person is not None:
+        whole("rows_per_person", args.rows_per_person)
+
+
+def request(args: argparse.Namespace) -> Privacy | None:
     """The privacy asked for; exactly one of epsilon, noise multiplier and 'none'."""
     if args.privacy is not None:
         one_of("privacy", args.privacy, ("none",))
         if args.epsilon is not None or args.noise_multiplier is not None:
             raise InputError("privacy", "'none' was given beside a budget", "give one of them")
         return None
-    given = args.rows_per_person
     return Privacy(
-        epsilon=_number("epsilon", args.epsilon),
-        delta=_number("delta", args.delta),
-        noise_multiplier=_number("noise_multiplier", args.noise_multiplier),
+        epsilon=optional_number("epsilon", args.epsilon),
+        delta=optional_number("delta", args.delta),
+        noise_multiplier=optional_number("noise_multiplier", args.noise_multiplier),
         adjacency=args.adjacency,
         accountant=args.accountant,
         mode=args.mode,
-        rows_per_person=rows_per_person if given is None else whole("rows_per_person", given),
     )
 
 
-def _number(field: str, text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(field, f"{text!r} is not a number", "give a number") from None
+def _units(table: PrivateTable) -> list[str | None]:
+    """The unit of each of the parameters' columns."""
+    schema = table.schema
+    return [] if schema is None else [column.unit for column in schema.numeric_columns()]
 
 
-def _fraction(text: str) -> float:
-    value = _number("test_fraction", text)
-    assert value is not None
-    return value
+def _guarantee(result: Fit, table: PrivateTable) -> dict[str, Any]:
+    """The guarantee; bounds read off the data make any fit a rehearsal."""
+    inferred = table.schema is not None and table.schema.rehearsal
+    guarantee = result.guarantee
+    return replace(guarantee, rehearsal=guarantee.rehearsal or inferred).as_dict()
 
 
-def _metrics(result: Any, held_out: Any, *, shown: bool) -> dict[str, Any]:
+def _metrics(result: Fit, held_out: PrivateTable, *, shown: bool) -> dict[str, Any]:
     """Held-out metrics, or why there are none: a metric on private rows is itself a release."""
     from dpcore.evaluation.metrics import log_likelihood, log_likelihood_scaled
+    from dpcore.wall.custodian import custodian_rows
 
     if not shown:
         return {
             "withheld": "a metric of private rows is a release of its own; give a seed to rehearse"
         }
+    if not len(custodian_rows(held_out)[1]):
+        return {"withheld": "the share held out is less than one row; give a larger one"}
     return {
         "test_log_likelihood": log_likelihood(result, held_out),
         "test_log_likelihood_scaled": log_likelihood_scaled(result, held_out),
@@ -158,22 +219,28 @@ def _metrics(result: Any, held_out: Any, *, shown: bool) -> dict[str, Any]:
 
 
 def _print(record: dict[str, Any]) -> None:
-    parameters = record["parameters"]
-    print(record["guarantee"]["sentence"])
-    claim = record["guarantee"]["claim"]
+    parameters, guarantee = record["parameters"], record["guarantee"]
+    print_prose(guarantee["sentence"])
+    claim = guarantee["claim"]
     if claim is not None:
-        print(f"The paper says epsilon = {claim['epsilon']:g} ({claim['source']}).")
-    for note in record["guarantee"]["notes"]:
-        print(f"Note: {note}.")
-    print()
-    rows = []
-    for k, (weight, mean) in enumerate(
-        zip(parameters["weights"], parameters["means"], strict=True), start=1
-    ):
-        named = dict(zip(parameters["columns"], mean, strict=True))
-        rows.append({"group": k, "weight": weight, **named})
-    print_table(rows)
+        says = "which holds here" if claim["holds"] else "which is not proved here"
+        print_prose(f"The paper says epsilon = {claim['epsilon']:g}, {says} ({claim['source']}).")
+    for note in guarantee["notes"]:
+        print_prose(f"Note: {note}.")
+    print("\nEach group: its share of the rows; mean ± standard deviation of each column.\n")
+    print_table([_group(record, k) for k in range(len(parameters["weights"]))])
     if record["metrics"]:
         print()
         for name, value in record["metrics"].items():
-            print(f"{name}: {value:.4f}" if isinstance(value, float) else f"{name}: {value}")
+            print_prose(f"{name}: {value:.4f}" if isinstance(value, float) else f"{name}: {value}")
+
+
+def _group(record: dict[str, Any], k: int) -> dict[str, Any]:
+    """One line of the table for people."""
+    parameters = record["parameters"]
+    line: dict[str, Any] = {"group": k + 1, "share": f"{parameters['weights'][k]:.1%}"}
+    covariance = parameters["covariances"][k]
+    for i, (name, unit) in enumerate(zip(parameters["columns"], record["units"], strict=True)):
+        title = name if unit is None else f"{name} ({unit})"
+        line[title] = f"{parameters['means'][k][i]:.4g} ± {covariance[i][i] ** 0.5:.3g}"
+    return line

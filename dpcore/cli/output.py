@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+WIDTH = 100  # characters of a line for people
+_GAP = "  "
+_PROSE = 30  # a last column of texts longer than this is wrapped, not cut or moved below
+_LONGEST = 44  # characters of a column's name or of a cell that is not wrapped
+
 
 def print_json(value: Any) -> None:
-    """Strict JSON: what is undefined or infinite becomes null or a string."""
+    """Strict JSON: what is undefined becomes null, what is infinite the string "Infinity"."""
     print(json.dumps(_plain(value), indent=2, allow_nan=False))
 
 
@@ -29,18 +35,61 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def print_prose(text: str) -> None:
+    """A sentence, on as many lines as it needs."""
+    print(textwrap.fill(text, WIDTH, subsequent_indent="  "))
+
+
 def print_table(rows: Sequence[dict[str, Any]]) -> None:
-    """Rows with the same keys, as columns."""
+    """Rows with the same keys as columns, at most 100 characters wide.
+
+    Long texts in the last column are wrapped; other columns that do not fit follow below, each
+    block with the first column again.
+    """
     if not rows:
         return
-    names = list(rows[0])
-    cells = [[_cell(row[name]) for name in names] for row in rows]
-    widths = [max(len(name), *(len(row[i]) for row in cells)) for i, name in enumerate(names)]
-    for row in [names, *cells]:
-        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+    columns = [[name, *(_cell(row[name]) for row in rows)] for name in rows[0]]
+    *others, last = columns
+    if others and max(map(len, last[1:])) > _PROSE:
+        _print_wrapped(others, last)
+        return
+    short = [[textwrap.shorten(cell, _LONGEST, placeholder="…") for cell in c] for c in columns]
+    for number, block in enumerate(_blocks(short)):
+        if number:
+            print()
+        for line in zip(*map(_right, block), strict=True):
+            print(_GAP.join(line))
+
+
+def _print_wrapped(others: list[list[str]], last: list[str]) -> None:
+    """Columns of numbers, then one of texts."""
+    margin = _width(others) + len(_GAP)
+    for *cells, text in zip(*map(_right, others), last, strict=True):
+        for number, part in enumerate(textwrap.wrap(text, max(_PROSE, WIDTH - margin)) or [""]):
+            print((_GAP.join([*cells, part]) if not number else " " * margin + part).rstrip())
+
+
+def _blocks(columns: list[list[str]]) -> Iterator[list[list[str]]]:
+    """As many columns together as fit, the first one before each block."""
+    first, block = columns[0], columns[:1]
+    for column in columns[1:]:
+        if len(block) > 1 and _width([*block, column]) > WIDTH:
+            yield block
+            block = [first]
+        block = [*block, column]
+    yield block
+
+
+def _width(columns: list[list[str]]) -> int:
+    return sum(max(map(len, c)) for c in columns) + len(_GAP) * (len(columns) - 1)
+
+
+def _right(column: list[str]) -> list[str]:
+    width = max(map(len, column))
+    return [cell.rjust(width) for cell in column]
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else " ".join(str(value).split())

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import combinations, product
 from typing import Any
 
 from dpcore.accounting import ACCOUNTANTS, Accountant, accountant, calibrate, compose
-from dpcore.checks import one_of, positive, probability, whole
+from dpcore.accounting.base import scaled
+from dpcore.checks import nonnegative, one_of, positive, probability, whole
 from dpcore.errors import DPCoreError, InputError
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Mechanism
 
+MECHANISMS = ("gaussian", "laplace", "epsilon_delta")
+SAMPLINGS = ("none", "poisson", "without_replacement")
+HIGHEST_LAMBDA = 1_000_000
+_MOST_CASES = 4_096
 _FIELDS = {
     "mechanism", "noise_multiplier", "scale", "l2_ratio", "epsilon", "delta_each", "sampling",
-    "sampling_rate", "count", "group", "parallel",
+    "sampling_rate", "count", "group", "parallel", "adjacency",
 }  # fmt: skip
+_REMARKS = {"what", "noise_scale", "sensitivity", "proof"}  # what a fit's ledger says besides
+
+Case = tuple[Event, ...]
 
 
 def answer(question: Any) -> dict[str, Any]:
@@ -26,8 +36,11 @@ def answer(question: Any) -> dict[str, Any]:
 
 
 def answers(questions: Sequence[Any]) -> list[dict[str, Any]]:
-    """Answers in order; a question that stands alone raises what is wrong with it."""
-    return [ask(questions[0])] if len(questions) == 1 else [answer(q) for q in questions]
+    """Answers in order; raises what is wrong with the first where none can be answered."""
+    found = [answer(question) for question in questions]
+    if questions and all("error" in each for each in found):
+        ask(questions[0])
+    return found
 
 
 def ask(question: Any) -> dict[str, Any]:
@@ -36,33 +49,112 @@ def ask(question: Any) -> dict[str, Any]:
         raise InputError("question", "it is not an object", "give events, delta and method")
     delta = _delta(question)
     method = _method(question)
-    one_of("adjacency", question.get("adjacency", "replace_one"), ADJACENCIES)
+    adjacency = one_of("adjacency", question.get("adjacency", "replace_one"), ADJACENCIES)
     solve = question.get("solve")
-    events = [event(record, solving=solve is not None) for record in _events(question)]
-    if solve is None:
-        bound = compose(events, method, delta=delta)
-        return {
-            "epsilon": float(bound.epsilon),
-            "lower": None if bound.lower is None else float(bound.lower),
-            "kind": bound.kind,
-            "assumptions": list(bound.assumptions),
-            "source": bound.source,
-        }
-    one_of("solve", solve, ("noise_multiplier",))
-    epsilon = positive("epsilon", question.get("epsilon"))
-    factor = float(calibrate(events, epsilon, delta, method))
-    noises = [factor * float(_noise(e.mechanism)) for e in events]
+    if solve is not None:
+        one_of("solve", solve, ("noise_multiplier",))
+    records = _records(question)
+    events = [event(record, solving=solve is not None) for record in records]
+    for record in records:
+        if record.get("adjacency", adjacency) != adjacency:
+            raise InputError(
+                "adjacency",
+                "an event is under another one than the question",
+                "ask for events of one adjacency, and name it in the question",
+            )
+    cases = worst_cases(events, adjacency)
+    if solve is not None:
+        return _least_noise(question, cases, events, delta, method)
+    return _cost(cases, delta, method)
+
+
+def _cost(cases: Sequence[Case], delta: float, method: Accountant) -> dict[str, Any]:
+    """The epsilon of the most costly case."""
+    bounds = [compose(case, method, delta=delta) for case in cases]
+    bound = max(bounds, key=lambda each: float(each.epsilon))
     return {
-        "noise_multiplier": noises[0],
-        "noise_multipliers": noises,
-        "kind": method.kind,
-        "assumptions": list(method.assumptions),
-        "source": method.source,
+        "epsilon": float(bound.epsilon),
+        "lower": None if bound.lower is None else float(bound.lower),
+        "kind": bound.kind,
+        "assumptions": list(bound.assumptions),
+        "source": bound.source,
     }
+
+
+def _least_noise(
+    question: dict[str, Any],
+    cases: Sequence[Case],
+    events: Sequence[Event],
+    delta: float,
+    method: Accountant,
+) -> dict[str, Any]:
+    """The smallest noise that meets the budget in every case, and the epsilon it gives."""
+    if question.get("epsilon") is None:
+        raise InputError("epsilon", "none was given", "give the budget to solve for")
+    epsilon = positive("epsilon", question["epsilon"])
+    if not events:
+        raise InputError("events", "there is no noise to solve for", "give at least one event")
+    given = [noise_of_event(each) for each in events]
+    factor = max(float(calibrate(case, epsilon, delta, method)) for case in cases)
+    reached = _cost([scaled(case, factor) for case in cases], delta, method)
+    noises = [factor * noise for noise in given]
+    return {"noise_multiplier": noises[0], "noise_multipliers": noises, **reached}
+
+
+def worst_cases(events: Sequence[Event], adjacency: str) -> list[Case]:
+    """The events that one record can touch: for disjoint parts, one member of each group.
+
+    Where a row or a label may move from one part to another (every adjacency but ``add_remove``),
+    two members. The cost of the whole is that of the most costly case.
+
+    >>> one, two = (Event(Gaussian(z), group="g", parallel=True) for z in (1.0, 2.0))
+    >>> len(worst_cases([one, two], "add_remove")), len(worst_cases([one, two], "replace_one"))
+    (2, 1)
+    """
+    touched = 1 if adjacency == "add_remove" else 2
+    plain = [each for each in events if not each.parallel]
+    groups: dict[str, list[Event]] = {}
+    for each in events:
+        if each.parallel:
+            groups.setdefault(_group(each), []).append(
+                Event(
+                    each.mechanism, each.count, each.delta_each, each.sampling, each.sampling_rate
+                )
+            )
+    choices = [_chosen(members, touched) for members in groups.values()]
+    number = 1
+    for choice in choices:
+        number *= len(choice)
+    if number > _MOST_CASES:
+        raise InputError(
+            "group", "there are too many ways to meet the groups", "give fewer or larger groups"
+        )
+    return [tuple([*plain, *(e for part in parts for e in part)]) for parts in product(*choices)]
+
+
+def _group(each: Event) -> str:
+    if each.group is None:
+        raise InputError(
+            "group",
+            "events on disjoint parts have none",
+            "give the events of one division one name",
+        )
+    return each.group
+
+
+def _chosen(members: list[Event], touched: int) -> list[Case]:
+    """Every different choice of ``touched`` members (all, where there are fewer)."""
+    kinds = [kind for kind, times in Counter(members).items() for _ in range(min(times, touched))]
+    return list(dict.fromkeys(combinations(kinds, min(touched, len(kinds)))))
 
 
 def _method(question: dict[str, Any]) -> Accountant:
     name = one_of("method", question.get("method", "exact"), ACCOUNTANTS)
+    conversion = question.get("conversion")
+    if conversion is not None and (name, conversion) != ("ma", "classic"):
+        raise InputError(
+            "conversion", f"method {name} has no choice of conversions", "leave it out"
+        )
     cap = question.get("max_lambda")
     if cap is None:
         return accountant(name)
@@ -70,79 +162,96 @@ def _method(question: dict[str, Any]) -> Accountant:
         raise InputError("max_lambda", f"method {name} has no such cap", "leave it out")
     from dpcore.accounting.moments import MomentsAccountant
 
-    return MomentsAccountant(max_lambda=whole("max_lambda", cap))
+    return MomentsAccountant(max_lambda=whole("max_lambda", cap, most=HIGHEST_LAMBDA))
 
 
 def _delta(question: dict[str, Any]) -> float:
-    delta = question.get("delta", 0.0)
-    return 0.0 if delta == 0 else probability("delta", delta)
+    delta = nonnegative("delta", question.get("delta", 0.0))
+    return 0.0 if delta == 0.0 else probability("delta", delta)
 
 
-def _events(question: dict[str, Any]) -> Sequence[dict[str, Any]]:
+def _records(question: dict[str, Any]) -> Sequence[dict[str, Any]]:
     events = question.get("events")
     if not isinstance(events, list):
         raise InputError("events", "there is no list of events", "give a list, possibly empty")
     return events
 
 
-def event(record: dict[str, Any], *, solving: bool = False) -> Event:
+def event(record: Any, *, solving: bool = False) -> Event:
     """An event from its record; while solving, noise that is not given counts as 1."""
     if not isinstance(record, dict):
         raise InputError("event", "it is not an object", "give mechanism, noise and count")
-    unknown = set(record) - _FIELDS
+    unknown = sorted(set(record) - _FIELDS - _REMARKS)
     if unknown:
         raise InputError(
-            "event", f"{sorted(unknown)[0]!r} is not known", "use " + ", ".join(sorted(_FIELDS))
+            "event", f"{unknown[0]!r} is not known", "use " + ", ".join(sorted(_FIELDS))
         )
-    sampling = one_of(
-        "sampling", record.get("sampling", "none"), ("none", "poisson", "without_replacement")
-    )
-    each = record.get("delta_each")
-    if each is not None:
-        probability("delta_each", each)
+    said = {name: value for name, value in record.items() if value is not None}
+    sampling = one_of("sampling", said.get("sampling", "none"), SAMPLINGS)
+    each = said.get("delta_each")
+    black_box = said.get("mechanism") == "epsilon_delta"
     return Event(
-        _mechanism(record, solving),
-        count=whole("count", record.get("count", 1), least=0),
-        delta_each=None if record.get("mechanism") == "epsilon_delta" else each,
+        _mechanism(said, solving),
+        count=whole("count", said.get("count", 1), least=0),
+        delta_each=None if black_box or each is None else probability("delta_each", each),
         sampling=sampling,  # type: ignore[arg-type]  # checked just above
-        sampling_rate=float(record.get("sampling_rate", 1.0)),
-        group=record.get("group"),
-        parallel=bool(record.get("parallel", False)),
+        sampling_rate=_rate(said, sampling),
+        group=None if said.get("group") is None else str(said["group"]),
+        parallel=_truth("parallel", said.get("parallel", False)),
     )
+
+
+def _rate(record: dict[str, Any], sampling: str) -> float:
+    if "sampling_rate" not in record and sampling != "none":
+        raise InputError("sampling_rate", "none was given", "give the sampled share of the rows")
+    return positive("sampling_rate", record.get("sampling_rate", 1.0))
+
+
+def _truth(field: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(field, f"{value!r} is not true or false", "give one of the two")
+    return value
 
 
 def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:
-    kind = one_of("mechanism", record.get("mechanism"), ("gaussian", "laplace", "epsilon_delta"))
-    if kind == "epsilon_delta":
-        delta = record.get("delta_each", 0.0)
-        return EpsilonDelta(
-            positive("epsilon", record.get("epsilon")), 0.0 if delta == 0 else float(delta)
-        )
-    field = "noise_multiplier" if kind == "gaussian" else "scale"
-    noise = record.get(field, 1.0 if solving else None)
-    if noise is None:
-        raise InputError(field, "none was given", "give the noise divided by the sensitivity")
-    amount = 0.0 if noise == 0 else positive(field, noise)
+    kind = one_of("mechanism", record.get("mechanism"), MECHANISMS)
+    field = {"gaussian": "noise_multiplier", "laplace": "scale"}.get(kind, "epsilon")
+    for other in {"noise_multiplier", "scale", "epsilon"} - {field}:
+        if other in record:
+            raise InputError(other, f"a {kind} event has none", f"give {field}")
+    value = record.get(field, 1.0 if solving and kind != "epsilon_delta" else None)
+    if value is None:
+        raise InputError(field, "none was given", f"give the {field} of the {kind} event")
+    amount = nonnegative(field, value)
     if kind == "gaussian":
         return Gaussian(amount)
-    return Laplace(amount, float(record.get("l2_ratio", 1.0)))
+    if kind == "laplace":
+        return Laplace(amount, positive("l2_ratio", record.get("l2_ratio", 1.0)))
+    delta = nonnegative("delta_each", record.get("delta_each", 0.0))
+    return EpsilonDelta(amount, 0.0 if delta == 0.0 else probability("delta_each", delta))
 
 
-def _noise(mechanism: Mechanism) -> Any:
-    match mechanism:
+def noise_of_event(each: Event) -> float:
+    """The noise that is solved for; raises InputError for a black box."""
+    match each.mechanism:
         case Gaussian(noise_multiplier=noise) | Laplace(scale=noise):
-            return noise
-        case EpsilonDelta():
-            raise InputError(
-                "solve", "a black box has no noise to solve for", "describe the mechanism"
-            )
+            return float(noise)
+    raise InputError("solve", "a black box has no noise to solve for", "describe the mechanism")
 
 
 def methods(text: str) -> list[str]:
     """Method names with commas between them, or ``all``."""
-    if text == "all":
+    if text.strip() == "all":
         return list(ACCOUNTANTS)
     names = [word.strip() for word in text.split(",") if word.strip()]
-    for name in names:
-        one_of("method", name, ACCOUNTANTS)
-    return names
+    if not names:
+        raise InputError("method", "none was named", "name some, or all")
+    return [one_of("method", name, ACCOUNTANTS) for name in names]
+
+
+def by_each_method(
+    names: Sequence[str], question: Callable[[str], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """A question's answers by several methods, each with the method's name."""
+    found = answers([question(name) for name in names])
+    return [{"method": name, **each} for name, each in zip(names, found, strict=True)]

@@ -4,72 +4,176 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 from dpcore.checks import one_of, probability, whole
-from dpcore.cli.data import data_arguments, number_list, optional_whole, read_table
-from dpcore.cli.fit import mixture_arguments, mixture_options, privacy_arguments
-from dpcore.cli.output import print_json, print_table
+from dpcore.cli.data import data_arguments, number_list, read_table, rows_per_person, word_list
+from dpcore.cli.fit import check_words, mixture_arguments, mixture_options, privacy_arguments
+from dpcore.cli.output import print_json, print_prose, print_table
+from dpcore.cli.questions import methods
 from dpcore.errors import InputError
+from dpcore.privacy import Privacy
+from dpcore.privacy.budget import MODES
+
+if TYPE_CHECKING:
+    from dpcore.wall.table import PrivateTable
+
+Cell = tuple[str, str, float]  # mode, method, epsilon
+_NAMES = (
+    "epsilon", "method", "mode", "mean", "std", "median", "q10", "q90", "nonprivate", "converged",
+    "baseline",
+)  # fmt: skip
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("model", metavar="MODEL", help="gmm")
     data_arguments(parser)
-    parser.add_argument("--epsilons", default="0.1,0.5,1,2,4", metavar="E1,E2,...")
-    parser.add_argument("--methods", default="exact", metavar="M1,M2,...")
-    parser.add_argument("--modes", default="proved", metavar="proved,paper")
-    parser.add_argument("--draws", default="1", metavar="B", help="noise draws of each split")
-    parser.add_argument("--splits", default="10", metavar="S", help="random splits of the rows")
-    parser.add_argument("--test-fraction", default="0.1", metavar="F")
-    parser.add_argument("--metric", default="test_log_likelihood", metavar="NAME")
-    parser.add_argument("--seed", default="0", metavar="S")
-    parser.add_argument("--json", action="store_true")
+    group = parser.add_argument_group("what is compared")
+    for name, default, metavar, text in (
+        ("epsilons", "0.1,0.5,1,2,4", "E1,E2,...", "budgets"),
+        ("methods", "exact", "M1,M2,...", "ways of counting, or all"),
+        ("modes", "proved", "M1,M2", "proved, paper"),
+        ("draws", "1", "B", "noise draws of each split"),
+        ("splits", "10", "S", "random splits of the rows"),
+        ("test-fraction", "0.1", "F", "share of the rows that is held out"),
+        ("metric", "test_log_likelihood", "NAME", "score of the rows held out"),
+        ("seed", "0", "S", "of splits and noise"),
+    ):
+        group.add_argument(
+            f"--{name}", default=default, metavar=metavar, help=f"{text} [{default}]"
+        )
     privacy_arguments(parser)
     mixture_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="a JSON list [a table for people]")
 
 
 def run(args: argparse.Namespace) -> None:
     """Sweep and print."""
-    from dpcore.evaluation.sweep import sweep
-    from dpcore.registry import MODELS
+    from dpcore.evaluation.sweep import METRICS
 
-    one_of("model", args.model, MODELS)
+    check_words(args)
     if args.delta is None:
         raise InputError("delta", "none was given", "give one, for example 0.00001")
-    delta = probability("delta", args.delta)
-    epsilons = number_list("epsilons", args.epsilons)
-    if not epsilons:
-        raise InputError("epsilons", "none was given", "give some, for example 0.1,1,10")
-    draws, splits = whole("draws", args.draws), whole("splits", args.splits)
+    choices = {
+        "epsilons": number_list("epsilons", args.epsilons),
+        "delta": probability("delta", args.delta),
+        "methods": methods(args.methods),
+        "modes": [one_of("modes", mode, MODES) for mode in word_list("modes", args.modes)],
+        "draws": whole("draws", args.draws),
+        "splits": whole("splits", args.splits),
+        "test_fraction": probability("test_fraction", args.test_fraction, example="0.1"),
+        "metric": one_of("metric", args.metric, METRICS),
+        "adjacency": args.adjacency,
+        "seed": whole("seed", args.seed, least=0),
+    }
     options = mixture_options(args)
     table = read_table(args)
-    given = args.rows_per_person
-    default = table.schema.rows_per_person if table.schema else 1
-    rows = sweep(
-        args.model,
-        table,
-        epsilons=epsilons,
-        delta=delta,
-        methods=args.methods.split(","),
-        modes=args.modes.split(","),
-        draws=draws,
-        splits=splits,
-        test_fraction=float(args.test_fraction),
-        metric=args.metric,
-        adjacency=args.adjacency,
-        rows_per_person=default if given is None else whole("rows_per_person", given),
-        seed=optional_whole("seed", args.seed) or 0,
-        on_progress=None if args.json else _progress,
-        **options,
-    )
-    records = [asdict(row) for row in rows]
+    choices["rows_per_person"] = rows_per_person(args, table)
+    records = sweep_records(args.model, table, choices, options, quiet=args.json)
     if args.json:
         print_json(records)
-    else:
-        print_table(records)
-        print("Scores of exact rows: for the custodian's eyes, not part of a release.")
+        return
+    print_table([{name: row[name] for name in _NAMES} for row in records])
+    for sentence in dict.fromkeys(row["error"] for row in records if "error" in row):
+        print_prose(f"Left out: {sentence}")
+    print_prose(f"{args.metric} of exact rows: for the custodian's eyes, not part of a release.")
+
+
+def sweep_records(
+    model: str,
+    table: PrivateTable,
+    choices: dict[str, Any],
+    options: dict[str, Any],
+    *,
+    quiet: bool = True,
+) -> list[dict[str, Any]]:
+    """The rows of :func:`dpcore.sweep`; a budget that a method cannot meet says why in its row.
+
+    Raises InputError where no method meets any budget.
+    """
+    from dpcore.evaluation.sweep import sweep
+
+    cells = _cells(choices)
+    refusals = {cell: _refusal(cell, choices, options) for cell in cells}
+    first = next(iter(refusals.values()))
+    if first is not None and None not in refusals.values():
+        raise first
+    calls = _calls(choices, refusals)
+    found = {}
+    for number, call in enumerate(calls):
+        rows = sweep(
+            model,
+            table,
+            on_progress=None if quiet else _bar(number, len(calls)),
+            **{**choices, **call},
+            **options,
+        )
+        found.update({(row.mode, row.method, row.epsilon): asdict(row) for row in rows})
+    return [
+        found[cell] if refusal is None else _left_out(cell, refusal)
+        for cell, refusal in refusals.items()
+    ]
+
+
+def _cells(choices: dict[str, Any]) -> list[Cell]:
+    """Rows in order; exact counting is not the paper's, and stays away where there are others."""
+    return [
+        (mode, method, epsilon)
+        for mode in choices["modes"]
+        for method in choices["methods"]
+        if not (mode == "paper" and method == "exact" and len(choices["methods"]) > 1)
+        for epsilon in choices["epsilons"]
+    ]
+
+
+def _refusal(cell: Cell, choices: dict[str, Any], options: dict[str, Any]) -> InputError | None:
+    """Why a method cannot meet a budget, for the fit or for the single Gaussian beside it."""
+    from dpcore.fitting.mixture import MixtureSettings
+    from dpcore.fitting.plan import plan_noise
+
+    mode, method, epsilon = cell
+    asked = Privacy(epsilon, choices["delta"], adjacency=choices["adjacency"], accountant=method)
+    fitted = {k: v for k, v in options.items() if k not in ("n_components", "clip")}
+    own = MixtureSettings.parse(components=options["n_components"], mode=mode, **fitted)
+    try:
+        plan_noise((replace(asked, mode=mode),), own, None)
+        plan_noise((asked,), MixtureSettings(components=1), None)
+    except InputError as refusal:
+        return refusal
+    return None
+
+
+def _calls(
+    choices: dict[str, Any], refusals: dict[Cell, InputError | None]
+) -> list[dict[str, Any]]:
+    """One sweep where every method meets every budget, otherwise one for each set of budgets."""
+    if not any(refusals.values()):
+        return [{}]
+    met: dict[tuple[str, str], list[float]] = {}
+    for (mode, method, epsilon), refusal in refusals.items():
+        if refusal is None:
+            met.setdefault((mode, method), []).append(epsilon)
+    together: dict[tuple[str, tuple[float, ...]], list[str]] = {}
+    for (mode, method), epsilons in met.items():
+        together.setdefault((mode, tuple(epsilons)), []).append(method)
+    return [
+        {"modes": [mode], "methods": names, "epsilons": epsilons}
+        for (mode, epsilons), names in together.items()
+    ]
+
+
+def _left_out(cell: Cell, refusal: InputError) -> dict[str, Any]:
+    mode, method, epsilon = cell
+    named = {"epsilon": epsilon, "method": method, "mode": mode}
+    return {**dict.fromkeys(_NAMES), **named, "error": str(refusal)}
+
+
+def _bar(number: int, calls: int) -> Callable[[float], None]:
+    """The progress of one sweep out of several."""
+    return lambda share: _progress((number + share) / calls)
 
 
 def _progress(share: float) -> None:

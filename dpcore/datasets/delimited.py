@@ -10,7 +10,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
@@ -28,10 +28,16 @@ BINARY_STARTS = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\x93NUMPY", b"\x89PNG", 
 UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_delimited(path: File, delimiter: str) -> pd.DataFrame:
-    """The frame in a delimited text file with one header line; every flaw raises InputError."""
+def read_delimited(
+    path: File, delimiter: str, categories: Mapping[str, Sequence[str]] | None = None
+) -> pd.DataFrame:
+    """The frame in a delimited text file with one header line; every flaw raises InputError.
+
+    categories: columns to keep as they are written, with the texts that are no missing cells there.
+    """
     import pandas as pd
 
+    listed = categories or {}
     with _one_sentence(path):
         names = _checked_header(path, delimiter)
         with _text(path) as file:
@@ -41,13 +47,21 @@ def read_delimited(path: File, delimiter: str) -> pd.DataFrame:
                 header=0,
                 names=names,
                 index_col=False,
-                na_values=list(MISSING_TOKENS),
+                dtype={name: str for name in names if name in listed},
+                na_values=_missing(names, listed),
                 keep_default_na=False,
                 skipinitialspace=True,
                 low_memory=False,
             )
     demand_rows(frame, path.name)
     return frame
+
+
+def _missing(names: list[str], listed: Mapping[str, Sequence[str]]) -> Any:
+    """The words that mean a missing cell, for each column where some of them mean something."""
+    if not listed:
+        return list(MISSING_TOKENS)
+    return {name: [t for t in MISSING_TOKENS if t not in listed.get(name, ())] for name in names}
 
 
 def _checked_header(path: File, delimiter: str) -> list[str]:

@@ -7,6 +7,7 @@ row number or a count of the data.
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -65,26 +66,47 @@ def load(
 
     source, given = named(source)
     public = given if schema is None and given is not None else _public_schema(source, schema)
-    frame = read_frame(source, array=array, numbers=public is None)
-    if public is not None:
-        check_frame(frame, public)
-        frame = _with_text_categories(frame, public)
-    return PrivateTable.seal(frame, public)
+    if public is None:
+        return PrivateTable.seal(read_frame(source, array=array), None)
+    return PrivateTable.seal(read_described(source, public, array=array), public)
 
 
-def read_frame(source: Source, *, array: str | None = None, numbers: bool = True) -> pd.DataFrame:
+def read_described(source: Source, schema: Schema, *, array: str | None = None) -> pd.DataFrame:
+    """The data frame behind a source, checked against its schema, with categories as their text.
+
+    A category of a text file keeps its spelling, zeros in front included; ``7.0`` still means the
+    category ``7`` where that is the one listed.
+
+    **Raises** InputError; the message holds nothing of the data.
+    """
+    categories = {column.name: column.categories for column in schema.columns if column.categories}
+    frame = read_frame(source, array=array, numbers=False, categories=categories)
+    check_frame(frame, schema)
+    present = {name: known for name, known in categories.items() if name in frame.columns}
+    return frame.assign(**{name: _as_listed(frame[name], present[name]) for name in present})
+
+
+def read_frame(
+    source: Source,
+    *,
+    array: str | None = None,
+    numbers: bool = True,
+    categories: Mapping[str, Sequence[str]] | None = None,
+) -> pd.DataFrame:
     """The data frame behind a path, a data frame (copied) or an array ``(n, d)``.
 
     Columns of arrays are called x1 to xd. Missing cells (see ``dpcore.schema.MISSING_TOKENS``) are
-    NaN. numbers: also refuse a table without any number column.
+    NaN. numbers: also refuse a table without any number column. categories: columns that a text
+    file gives as they are written, with the texts that mean something there (even ``NA``).
 
     **Raises** InputError; the message holds nothing of the data.
     """
     source, _ = named(source)
     if isinstance(source, InMemory):
-        frame = _from_file(source, array)
+        frame = _from_file(source, array, categories or {})
     elif isinstance(source, str | PathLike):
-        frame = _from_path(Path(fspath(source)), array)
+        check_path(source)
+        frame = _from_file(Path(fspath(source)), array, categories or {})
     else:
         frame = _from_memory(source)
     if numbers:
@@ -129,16 +151,20 @@ def _public_schema(source: Source, schema: Schema | str | PathLike[str] | None) 
     """The schema that was given, or the one beside the file."""
     if isinstance(schema, Schema):
         return schema
-    if schema is not None:
-        return Schema.from_toml(schema)
+    return schema_beside(source) if schema is None else Schema.from_toml(schema)
+
+
+def schema_beside(source: Source) -> Schema | None:
+    """The schema of the ``.toml`` beside a data file, if there is one."""
     if not isinstance(source, str | PathLike) or not _extension(Path(source)):
         return None
     beside = schema_path(source)
     return Schema.from_toml(beside) if _is_file(beside) else None
 
 
-def _from_path(path: Path, array: str | None) -> pd.DataFrame:
-    """Read the file of a path."""
+def check_path(source: str | PathLike[str]) -> None:
+    """Raise InputError unless the path is a file that ends as a table does."""
+    path = Path(fspath(source))
     if _is_folder(path):
         raise InputError(_name_of(path), "it is a folder", "give the file inside it")
     extension = _extension(path)
@@ -150,10 +176,11 @@ def _from_path(path: Path, array: str | None) -> pd.DataFrame:
         )
     if not _is_file(path):
         raise InputError(_name_of(path), "there is no such file", "check the path")
-    return _from_file(path, array)
 
 
-def _from_file(path: File, array: str | None) -> pd.DataFrame:
+def _from_file(
+    path: File, array: str | None, categories: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
     """Read a file that is there."""
     from dpcore.datasets.columnar import read_npz, read_parquet
     from dpcore.datasets.delimited import read_delimited
@@ -167,7 +194,7 @@ def _from_file(path: File, array: str | None) -> pd.DataFrame:
         return read_npz(path, array)
     if extension == ".parquet":
         return read_parquet(path)
-    return read_delimited(path, "\t" if extension.startswith(".tsv") else ",")
+    return read_delimited(path, "\t" if extension.startswith(".tsv") else ",", categories)
 
 
 def _from_memory(source: Any) -> pd.DataFrame:
@@ -225,11 +252,16 @@ def _demand_a_number(frame: pd.DataFrame, where: str) -> None:
         )
 
 
-def _with_text_categories(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """The frame with every column of public categories as their text."""
-    named = [column.name for column in schema.columns if column.categories]
-    present = [name for name in named if name in frame.columns]
-    return frame.assign(**{name: category_text(frame[name]) for name in present})
+def _as_listed(cells: pd.Series, categories: Sequence[str]) -> pd.Series:
+    """Cells as text; a number that is not listed as it stands is read as a number and tried again.
+
+    Files written by other programs may say ``7.0`` for the category ``7``.
+    """
+    import pandas as pd
+
+    text = category_text(cells)
+    numbers = pd.to_numeric(text.where(~text.isin(categories)), errors="coerce")
+    return text.where(numbers.isna(), category_text(numbers.astype(float)))
 
 
 def _extension(path: File) -> str:

@@ -1,0 +1,44 @@
+"""``dpcore bench [NAME]``: speed and quality against peers, measured in one run."""
+
+from __future__ import annotations
+
+import argparse
+
+from dpcore.cli.output import print_json, print_table
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("name", nargs="?", metavar="NAME", help="gmm [all]")
+    parser.add_argument("--json", action="store_true")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure and print."""
+    from dpcore.bench import run as measured
+
+    rows = measured(args.name)
+    if args.json:
+        print_json(rows)
+        return
+    print_table(
+        [
+            {
+                "case": row["case"],
+                "seconds per": row["per"],
+                "ours": row["ours_seconds"],
+                "peer": row["peer_seconds"],
+                "ratio": row["ratio"],
+                "quality ours": f"{row['quality_ours']:.6f}",
+                "quality peer": f"{row['quality_peer']:.6f}",
+                "peak MiB": f"{row['peak_mib']:.0f}",
+            }
+            for row in rows
+        ]
+    )
+    for peer in dict.fromkeys(f"{row['peer']} {row['peer_version']}" for row in rows):
+        print(f"Peer: {peer}, given the same start and every core.")
+    print(
+        "Quality: mean log-likelihood of a row. Peak: resident memory of a fresh process that "
+        "simulates the data and runs ours, everything in it counted."
+    )

@@ -1,0 +1,1242 @@
+"""The command line: what scripts depend on, and one clear sentence for every bad input."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from support import ROOT, shared
+
+import dpcore as dp
+from dpcore.accounting import ACCOUNTANTS
+from dpcore.cli import COMMANDS, main, parse
+from dpcore.cli.output import WIDTH
+
+SECRET = "8675309"  # stands in cells only; no message may hold it
+BUDGET = ["--epsilon", "1", "--delta", "1e-3"]
+BOX = "[columns.a]\nlower = 0\nupper = 10\n\n[columns.b]\nlower = -5\nupper = 5\nunit = 'cm'\n"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        assert self.code == 0, self.err
+        assert self.err == ""
+        return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in this process."""
+
+    def call(*words: object) -> Answer:
+        code = main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        return Answer(code, out, err)
+
+    return call
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """On a busy machine the references' threads wait for one another longer than they work."""
+    import sklearn.mixture  # noqa: F401  # the limits hold for what is loaded
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A file of two groups, with its schema beside it."""
+    path = tmp_path / "people.csv"
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal([2, -3], 0.5, (60, 2)), rng.normal([8, 3], 0.5, (40, 2))])
+    path.write_text("a,b\n" + "".join(f"{a:.6f},{b:.6f}\n" for a, b in rows))
+    (tmp_path / "people.toml").write_text(BOX)
+    return path
+
+
+def written(folder: Path, name: str, content: str | bytes, schema: str | None = BOX) -> Path:
+    """A file, with a schema beside it unless there is none."""
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    if schema is not None:
+        (folder / f"{name.split('.')[0]}.toml").write_text(schema)
+    return path
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+Bad = Callable[[Path], Sequence[object]]
+ROWS = f"{SECRET},1\n2,3\n4,2\n"
+
+
+def fitted(name: str, content: str | bytes, *words: object, schema: str | None = BOX) -> Bad:
+    """A fit of a bad file."""
+    return lambda tmp: ["fit", "gmm", written(tmp, name, content, schema), *(words or BUDGET)]
+
+
+def good(*words: object) -> Bad:
+    """A fit of a good file of three rows with bad options."""
+    return fitted("t.csv", f"a,b\n{ROWS}", *words)
+
+
+# (what is wrong, the command, the field, what its sentence must say)
+BAD: list[tuple[str, Bad, str, str]] = [
+    ("missing path", lambda tmp: ["fit", "gmm", tmp / "no.csv", *BUDGET], "no.csv", "no such file"),
+    ("file type", fitted("t.xlsx", "a,b\n" + ROWS), "t.xlsx", "extension is not one of a table"),
+    ("no extension", fitted("table", "a,b\n" + ROWS), "table", "extension is not one of a table"),
+    ("folder", lambda tmp: ["fit", "gmm", tmp, *BUDGET], "", "it is a folder"),
+    ("binary", fitted("t.csv", b"\x89PNG\r\n\0\0"), "t.csv", "binary data, not text"),
+    ("not text", fitted("t.csv", b"a,b\n1,\xff\n"), "t.csv", "not UTF-8"),
+    ("empty", fitted("t.csv", ""), "t.csv", "the file is empty"),
+    ("header only", fitted("t.csv", "a,b\n"), "t.csv", "a header but no rows"),
+    ("delimiter", fitted("t.csv", f"a;b\n{SECRET};1\n"), "t.csv", "whose header holds a semicolon"),
+    ("ragged", fitted("t.csv", f"a,b\n{SECRET},1,2\n"), "t.csv", "more or fewer cells"),
+    (
+        "no numeric column",
+        fitted("t.csv", f"a,b\nx{SECRET},y\n", schema=None),
+        "t.csv",
+        "no column holds only numbers",
+    ),
+    (
+        "text in a number column",
+        fitted("t.csv", f"a,b\n1,x{SECRET}\n2,3\n"),
+        "b",
+        "a number column, but some cells hold text",
+    ),
+    (
+        "text in every number column",
+        fitted("t.csv", f"a,b\nx{SECRET},x\n"),
+        "a",
+        "a number column, but some cells hold text",
+    ),
+    ("missing column", fitted("t.csv", f"a,c\n{ROWS}"), "b", "the table has no such column"),
+    (
+        "column twice",
+        fitted("t.csv", f"a,a\n{ROWS}"),
+        "t.csv",
+        "columns 1 and 2 have the same name",
+    ),
+    (
+        "bounds upside down",
+        fitted("t.csv", f"a,b\n{ROWS}", schema="[columns.a]\nlower = 9\nupper = 1\n"),
+        "columns.a",
+        "lower = 9 is not below upper = 1",
+    ),
+    (
+        "number without bounds",
+        fitted("t.csv", f"a,b\n{ROWS}", schema='[columns.a]\nunit = "cm"\n'),
+        "columns.a",
+        "a number feature has no bounds",
+    ),
+    ("no bounds", fitted("t.csv", f"a,b\n{ROWS}", schema=None), "schema", "no public bounds"),
+    ("more groups than rows", good(*BUDGET, "--components", "4"), "components", "more groups than"),
+    ("no groups", good(*BUDGET, "--components", "0"), "components", "0 is below 1"),
+    ("epsilon 0", good("--epsilon", "0", "--delta", "1e-3"), "epsilon", "0.0 is not a finite"),
+    ("epsilon < 0", good("--epsilon", "-1e-2", "--delta", "1e-3"), "epsilon", "-0.01 is not a fin"),
+    ("epsilon nan", good("--epsilon", "nan", "--delta", "1e-3"), "epsilon", "nan is not a finite"),
+    ("epsilon text", good("--epsilon", "much", "--delta", "1e-3"), "epsilon", "is not a number"),
+    ("delta 1", good("--epsilon", "1", "--delta", "1"), "delta", "1.0 is not between 0 and 1"),
+    ("delta 0", good("--epsilon", "1", "--delta", "0"), "delta", "0.0 is not between 0 and 1"),
+    ("no delta", good("--epsilon", "1"), "delta", "none was given"),
+    (
+        "epsilon and noise",
+        good(*BUDGET, "--noise-multiplier", "2"),
+        "epsilon, noise_multiplier",
+        "both were given",
+    ),
+    ("no budget", good("--delta", "1e-3"), "epsilon, noise_multiplier", "neither was given"),
+    ("none and epsilon", good(*BUDGET, "--privacy", "none"), "privacy", "'none' was given beside"),
+    ("privacy word", good("--privacy", "some"), "privacy", "'some' is not known"),
+    ("noise < 0", good("--noise-multiplier", "-2"), "noise_multiplier", "-2.0 is not a finite"),
+    ("method", good(*BUDGET, "--accountant", "guess"), "accountant", "'guess' is not known"),
+    ("method to come", good(*BUDGET, "--accountant", "pld"), "accountant", "'pld' is not known"),
+    ("mode", good(*BUDGET, "--mode", "hopeful"), "mode", "'hopeful' is not known"),
+    ("adjacency", good(*BUDGET, "--adjacency", "near"), "adjacency", "'near' is not known"),
+    ("label adjacency", good(*BUDGET, "--adjacency", "label"), "adjacency", "label does not apply"),
+    ("trust", good(*BUDGET, "--trust", "local"), "trust", "'local' is not known"),
+    ("model", lambda tmp: ["fit", "magic", "t.csv", *BUDGET], "model", "'magic' is not known"),
+    (
+        "option of another model",
+        good(*BUDGET, "--topics", "5"),
+        "command line",
+        "fit gmm has no option --topics",
+    ),
+    (
+        "model before its options",
+        lambda tmp: ["fit", "lda", "t.csv", "--topics", "5", *BUDGET],
+        "model",
+        "'lda' is not known",
+    ),
+    ("norm bound < 0", good(*BUDGET, "--norm-bound", "-3"), "norm bound", "-3 is not a finite"),
+    (
+        "centre's length",
+        good(*BUDGET, "--norm-bound", "3", "--center", "-1"),
+        "ball.center",
+        "it has 1 coordinates for 2",
+    ),
+    (
+        "centre's words",
+        good(*BUDGET, "--norm-bound", "3", "--center", "x,y"),
+        "center",
+        "'x' is not a number",
+    ),
+    ("centre alone", good(*BUDGET, "--center", "1,2"), "center", "there is no ball"),
+    (
+        "two bounds",
+        good(*BUDGET, "--norm-bound", "3", "--infer-schema"),
+        "--norm-bound and --infer-schema",
+        "both were given",
+    ),
+    ("iterations 0", good(*BUDGET, "--iterations", "0"), "iterations", "0 is below 1"),
+    ("iterations nan", good(*BUDGET, "--iterations", "nan"), "iterations", "nan is not a whole"),
+    ("iterations 2.5", good(*BUDGET, "--iterations", "2.5"), "iterations", "2.5 is not a whole"),
+    ("covariance", good(*BUDGET, "--covariance", "round"), "covariance", "'round' is not known"),
+    ("combination", good(*BUDGET, "--combination", "LLL"), "combination", "'LLL' is not known"),
+    ("prior", good(*BUDGET, "--prior", "flat"), "prior", "'flat' is not known"),
+    ("clip", good(*BUDGET, "--clip", "1.5"), "clip", "1.5 is not above 0 and at most 1"),
+    ("seed", good(*BUDGET, "--seed", "-1"), "seed", "-1 is below 0"),
+    ("share", good(*BUDGET, "--test-fraction", "1"), "test_fraction", "not between 0 and 1"),
+    ("rows per person", good(*BUDGET, "--rows-per-person", "0"), "rows_per_person", "0 is below 1"),
+    ("unknown column", good(*BUDGET, "--columns", "a,z"), "columns", "no column 'z'"),
+    ("no columns", good(*BUDGET, "--columns", ","), "columns", "none was named"),
+    ("unknown label", good(*BUDGET, "--label", "z"), "label", "no column 'z'"),
+    (
+        "unknown target of a ball",
+        good(*BUDGET, "--norm-bound", "3", "--target", "z"),
+        "target",
+        "no column 'z'",
+    ),
+    (
+        "two roles",
+        good(*BUDGET, "--columns", "a,b", "--label", "b"),
+        "columns, label, target",
+        "'b' is named twice",
+    ),
+    ("array of a text file", good(*BUDGET, "--array", "X"), "array", "only an .npz file"),
+    (
+        "schema is no TOML",
+        fitted("t.csv", f"a,b\n{ROWS}", schema="[columns.a\nlower"),
+        "t.toml",
+        "it is not valid TOML",
+    ),
+    (
+        "schema is missing",
+        lambda tmp: [*good(*BUDGET)(tmp), "--schema", tmp / "none.toml"],
+        "none.toml",
+        "there is no such schema file",
+    ),
+    (
+        "schema is the table",
+        lambda tmp: [*good(*BUDGET)(tmp), "--schema", tmp / "t.csv"],
+        "t.csv",
+        "it is not valid TOML",
+    ),
+    (
+        "schema is binary",
+        lambda tmp: [*good(*BUDGET)(tmp), "--schema", written(tmp, "s.toml", b"\xff\xfe", None)],
+        "s.toml",
+        "it is not UTF-8 text",
+    ),
+    (
+        "schema with an unknown word",
+        fitted("t.csv", f"a,b\n{ROWS}", schema="[columns.a]\nlowest = 1\n"),
+        "columns.a",
+        "'lowest' is not known",
+    ),
+    (
+        "a value that is missing",
+        lambda tmp: ["fit", "gmm", "t.csv", "--epsilon"],
+        "command line",
+        "argument --epsilon: expected one argument",
+    ),
+    ("no file", lambda tmp: ["fit", "gmm"], "command line", "arguments are required: FILE"),
+    ("no such command", lambda tmp: ["fit2"], "command", "'fit2' is not known"),
+    ("a command to come", lambda tmp: ["ledger", "l.sqlite"], "command", "'ledger' is not known"),
+    ("half an option", good("--eps", "1"), "command line", "fit gmm has no option --eps"),
+    ("a word too many", good(*BUDGET, "more"), "command line", "a word too many: 'more'"),
+    ("sweep delta", lambda tmp: ["sweep", "gmm", "bundled:iris"], "delta", "none was given"),
+    (
+        "sweep metric",
+        lambda tmp: ["sweep", "gmm", "bundled:iris", "--delta", "0.1", "--metric", "luck"],
+        "metric",
+        "'luck' is not known",
+    ),
+    (
+        "sweep share",
+        lambda tmp: ["sweep", "gmm", "bundled:iris", "--delta", "0.1", "--test-fraction", "x"],
+        "test_fraction",
+        "'x' is not a number",
+    ),
+    (
+        "sweep epsilons",
+        lambda tmp: ["sweep", "gmm", "bundled:iris", "--delta", "0.1", "--epsilons", "1,-1"],
+        "epsilons",
+        "-1 is not a finite number above 0",
+    ),
+    (
+        "sweep no epsilon",
+        lambda tmp: ["sweep", "gmm", "bundled:iris", "--delta", "0.1", "--epsilons", ","],
+        "epsilons",
+        "none was named",
+    ),
+    (
+        "no name in the bundle",
+        lambda tmp: ["fit", "gmm", "bundled:nothing", *BUDGET],
+        "data",
+        "'nothing' is not a bundled table",
+    ),
+    ("noise of account", lambda tmp: account("--noise-multiplier", "-1"), "noise_multiplier", "-1"),
+    ("no noise", lambda tmp: account(), "noise_multiplier", "none was given"),
+    (
+        "scale of a gaussian",
+        lambda tmp: account("--scale", "1"),
+        "scale",
+        "gaussian event has none",
+    ),
+    ("count", lambda tmp: account("--noise-multiplier", "1", "--count", "1.5"), "count", "whole"),
+    (
+        "sampling",
+        lambda tmp: account(
+            "--noise-multiplier", "1", "--sampling", "poisson", "--sampling-rate", "0.1"
+        ),
+        "sampling",
+        "has no theorem for releases on a random sample",
+    ),
+    (
+        "account method",
+        lambda tmp: account("--noise-multiplier", "1", "--method", "kov"),
+        "method",
+        "'kov' is not known",
+    ),
+    (
+        "cap of another method",
+        lambda tmp: account("--noise-multiplier", "1", "--method", "zcdp", "--max-lambda", "9"),
+        "max_lambda",
+        "only method ma has such a cap",
+    ),
+    ("questions", lambda tmp: ["account", "--file", tmp / "q.json"], "file", "cannot be read"),
+    (
+        "questions not JSON",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "[[[", None)],
+        "file",
+        "it is not JSON",
+    ),
+    (
+        "questions too deep",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "[" * 100_000, None)],
+        "file",
+        "it is not JSON",
+    ),
+    (
+        "one question",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "{}", None)],
+        "file",
+        "it holds no list",
+    ),
+    (
+        "questions and options",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "[]", None), "--delta", "0.1"],
+        "file",
+        "--delta was given beside it",
+    ),
+    (
+        "noise of a black box",
+        lambda tmp: ["calibrate", *BUDGET, "--mechanism", "epsilon_delta"],
+        "epsilon",
+        "none was given",
+    ),
+    (
+        "out of reach of every method",
+        lambda tmp: ["calibrate", "--epsilon", "0.1", "--delta", "1e-5", "--method", "ma"],
+        "epsilon",
+        "cannot prove an epsilon of 0.180 or less",
+    ),
+    ("port", lambda tmp: ["explore", "--port", "70000"], "port", "70000 is above 65535"),
+]
+
+
+def account(*words: object) -> list[object]:
+    return ["account", "--delta", "1e-5", *words]
+
+
+@pytest.mark.parametrize("case", BAD, ids=[case[0] for case in BAD])
+def test_bad_input_ends_with_one_sentence_and_exit_code_2(
+    case: tuple[str, Bad, str, str], run: Run, tmp_path: Path
+) -> None:
+    _, command, field, words = case
+    answer = run(*command(tmp_path))
+    assert (answer.code, answer.out) == (2, "")
+    assert re.fullmatch(rf"dpcore: {re.escape(field)}[^;]*: [^;]+; .+\.\n", answer.err), answer.err
+    assert words in answer.err
+    assert answer.err.count("\n") == 1
+    assert SECRET not in answer.err
+    assert str(tmp_path) not in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_every_kind_of_bad_input_has_its_own_sentence(run: Run, tmp_path: Path) -> None:
+    named = {
+        "missing path", "file type", "binary", "empty", "delimiter", "no numeric column",
+        "text in a number column", "missing column", "column twice", "bounds upside down",
+        "no bounds", "more groups than rows", "no groups", "epsilon 0", "delta 1",
+        "epsilon and noise", "none and epsilon", "method", "model", "norm bound < 0",
+        "iterations 0", "schema is no TOML",
+    }  # fmt: skip
+    told = set()
+    for name, command, _, _ in BAD:
+        if name in named:
+            folder = tmp_path / name
+            folder.mkdir()
+            told.add(run(*command(folder)).err.partition(": ")[2])
+    assert len(told) == len(named)
+
+
+def test_a_sentence_stays_one_line_whatever_the_words_hold(run: Run) -> None:
+    assert run("fit", "gmm", "x\ny.csv", *BUDGET).err.count("\n") == 1
+    assert run(*account("--noise-multiplier", "-1\n")).err.count("\n") == 1
+
+
+def test_memory_that_does_not_suffice_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask_for_too_much(args: argparse.Namespace) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("dpcore.cli.account.run", ask_for_too_much)
+    answer = run(*account())
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("dpcore: memory: it does not suffice; ")
+
+
+# --- odd cells -----------------------------------------------------------------------------------
+
+ODD = {
+    "missing or infinite": "a,b\n1,2\nNaN,3\n4,1\n",
+    "infinite": "a,b\n1,2\n2,-inf\n4,1\n",
+    "too large for a float": "a,b\n1,2\n1e400,3\n4,1\n",
+    "constant": "a,b\n1,2\n1,3\n1,1\n",
+    "outside its bounds": "a,b\n1,2\n2,3\n999,1\n",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_cells_are_refused_without_privacy_and_filled_with_it(
+    name: str, run: Run, tmp_path: Path
+) -> None:
+    path = written(tmp_path, "t.csv", ODD[name])
+    plain = run("fit", "gmm", path, "--privacy", "none", "--components", 1, "--json")
+    assert (plain.code, plain.out) == (2, "")
+    assert re.match(r"dpcore: [ab]: (has cells|is constant)", plain.err)
+    assert "999" not in plain.err
+    for adjacency in ("replace_one", "add_remove"):
+        words = [*BUDGET, "--components", 1, "--adjacency", adjacency, "--json"]
+        found = run("fit", "gmm", path, *words).json
+        assert np.all(np.isfinite(found["parameters"]["means"]))
+
+
+def test_rows_outside_the_ball_are_refused_without_privacy_only(run: Run, table: Path) -> None:
+    ball = ["--norm-bound", 1, "--center", "5,0"]
+    plain = run("fit", "gmm", table, "--privacy", "none", *ball)
+    assert plain.code == 2
+    assert "norm bound: rows lie outside the ball; give a larger norm bound" in plain.err
+    assert run("fit", "gmm", table, *BUDGET, *ball).code == 0
+
+
+# --- fit -----------------------------------------------------------------------------------------
+
+
+def test_the_json_of_a_fit_has_every_key_of_the_contract(run: Run, table: Path) -> None:
+    found = run("fit", "gmm", table, *BUDGET, "--components", 2, "--iterations", 3, "--json").json
+    assert {"parameters", "guarantee", "ledger", "metrics", "seed", "version"} <= set(found)
+    parameters, guarantee = found["parameters"], found["guarantee"]
+    assert parameters["columns"] == ["a", "b"]
+    assert found["units"] == [None, "cm"]
+    assert np.shape(parameters["weights"]) == (2,)
+    assert np.shape(parameters["means"]) == (2, 2)
+    assert np.shape(parameters["covariances"]) == (2, 2, 2)
+    assert sum(parameters["weights"]) == pytest.approx(1.0)
+    keys = {"epsilon", "delta", "adjacency", "unit", "claim", "proof", "assumptions"}
+    assert keys <= set(guarantee)
+    assert guarantee["epsilon"] == guarantee["proof"]["epsilon"] == pytest.approx(1.0, rel=1e-9)
+    assert (guarantee["delta"], guarantee["adjacency"]) == (1e-3, "replace_one")
+    assert guarantee["unit"] == "person"
+    assert guarantee["claim"] is None
+    assert guarantee["rehearsal"] is False
+    assert guarantee["assumptions"]
+    assert len(found["ledger"]) == 4
+    assert (found["seed"], found["version"]) == (None, dp.__version__)
+    assert found["metrics"] == {}
+
+
+def test_the_ledger_of_a_fit_is_a_question_that_gives_its_epsilon(
+    run: Run, table: Path, tmp_path: Path
+) -> None:
+    found = run("fit", "gmm", table, *BUDGET, "--adjacency", "add_remove", "--json").json
+    question = {"events": found["ledger"], "delta": 1e-3, "adjacency": "add_remove"}
+    path = written(tmp_path, "q.json", json.dumps([question, {**question, "adjacency": "label"}]))
+    same, other = run("account", "--file", path, "--json").json
+    assert same["epsilon"] == pytest.approx(found["guarantee"]["epsilon"], rel=1e-12)
+    assert "under another one" in other["error"]
+
+
+def test_a_seed_makes_a_rehearsal_that_can_be_repeated(run: Run, table: Path) -> None:
+    words = ["fit", "gmm", table, *BUDGET, "--seed", 7, "--test-fraction", 0.2, "--json"]
+    one, two = run(*words).json, run(*words).json
+    assert one == two
+    assert one["guarantee"]["rehearsal"] is True
+    assert "Rehearsal" in one["guarantee"]["sentence"]
+    assert one["seed"] == 7
+    assert {"test_log_likelihood", "test_log_likelihood_scaled"} <= set(one["metrics"])
+    assert "private rows" in one["metrics"]["note"]
+
+
+def test_without_a_seed_noise_is_fresh_and_no_metric_leaves(run: Run, table: Path) -> None:
+    words = [
+        "fit",
+        "gmm",
+        table,
+        "--epsilon",
+        50,
+        "--delta",
+        1e-3,
+        "--test-fraction",
+        0.2,
+        "--json",
+    ]
+    one, two = run(*words).json, run(*words).json
+    assert one["parameters"]["means"] != two["parameters"]["means"]
+    assert one["seed"] is None
+    assert list(one["metrics"]) == ["withheld"]
+    assert not any(isinstance(value, float) for value in one["metrics"].values())
+
+
+def test_the_command_equals_the_library(run: Run, table: Path) -> None:
+    words = ["--components", 2, "--iterations", 4, "--seed", 3, "--json"]
+    private = dp.Privacy(epsilon=1.0, delta=1e-3, adjacency="add_remove", accountant="zcdp")
+    options = ["--adjacency", "add_remove", "--accountant", "zcdp"]
+    for said, privacy in (([*BUDGET, *options], private), (["--privacy", "none"], None)):
+        found = run("fit", "gmm", table, *said, *words).json
+        fit = dp.fit("gmm", dp.load(table), privacy=privacy, n_components=2, iterations=4, seed=3)
+        assert found["parameters"] == fit.parameters.as_dict()
+        assert found["guarantee"]["epsilon"] == fit.guarantee.epsilon
+        assert found["ledger"] == json.loads(json.dumps(fit.ledger.as_list(), default=float))
+
+
+def test_a_fit_without_noise_proves_nothing_and_finds_the_groups(run: Run, table: Path) -> None:
+    words = ["--privacy", "none", "--components", 2, "--iterations", 50, "--test-fraction", 0.1]
+    found = run("fit", "gmm", table, *words, "--json").json
+    assert found["guarantee"]["epsilon"] is None
+    assert found["guarantee"]["proof"] is None
+    assert {event["noise_multiplier"] for event in found["ledger"]} == {0.0}
+    assert found["parameters"]["means"] == pytest.approx(np.array([[2, -3], [8, 3]]), abs=0.3)
+    assert found["metrics"]["test_log_likelihood"] > -4.0
+
+
+def test_metrics_in_scaled_units_are_those_of_x_over_r(run: Run, table: Path) -> None:
+    words = ["--norm-bound", 20, "--seed", 0, "--test-fraction", 0.2, "--json"]
+    metrics = run("fit", "gmm", table, *BUDGET, *words).json["metrics"]
+    gap = metrics["test_log_likelihood_scaled"] - metrics["test_log_likelihood"]
+    assert gap == pytest.approx(2 * np.log(20.0))
+
+
+def test_a_share_of_less_than_a_row_gives_no_metric(run: Run, table: Path) -> None:
+    words = ["--privacy", "none", "--test-fraction", 0.001, "--json"]
+    assert list(run("fit", "gmm", table, *words).json["metrics"]) == ["withheld"]
+
+
+def test_a_noise_multiplier_is_priced_where_there_is_a_delta(run: Run, table: Path) -> None:
+    words = ["fit", "gmm", table, "--noise-multiplier", 6, "--iterations", 5, "--json"]
+    bare, priced = run(*words).json, run(*words, "--delta", 1e-3).json
+    assert bare["guarantee"]["epsilon"] is None
+    assert priced["guarantee"]["epsilon"] > 0.0
+    assert [e["noise_multiplier"] for e in priced["ledger"][1:]] == pytest.approx([6.0] * 5)
+    louder = run(*words, "--delta", 1e-3, "--noise-multiplier", 12).json
+    assert louder["guarantee"]["epsilon"] < priced["guarantee"]["epsilon"]
+
+
+@pytest.mark.parametrize("accountant", list(ACCOUNTANTS))
+def test_every_accountant_meets_the_budget_it_is_given(
+    accountant: str, run: Run, table: Path
+) -> None:
+    found = run("fit", "gmm", table, *BUDGET, "--accountant", accountant, "--json").json
+    proof = found["guarantee"]["proof"]
+    assert proof["accountant"] == accountant
+    assert proof["epsilon"] == pytest.approx(1.0, rel=1e-6)
+    assert proof["epsilon"] <= 1.0
+
+
+@pytest.mark.parametrize("accountant", ["linear", "advanced", "zcdp", "ma"])
+def test_paper_mode_shows_the_claim_beside_the_proof(
+    accountant: str, run: Run, table: Path
+) -> None:
+    words = ["--mode", "paper", "--accountant", accountant]
+    found = run("fit", "gmm", table, *BUDGET, *words, "--json").json["guarantee"]
+    assert found["claim"]["epsilon"] == 1.0
+    assert "Park" in found["claim"]["source"]
+    assert found["claim"]["reasons"]
+    assert found["epsilon"] == found["proof"]["epsilon"] != found["claim"]["epsilon"]
+    assert found["claim"]["holds"] is (found["epsilon"] <= 1.0)
+    assert "The paper says epsilon = 1" in run("fit", "gmm", table, *BUDGET, *words).out
+
+
+def test_paper_mode_mixes_laplace_and_gaussian_noise(run: Run, table: Path) -> None:
+    words = ["--mode", "paper", "--accountant", "zcdp", "--combination", "LLG", "--json"]
+    ledger = run("fit", "gmm", table, *BUDGET, *words).json["ledger"]
+    assert {event["mechanism"] for event in ledger} == {"laplace", "gaussian"}
+    assert all("scale" in event for event in ledger if event["mechanism"] == "laplace")
+
+
+def test_options_of_the_mixture_reach_the_fit(run: Run, table: Path) -> None:
+    words = ["fit", "gmm", table, *BUDGET, "--seed", 0, "--json"]
+    found = run(*words, "--components", 4, "--iterations", 2, "--covariance", "diag").json
+    assert len(found["parameters"]["weights"]) == 4
+    assert len(found["ledger"]) == 3
+    assert all(c[0][1] == 0.0 for c in found["parameters"]["covariances"])
+    for changed in (["--prior", "map"], ["--clip", "0.5"], ["--covariance", "spherical"]):
+        assert run(*words, *changed).json["parameters"] != run(*words).json["parameters"]
+
+
+def test_rows_per_person_cost_noise_and_are_named(run: Run, table: Path) -> None:
+    words = ["fit", "gmm", table, *BUDGET, "--iterations", 1, "--json"]
+    one, three = run(*words).json, run(*words, "--rows-per-person", 3).json
+    ratio = three["ledger"][0]["noise_scale"] / one["ledger"][0]["noise_scale"]
+    assert ratio == pytest.approx(3.0)
+    assert three["guarantee"]["rows_per_person"] == 3
+    table.with_suffix(".toml").write_text(f"[table]\nrows_per_person = 2\nunit = 'plot'\n\n{BOX}")
+    assert run(*words).json["guarantee"]["rows_per_person"] == 2
+    ball = run(*words, "--norm-bound", 9).json["guarantee"]
+    assert (ball["unit"], ball["rows_per_person"]) == ("plot", 2)
+
+
+def test_a_ball_takes_the_place_of_the_bounds(run: Run, tmp_path: Path) -> None:
+    rows = "a,b,who\n" + "".join(f"{i % 5},{-i % 7},x{i}\n" for i in range(40))
+    path = written(tmp_path, "t.csv", rows, schema=None)
+    words = ["fit", "gmm", path, "--privacy", "none", "--components", 1, "--json"]
+    found = run(*words, "--norm-bound", 20, "--center", "-1,2.5").json["parameters"]
+    assert found["columns"] == ["a", "b"]
+    assert found["means"][0] == pytest.approx([2.0, np.mean([-i % 7 for i in range(40)])])
+    other = run(*words, "--norm-bound", 20, "--columns", "b,a").json["parameters"]
+    assert other["columns"] == ["b", "a"]
+    assert other["means"][0] == pytest.approx(found["means"][0][::-1])
+    for aside in ("--label", "--target"):
+        assert run(*words, "--norm-bound", 20, aside, "b").json["parameters"]["columns"] == ["a"]
+    assert run(*words, "--norm-bound", 20, "--label", "who").code == 0
+
+
+def test_columns_and_labels_change_the_roles_of_a_schema(run: Run, tmp_path: Path) -> None:
+    schema = f"{BOX}\n[columns.c]\nrole = 'label'\nlower = 0\nupper = 9\n"
+    path = written(tmp_path, "t.csv", "a,b,c\n1,2,3\n2,x,4\n4,y,5\n5,1,1\n", schema)
+    words = ["fit", "gmm", path, *BUDGET, "--components", 1, "--json"]
+    assert "b: it is a number column" in run(*words).err
+    assert run(*words, "--columns", "a").json["parameters"]["columns"] == ["a"]
+    assert run(*words, "--columns", "a,c").json["parameters"]["columns"] == ["a", "c"]
+    assert "b: it is a number column" in run(*words, "--label", "b").err  # a label is read as well
+    assert run(*words, "--columns", "c", "--target", "a").json["parameters"]["columns"] == ["c"]
+
+
+def test_inferred_bounds_make_a_rehearsal_that_proves_nothing(run: Run, table: Path) -> None:
+    table.with_suffix(".toml").unlink()
+    for seed in ([], ["--seed", 1]):
+        found = run("fit", "gmm", table, *BUDGET, "--infer-schema", *seed, "--json").json
+        assert found["guarantee"]["epsilon"] is None
+        assert found["guarantee"]["rehearsal"] is True
+        assert any("read from the data" in note for note in found["guarantee"]["notes"])
+    text = run("fit", "gmm", table, *BUDGET, "--infer-schema").out
+    assert "No epsilon is proved" in text
+    assert "Rehearsal: not a release." in text
+
+
+def test_every_file_format_gives_the_same_fit(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.uniform(0, 5, (50, 2)).round(6), columns=["x1", "x2"])
+    text = frame.to_csv(index=False)
+    written(tmp_path, "t.csv", text, None)
+    written(tmp_path, "t.csv.gz", gzip.compress(text.encode()), None)
+    written(tmp_path, "t.tsv", text.replace(",", "\t"), None)
+    written(tmp_path, "t.tsv.gz", gzip.compress(text.replace(",", "\t").encode()), None)
+    frame.to_parquet(tmp_path / "t.parquet")
+    rows, labels = frame.to_numpy(), np.arange(50)
+    np.savez(tmp_path / "t.npz", X=rows, y=labels)
+    np.savez(tmp_path / "other.npz", points=rows, y=labels)
+    names = ["t.csv", "t.csv.gz", "t.tsv", "t.tsv.gz", "t.parquet", "t.npz", "other.npz"]
+    found = []
+    for name in names:
+        words = ["--array", "points"] if name == "other.npz" else []
+        words += ["--norm-bound", 9, "--seed", 0, "--json"]
+        found.append(run("fit", "gmm", tmp_path / name, *BUDGET, *words).json["parameters"])
+    assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize("third", ["NA", "x", "9"])
+def test_codes_keep_their_zeros_and_missing_words_can_be_categories(
+    third: str, run: Run, tmp_path: Path
+) -> None:
+    schema = f"[columns.ward]\ntype = 'category'\ncategories = ['007', '12', '{third}']\n"
+    cells = ["007"] * 4 + ["7"] * 2 + ["12"] + ["12.0"] + [third] * 2
+    path = written(tmp_path, "t.csv", "ward\n" + "".join(f"{c}\n" for c in cells), schema)
+    words = ["--privacy", "none", "--components", 1, "--json"]
+    found = run("fit", "gmm", path, *words).json["parameters"]
+    assert found["columns"] == ["ward=007", "ward=12", f"ward={third}"]
+    assert found["means"][0] == pytest.approx([0.4, 0.2, 0.2])
+
+
+# --- account and calibrate -----------------------------------------------------------------------
+
+
+def asked(run: Run, folder: Path, *questions: Any) -> list[dict[str, Any]]:
+    """Answers to questions in a file."""
+    path = folder / "q.json"
+    path.write_text(json.dumps(questions))
+    found: list[dict[str, Any]] = run("account", "--file", path, "--json").json
+    assert len(found) == len(questions)
+    return found
+
+
+def gaussian(noise: float | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "mechanism": "gaussian",
+        **({} if noise is None else {"noise_multiplier": noise}),
+        **more,
+    }
+
+
+def test_answers_stand_in_the_order_of_the_questions(run: Run, tmp_path: Path) -> None:
+    found = asked(
+        run,
+        tmp_path,
+        {"events": [gaussian(5.0, count=100)], "delta": 1e-5, "method": "exact"},
+        "nonsense",
+        {"events": [gaussian(5.0)], "delta": 1e-5, "method": "kov"},
+        {"events": [gaussian(5.0, count=100)], "delta": 1e-5, "method": "zcdp"},
+        {"events": [], "delta": 1e-5},
+        {"events": [gaussian(0.0)], "delta": 1e-5},
+    )
+    assert [sorted(each) for each in found[1:3]] == [["error"], ["error"]]
+    keys = {"epsilon", "lower", "kind", "assumptions", "source"}
+    assert all(set(found[i]) == keys for i in (0, 3, 4, 5))
+    assert found[0]["epsilon"] == pytest.approx(9.9973, rel=1e-4)
+    assert (found[0]["kind"], found[3]["kind"]) == ("exact", "upper bound")
+    assert found[3]["epsilon"] == pytest.approx(11.597, rel=1e-4)
+    assert "choose one of linear" in found[2]["error"]
+    assert found[4]["epsilon"] == 0.0
+    assert found[5]["epsilon"] == "Infinity"
+
+
+UNANSWERABLE: list[tuple[Any, str]] = [
+    ({"events": 5, "delta": 1e-5}, "events: there is no list"),
+    ({"events": [5], "delta": 1e-5}, "event: it is not an object"),
+    ({"events": [{"mechanism": "cauchy"}], "delta": 1e-5}, "mechanism: 'cauchy'"),
+    ({"events": [gaussian()], "delta": 1e-5}, "noise_multiplier: none was given"),
+    ({"events": [gaussian("x")], "delta": 1e-5}, "noise_multiplier: 'x' is not a number"),
+    ({"events": [gaussian(1, scale=1)], "delta": 1e-5}, "scale: a gaussian event has none"),
+    ({"events": [gaussian(1, sigma=2)], "delta": 1e-5}, "event: 'sigma' is not known"),
+    ({"events": [gaussian(1, count=-1)], "delta": 1e-5}, "count: -1 is below 0"),
+    ({"events": [gaussian(1, count=10**400)], "delta": 1e-5, "max_lambda": 3}, "max_lambda"),
+    ({"events": [gaussian(10**400)], "delta": 1e-5}, "noise_multiplier: the number is too large"),
+    ({"events": [gaussian(1, parallel="yes")], "delta": 1e-5}, "parallel: 'yes'"),
+    ({"events": [gaussian(1, parallel=True)], "delta": 1e-5}, "group: events on disjoint"),
+    ({"events": [gaussian(1, delta_each=2)], "delta": 1e-5}, "delta_each: 2 is not between"),
+    ({"events": [gaussian(1)], "delta": 1}, "delta: 1.0 is not between"),
+    ({"events": [gaussian(1)], "delta": "x"}, "delta: 'x' is not a number"),
+    ({"events": [gaussian(1)], "delta": 1e-5, "method": ["ma"]}, "method: ['ma'] is not known"),
+    ({"events": [gaussian(1)], "delta": 1e-5, "adjacency": "x"}, "adjacency: 'x' is not known"),
+    ({"events": [gaussian(1)], "delta": 1e-5, "solve": "delta"}, "solve: 'delta' is not known"),
+    ({"events": [gaussian(1)], "delta": 1e-5, "solve": "noise_multiplier"}, "epsilon: none was"),
+    (
+        {"events": [], "delta": 1e-5, "solve": "noise_multiplier", "epsilon": 1},
+        "events: there is no noise to solve for",
+    ),
+    (
+        {
+            "events": [{"mechanism": "epsilon_delta", "epsilon": 1}],
+            "delta": 1e-5,
+            "solve": "noise_multiplier",
+            "epsilon": 1,
+        },
+        "solve: a black box has no noise",
+    ),
+    (
+        {"events": [gaussian(1)], "delta": 1e-5, "method": "zcdp", "conversion": "best"},
+        "conversion: method zcdp has no choice",
+    ),
+    (
+        {"events": [gaussian(1, count=10, delta_each=2e-6)], "delta": 1e-5, "method": "advanced"},
+        "delta_each: the shares of single releases add to",
+    ),
+    (
+        {"events": [{"mechanism": "laplace", "scale": 1}], "delta": 1e-5, "method": "exact"},
+        "exact counting covers Gaussian noise only",
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "words"), UNANSWERABLE, ids=[w for _, w in UNANSWERABLE])
+def test_what_cannot_be_answered_says_why(
+    question: Any, words: str, run: Run, tmp_path: Path
+) -> None:
+    (found,) = asked(run, tmp_path, question)
+    assert list(found) == ["error"]
+    assert found["error"].startswith(words) or words in found["error"]
+    assert found["error"].endswith(".")
+
+
+@pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
+@pytest.mark.parametrize("method", list(ACCOUNTANTS))
+def test_sampling_is_refused_clearly(sampling: str, method: str, run: Run, tmp_path: Path) -> None:
+    event = gaussian(1.0, sampling=sampling, sampling_rate=0.1)
+    (found,) = asked(run, tmp_path, {"events": [event], "delta": 1e-5, "method": method})
+    assert found["error"].startswith("sampling: ")
+    assert "leave the sampling out" in found["error"]
+
+
+def test_noise_is_solved_for_by_every_method(run: Run, tmp_path: Path) -> None:
+    shapes = [[gaussian(count=20)], [gaussian(1.0, count=3), gaussian(2.0)]]
+    for events in shapes:
+        questions = [
+            {
+                "events": events,
+                "delta": 1e-5,
+                "method": m,
+                "solve": "noise_multiplier",
+                "epsilon": 2,
+            }
+            for m in ACCOUNTANTS
+        ]
+        for question, found in zip(questions, asked(run, tmp_path, *questions), strict=True):
+            noises = found["noise_multipliers"]
+            assert found["noise_multiplier"] == noises[0] > 0.0
+            known = [
+                {**event, "noise_multiplier": noise}
+                for event, noise in zip(events, noises, strict=True)
+            ]
+            again = {"events": known, "delta": 1e-5, "method": question["method"]}
+            (back,) = asked(run, tmp_path, again)
+            assert back["epsilon"] == pytest.approx(2.0, rel=1e-8)
+    assert noises[1] == pytest.approx(2.0 * noises[0])
+
+
+def test_the_single_gaussian_is_the_analytic_one(run: Run, tmp_path: Path) -> None:
+    """Balle, Wang 2018: 3.73063 for (1, 1e-5)."""
+    question = {"events": [gaussian()], "delta": 1e-5, "solve": "noise_multiplier", "epsilon": 1}
+    (found,) = asked(run, tmp_path, question)
+    assert found["noise_multiplier"] == pytest.approx(3.73063163482, rel=1e-9)
+
+
+def test_delta_each_is_the_share_of_each_release(run: Run, tmp_path: Path) -> None:
+    def question(each: float | None) -> dict[str, Any]:
+        event = gaussian(5.0, count=10, **({} if each is None else {"delta_each": each}))
+        return {"events": [event], "delta": 1e-5, "method": "linear"}
+
+    default, same, more = asked(run, tmp_path, question(None), question(5e-7), question(1e-6))
+    assert default["epsilon"] == pytest.approx(same["epsilon"], rel=1e-12)
+    assert more["epsilon"] < same["epsilon"]
+
+
+def test_black_boxes_add_up_with_and_without_a_delta(run: Run, tmp_path: Path) -> None:
+    def question(each: Any, method: str) -> dict[str, Any]:
+        box = {"mechanism": "epsilon_delta", "epsilon": 0.1, "delta_each": each, "count": 10}
+        return {"events": [box], "delta": 1e-5, "method": method}
+
+    pure, zero, some, refused = asked(
+        run,
+        tmp_path,
+        question(None, "linear"),
+        question(0, "linear"),
+        question(1e-7, "linear"),
+        question(1e-7, "zcdp"),
+    )
+    assert [each["epsilon"] for each in (pure, zero, some)] == pytest.approx([1.0] * 3)
+    assert "choose linear or advanced" in refused["error"]
+
+
+def test_of_disjoint_parts_the_most_costly_that_a_record_can_touch_counts(
+    run: Run, tmp_path: Path
+) -> None:
+    parts = [gaussian(z, group="clusters", parallel=True) for z in (3.0, 5.0, 4.0)]
+    rest = [gaussian(9.0, count=2), gaussian(8.0, group="clusters")]
+
+    def question(events: list[dict[str, Any]], adjacency: str, method: str) -> dict[str, Any]:
+        return {"events": events, "delta": 1e-5, "adjacency": adjacency, "method": method}
+
+    for method in ACCOUNTANTS:
+        one, two, moved, same = asked(
+            run,
+            tmp_path,
+            question([*rest, *parts], "add_remove", method),
+            question([*rest, gaussian(3.0)], "add_remove", method),
+            question([*rest, *parts], "replace_one", method),
+            question([*rest, gaussian(3.0), gaussian(4.0)], "replace_one", method),
+        )
+        assert one["epsilon"] == pytest.approx(two["epsilon"], rel=1e-12)
+        assert moved["epsilon"] == pytest.approx(same["epsilon"], rel=1e-12)
+        assert moved["epsilon"] > one["epsilon"]
+
+
+def test_many_equal_parts_cost_what_one_does_and_too_many_kinds_are_refused(
+    run: Run, tmp_path: Path
+) -> None:
+    equal = [gaussian(3.0, group="g", parallel=True)] * 500
+    kinds = [gaussian(3.0 + i, group=f"g{g}", parallel=True) for g in range(6) for i in range(8)]
+    cheap, costly, refused = asked(
+        run,
+        tmp_path,
+        {"events": equal, "delta": 1e-5},
+        {"events": [gaussian(3.0, count=2)], "delta": 1e-5},
+        {"events": kinds, "delta": 1e-5},
+    )
+    assert cheap["epsilon"] == pytest.approx(costly["epsilon"], rel=1e-12)
+    assert "too many ways" in refused["error"]
+
+
+def test_the_cap_on_orders_is_an_option_of_the_moments_accountant(run: Run, tmp_path: Path) -> None:
+    base = {"events": [gaussian(100.0)], "delta": 1e-5, "method": "ma"}
+    default, same, higher, other, unreachable = asked(
+        run,
+        tmp_path,
+        base,
+        {**base, "max_lambda": 64, "conversion": "classic"},
+        {**base, "max_lambda": 255},
+        {**base, "method": "zcdp", "max_lambda": 64},
+        {**base, "solve": "noise_multiplier", "epsilon": 0.1},
+    )
+    assert default["epsilon"] == same["epsilon"] == pytest.approx(0.18314, rel=1e-4)
+    assert higher["epsilon"] < default["epsilon"]
+    assert "no such cap" in other["error"]
+    assert "0.180" in unreachable["error"]  # ln(1/delta)/64: the smallest reachable epsilon
+    found = run(
+        *account("--noise-multiplier", 100, "--method", "ma", "--max-lambda", 255, "--json")
+    )
+    assert found.json[0]["epsilon"] == higher["epsilon"]
+
+
+def test_options_and_questions_give_the_same_answers(run: Run, tmp_path: Path) -> None:
+    found = run(*account("--noise-multiplier", 5, "--count", 100, "--json")).json
+    assert [each["method"] for each in found] == list(ACCOUNTANTS)
+    events = [gaussian(5.0, count=100)]
+    again = asked(
+        run, tmp_path, *({"events": events, "delta": 1e-5, "method": m} for m in ACCOUNTANTS)
+    )
+    assert [each["epsilon"] for each in found] == [each["epsilon"] for each in again]
+    laplace = run(*account("--mechanism", "laplace", "--scale", 10, "--count", 40, "--json")).json
+    assert laplace[0]["epsilon"] == pytest.approx(4.0)
+    assert "error" in laplace[-1]  # exact counting says so in its own line
+    box = account("--mechanism", "epsilon_delta", "--epsilon", 0.5, "--method", "linear", "--json")
+    assert run(*box).json[0]["epsilon"] == 0.5
+
+
+def test_calibrated_noise_costs_the_budget_it_was_asked_for(run: Run) -> None:
+    words = ["--epsilon", 1, "--delta", 1e-5, "--count", 10, "--json"]
+    for mechanism, option in (("gaussian", "--noise-multiplier"), ("laplace", "--scale")):
+        for found in run("calibrate", *words, "--mechanism", mechanism).json:
+            if "error" in found:
+                continue
+            priced = run(
+                *account(option, repr(found["noise_multiplier"]), "--mechanism", mechanism),
+                *("--count", 10, "--method", found["method"], "--json"),
+            ).json
+            assert priced[0]["epsilon"] == pytest.approx(1.0, rel=1e-8)
+            assert priced[0]["epsilon"] <= 1.0
+
+
+GROUPS = {
+    ("gaussian_composed", "gdp_exact"): "exact",
+    ("gaussian_composed", "zcdp_classic"): "zcdp",
+    ("gaussian_composed", "zcdp_tight"): "zcdp_tight",
+    ("gaussian_composed", "ma_classic_integer_lambda_1_64"): "ma",
+    ("laplace_composed", "linear"): "linear",
+    ("laplace_composed", "dwork_roth_3_20"): "advanced",
+    ("gaussian_calibration", "analytic_gaussian"): "exact",
+    ("gaussian_calibration", "zcdp_classic"): "zcdp",
+}
+
+
+def test_the_reference_table_is_met_from_a_file_of_questions(run: Run, tmp_path: Path) -> None:
+    rows = [
+        row
+        for row in json.loads(shared("reference/accounting.json").read_text())["entries"]
+        if (row["group"], row["accountant"]) in GROUPS
+    ]
+    assert len(rows) > 100
+    found = asked(run, tmp_path, *map(question_of, rows))
+    for row, each in zip(rows, found, strict=True):
+        key = "noise_multiplier" if row["group"] == "gaussian_calibration" else "epsilon"
+        near = pytest.approx(row["value"], rel=row["rel_tol"], abs=row.get("abs_tol", 1e-9))
+        assert each.get(key) == near, (row["id"], each)
+
+
+def question_of(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the reference table as a question."""
+    inputs = row["inputs"]
+    method = GROUPS[row["group"], row["accountant"]]
+    base = {"delta": inputs["delta"], "method": method}
+    count = inputs["num_compositions"]
+    if row["group"] == "gaussian_calibration":
+        target = {"solve": "noise_multiplier", "epsilon": inputs["target_epsilon"]}
+        return {**base, **target, "events": [gaussian(count=count)]}
+    if row["group"] == "laplace_composed":
+        event = {"mechanism": "laplace", "scale": 1.0 / inputs["epsilon_each"], "count": count}
+        return {**base, "events": [event]}
+    return {**base, "events": [gaussian(inputs["noise_multiplier"], count=count)]}
+
+
+# --- sweep ---------------------------------------------------------------------------------------
+
+SWEEP = ["sweep", "gmm", "bundled:iris", "--delta", "1e-4", "--splits", 2, "--draws", 2]
+ROW_KEYS = [
+    "epsilon", "method", "mode", "mean", "std", "median", "q10", "q90", "nonprivate", "converged",
+    "baseline",
+]  # fmt: skip
+
+
+def test_a_sweep_gives_the_rows_of_the_library(run: Run) -> None:
+    words = ["--epsilons", "0.5,4", "--methods", "exact,zcdp", "--modes", "proved,paper"]
+    found = run(*SWEEP, *words, "--iterations", 3, "--json").json
+    rows = dp.sweep(
+        "gmm",
+        dp.load("bundled:iris"),
+        epsilons=[0.5, 4.0],
+        delta=1e-4,
+        methods=["exact", "zcdp"],
+        modes=["proved", "paper"],
+        draws=2,
+        splits=2,
+        iterations=3,
+    )
+    assert [list(row) for row in found] == [ROW_KEYS] * 6
+    assert found == [asdict(row) for row in rows]
+
+
+def test_a_sweep_leaves_out_what_a_method_cannot_meet_and_says_why(run: Run) -> None:
+    words = ["--epsilons", "0.1,1", "--methods", "exact,ma", "--iterations", 3]
+    found = run(*SWEEP, *words, "--json").json
+    assert [(row["method"], row["epsilon"]) for row in found] == [
+        ("exact", 0.1), ("exact", 1.0), ("ma", 0.1), ("ma", 1.0),
+    ]  # fmt: skip
+    assert found[2]["mean"] is None
+    assert "cannot prove an epsilon of 0.144 or less" in found[2]["error"]
+    assert all("error" not in found[i] for i in (0, 1, 3))
+    alone = run(*SWEEP, "--epsilons", "1", "--methods", "ma", "--iterations", 3, "--json").json
+    assert found[3] == alone[0]
+
+
+def test_metric_and_seed_of_a_sweep_are_options(run: Run) -> None:
+    words = [*SWEEP, "--epsilons", "1", "--iterations", 2, "--json"]
+    own, again, other = run(*words).json, run(*words).json, run(*words, "--seed", 5).json
+    assert own == again != other
+    scaled = run(*words, "--metric", "test_log_likelihood_scaled").json
+    gap = scaled[0]["converged"] - own[0]["converged"]
+    columns = dp.load("bundled:iris").schema.numeric_columns()  # type: ignore[union-attr]
+    assert gap == pytest.approx(sum(np.log((c.upper - c.lower) / 2) for c in columns))
+
+
+# --- what people read ----------------------------------------------------------------------------
+
+PRINTED = [
+    [
+        "fit",
+        "gmm",
+        "bundled:wine",
+        *BUDGET,
+        "--components",
+        12,
+        "--seed",
+        1,
+        "--test-fraction",
+        0.2,
+    ],
+    ["fit", "gmm", "bundled:iris", *BUDGET, "--mode", "paper", "--accountant", "zcdp"],
+    ["fit", "gmm", "bundled:iris", "--privacy", "none"],
+    ["account", "--noise-multiplier", "5", "--delta", "1e-5"],
+    ["calibrate", "--epsilon", "0.1", "--delta", "1e-5"],
+    [*SWEEP, "--epsilons", "0.1,1", "--methods", "all", "--iterations", 2],
+]
+
+
+@pytest.mark.parametrize("words", PRINTED, ids=[str(words[:3]) for words in PRINTED])
+def test_tables_for_people_fit_a_hundred_columns(words: list[object], run: Run) -> None:
+    answer = run(*words)
+    assert (answer.code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    assert not any("{" in line or "Traceback" in line for line in lines)
+
+
+def test_the_table_of_a_fit_names_every_column_with_its_unit(run: Run) -> None:
+    text = run("fit", "gmm", "bundled:wine", *BUDGET).out
+    assert "epsilon = 1.00, delta = 0.001, replacing one wine's row. Proved." in text
+    for column in dp.load("bundled:wine").schema.numeric_columns():  # type: ignore[union-attr]
+        assert f"{column.name} ({column.unit})" in text
+
+
+def test_long_names_and_answers_do_not_break_the_table(run: Run, tmp_path: Path) -> None:
+    names = [f"column_{'very_' * 30}long_{i}" for i in range(3)]
+    schema = "".join(f"[columns.{name}]\nlower = 0\nupper = 9\n" for name in names)
+    path = written(tmp_path, "t.csv", ",".join(names) + "\n1,2,3\n3,2,1\n2,2,2\n", schema)
+    assert max(map(len, run("fit", "gmm", path, *BUDGET).out.splitlines())) <= WIDTH
+    questions = written(tmp_path, "q.json", json.dumps([{"events": [{"m" * 200: 1}]}, 5]))
+    text = run("account", "--file", questions).out
+    assert max(map(len, text.splitlines())) <= 250  # one word alone may be longer
+    assert "give events, delta and method." in " ".join(text.split())
+
+
+def help_of(command: str | None, capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as stop:
+        main([*([] if command is None else [command]), "--help"])
+    assert stop.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_the_help_lists_every_command_and_the_exit_codes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = help_of(None, capsys)
+    for name, (_, summary) in COMMANDS.items():
+        assert name in text
+        assert summary in " ".join(text.split())
+    assert "Exit codes: 0 done; 2 bad input" in " ".join(text.split())
+    assert main([]) == 0
+    assert capsys.readouterr().out == text
+
+
+MINE = ["explore", "fit", "account", "calibrate", "sweep"]
+
+
+@pytest.mark.parametrize("command", MINE)
+def test_the_help_of_every_option_names_its_default(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert help_of(command, capsys).startswith(f"usage: dpcore {command}")
+    for action in options_of(command):
+        assert action.help, action.option_strings
+        if not action.option_strings or "--help" in action.option_strings:
+            continue
+        named = re.search(r"\[([^\]]+)\]$", action.help)
+        assert named, f"{action.option_strings} names no default: {action.help}"
+        if action.default not in (None, False):
+            assert str(action.default) in named[1], action.option_strings
+
+
+def options_of(command: str) -> list[argparse.Action]:
+    from importlib import import_module
+
+    parser = argparse.ArgumentParser()
+    import_module(COMMANDS[command][0]).arguments(parser)
+    return parser._actions
+
+
+CONTRACT = {
+    "fit": "--epsilon --noise-multiplier --privacy --delta --adjacency --accountant --mode --trust "
+    "--iterations --seed --schema --norm-bound --center --columns --label --target "
+    "--rows-per-person --array --infer-schema --test-fraction --json --components --covariance "
+    "--combination --prior",
+    "sweep": "--epsilons --methods --modes --draws --splits --metric --json",
+    "account": "--file --json",
+    "calibrate": "--json",
+    "explore": "--port --no-browser --json",
+}
+
+
+@pytest.mark.parametrize("command", MINE)
+def test_every_option_of_the_contract_is_there(command: str) -> None:
+    known = {word for action in options_of(command) for word in action.option_strings}
+    assert set(CONTRACT[command].split()) <= known
+
+
+DEFAULTS = {
+    "adjacency": "replace_one", "accountant": "exact", "mode": "proved", "trust": "central",
+    "seed": None, "schema": None, "test_fraction": None, "infer_schema": False, "json": False,
+    "epsilon": None, "delta": None, "noise_multiplier": None, "privacy": None,
+}  # fmt: skip
+
+
+def test_the_defaults_are_those_of_the_contract() -> None:
+    args = parse(["fit", "gmm", "t.csv"])
+    assert args is not None
+    assert {name: getattr(args, name) for name in DEFAULTS} == DEFAULTS
+    swept = parse(["sweep", "gmm", "t.csv"])
+    assert swept is not None
+    assert swept.epsilons == "0.1,0.5,1,2,4"
+
+
+def readme_commands() -> list[list[str]]:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    parts = [part for line in lines for part in line.split("&&")]
+    words = [shlex.split(part, comments=True) for part in parts]
+    return [each[1:] for each in words if each and Path(each[0]).name == "dpcore"]
+
+
+def test_the_commands_of_the_readme_parse() -> None:
+    commands = readme_commands()
+    assert {words[0] for words in commands} >= {"explore", "fit", "account", "calibrate", "sweep"}
+    for words in commands:
+        if words[0] in MINE:  # the others are held to it where they are tested
+            assert parse(words) is not None
+
+
+# --- as another process sees it ------------------------------------------------------------------
+
+
+def spawned(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "import sys; from dpcore.cli import main; sys.exit(main())"]
+    return subprocess.run(
+        [*command, *words], cwd=cwd, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_a_process_prints_json_alone_and_equals_this_one(run: Run, table: Path) -> None:
+    words = ["fit", "gmm", "people.csv", *BUDGET, "--seed", "1", "--json"]
+    found = spawned(*words, cwd=table.parent)
+    assert (found.returncode, found.stderr) == (0, "")
+    words[2] = str(table)
+    assert json.loads(found.stdout) == run(*words).json
+
+
+def test_a_process_ends_bad_input_with_code_2_and_nothing_on_stdout(tmp_path: Path) -> None:
+    found = spawned("fit", "gmm", "absent.csv", *BUDGET, cwd=tmp_path)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == "dpcore: absent.csv: there is no such file; check the path.\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    questions = [{"events": [gaussian(5.0)], "delta": 1e-5}] * 2_000
+    (tmp_path / "q.json").write_text(json.dumps(questions))
+    code = "import sys; from dpcore.cli import main; sys.exit(main())"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, "account", "--file", "q.json", "--json"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stderr is not None
+    assert child.stdout.readline() == "[\n"
+    child.stdout.close()
+    assert (child.stderr.read(), child.wait(timeout=60)) == ("", 0)
+    child.stderr.close()
