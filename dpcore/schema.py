@@ -21,7 +21,9 @@ from dpcore.checks import one_of, positive, whole
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 ROLES = ("feature", "label", "target", "id", "ignore")
 TYPES = ("number", "category", "binary", "text")
@@ -437,18 +439,36 @@ def check_frame(frame: pd.DataFrame, schema: Schema) -> None:
             _demand_numbers(column.name, frame[column.name])
 
 
-def category_text(cells: pd.Series) -> pd.Series:
-    """Cells as the text that categories are compared with: the number 1.0 reads ``1``.
+def category_meant(cell: object) -> str:
+    """What a cell of a category column says: numbers by value, words as written.
 
-    A missing cell elsewhere in a column of whole numbers makes them floats; this undoes it.
+    It depends on this cell alone. A reader guesses one type for a whole column, so that one odd
+    cell changes how all the others are stored; compared like this, they still mean the same.
+
+    >>> category_meant("01"), category_meant(1.0), category_meant(True), category_meant("North ")
+    ('1', '1', 'true', 'North')
     """
+    text = str(cell).strip()
+    if text.casefold() in ("true", "false"):
+        return text.casefold()
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(number):
+        return text
+    return f"{number:.0f}" if number.is_integer() else repr(number)
+
+
+def categories_meant(cells: pd.Series) -> NDArray[np.object_]:
+    """:func:`category_meant` of every cell."""
+    import numpy as np
     import pandas as pd
 
-    if not pd.api.types.is_float_dtype(cells):
-        return cells.astype(str)
-    numbers = cells.to_numpy(dtype=float, na_value=math.nan).tolist()
-    texts = [f"{cell:.0f}" if cell.is_integer() else str(cell) for cell in numbers]
-    return pd.Series(texts, index=cells.index, dtype=str, name=cells.name)
+    if cells.dtype == object:  # may hold 1 and True side by side: each for itself
+        return np.array([category_meant(cell) for cell in cells], dtype=object)
+    codes, different = pd.factorize(cells, use_na_sentinel=False)
+    return np.array([category_meant(cell) for cell in different], dtype=object)[codes]
 
 
 def _demand_column(frame: pd.DataFrame, name: str) -> None:
@@ -492,7 +512,7 @@ def _guessed(name: str, cells: pd.Series, role: str) -> Column:
     import pandas as pd
 
     if not _are_numbers(cells):
-        present = sorted(set(category_text(cells[cells.notna()])) - set(MISSING_TOKENS))
+        present = sorted({*categories_meant(cells[cells.notna()])} - set(MISSING_TOKENS))
         if 0 < len(present) <= MOST_CATEGORIES_GUESSED:
             return Column(name, role, "category", categories=tuple(present))
         return Column(name, "ignore", "text")
@@ -631,8 +651,10 @@ def _categories(field: str, values: Any) -> tuple[str, ...]:
     if not all(isinstance(value, str) or _is_whole(value) for value in found):
         raise InputError(field, "a category is not text or a whole number", "quote it")
     names = tuple(str(value) for value in found)
-    if len(set(names)) < len(names):
-        raise InputError(field, "a category is listed twice", "list each category once")
+    if len({category_meant(name) for name in names}) < len(names):
+        raise InputError(
+            field, "a category is listed twice (1, 01 and 1.0 are one)", "list each category once"
+        )
     return names
 
 

@@ -636,15 +636,22 @@ def test_a_ball_takes_the_place_of_the_bounds(run: Run, tmp_path: Path) -> None:
     rows = "a,b,who\n" + "".join(f"{i % 5},{-i % 7},x{i}\n" for i in range(40))
     path = written(tmp_path, "t.csv", rows, schema=None)
     words = ["fit", "gmm", path, "--privacy", "none", "--components", 1, "--json"]
+    refused = run(*words, "--norm-bound", 20)
+    assert refused.code == 2
+    assert refused.err == "dpcore: columns: some hold text; name those to fit with --columns.\n"
+    words += ["--columns", "a,b"]
     found = run(*words, "--norm-bound", 20, "--center", "-1,2.5").json["parameters"]
     assert found["columns"] == ["a", "b"]
     assert found["means"][0] == pytest.approx([2.0, np.mean([-i % 7 for i in range(40)])])
     other = run(*words, "--norm-bound", 20, "--columns", "b,a").json["parameters"]
     assert other["columns"] == ["b", "a"]
     assert other["means"][0] == pytest.approx(found["means"][0][::-1])
-    for aside in ("--label", "--target"):
-        assert run(*words, "--norm-bound", 20, aside, "b").json["parameters"]["columns"] == ["a"]
-    assert run(*words, "--norm-bound", 20, "--label", "who").code == 0
+    words = words[:-2]
+    for roles, columns in (
+        (["--label", "who"], ["a", "b"]),
+        (["--label", "who", "--target", "b"], ["a"]),
+    ):
+        assert run(*words, "--norm-bound", 20, *roles).json["parameters"]["columns"] == columns
 
 
 def test_columns_and_labels_change_the_roles_of_a_schema(run: Run, tmp_path: Path) -> None:
@@ -692,7 +699,7 @@ def test_every_file_format_gives_the_same_fit(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("third", ["NA", "x", "9"])
-def test_codes_keep_their_zeros_and_missing_words_can_be_categories(
+def test_codes_mean_their_number_and_missing_words_can_be_categories(
     third: str, run: Run, tmp_path: Path
 ) -> None:
     schema = f"[columns.ward]\ntype = 'category'\ncategories = ['007', '12', '{third}']\n"
@@ -701,7 +708,7 @@ def test_codes_keep_their_zeros_and_missing_words_can_be_categories(
     words = ["--privacy", "none", "--components", 1, "--json"]
     found = run("fit", "gmm", path, *words).json["parameters"]
     assert found["columns"] == ["ward=007", "ward=12", f"ward={third}"]
-    assert found["means"][0] == pytest.approx([0.4, 0.2, 0.2])
+    assert found["means"][0] == pytest.approx([0.6, 0.2, 0.2])
 
 
 # --- account and calibrate -----------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dpcore.datasets.load import load
 from dpcore.errors import InputError
-from dpcore.schema import Ball, Column, Schema, category_text, check_frame
+from dpcore.schema import Ball, Column, Schema, categories_meant, check_frame
+from dpcore.wall.clip import bounded_rows
 
 AGE = Column("age", lower=0, upper=110, unit="years")
 REGION = Column("region", type="category", categories=("north", "south"))
@@ -322,6 +325,30 @@ def test_ignored_columns_need_not_be_there() -> None:
 
 
 def test_whole_numbers_keep_their_category_beside_missing_cells() -> None:
-    assert list(category_text(pd.Series([1.0, np.nan, 2.5]))) == ["1", "nan", "2.5"]
-    assert list(category_text(pd.Series(pd.array([1.0, None], dtype="Float64")))) == ["1", "nan"]
-    assert list(category_text(pd.Series([1, 2]))) == ["1", "2"]
+    assert list(categories_meant(pd.Series([1.0, np.nan, 2.5]))) == ["1", "nan", "2.5"]
+    assert categories_meant(pd.Series(pd.array([1.0, None], dtype="Float64")))[0] == "1"
+    assert list(categories_meant(pd.Series([1, 2]))) == ["1", "2"]
+
+
+@pytest.mark.parametrize("odd", ["A1", "true", "1.0", "1e3", "-0", "NA", "", "inf", "x y"])
+@pytest.mark.parametrize(
+    ("cells", "categories"),
+    [
+        (["01", "02"], ("01", "02")),
+        (["true", "false"], ("true", "false")),
+        (["1", "2"], ("1", "2")),
+    ],
+)
+def test_one_odd_cell_never_changes_what_other_cells_mean(
+    cells: list[str], categories: tuple[str, ...], odd: str, tmp_path: Path
+) -> None:
+    """Also when the schema comes after the file was read and its types were guessed."""
+    schema = Schema((Column("kind", type="category", categories=categories),))
+
+    def units(last: str) -> Any:
+        path = tmp_path / "kinds.csv"
+        lines = [f"{i},{cell}" for i, cell in enumerate([*cells * 20, last])]
+        path.write_text("\n".join(["number,kind", *lines]) + "\n")
+        return bounded_rows(load(path).with_schema(schema), private=True)[1][:-1]
+
+    np.testing.assert_array_equal(units(odd), units(cells[0]))

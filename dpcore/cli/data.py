@@ -40,7 +40,7 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
         help="read the bounds off the data: a rehearsal, nothing is proved [off]",
     )
     group.add_argument(
-        "--columns", metavar="A,B", help="columns to fit [the schema's features, or all numbers]"
+        "--columns", metavar="A,B", help="columns to fit [the schema's features, or all]"
     )
     group.add_argument("--label", metavar="NAME", help="column that holds a label [the schema's]")
     group.add_argument("--target", metavar="NAME", help="column that holds a target [the schema's]")
@@ -138,7 +138,7 @@ def _inferred(frame: pd.DataFrame, columns: list[Column]) -> Schema:
 def _features(
     args: argparse.Namespace, frame: pd.DataFrame, stated: Schema | None, *, archive: bool
 ) -> list[Column]:
-    """Columns to fit, without bounds: those asked for, the schema's, or every number column."""
+    """Columns to fit, without bounds: those asked for, the schema's, or all."""
     from pandas.api.types import is_numeric_dtype
 
     units = {} if stated is None else {column.name: column.unit for column in stated.columns}
@@ -150,7 +150,12 @@ def _features(
         names = [c.name for c in stated.columns if c.role == "feature" and not c.categories]
     else:
         aside = {args.label, args.target, "y" if archive and args.array is None else None}
-        names = [str(c) for c in frame.columns if c not in aside and is_numeric_dtype(frame[c])]
+        names = [str(c) for c in frame.columns if c not in aside]
+        numbers = [name for name in names if is_numeric_dtype(frame[name])]
+        if args.infer_schema:  # a rehearsal may choose by what the cells hold
+            names = numbers
+        elif numbers != names:
+            raise InputError("columns", "some hold text", "name those to fit with --columns")
     names = [name for name in names if name not in (args.label, args.target)]
     if not names:
         raise InputError("columns", "no number column is left to fit", "name some with --columns")

@@ -139,6 +139,12 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
         asked = replace(asked, rows_per_person=rows_per_person(args, table))
     rows, held_out = table, None
     if held_out_share is not None:
+        if asked is not None and asked.adjacency == "add_remove" and seed is None:
+            raise InputError(
+                "test_fraction",
+                "which rows are held out would change with every row added or removed",
+                "fit all rows, or give a seed for a rehearsal",
+            )
         rows, held_out = table.split(held_out_share, seed or 0)
     result = fit(args.model, rows, privacy=asked, seed=seed, **options)
     metrics: dict[str, Any] = {}

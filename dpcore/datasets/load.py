@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from dpcore.errors import InputError
-from dpcore.schema import MOST_COLUMNS, Schema, category_text, check_frame
+from dpcore.schema import MOST_COLUMNS, Schema, check_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +39,7 @@ class InMemory:
 
 
 File = Path | InMemory
+EVERYONES = ("bundled:", "generated:")
 TABLE_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz")
 
 
@@ -64,26 +65,28 @@ def load(
     """
     from dpcore.wall.table import PrivateTable
 
+    asked = source
     source, given = named(source)
     public = given if schema is None and given is not None else _public_schema(source, schema)
+    everyones = isinstance(asked, str) and asked.startswith(EVERYONES)
     if public is None:
         return PrivateTable.seal(read_frame(source, array=array), None)
-    return PrivateTable.seal(read_described(source, public, array=array), public)
+    return PrivateTable.seal(
+        read_described(source, public, array=array), public, open_to_all=everyones
+    )
 
 
 def read_described(source: Source, schema: Schema, *, array: str | None = None) -> pd.DataFrame:
-    """The data frame behind a source, checked against its schema, with categories as their text.
+    """The data frame behind a source, checked against its schema.
 
-    A category of a text file keeps its spelling, zeros in front included; ``7.0`` still means the
-    category ``7`` where that is the one listed.
+    A category of a text file keeps its spelling; a category ``NA`` is no missing cell.
 
     **Raises** InputError; the message holds nothing of the data.
     """
     categories = {column.name: column.categories for column in schema.columns if column.categories}
     frame = read_frame(source, array=array, numbers=False, categories=categories)
     check_frame(frame, schema)
-    present = {name: known for name, known in categories.items() if name in frame.columns}
-    return frame.assign(**{name: _as_listed(frame[name], present[name]) for name in present})
+    return frame
 
 
 def read_frame(
@@ -250,18 +253,6 @@ def _demand_a_number(frame: pd.DataFrame, where: str) -> None:
             "no column holds only numbers",
             "give one that does, or a schema that names the categories of its columns",
         )
-
-
-def _as_listed(cells: pd.Series, categories: Sequence[str]) -> pd.Series:
-    """Cells as text; a number that is not listed as it stands is read as a number and tried again.
-
-    Files written by other programs may say ``7.0`` for the category ``7``.
-    """
-    import pandas as pd
-
-    text = category_text(cells)
-    numbers = pd.to_numeric(text.where(~text.isin(categories)), errors="coerce")
-    return text.where(numbers.isna(), category_text(numbers.astype(float)))
 
 
 def _extension(path: File) -> str:

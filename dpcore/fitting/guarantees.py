@@ -45,7 +45,7 @@ def guarantee_of(
         claim=_claim(request, plan, proof),
         proof=proof,
         assumptions=_assumptions(request, schema),
-        rehearsal=seed is not None or runs > 1,
+        rehearsal=seed is not None or runs > 1 or schema.rehearsal,
         notes=_notes(request, schema, rows),
     )
 

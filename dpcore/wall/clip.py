@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.schema import Schema, category_text, check_frame
+from dpcore.schema import Schema, categories_meant, category_meant, check_frame
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -143,7 +143,8 @@ def _numbers(table: PrivateTable, schema: Schema) -> Array:
         if column.category is None:
             columns.append(pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float))
         else:
-            columns.append((category_text(cells) == column.category).to_numpy(dtype=float))
+            meant = category_meant(column.category)
+            columns.append((categories_meant(cells) == meant).astype(float))
     return np.column_stack(columns)
 
 

@@ -1,17 +1,14 @@
 """The custodian's exit: exact values for the eyes of the person who already holds the table.
 
 What leaves here is not private and carries that badge. It is refused while
-``DPCORE_LOCK_TRUTH=1``. Fitting, auditing and release may not import this module.
+``DPCORE_LOCK_TRUTH`` is set. Fitting, auditing and release may not import this module.
 """
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.errors import WallError
 from dpcore.wall.clip import PublicFrame, bounded_rows
 from dpcore.wall.table import PrivateTable
 
@@ -23,6 +20,5 @@ def custodian_rows(table: PrivateTable) -> tuple[PublicFrame, Array]:
 
     Raises WallError on a server that locks exact values.
     """
-    if os.environ.get("DPCORE_LOCK_TRUTH") == "1":
-        raise WallError("exact values are locked on this server (DPCORE_LOCK_TRUTH=1)")
+    table.demand_open()
     return bounded_rows(table, private=True)

@@ -7,6 +7,7 @@ or through the custodian's exit, marked as such.
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -21,31 +22,54 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class PrivateTable:
-    """Rows of one table, sealed. Make one with ``dpcore.load`` or :meth:`seal`."""
+def locked() -> bool:
+    """Whether this process shows nobody's exact values: ``DPCORE_LOCK_TRUTH`` is set, and not 0."""
+    return os.environ.get("DPCORE_LOCK_TRUTH", "") not in ("", "0")
 
-    __slots__ = ("_fingerprint", "_frame", "schema")
+
+class PrivateTable:
+    """Rows of one table, sealed. Make one with ``dpcore.load`` or :meth:`seal`.
+
+    ``open_to_all``: the rows are simulated or published, so no lock applies to them.
+    """
+
+    __slots__ = ("_fingerprint", "_frame", "open_to_all", "schema")
 
     _fingerprint: str | None
     _frame: pd.DataFrame
+    open_to_all: bool
     schema: Schema | None
 
     def __init__(self) -> None:
         raise WallError("a private table is made by dpcore.load(...)")
 
     @classmethod
-    def seal(cls, frame: pd.DataFrame, schema: Schema | None) -> PrivateTable:
+    def seal(
+        cls, frame: pd.DataFrame, schema: Schema | None, *, open_to_all: bool = False
+    ) -> PrivateTable:
         """Seal a data frame. ``schema`` holds the public bounds; it may be given later."""
         table = object.__new__(cls)
         table._frame, table.schema, table._fingerprint = frame, schema, None
+        table.open_to_all = open_to_all
         return table
+
+    def demand_open(self) -> None:
+        """Raise WallError where exact values, or noise that can be drawn again, are locked."""
+        if locked() and not self.open_to_all:
+            raise WallError(
+                "exact values and rehearsals are locked on this server (DPCORE_LOCK_TRUTH)"
+            )
 
     def with_schema(self, schema: Schema) -> PrivateTable:
         """The same rows under other public bounds."""
-        return PrivateTable.seal(self._frame, schema)
+        return PrivateTable.seal(self._frame, schema, open_to_all=self.open_to_all)
 
     def split(self, fraction: float, seed: int) -> tuple[PrivateTable, PrivateTable]:
-        """Two disjoint tables: (rest, ``fraction`` of the rows), chosen by a public coin."""
+        """Two disjoint tables: (rest, ``fraction`` of the rows), chosen by a public coin.
+
+        The coin depends on the number of rows: one row absent would move many others. So a part
+        carries a guarantee where a row is replaced, and is for rehearsals elsewhere.
+        """
         if not 0.0 < fraction < 1.0:
             raise InputError(
                 "test_fraction", f"{fraction} is not between 0 and 1", "give one, for example 0.1"
@@ -63,7 +87,8 @@ class PrivateTable:
         return self._part(order)
 
     def _part(self, positions: NDArray[np.intp]) -> PrivateTable:
-        return PrivateTable.seal(self._frame.iloc[positions].reset_index(drop=True), self.schema)
+        part = self._frame.iloc[positions].reset_index(drop=True)
+        return PrivateTable.seal(part, self.schema, open_to_all=self.open_to_all)
 
     def _key(self) -> str:
         """Content hash, for caches inside one process; never shown."""
