@@ -698,6 +698,16 @@ def test_every_file_format_gives_the_same_fit(run: Run, tmp_path: Path) -> None:
     assert all(each == found[0] for each in found)
 
 
+def test_a_release_holds_nothing_out_when_one_row_would_move_others(
+    run: Run, tmp_path: Path
+) -> None:
+    words = ["fit", "gmm", "bundled:iris", *BUDGET, "--adjacency", "add_remove"]
+    refused = run(*words, "--test-fraction", 0.1)
+    assert refused.code == 2
+    assert "test_fraction: which rows are held out would change" in refused.err
+    assert run(*words, "--test-fraction", 0.1, "--seed", 0).code == 0
+
+
 @pytest.mark.parametrize("third", ["NA", "x", "9"])
 def test_codes_mean_their_number_and_missing_words_can_be_categories(
     third: str, run: Run, tmp_path: Path

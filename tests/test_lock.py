@@ -1,0 +1,55 @@
+"""On a locked server nothing exact leaves, nor noise that could be drawn again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpcore as dp
+from dpcore.errors import WallError
+from dpcore.evaluation.metrics import log_likelihood
+from dpcore.wall.table import PrivateTable, locked
+
+BUDGET = dp.Privacy(epsilon=1.0, delta=1e-5)
+
+
+@pytest.fixture
+def sealed() -> PrivateTable:
+    rows = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    return dp.load(rows, schema=dp.Schema.from_bounds({"x1": (-1, 1), "x2": (-1, 1)}))
+
+
+@pytest.mark.parametrize("word", ["1", "true", "yes"])
+def test_any_word_but_0_locks(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", word)
+    assert locked()
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "0")
+    assert not locked()
+
+
+def test_exact_fits_rehearsals_and_scores_are_refused(
+    monkeypatch: pytest.MonkeyPatch, sealed: PrivateTable
+) -> None:
+    release = dp.fit("gmm", sealed, privacy=BUDGET, n_components=2, iterations=2)
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    with pytest.raises(WallError, match="locked"):
+        dp.fit("gmm", sealed, privacy=None, n_components=2)
+    with pytest.raises(WallError, match="locked"):
+        dp.fit("gmm", sealed, privacy=BUDGET, n_components=2, seed=0)
+    with pytest.raises(WallError, match="locked"):
+        log_likelihood(release, sealed.with_schema(sealed.schema))  # type: ignore[arg-type]
+
+
+def test_a_release_is_not_locked(monkeypatch: pytest.MonkeyPatch, sealed: PrivateTable) -> None:
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    fit = dp.fit("gmm", sealed, privacy=BUDGET, n_components=2, iterations=2)
+    assert fit.guarantee.epsilon == pytest.approx(1.0)
+    assert not fit.guarantee.rehearsal
+
+
+def test_simulated_and_published_rows_are_open_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    for name in ("bundled:iris", "generated:60x2x2x0"):
+        table = dp.load(name)
+        part, _ = table.split(0.5, seed=0)
+        assert dp.fit("gmm", part.neighbour(0, "replace_one"), privacy=None, n_components=2)
