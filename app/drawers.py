@@ -15,10 +15,8 @@ from app.exports import command, notebook, script
 from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario
 from app.state import change
 from dpcore.datasets.catalogue import find
-from dpcore.datasets.generators import generated_table
 from dpcore.datasets.load import load
 from dpcore.figures.scene import Scene
-from dpcore.wall.table import PrivateTable
 
 
 def desk(data: Data) -> Desk:
@@ -49,9 +47,9 @@ def _bundled(name: str) -> Data:
 
 def _generated(made: str) -> Data:
     choice = Made.parse(made)
-    frame, schema = generated_table(choice.rows, choice.columns, choice.groups, choice.seed)
-    table = PrivateTable.seal(frame, schema)
-    return Data(f"made/{choice}", "Generated table", table, schema, "simulated", choice.rows)
+    table = load(f"generated:{choice}")
+    assert table.schema is not None  # made with it
+    return Data(f"made/{choice}", "Generated table", table, table.schema, "simulated", choice.rows)
 
 
 def provenance(data: Data) -> str:
@@ -135,7 +133,7 @@ def more_settings(scenario: Scenario, data: Data) -> None:
             0.5,
             1e-5,
             "%.2g",
-            "The chance that the promise fails; keep it below one over the number of rows.",
+            "How much may escape the promise of ε; keep it well below one over the number of rows.",
         )
         _number(
             "clip",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 import streamlit as st
 
@@ -58,7 +60,7 @@ def lead(data: compute.Data | None) -> None:
         return
     count = "" if data.rows is None else f"{data.rows:,} "
     kind = "simulated " if data.provenance == "simulated" else ""
-    who = {"person": "people"}.get(data.unit, f"{data.unit}s")
+    who = escape({"person": "people"}.get(data.unit, f"{data.unit}s"))
     st.html(
         f'<p class="dp-lead">One model, fitted twice to the same {count}{kind}{who}: exactly, '
         "and with differential privacy. Drag epsilon and watch what survives.</p>"
@@ -230,7 +232,7 @@ def buttons(scenario: Scenario, data: compute.Data, scene: Scene | None) -> None
     remove.button(
         "Put the person back" if scenario.without else "Remove one person",
         on_click=lambda: change(without=not scenario.without),
-        help="The one farthest from all others. The exact fit notices; the private fit must not.",
+        help="The one farthest from all others. The exact fit may move a lot, the private one hardly.",
         width="stretch",
     )
     with more:
