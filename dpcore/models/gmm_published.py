@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.models.gmm import Mixture, Prior
-from dpcore.models.moments import as_matrices, floored_eigenvalues, like_structure
+from dpcore.models.moments import as_matrices, defined, floored_eigenvalues, like_structure
 from dpcore.wall.doors import NoisyMoments
 
 Array = NDArray[np.float64]
@@ -38,6 +38,7 @@ def m_step(noisy: NoisyMoments, rows: int, prior: Prior | None) -> Mixture:
     Total: weights are clipped to [0, 1], counts floored at 1% of the rows, means put inside the
     unit ball, eigenvalues floored.
     """
+    noisy = defined(noisy)
     dim = noisy.sums.shape[2]
     share = np.clip(noisy.counts / rows, 0.0, 1.0)
     share = np.maximum(share, 1e-12)
@@ -53,7 +54,8 @@ def m_step(noisy: NoisyMoments, rows: int, prior: Prior | None) -> Mixture:
         weights = weights / weights.sum(axis=-1, keepdims=True)
         means = noisy.sums / (counts + prior.mean_weight)[..., None]
         pull = prior.mean_weight / (prior.mean_weight + counts)
-        shapes = (prior.scatter * np.eye(dim) + scatter + pull[..., None, None] * outer) / (
+        pulled = like_structure(pull[..., None, None] * outer, noisy)
+        shapes = (prior.scatter * np.eye(dim) + scatter + pulled) / (
             counts + prior.degrees + dim + dim + 2.0
         )[..., None, None]
     norm = np.linalg.norm(means, axis=-1, keepdims=True)

@@ -16,6 +16,24 @@ Array = NDArray[np.float64]
 
 TINY = 1e-12
 LEAST_VARIANCE = 1e-6  # in a frame where all rows together have variance 1
+LARGEST = 1e100  # of a released number; beyond it squares may overflow
+THINNEST = 1e-12  # shortest over longest axis, squared; below it a shape has no inverse
+
+
+def defined(noisy: NoisyMoments) -> NoisyMoments:
+    """Released numbers made finite: what is undefined becomes 0, what is huge LARGEST."""
+
+    def finite(number: Array) -> Array:
+        return np.asarray(np.clip(np.nan_to_num(number, nan=0.0), -LARGEST, LARGEST))
+
+    return NoisyMoments(
+        finite(noisy.counts),
+        finite(noisy.sums),
+        finite(noisy.squares),
+        finite(noisy.counts_sd),
+        finite(noisy.sums_sd),
+        finite(noisy.squares_sd),
+    )
 
 
 def floored_eigenvalues(matrices: Array, floor: Array, ceiling: float = math.inf) -> Array:
@@ -24,6 +42,7 @@ def floored_eigenvalues(matrices: Array, floor: Array, ceiling: float = math.inf
     safe = np.where(finite, matrices, np.eye(matrices.shape[-1]))
     values, vectors = np.linalg.eigh((safe + np.swapaxes(safe, -1, -2)) / 2)
     raised = np.maximum(np.minimum(values, ceiling), floor[..., None])
+    raised = np.maximum(raised, THINNEST * raised.max(axis=-1, keepdims=True))
     return np.asarray((vectors * raised[..., None, :]) @ np.swapaxes(vectors, -1, -2))
 
 
@@ -81,6 +100,7 @@ def one_gaussian(noisy: NoisyMoments, rows: Array | float, radius: float) -> tup
     by the noise in it, and its eigenvalues are floored at half the noise's level. All of this
     vanishes with the noise.
     """
+    noisy = defined(noisy)
     dim = noisy.sums.shape[-1]
     count = np.asarray(rows, dtype=float).reshape(-1)
     raw = inside(noisy.sums[:, 0] / count[:, None], np.ones(len(noisy.sums)), radius)

@@ -1,0 +1,618 @@
+"""The mixture: without noise it is the textbook's EM; with noise, whatever comes is a mixture."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import dpcore as dp
+from dpcore.fitting.api import fit_grid
+from dpcore.fitting.result import MixtureParameters
+from dpcore.models import gmm, gmm_published
+from dpcore.models.gmm import Mixture, Prior
+from dpcore.models.moments import drawn_in, floored_eigenvalues, inside, one_gaussian
+from dpcore.schema import Schema
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure
+from dpcore.wall.doors import NoisyMoments
+from dpcore.wall.frames import Frame
+from dpcore.wall.moments import Rows, bounded_sum
+from dpcore.wall.table import PrivateTable
+
+SHAPES = [(1, 1), (2, 1), (3, 2), (2, 4), (5, 3), (4, 6)]  # (components, dim)
+
+
+def crowd(components: int, dim: int, count: int = 400, seed: int = 0) -> np.ndarray:
+    """Rows of some overlapping groups, inside [-1, 1]^d."""
+    rng = np.random.default_rng(seed)
+    centres = rng.uniform(-0.5, 0.5, (components, dim))
+    spread = rng.uniform(0.05, 0.25, (components, dim, dim))
+    member = rng.integers(components, size=count)
+    rows = centres[member] + np.einsum("nij,nj->ni", spread[member], rng.normal(size=(count, dim)))
+    return np.clip(rows, -1, 1)
+
+
+def a_start(components: int, dim: int, structure: str, seed: int = 1) -> Mixture:
+    rng = np.random.default_rng(seed)
+    roots = rng.normal(size=(components, dim, dim))
+    full = roots @ np.swapaxes(roots, 1, 2) / dim + 0.2 * np.eye(dim)
+    diagonal = np.einsum("kii->ki", full)
+    shapes = {
+        "full": full,
+        "diag": diagonal[..., None] * np.eye(dim),
+        "spherical": diagonal.mean(1)[:, None, None] * np.eye(dim),
+    }[structure]
+    weights = rng.dirichlet(5 * np.ones(components))
+    return Mixture(weights[None], 0.4 * rng.normal(size=(1, components, dim)), shapes[None])
+
+
+def released(rows: np.ndarray, mixture: Mixture, structure: Structure) -> NoisyMoments:
+    """What leaves the wall without noise and without clipping."""
+    form = MixtureMoments(mixture.components, mixture.dim, structure, 1.0, 1.0, 1.0, 1.0)
+    frame = Frame.identity(mixture.dim, math.inf)
+    e_step = gmm.responsibilities(mixture, structure)
+    total = bounded_sum(Rows(rows), frame, form, e_step, mixture.runs)
+    from dpcore.wall.doors import _as_moments
+
+    silence = np.zeros(mixture.runs)
+    return _as_moments(total, form, dict.fromkeys(("counts", "sums", "squares"), silence))  # type: ignore[arg-type]
+
+
+def sklearn_steps(rows: np.ndarray, start: Mixture, structure: str, steps: int) -> list[Mixture]:
+    """The same EM by scikit-learn, one step at a time."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.mixture import GaussianMixture
+
+    dim, found, now = rows.shape[1], [], start
+    for _ in range(steps):
+        precisions = np.linalg.inv(now.covariances[0])
+        given_as = {
+            "full": precisions,
+            "diag": np.einsum("kii->ki", precisions),
+            "spherical": precisions[:, 0, 0],
+        }[structure]
+        oracle = GaussianMixture(
+            now.components,
+            covariance_type=structure,
+            reg_covar=0.0,
+            max_iter=1,
+            tol=0.0,
+            weights_init=now.weights[0],
+            means_init=now.means[0],
+            precisions_init=given_as,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            oracle.fit(rows)
+        shapes = {
+            "full": lambda c: c,
+            "diag": lambda c: c[..., None] * np.eye(dim),
+            "spherical": lambda c: c[:, None, None] * np.eye(dim),
+        }[structure](oracle.covariances_)
+        now = Mixture(oracle.weights_[None], oracle.means_[None], shapes[None])
+        found.append(now)
+    return found
+
+
+def assert_same(one: Mixture, other: Mixture, tolerance: float = 1e-6) -> None:
+    for mine, theirs in zip(
+        (one.weights, one.means, one.covariances),
+        (other.weights, other.means, other.covariances),
+        strict=True,
+    ):
+        np.testing.assert_allclose(mine, theirs, rtol=tolerance, atol=tolerance)
+
+
+# ------------------------------------------------------------------ noise zero is plain EM
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize(("components", "dim"), SHAPES)
+def test_without_noise_steps_are_scikit_learns(
+    structure: Structure, components: int, dim: int
+) -> None:
+    rows, mine = crowd(components, dim), a_start(components, dim, structure)
+    memory = None
+    for theirs in sklearn_steps(rows, mine, structure, 6):
+        moments = released(rows, mine, structure)
+        mine, memory = gmm.m_step(moments, len(rows), math.inf, memory, None)
+        assert_same(mine, theirs)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize(("components", "dim"), [(2, 1), (3, 2), (2, 4)])
+def test_a_fit_without_privacy_is_em_in_own_units(
+    structure: Structure, components: int, dim: int
+) -> None:
+    """The whole path, whitening and back, against scikit-learn on the rows as they are."""
+    rows = 50 + 40 * crowd(components, dim)
+    table = own(rows, (0, 100))
+    fit = dp.fit("gmm", table, privacy=None, n_components=components, iterations=5,
+                 covariance=structure)  # fmt: skip
+    units = (rows - 50) / 50
+    covariance = np.atleast_2d(np.cov(units.T, bias=True))
+    frame_shape = {
+        "full": covariance,
+        "diag": np.diag(np.diag(covariance)),
+        "spherical": np.trace(covariance) / dim * np.eye(dim),
+    }[structure]
+    frame = Frame.whitening(units.mean(0)[None], frame_shape[None], math.inf)
+    first = gmm.start(1, components, dim, 0)
+    begin = Mixture(
+        first.weights,
+        50 + 50 * frame.means_back(first.means),
+        2500 * frame.covariances_back(first.covariances),
+    )
+    public = PublicFrame.of(Schema.from_bounds({f"x{i}": (-1, 1) for i in range(dim)}))
+    for mine, theirs in zip(fit.history, sklearn_steps(rows, begin, structure, 5), strict=True):
+        sorted_theirs = MixtureParameters.from_units(theirs, 0, public)
+        np.testing.assert_allclose(mine.weights, sorted_theirs.weights, rtol=1e-5)
+        np.testing.assert_allclose(mine.means, sorted_theirs.means, rtol=1e-5)
+        np.testing.assert_allclose(
+            mine.covariances, sorted_theirs.covariances, rtol=1e-4, atol=1e-2
+        )
+
+
+def own(rows: np.ndarray, limits: tuple[float, float]) -> PrivateTable:
+    names = [f"x{i}" for i in range(rows.shape[1])]
+    schema = Schema.from_bounds(dict.fromkeys(names, limits))
+    return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
+
+
+def test_without_noise_the_likelihood_never_falls() -> None:
+    rows, mixture, memory = crowd(3, 2), gmm.start(1, 3, 2, 0), None
+    scores = []
+    for _ in range(15):
+        moments = released(rows, mixture, "full")
+        mixture, memory = gmm.m_step(moments, len(rows), math.inf, memory, None)
+        scores.append(gmm.log_density(mixture, rows)[0])
+    assert all(later >= earlier - 1e-12 for earlier, later in pairwise(scores))
+
+
+def test_without_noise_map_is_the_papers() -> None:
+    """DP-EM Eq. 12 and footnotes 5 to 8, written out for one step."""
+    rows, mixture, prior = crowd(2, 3), a_start(2, 3, "full"), Prior()
+    moments = released(rows, mixture, "full")
+    found, _ = gmm.m_step(moments, len(rows), math.inf, None, prior)
+    d, n = 3, len(rows)
+    for k in range(2):
+        count, total, square = moments.counts[0, k], moments.sums[0, k], moments.squares[0, k]
+        mean = total / count
+        scatter = square - count * np.outer(mean, mean)
+        shape = 0.1 * np.eye(d) + scatter + count / (1 + count) * np.outer(mean, mean)
+        assert found.weights[0, k] == pytest.approx((count + 1) / (n + 2))
+        np.testing.assert_allclose(found.means[0, k], total / (count + 1))
+        expected = shape / (count + (d + 2) + d + 2)
+        np.testing.assert_allclose(found.covariances[0, k], expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("prior", [None, Prior()])
+def test_published_step_is_the_papers_equations(prior: Prior | None) -> None:
+    """Eqs. 13 to 19 in the unit ball, written out; and without prior, plain EM."""
+    rows, mixture = 0.5 * crowd(2, 3), a_start(2, 3, "full")
+    moments = released(rows, mixture, "full")
+    found = gmm_published.m_step(moments, len(rows), prior)
+    n, d = len(rows), 3
+    for k in range(2):
+        count, total, square = moments.counts[0, k], moments.sums[0, k], moments.squares[0, k]
+        mean = total / count
+        outer = count * np.outer(mean, mean)
+        if prior is None:
+            expected = count / n, mean, (square - outer) / count
+        else:
+            shape = 0.1 * np.eye(d) + square - outer + outer / (1 + count)
+            expected = (count + 1) / (n + 2), total / (count + 1), shape / (count + 2 * d + 4)
+        assert found.weights[0, k] == pytest.approx(expected[0])
+        np.testing.assert_allclose(found.means[0, k], expected[1], rtol=1e-9)
+        np.testing.assert_allclose(found.covariances[0, k], expected[2], rtol=1e-9, atol=1e-12)
+
+
+# ------------------------------------------------------------------ the E step
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_e_step_is_a_sum_over_rows(structure: Structure) -> None:
+    """Parts add up, order does not matter, and no row's share depends on another row."""
+    rows, mixture = crowd(3, 2), a_start(3, 2, structure)
+    whole = released(rows, mixture, structure)
+    parts = [released(part, mixture, structure) for part in (rows[:150], rows[150:])]
+    single = [released(rows[i : i + 1], mixture, structure) for i in range(len(rows))]
+    turned = released(rows[::-1], mixture, structure)
+    for name in ("counts", "sums", "squares"):
+        expected = getattr(whole, name)
+        for others in (parts, single, [turned]):
+            total = sum(getattr(other, name) for other in others)
+            np.testing.assert_allclose(total, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_responsibilities_are_bayes_rule(structure: Structure) -> None:
+    from scipy.stats import multivariate_normal
+
+    rows, mixture = crowd(3, 2, 50), a_start(3, 2, structure)
+    joint = np.array(
+        [
+            w * multivariate_normal(m, c).pdf(rows)
+            for w, m, c in zip(
+                mixture.weights[0], mixture.means[0], mixture.covariances[0], strict=True
+            )
+        ]
+    )
+    expected = (joint / joint.sum(0)).sum(1)
+    np.testing.assert_allclose(released(rows, mixture, structure).counts[0], expected, rtol=1e-10)
+
+
+def test_rows_far_from_every_component_still_belong_somewhere() -> None:
+    narrow = replace(
+        a_start(2, 2, "full"), covariances=np.full((1, 2, 2, 2), 0.0) + 1e-6 * np.eye(2)
+    )
+    counts = released(np.array([[1.0, 1.0], [-1.0, 1.0]]), narrow, "full").counts
+    assert counts.sum() == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(("components", "dim"), SHAPES)
+def test_log_density_is_scipys(components: int, dim: int) -> None:
+    from scipy.special import logsumexp
+    from scipy.stats import multivariate_normal
+
+    rows, mixture = crowd(components, dim), a_start(components, dim, "full")
+    logs = [
+        math.log(w) + multivariate_normal(m, c).logpdf(rows)
+        for w, m, c in zip(
+            mixture.weights[0], mixture.means[0], mixture.covariances[0], strict=True
+        )
+    ]
+    expected = np.mean(logsumexp(logs, axis=0))
+    assert gmm.log_density(mixture, rows)[0] == pytest.approx(expected, rel=1e-10)
+
+
+def test_log_density_of_a_batch_is_that_of_each() -> None:
+    rows = crowd(2, 2, 5000)
+    each = [a_start(2, 2, "full", seed) for seed in range(5)]
+    batch = stacked(each)
+    np.testing.assert_allclose(
+        gmm.log_density(batch, rows), [gmm.log_density(one, rows)[0] for one in each], rtol=1e-12
+    )
+
+
+def stacked(each: list[Mixture]) -> Mixture:
+    return Mixture(
+        np.concatenate([m.weights for m in each]),
+        np.concatenate([m.means for m in each]),
+        np.concatenate([m.covariances for m in each]),
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_samples_have_the_mixtures_moments(seed: int) -> None:
+    mixture, count = a_start(3, 2, "full", seed), 200_000
+    rows, component = gmm.sample(mixture, count, np.random.default_rng(seed))
+    weights, means, shapes = mixture.weights[0], mixture.means[0], mixture.covariances[0]
+    share = np.bincount(component, minlength=3) / count
+    assert np.all(np.abs(share - weights) < 6 * np.sqrt(weights * (1 - weights) / count))
+    for k in range(3):
+        mine = rows[component == k]
+        error = np.sqrt(np.diag(shapes[k]) / len(mine))
+        assert np.all(np.abs(mine.mean(0) - means[k]) < 6 * error)
+        scale = np.sqrt(np.outer(np.diag(shapes[k]), np.diag(shapes[k])))
+        assert np.all(np.abs(np.cov(mine.T) - shapes[k]) < 10 * scale / math.sqrt(len(mine)))
+
+
+# ------------------------------------------------------------------ the M step is total
+
+
+ANY = st.floats(width=64) | st.sampled_from(
+    [0.0, 1.0, -1.0, 40.0, 1e-320, 1e160, -1e160, 1e308, -1e308, math.inf, -math.inf, math.nan]
+)
+SOME_SD = st.sampled_from([0.0, 1e-9, 0.3, 20.0, 1e6, 1e150, 1e300])
+STATISTICS = st.tuples(
+    arrays(float, (2, 3), elements=ANY),
+    arrays(float, (2, 3, 2), elements=ANY),
+    arrays(float, (2, 3, 2, 2), elements=ANY),
+    st.tuples(SOME_SD, SOME_SD, SOME_SD),
+)
+
+
+def noisy_from(given_as: Any, structure: str) -> NoisyMoments:
+    counts, sums, squares, sds = given_as
+    upper = np.triu(squares)
+    symmetric = np.where(np.triu(np.ones((2, 2))) > 0, upper, np.swapaxes(upper, -1, -2))
+    diagonal = np.einsum("bkii->bki", symmetric)
+    taken = {"full": symmetric, "diag": diagonal, "spherical": diagonal[..., 0]}[structure]
+    return NoisyMoments(counts, sums, taken, *(np.full(2, sd) for sd in sds))
+
+
+def assert_valid(mixture: Mixture, structure: str) -> None:
+    assert np.all(mixture.weights >= 0.0)
+    np.testing.assert_allclose(mixture.weights.sum(axis=1), 1.0, rtol=1e-9)
+    assert np.all(np.isfinite(mixture.means))
+    shapes = mixture.covariances
+    assert np.all(np.isfinite(shapes))
+    size = np.abs(shapes).max(axis=(-2, -1), keepdims=True)
+    assert np.all(np.abs(shapes - np.swapaxes(shapes, -1, -2)) <= 1e-12 * size)
+    np.linalg.cholesky(shapes)
+    if structure != "full":
+        assert not np.any(shapes * (1 - np.eye(2)))
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@given(STATISTICS, STATISTICS, st.sampled_from([None, Prior()]), st.sampled_from([1.0, 1e-3, 50.0]))
+@settings(max_examples=150, deadline=None)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_m_step_is_total(
+    structure: Structure, first: Any, then: Any, prior: Prior | None, radius: float
+) -> None:
+    memory = None
+    for statistics in (first, then):
+        noisy = noisy_from(statistics, structure)
+        mixture, memory = gmm.m_step(noisy, 40.0, radius, memory, prior)
+        assert_valid(mixture, structure)
+
+
+@given(STATISTICS, st.sampled_from([np.array([1.0, 1e9]), np.array([40.0, 40.0])]))
+@settings(max_examples=60, deadline=None)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_m_step_is_total_when_the_number_of_rows_is_noisy(given_as: Any, rows: np.ndarray) -> None:
+    mixture, _ = gmm.m_step(noisy_from(given_as, "full"), rows, 2.0, None, None)
+    assert_valid(mixture, "full")
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@given(STATISTICS, st.sampled_from([None, Prior()]))
+@settings(max_examples=150, deadline=None)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_published_m_step_is_total(structure: Structure, given_as: Any, prior: Any) -> None:
+    mixture = gmm_published.m_step(noisy_from(given_as, structure), 40, prior)
+    assert_valid(mixture, structure)
+    assert np.all(np.linalg.norm(mixture.means, axis=-1) <= 1 + 1e-12)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("prior", [None, Prior()])
+def test_published_shapes_keep_their_structure(structure: Structure, prior: Prior | None) -> None:
+    moments = released(0.5 * crowd(2, 2), stacked([a_start(2, 2, structure)] * 2), structure)
+    assert_valid(gmm_published.m_step(moments, 400, prior), structure)
+
+
+EXTREMES = [math.inf, -math.inf, math.nan, 1e12, -1e12, 1e200, -1e200, 1e308]
+
+
+@pytest.mark.parametrize("step", ["proved", "published", "one gaussian"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_no_statistic_is_too_extreme(step: str) -> None:
+    """One number of each kind, and then all numbers, undefined, infinite or huge."""
+    for extreme in EXTREMES:
+        for which in ("counts", "sums", "squares"):
+            for everywhere in (False, True):
+                statistics = {
+                    "counts": np.full((2, 3), 10.0),
+                    "sums": np.full((2, 3, 2), 1.0),
+                    "squares": np.tile(4 * np.eye(2), (2, 3, 1, 1)),
+                }
+                changed = statistics[which].reshape(-1)
+                changed[slice(None) if everywhere else 0] = extreme
+                for sd in (0.0, 1.0, 1e150):
+                    noisy = noisy_from((*statistics.values(), (sd,) * 3), "full")
+                    assert_valid(after(step, noisy), "full")
+
+
+def after(step: str, noisy: NoisyMoments) -> Mixture:
+    if step == "published":
+        return gmm_published.m_step(noisy, 30, Prior())
+    if step == "proved":
+        _, memory = gmm.m_step(noisy, 30.0, 1.0, None, None)
+        return gmm.m_step(noisy, 30.0, 1.0, memory, None)[0]
+    mean, covariance = one_gaussian(noisy, 30.0, 1.0)
+    return Mixture(np.ones((2, 1)), mean[:, None], covariance[:, None])
+
+
+@given(STATISTICS, st.sampled_from([1.0, 1e-3, 50.0]))
+@settings(max_examples=100, deadline=None)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_one_gaussian_is_total(given_as: Any, radius: float) -> None:
+    mean, covariance = one_gaussian(noisy_from(given_as, "full"), 40.0, radius)
+    assert_valid(Mixture(np.ones((2, 1)), mean[:, None], covariance[:, None]), "full")
+
+
+# ------------------------------------------------------------------ repairs vanish with the noise
+
+
+def with_noise(rows: np.ndarray, mixture: Mixture, sd: float, structure: Structure) -> NoisyMoments:
+    exact = released(rows, mixture, structure)
+    rng = np.random.default_rng(8)
+    square = rng.normal(size=exact.squares.shape)
+    if structure == "full":
+        square = (square + np.swapaxes(square, -1, -2)) / 2
+    level = np.full(1, sd)
+    return NoisyMoments(
+        exact.counts + sd * rng.normal(size=exact.counts.shape),
+        exact.sums + sd * rng.normal(size=exact.sums.shape),
+        exact.squares + sd * square,
+        level,
+        level,
+        level,
+    )
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_every_repair_vanishes_with_the_noise(structure: Structure) -> None:
+    """The distance from plain EM falls in proportion to the noise, in the first and later steps."""
+    rows, mixture = crowd(3, 2), a_start(3, 2, structure)
+    plain = sklearn_steps(rows, mixture, structure, 1)[0]
+    _, memory = gmm.m_step(released(rows, mixture, structure), 400.0, math.inf, None, None)
+    for remembered in (None, memory):
+        gaps = []
+        for sd in (1e-1, 1e-3, 1e-5):
+            noisy = with_noise(rows, mixture, sd, structure)
+            found, _ = gmm.m_step(noisy, 400.0, math.inf, remembered, None)
+            pairs = zip(
+                (found.weights, found.means, found.covariances),
+                (plain.weights, plain.means, plain.covariances),
+                strict=True,
+            )
+            gaps.append(max(float(np.abs(a - b).max()) for a, b in pairs))
+        assert gaps[1] < 0.02 * gaps[0] + 1e-9
+        assert gaps[2] < 0.02 * gaps[1] + 1e-9
+
+
+def test_single_repairs_vanish_with_the_noise() -> None:
+    means = np.array([[0.3, -2.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(drawn_in(means, np.zeros(2)), means)
+    sums, counts = np.array([[3.0, 4.0]]), np.array([10.0])
+    np.testing.assert_array_equal(inside(sums, counts, 1.0), sums)
+    shape = np.array([[2.0, 0.5], [0.5, 1.0]])
+    np.testing.assert_allclose(floored_eigenvalues(shape, np.array(1e-6)), shape, rtol=1e-12)
+
+
+def test_repairs_do_what_they_say() -> None:
+    pulled = inside(np.array([[30.0, 40.0]]), np.array([10.0]), 1.0)
+    np.testing.assert_allclose(pulled, [[6.0, 8.0]])
+    raised = floored_eigenvalues(np.diag([-5.0, 2.0, 9.0]), np.array(0.5), 3.0)
+    np.testing.assert_allclose(raised, np.diag([0.5, 2.0, 3.0]), atol=1e-12)
+    buried = drawn_in(np.array([[0.1, 0.1]]), np.array([1.0]))
+    assert np.linalg.norm(buried) < np.linalg.norm([0.1, 0.1])
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_one_gaussian_without_noise_is_mean_and_covariance(structure: Structure) -> None:
+    rows = crowd(1, 3)
+    everyone = Mixture(np.ones((1, 1)), np.zeros((1, 1, 3)), np.eye(3)[None, None])
+    mean, covariance = one_gaussian(released(rows, everyone, structure), len(rows), math.sqrt(3))
+    exact = np.cov(rows.T, bias=True)
+    expected = {
+        "full": exact,
+        "diag": np.diag(np.diag(exact)),
+        "spherical": np.trace(exact) / 3 * np.eye(3),
+    }[structure]
+    np.testing.assert_allclose(mean[0], rows.mean(0), rtol=1e-10)
+    np.testing.assert_allclose(covariance[0], expected, rtol=1e-9, atol=1e-12)
+
+
+# ------------------------------------------------------------------ starts, batches, draws
+
+
+@pytest.mark.parametrize("module", [gmm, gmm_published])
+def test_starts_are_valid_and_know_only_their_seed(module: Any) -> None:
+    for components, dim in SHAPES:
+        one, again = (module.start(2, components, dim, 5) for _ in range(2))
+        assert_valid_any(one)
+        assert_same(one, again, 0.0)
+        if components > 1:
+            other = module.start(2, components, dim, 6)
+            assert np.any(other.means != one.means) or (module is gmm and dim == 1)
+            gaps = np.linalg.norm(one.means[0][:, None] - one.means[0][None], axis=-1)
+            assert np.all(gaps[~np.eye(components, dtype=bool)] > 0) or (module is gmm and dim == 1)
+
+
+def assert_valid_any(mixture: Mixture) -> None:
+    np.testing.assert_allclose(mixture.weights.sum(axis=1), 1.0)
+    assert np.all(np.isfinite(mixture.means))
+    np.linalg.cholesky(mixture.covariances)
+
+
+BUDGETS = tuple(dp.Privacy(epsilon=e, delta=1e-5) for e in (0.5, 4.0))
+
+
+def grid(budgets: tuple[dp.Privacy, ...], draws: Any, **options: Any) -> Any:
+    table = own(crowd(2, 2), (-1, 1))
+    asked = {"n_components": 2, "iterations": 3, "seed": 11, **options}
+    return fit_grid("gmm", table, privacy=budgets, draws=draws, **asked)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("mode", ["proved", "paper"])
+def test_a_batch_of_runs_is_the_runs_one_by_one(structure: str, mode: str) -> None:
+    budgets = tuple(replace(b, mode=mode, accountant="zcdp") for b in BUDGETS)
+    together = grid(budgets, (0, 1, 2), covariance=structure)
+    for i, budget in enumerate(budgets):
+        for draw in (0, 1, 2):
+            alone = grid((budget,), (draw,), covariance=structure)
+            for mine, theirs in zip(alone.runs.history, together.runs.history, strict=True):
+                run = slice(3 * i + draw, 3 * i + draw + 1)
+                assert_same(mine, theirs.at(run), 1e-8)
+            assert alone.fit().ledger == together.fit(i, draw).ledger
+
+
+def test_draws_keep_their_identity_whatever_else_is_fitted() -> None:
+    one = grid(BUDGETS[:1], (4,)).runs.final
+    many = grid(BUDGETS, (9, 4)).runs.final
+    assert_same(one, many.at(slice(1, 2)), 1e-9)
+    assert not np.allclose(many.means[0], many.means[1])
+
+
+def test_seed_secret_and_draw_each_change_the_noise() -> None:
+    fits = [
+        grid(BUDGETS[:1], (0,)),
+        grid(BUDGETS[:1], (1,)),
+        grid(BUDGETS[:1], (0,), seed=12),
+        grid(BUDGETS[:1], (0,), secret=b"x"),
+        grid(BUDGETS[:1], (0,), seed=None),
+        grid(BUDGETS[:1], (0,), seed=None),
+    ]
+    means = np.stack([fit.runs.final.means.ravel() for fit in fits])
+    assert len(np.unique(means[:, 0])) == len(fits)
+
+
+# ------------------------------------------------------------------ results in own units
+
+
+def test_parameters_go_to_own_units_and_back() -> None:
+    schema = Schema.from_bounds({"a": (10, 30), "b": (-5, 0)})
+    public, mixture = PublicFrame.of(schema), a_start(2, 2, "full")
+    found = MixtureParameters.from_units(mixture, 0, public)
+    spread = np.array([10.0, 2.5])
+    means = (found.means - [20, -2.5]) / spread
+    order = np.lexsort(mixture.means[0].T[::-1])
+    np.testing.assert_allclose(means, mixture.means[0][order])
+    np.testing.assert_allclose(
+        found.covariances / np.outer(spread, spread), mixture.covariances[0][order]
+    )
+    np.testing.assert_array_equal(found.weights, mixture.weights[0][order])
+
+
+def test_a_fit_in_other_units_is_the_same_fit() -> None:
+    rows = crowd(2, 2)
+    here = dp.fit("gmm", own(rows, (-1, 1)), privacy=BUDGETS[1], n_components=2, seed=3)
+    moved = dp.fit(
+        "gmm", own(7 + 100 * rows, (-93, 107)), privacy=BUDGETS[1], n_components=2, seed=3
+    )
+    np.testing.assert_allclose(moved.parameters.means, 7 + 100 * here.parameters.means, rtol=1e-6)
+    np.testing.assert_allclose(
+        moved.parameters.covariances, 1e4 * here.parameters.covariances, rtol=1e-6
+    )
+    np.testing.assert_allclose(moved.parameters.weights, here.parameters.weights, rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["proved", "paper"])
+def test_components_stand_in_the_order_of_their_means(mode: str) -> None:
+    privacy = dp.Privacy(epsilon=2.0, delta=1e-5, mode=mode, accountant="zcdp")
+    for seed in range(5):
+        fit = dp.fit("gmm", own(crowd(3, 2), (-1, 1)), privacy=privacy, seed=seed)
+        for step in (*fit.history, fit.parameters):
+            first = step.means[:, 0].tolist()
+            assert first == sorted(first)
+        assert_valid(fit.as_mixture(), "full")
+
+
+def test_samples_of_a_fit_are_in_own_units() -> None:
+    fit = dp.fit("gmm", own(50 + 40 * crowd(2, 2), (0, 100)), privacy=None, n_components=2)
+    drawn = fit.sample(5000, seed=1)
+    assert list(drawn.columns) == ["x0", "x1"]
+    expected = fit.parameters.weights @ fit.parameters.means
+    np.testing.assert_allclose(drawn.mean(), expected, atol=2.0)
+    pd.testing.assert_frame_equal(drawn, fit.sample(5000, seed=1))
+
+
+def test_a_table_shorter_than_its_components_is_refused() -> None:
+    with pytest.raises(dp.InputError, match="more groups than rows"):
+        dp.fit("gmm", own(crowd(1, 2, 2), (-1, 1)), privacy=BUDGETS[0], n_components=3)

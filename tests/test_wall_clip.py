@@ -1,0 +1,198 @@
+"""Clipping: whatever a cell holds, a private fit sees rows inside the public bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dpcore.errors import InputError
+from dpcore.schema import Column, Schema
+from dpcore.wall.clip import PublicFrame, bounded_rows, clip_to_ball
+from dpcore.wall.doors import Session
+from dpcore.wall.frames import Frame
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.table import PrivateTable
+
+# Every float there is: also NaN, infinities, 1e308 and numbers below the smallest normal one.
+CELLS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e308, 5e-324])
+ROWS = arrays(float, st.tuples(st.integers(1, 6), st.just(3)), elements=CELLS)
+HAIR = 1.0 + 1e-12
+
+BOX = Schema.from_bounds({"a": (-2, 6), "b": (0, 1e-3), "c": (1e300, 1e301)})
+BALL = Schema.ball_of(["a", "b", "c"], (1.0, 2.0, 3.0), 0.25)
+
+
+def sealed(rows: object, schema: Schema) -> PrivateTable:
+    return PrivateTable.seal(pd.DataFrame(rows, columns=list(schema.features)), schema)
+
+
+def seen(rows: object, schema: Schema, *, private: bool = True) -> np.ndarray:
+    return bounded_rows(sealed(rows, schema), private=private)[1]
+
+
+@given(ROWS)
+@settings(max_examples=200, deadline=None)
+def test_box_holds_every_row(rows: np.ndarray) -> None:
+    assert np.all(np.abs(seen(rows, BOX)) <= 1.0)
+
+
+@given(ROWS)
+@settings(max_examples=200, deadline=None)
+def test_ball_holds_every_row(rows: np.ndarray) -> None:
+    assert np.all(np.linalg.norm(seen(rows, BALL), axis=1) <= HAIR)
+
+
+@given(ROWS, st.floats(1e-3, 1e3), st.sampled_from([-1, -2]))
+@settings(max_examples=200, deadline=None)
+def test_clip_to_ball_is_total(rows: np.ndarray, radius: float, axis: int) -> None:
+    clipped = clip_to_ball(rows, radius, axis)
+    assert np.all(np.linalg.norm(clipped, axis=axis) <= radius * HAIR)
+
+
+@given(ROWS, st.floats(1e-3, 1e3), st.integers(0, 5))
+@settings(max_examples=200, deadline=None)
+def test_what_becomes_of_a_row_does_not_depend_on_the_others(
+    rows: np.ndarray, radius: float, at: int
+) -> None:
+    at %= len(rows)
+    alone = clip_to_ball(rows[at : at + 1], radius)
+    np.testing.assert_allclose(clip_to_ball(rows, radius)[at], alone[0], rtol=1e-12)
+
+
+def test_rows_inside_stay_and_rows_outside_keep_their_direction() -> None:
+    rows = np.array([[0.3, 0.4], [30.0, 40.0], [3e200, 4e200], [np.inf, 0.0], [np.nan, 1.0]])
+    expected = [[0.3, 0.4], [0.6, 0.8], [0.6, 0.8], [0.0, 0.0], [0.0, 0.0]]
+    np.testing.assert_allclose(clip_to_ball(rows, 1.0), expected, rtol=1e-12)
+    np.testing.assert_array_equal(clip_to_ball(rows[:1], 1.0), rows[:1])
+
+
+def test_no_radius_clips_nothing() -> None:
+    rows = np.array([[1e9, -1e9]])
+    assert clip_to_ball(rows, math.inf) is rows
+
+
+@given(ROWS, st.floats(1e-3, 1e3))
+@settings(max_examples=200, deadline=None)
+def test_frames_hold_every_row_whatever_their_map(rows: np.ndarray, radius: float) -> None:
+    """Also a frame that is itself broken: its map comes from noisy numbers."""
+    maps = np.stack([np.eye(3), 1e200 * np.eye(3), np.full((3, 3), np.nan)])
+    frame = Frame(np.array([[0.0] * 3, [1e300] * 3, [np.inf] * 3]), maps, maps, radius)
+    units = np.clip(np.nan_to_num(rows), -1.0, 1.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        clipped = frame.apply(units)
+    assert np.all(np.linalg.norm(clipped, axis=1) <= radius * HAIR)
+
+
+def test_unit_coordinates_of_a_box() -> None:
+    schema = Schema.from_bounds({"a": (10, 30), "b": (-1, 1)})
+    units = seen([[10, -1], [30, 0], [25, 5], [-99, -1.5]], schema)
+    np.testing.assert_array_equal(units, [[-1, -1], [1, 0], [0.5, 1], [-1, -1]])
+    assert PublicFrame.of(schema).radius == math.sqrt(2)
+
+
+def test_unit_coordinates_of_a_ball() -> None:
+    schema = Schema.ball_of(["a", "b"], (5, 5), 10)
+    units = seen([[5, 5], [5, 10], [5, 45]], schema)
+    np.testing.assert_allclose(units, [[0, 0], [0, 0.5], [0, 1]], rtol=1e-12)
+    assert PublicFrame.of(schema).radius == 1.0
+
+
+def test_missing_and_infinite_cells_become_the_public_fill() -> None:
+    columns = (Column("a", lower=0, upper=10, missing=7), Column("b", lower=0, upper=10))
+    units = seen([[np.nan, np.nan], [np.inf, -np.inf], [None, 10]], Schema(columns))
+    np.testing.assert_allclose(units, [[0.4, 0.0], [0.4, 0.0], [0.4, 1.0]])
+
+
+def test_the_fill_never_depends_on_the_rows() -> None:
+    schema = Schema.from_bounds({"a": (0, 10), "b": (0, 10)})
+    for others in (0.0, 9.0):
+        assert np.all(seen([[np.nan, np.nan], [others, others]], schema)[0] == 0.0)
+
+
+def test_huge_cells_in_a_ball_go_to_the_sphere_and_warn_nobody() -> None:
+    np.testing.assert_allclose(seen([[1e308, 2.0, 3.0]], BALL), [[1.0, 0.0, 0.0]], atol=1e-12)
+    np.testing.assert_allclose(seen([[-1.7e308, 2.0, 3.0]], BALL), [[-1.0, 0.0, 0.0]], atol=1e-12)
+
+
+def test_categories_become_indicators_and_others_count_for_none() -> None:
+    schema = Schema((Column("where", type="category", categories=("north", "south")),))
+    units = seen([["north"], ["south"], ["elsewhere"], [None]], schema)
+    np.testing.assert_array_equal(units, [[1, -1], [-1, 1], [-1, -1], [-1, -1]])
+
+
+def test_numbered_categories_survive_a_missing_cell() -> None:
+    schema = Schema((Column("grade", type="category", categories=("1", "2")),))
+    np.testing.assert_array_equal(
+        seen([[1.0], [2.0], [np.nan]], schema), [[1, -1], [-1, 1], [-1] * 2]
+    )
+
+
+def test_a_table_without_bounds_is_refused() -> None:
+    table = PrivateTable.seal(pd.DataFrame({"a": [1.0]}), None)
+    for private in (True, False):
+        with pytest.raises(InputError, match="no public bounds"):
+            bounded_rows(table, private=private)
+
+
+@pytest.mark.parametrize(
+    ("rows", "schema", "finding"),
+    [
+        ([[1.0, 1.0], [np.nan, 2.0]], {"a": (0, 10), "b": (0, 10)}, "missing or infinite"),
+        ([[1.0, 1.0], [np.inf, 2.0]], {"a": (0, 10), "b": (0, 10)}, "missing or infinite"),
+        ([[1.0, 1.0], [11.0, 2.0]], {"a": (0, 10), "b": (0, 10)}, "outside its bounds"),
+        ([[4.0, 1.0], [4.0, 2.0]], {"a": (0, 10), "b": (0, 10)}, "is constant"),
+    ],
+)
+def test_without_privacy_cells_are_refused_that_privacy_would_change(
+    rows: list[list[float]], schema: dict[str, tuple[float, float]], finding: str
+) -> None:
+    public = Schema.from_bounds(schema)
+    seen(rows, public)
+    with pytest.raises(InputError, match=finding) as refusal:
+        seen(rows, public, private=False)
+    assert refusal.value.field == "a"
+    assert not any(character.isdigit() for character in refusal.value.found)
+
+
+def test_without_privacy_rows_outside_the_ball_are_refused() -> None:
+    schema = Schema.ball_of(["a", "b"], None, 1.0)
+    with pytest.raises(InputError, match="outside the ball"):
+        seen([[0.0, 0.1], [0.9, 0.9]], schema, private=False)
+    assert np.all(np.isfinite(seen([[0.0, 0.1], [0.6, 0.8]], schema, private=False)))
+
+
+def test_without_privacy_rows_pass_untouched() -> None:
+    rows = np.array([[1.0, 2.0], [3.0, 4.5]])
+    schema = Schema.from_bounds({"a": (0, 10), "b": (0, 10)})
+    np.testing.assert_array_equal(seen(rows, schema, private=False), (rows - 5) / 5)
+
+
+def session(clip: float, *, private: bool = True) -> Session:
+    schema = Schema.from_bounds({"a": (0, 10), "b": (0, 10)})
+    table = sealed([[0.0, 0.0], [10.0, 10.0], [5.0, 6.0]], schema)
+    noise = NoiseSource(0) if private else None
+    return Session(table, adjacency="replace_one", noise=noise, draws=np.arange(1), clip=clip)
+
+
+def test_the_clip_is_a_share_of_the_public_radius() -> None:
+    assert session(0.5).radius == pytest.approx(0.5 * math.sqrt(2))
+    norms = np.linalg.norm(session(0.5)._rows.units, axis=1)
+    np.testing.assert_allclose(norms, [math.sqrt(0.5), math.sqrt(0.5), 0.2])
+
+
+@pytest.mark.parametrize("clip", [0.0, -1.0, 1.0001, math.inf, -math.inf, math.nan])
+def test_a_clip_that_bounds_nothing_is_refused_under_privacy(clip: float) -> None:
+    with pytest.raises(InputError, match="clip"):
+        session(clip)
+
+
+def test_without_privacy_the_clip_may_be_left_out() -> None:
+    assert session(math.inf, private=False).radius == math.inf
+    with pytest.raises(InputError, match="clip"):
+        session(math.nan, private=False)

@@ -1,0 +1,390 @@
+"""Sensitivity: no model, however wrong, moves a sum by more than is stated; the stated is met."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dpcore.errors import InputError
+from dpcore.wall.clip import clip_to_ball
+from dpcore.wall.contributions import BLOCKS, STRUCTURES, Block, MixtureMoments
+from dpcore.wall.frames import Frame
+from dpcore.wall.moments import Block as Rowblock
+from dpcore.wall.moments import EStep, Rows, bounded_sum
+
+ADJACENCIES = ("replace_one", "add_remove")
+RUNS = 3
+CORNER = math.nextafter(math.sqrt(2), 0)  # its square is 2 or a hair below
+
+# What a wrong model may make of a row's score. Row by row: a model sees one row at a time.
+HOSTILE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "signed": lambda s: s,
+    "huge": lambda s: np.where(s > 0, 1e308, -1e308),
+    "all huge": lambda s: np.full_like(s, 1e308),
+    "undefined": lambda s: np.where(s > 0, np.nan, 1.0),
+    "infinite": lambda s: np.where(s > 0, np.inf, -np.inf),
+    "all infinite": lambda s: np.full_like(s, np.inf),
+    "everything at once": lambda s: np.select(
+        [s > 1, s > 0, s > -1], [np.nan, np.inf, -1e308], 1e-300
+    ),
+    "twice": lambda s: np.full_like(s, 2.0),
+    "a hair too much": lambda s: np.full_like(s, (1 + 1e-12) / s.shape[-2]),
+    "narrow": lambda s: np.full(s.shape, 1.0 / s.shape[-2], dtype=np.float32),
+    "masked": lambda s: np.ma.masked_greater(np.where(s > 0, 1e9, 0.5), 1.0),
+    "whole numbers": lambda s: np.where(s > 0, 7, -7),
+    "yes or no": lambda s: s > 0,
+    "jumping": lambda s: np.where(np.sin(1e3 * s) > 0, 1.0, 0.0),
+}
+
+
+def contribution(structure: str, dim: int, components: int, radius: float = 1.0) -> MixtureMoments:
+    return MixtureMoments.normalised(
+        components,
+        dim,
+        structure,
+        radius,
+        np.array([0.5, 1.0, 3.0]),  # type: ignore[arg-type]
+    )
+
+
+def frames(dim: int, radius: float, seed: int) -> tuple[Frame, ...]:
+    """The public ball, one map for all runs, and a map of each run."""
+    rng = np.random.default_rng(seed)
+    roots = rng.normal(size=(RUNS, dim, dim))
+    shapes = roots @ np.swapaxes(roots, 1, 2) + 0.1 * np.eye(dim)
+    means = rng.normal(size=(RUNS, dim))
+    return (
+        Frame.identity(dim, radius),
+        Frame.whitening(means[:1], shapes[:1], radius),
+        Frame.whitening(means, shapes, radius),
+    )
+
+
+def hostile_model(trick: str, shape: MixtureMoments, seed: int) -> EStep:
+    """Scores each row along random directions, then does its worst with them."""
+    coefficients = np.random.default_rng(seed).normal(size=(RUNS, shape.size, shape.components))
+
+    def e_step(block: Rowblock, runs: slice) -> np.ndarray:
+        return HOSTILE[trick](block.scores(coefficients[runs]))
+
+    return e_step
+
+
+def weighted(total: np.ndarray, shape: MixtureMoments) -> dict[Block, np.ndarray]:
+    """Blocks ``(B, K * size)`` in the units in which sensitivities are stated."""
+    parts = {b: total[..., shape.span(b)] / shape.unit(b) for b in BLOCKS}
+    return {b: part.reshape(len(total), -1) for b, part in parts.items()}
+
+
+def neighbour(rows: np.ndarray, other: np.ndarray, adjacency: str) -> np.ndarray:
+    return rows[1:] if adjacency == "add_remove" else np.vstack([other, rows[1:]])
+
+
+def assert_within(change: np.ndarray, shape: MixtureMoments, adjacency: str) -> None:
+    """One change of the sum against every sensitivity that is stated for it."""
+    parts, hair = weighted(change, shape), 1 + 1e-9  # sums themselves are rounded
+    joint = np.linalg.norm(np.concatenate(list(parts.values()), axis=1), axis=1)
+    assert np.all(joint <= shape.diameter(adjacency) * hair)
+    for block, part in parts.items():
+        l2, l1 = np.linalg.norm(part, axis=1), np.abs(part).sum(axis=1)
+        assert np.all(l2 <= shape.block_diameter(block, adjacency) * hair)
+        assert np.all(l1 <= shape.block_l1_diameter(block, adjacency) * hair)
+
+
+@pytest.mark.parametrize("trick", HOSTILE)
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
+def test_no_model_moves_a_sum_by_more_than_the_diameter(
+    trick: str, structure: str, adjacency: str
+) -> None:
+    """Neighbours with every kind of row, through the bounded sum, in every kind of frame."""
+    rng = np.random.default_rng(5)
+    for dim, components, radius in ((1, 1, 1.0), (2, 3, 0.7), (4, 2, 3.0)):
+        shape = contribution(structure, dim, components, radius)
+        for seed in range(4):
+            rows = rng.uniform(-1, 1, (7, dim)) * 10.0 ** rng.integers(-3, 4)
+            other = rng.uniform(-1, 1, (1, dim)) * 10.0 ** rng.integers(-3, 200)
+            model = hostile_model(trick, shape, seed)
+            for frame in frames(dim, radius, seed):
+                sums = [
+                    bounded_sum(Rows(clip_to_ball(table, 5.0)), frame, shape, model, RUNS)
+                    for table in (rows, neighbour(rows, other, adjacency))
+                ]
+                assert np.all(np.isfinite(sums[0]))
+                assert_within(sums[0] - sums[1], shape, adjacency)
+
+
+CELLS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e308, 5e-324])
+
+
+@given(
+    arrays(float, (5, 2), elements=CELLS),
+    arrays(float, (5, 3), elements=CELLS),
+    st.sampled_from(STRUCTURES),
+    st.sampled_from(ADJACENCIES),
+    st.integers(0, 2),
+)
+@settings(max_examples=200, deadline=None)
+@pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
+def test_no_floats_move_a_sum_by_more_than_the_diameter(
+    rows: np.ndarray, weights: np.ndarray, structure: str, adjacency: str, which: int
+) -> None:
+    """Rows and weights that are any floats; which weights a row gets depends on that row alone."""
+    shape = contribution(structure, 2, 3, 1.5)
+    frame = frames(2, 1.5, 0)[which]
+    direction = np.random.default_rng(2).normal(size=(RUNS, shape.size, 1))
+
+    def model(block: Rowblock, runs: slice) -> np.ndarray:
+        digits = np.abs(block.scores(direction[runs])[:, 0]) * 1e4
+        return np.moveaxis(weights[digits.astype(int) % 5], 2, 1)
+
+    sums = [
+        bounded_sum(Rows(clip_to_ball(part, 5.0)), frame, shape, model, RUNS)
+        for part in (rows[:4], neighbour(rows[:4], rows[4:], adjacency))
+    ]
+    assert_within(sums[0] - sums[1], shape, adjacency)
+
+
+def test_no_model_moves_a_sum_in_high_dimension() -> None:
+    """From dimension 32 on, sums are formed from the rows themselves."""
+    shape = contribution("full", 33, 2, 2.0)
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(6, 33))
+    other = 1e9 * rng.normal(size=(1, 33))
+    for trick in ("signed", "huge", "infinite", "twice", "masked"):
+        model = hostile_model(trick, shape, 0)
+        for frame in frames(33, 2.0, 0)[:2]:
+            for adjacency in ADJACENCIES:
+                sums = [
+                    bounded_sum(Rows(table), frame, shape, model, RUNS)
+                    for table in (rows, neighbour(rows, other, adjacency))
+                ]
+                assert_within(sums[0] - sums[1], shape, adjacency)
+
+
+@given(arrays(float, (3, 9), elements=CELLS), st.integers(0, 8))
+@settings(max_examples=200, deadline=None)
+def test_projected_weights_lie_in_the_simplex_row_by_row(weights: np.ndarray, at: int) -> None:
+    """What becomes of one row never depends on another row of the block, to the last bit."""
+    shape = contribution("full", 2, 3)
+    projected = shape.project(weights)
+    assert np.all(projected >= 0.0)
+    assert np.all(projected.sum(axis=0) <= 1 + 2e-12)
+    np.testing.assert_array_equal(projected[:, at], shape.project(weights[:, at : at + 1])[:, 0])
+
+
+def test_a_bad_row_does_not_touch_rows_that_are_a_hair_too_heavy() -> None:
+    shape = contribution("full", 2, 2)
+    heavy = np.full((2, 1000), (1 + 9e-13) / 2)
+    spoilt = heavy.copy()
+    spoilt[:, 0] = np.nan
+    np.testing.assert_array_equal(shape.project(spoilt)[:, 1:], shape.project(heavy)[:, 1:])
+
+
+def test_weights_in_the_simplex_stay() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(3), 50).T
+    assert contribution("diag", 1, 3).project(weights) is weights
+
+
+@pytest.mark.parametrize("bad", [(2, 2, 5), (RUNS, 3, 5), (RUNS, 2, 4), (RUNS, 2, 1), (5,), ()])
+def test_weights_of_a_wrong_shape_raise_and_tell_no_number(bad: tuple[int, ...]) -> None:
+    shape = contribution("full", 2, 2)
+    with pytest.raises(ValueError, match=r"e_step|axis") as refusal:
+        bounded_sum(Rows(np.zeros((5, 2))), frames(2, 1.0, 0)[0], shape, lambda *_: np.ones(bad), 3)
+    assert "5" not in str(refusal.value)
+
+
+def test_a_model_cannot_alter_what_the_wall_sums() -> None:
+    def scribble(block: Rowblock, runs: slice) -> np.ndarray:
+        (block.features if hasattr(block, "features") else block.rows)[:] = 1e9  # type: ignore[attr-defined]
+        return np.ones((1, 2, block.count))
+
+    for dim in (2, 33):
+        with pytest.raises(ValueError, match="read-only"):
+            bounded_sum(
+                Rows(np.zeros((5, dim))),
+                Frame.identity(dim, 1.0),
+                contribution("full", dim, 2),
+                scribble,
+                1,
+            )
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_rows_of_another_dimension_are_not_copied_into_all(structure: str) -> None:
+    """One coordinate broadcast into three would have sqrt 3 times the norm."""
+    shape = contribution(structure, 3, 2)
+    with pytest.raises(ValueError, match="coordinates"):
+        bounded_sum(
+            Rows(np.ones((5, 1))), Frame.identity(1, 1.0), shape, lambda b, _: np.ones((1, 2, 5)), 1
+        )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Candidates for a worst pair: weights ``(K, n)`` and rows ``(d, n)`` of both neighbours."""
+
+    weights: tuple[np.ndarray, np.ndarray]
+    rows: tuple[np.ndarray, np.ndarray]
+
+
+def changes(pair: Pair, shape: MixtureMoments, adjacency: str) -> np.ndarray:
+    """Weighted change of the sum ``(n, K, p)`` of each candidate; the wall clips and projects."""
+    scale = np.empty(shape.size)
+    for block in BLOCKS:
+        scale[shape.span(block)] = 1 / shape.unit(block)
+    sides = []
+    for weights, rows in zip(pair.weights, pair.rows, strict=True):
+        features = shape.features(clip_to_ball(rows[None], shape.radius, axis=-2))[0]
+        sides.append(np.einsum("kn,pn->nkp", shape.project(weights), features) * scale)
+    return sides[0] if adjacency == "add_remove" else sides[0] - sides[1]
+
+
+def worst(
+    shape: MixtureMoments, adjacency: str, size: Callable[[np.ndarray], np.ndarray], seed: int = 0
+) -> tuple[float, Pair]:
+    """Adversarial search: many random starts, then local steps that shrink. Returns the worst."""
+    rng, count, kept = np.random.default_rng(seed), 1500, 100
+    d, k = shape.dim, shape.components
+
+    def draw(scale: float, around: np.ndarray) -> np.ndarray:
+        return around + scale * rng.standard_normal((around.shape[0], count))
+
+    flat = np.zeros((2 * (k + d), 1))
+    candidates = draw(1.5, np.repeat(flat, count, axis=1))
+    best, found = 0.0, flat
+    for step in range(60):
+        parts = np.split(candidates, [k, 2 * k, 2 * k + d])
+        pair = Pair((parts[0], parts[1]), (shape.radius * parts[2], shape.radius * parts[3]))
+        value = size(changes(pair, shape, adjacency))
+        order = np.argsort(-value)[:kept]
+        if value[order[0]] > best:
+            best, found = float(value[order[0]]), candidates[:, order[:1]]
+        parents = candidates[:, rng.choice(order, count)]
+        candidates = draw(0.7 * 0.9**step, parents)
+        candidates[:, 0] = found[:, 0]
+    parts = np.split(found, [k, 2 * k, 2 * k + d])
+    return best, Pair((parts[0], parts[1]), (shape.radius * parts[2], shape.radius * parts[3]))
+
+
+def l2(change: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(change.reshape(len(change), -1), axis=1)
+
+
+def l1(change: np.ndarray) -> np.ndarray:
+    return np.abs(change).reshape(len(change), -1).sum(axis=1)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_an_attacker_meets_every_stated_sensitivity_and_no_more(
+    structure: str, adjacency: str, dim: int
+) -> None:
+    shape = contribution(structure, dim, 2, radius=1.7)
+    found, pair = worst(shape, adjacency, l2)
+    stated = shape.diameter(adjacency)
+    assert 0.98 * stated <= found <= stated
+    for block in BLOCKS:
+        span = shape.span(block)
+        alone, _ = worst(shape, adjacency, lambda change, at=span: l2(change[..., at]))
+        assert 0.98 * shape.block_diameter(block, adjacency) <= alone
+        assert alone <= shape.block_diameter(block, adjacency)
+        alone, _ = worst(shape, adjacency, lambda change, at=span: l1(change[..., at]))
+        assert 0.98 * shape.block_l1_diameter(block, adjacency) <= alone
+        assert alone <= shape.block_l1_diameter(block, adjacency)
+    assert through_the_wall(pair, shape, adjacency) == pytest.approx(found, rel=1e-12)
+
+
+def through_the_wall(pair: Pair, shape: MixtureMoments, adjacency: str) -> float:
+    """The worst pair, measured as two bounded sums of real tables of four rows."""
+    rng = np.random.default_rng(0)
+    others, shared = rng.normal(size=(3, shape.dim)), rng.normal(size=(shape.components, 3))
+    totals = []
+    for side in (0, 1):
+        rows = np.vstack([pair.rows[side].T, others])
+        weights = np.hstack([pair.weights[side], shared])[None]
+        if side == 1 and adjacency == "add_remove":
+            rows, weights = rows[1:], weights[..., 1:]
+        frame = Frame.identity(shape.dim, shape.radius)
+        totals.append(bounded_sum(Rows(rows), frame, shape, lambda *_, w=weights: w, 1))
+    parts = weighted(totals[0] - totals[1], shape)
+    return float(np.linalg.norm(np.concatenate(list(parts.values()), axis=1)))
+
+
+# b/c on the condition's edge a = b^2/2c; at the last, opposite rows of one component attain it.
+@pytest.mark.parametrize("ratio", [0.2, 0.7, 1.0, 1.3, CORNER])
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("components", [1, 2])
+def test_free_counts_never_exceed_the_diameter_on_the_edge(
+    ratio: float, structure: str, components: int
+) -> None:
+    """With a = b^2/2c exactly, over the interior of ball and simplex as well."""
+    b, c = ratio, 1.0
+    shape = MixtureMoments(components, 3, structure, 1.0, b * b / (2 * c), b, c)  # type: ignore[arg-type]
+    found, _ = worst(shape, "replace_one", l2, seed=1)
+    stated = shape.diameter("replace_one")
+    assert found <= stated
+    if (
+        components > 1 or structure == "full" or ratio == CORNER
+    ):  # two components, or opposite rows, attain it
+        assert found >= 0.98 * stated
+
+
+@pytest.mark.parametrize("ratio", [0.7, 1.0, CORNER])
+def test_lighter_counts_would_break_the_diameter_and_are_refused(ratio: float) -> None:
+    b, c = ratio, 1.0
+    edge = b * b / (2 * c)
+    with pytest.raises(InputError, match="counts weigh less"):
+        MixtureMoments(1, 3, "full", 1.0, 0.99 * edge, b, c)
+    honest = MixtureMoments(1, 3, "full", 1.0, edge, b, c)
+    found, _ = worst(honest, "replace_one", l2, seed=2)  # one component: counts do not change
+    assert found > math.sqrt(2) * math.hypot(0.99 * edge, b, c)
+
+
+def test_sums_beyond_the_lemma_are_refused() -> None:
+    with pytest.raises(InputError, match="sums more than"):
+        MixtureMoments(1, 3, "full", 1.0, 9.0, 1.42, 1.0)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("place", range(4))
+def test_a_bound_or_weight_that_is_not_a_positive_number_is_refused(bad: float, place: int) -> None:
+    numbers = [1.0, 1.0, 1.0, 1.0]
+    numbers[place] = bad
+    with pytest.raises(InputError):
+        MixtureMoments(2, 2, "full", *numbers)
+
+
+def test_adjacencies_without_a_lemma_are_refused() -> None:
+    shape = contribution("full", 2, 2)
+    for adjacency in ("label", "feature", "nonsense"):
+        with pytest.raises(InputError, match="adjacency"):
+            shape.diameter(adjacency)
+        with pytest.raises(InputError, match="adjacency"):
+            shape.block_diameter("sums", adjacency)
+        with pytest.raises(InputError, match="adjacency"):
+            shape.block_l1_diameter("sums", adjacency)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_features_keep_the_norm_of_the_square(structure: str) -> None:
+    rows = np.random.default_rng(3).normal(size=(3, 20))
+    shape = contribution(structure, 3, 1)
+    squares = shape.features(rows[None])[0][shape.span("squares")]
+    outer = np.einsum("in,jn->nij", rows, rows)
+    diagonal = np.einsum("nii->ni", outer)
+    expected = {
+        "full": np.linalg.norm(outer, axis=(1, 2)),
+        "diag": np.linalg.norm(diagonal, axis=1),
+        "spherical": diagonal.sum(axis=1),
+    }[structure]
+    np.testing.assert_allclose(np.linalg.norm(squares, axis=0), expected)
