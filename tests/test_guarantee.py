@@ -102,11 +102,27 @@ def test_altering_one_event_breaks_the_replay(change: str, at: int, accountant: 
         pytest.skip("zCDP charges 1/(2 z^2) for both laws, so epsilon is the same")
     fit = private_fit(budget(accountant=accountant))
     assert fit.guarantee.proof is not None
-    dp.replay(fit.ledger, fit.guarantee.proof)
+    by_numbers = replace(fit.guarantee.proof, ledger=None)
+    dp.replay(fit.ledger, by_numbers)
     entries = list(fit.ledger)
     altered = {field: to(entries[at]) for field, to in ENTRY[change].items()}
     entries[at] = replace(entries[at], **altered)
     with pytest.raises(ReplayError):
+        dp.replay(Ledger(tuple(entries)), by_numbers)
+
+
+@pytest.mark.parametrize("change", [*ENTRY, "another name"])
+def test_a_proof_knows_its_ledger(change: str) -> None:
+    """Also where the numbers happen to agree: another law under zCDP, another adjacency for all."""
+    fit = private_fit(budget(accountant="zcdp"))
+    assert fit.guarantee.proof is not None
+    dp.replay(fit.ledger, fit.guarantee.proof)
+    changes = ENTRY.get(change, {"what": lambda e: e.what + "?"})
+    entries = [
+        replace(entry, **{field: to(entry) for field, to in changes.items()})
+        for entry in fit.ledger
+    ]
+    with pytest.raises(ReplayError, match="not the one"):
         dp.replay(Ledger(tuple(entries)), fit.guarantee.proof)
 
 

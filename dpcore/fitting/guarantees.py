@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dpcore.accounting import best_proof, compose
 from dpcore.fitting.plan import NoisePlan
 from dpcore.privacy import Claim, Guarantee, Ledger, Privacy, Proof
@@ -55,9 +57,16 @@ def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:
     if request.delta is None or schema.rehearsal or not ledger.proved:
         return None
     if request.mode == "paper":
-        return best_proof(ledger.events, request.delta)
+        return replace(best_proof(ledger.events, request.delta), ledger=ledger.fingerprint())
     bound = compose(ledger.events, request.accountant, delta=request.delta)
-    return Proof(float(bound.epsilon), request.delta, request.accountant, bound.kind, bound.source)
+    return Proof(
+        float(bound.epsilon),
+        request.delta,
+        request.accountant,
+        bound.kind,
+        bound.source,
+        ledger.fingerprint(),
+    )
 
 
 def _claim(request: Privacy, plan: NoisePlan, proof: Proof | None) -> Claim | None:

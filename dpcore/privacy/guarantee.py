@@ -29,7 +29,8 @@ class Claim:
 class Proof:
     """An upper bound on epsilon for the mechanism as it ran, replayable from ledger and delta.
 
-    ``accountant`` computed ``epsilon``; ``kind`` is ``exact`` or ``upper bound``.
+    ``accountant`` computed ``epsilon``; ``kind`` is ``exact`` or ``upper bound``. ``ledger``: the
+    fingerprint of the ledger it was computed from, where it belongs to one.
     """
 
     epsilon: float
@@ -37,6 +38,7 @@ class Proof:
     accountant: str
     kind: str
     source: str
+    ledger: str | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -112,5 +112,5 @@ class Ledger:
 
     def fingerprint(self) -> str:
         """Short hash of the entries: two ledgers with one fingerprint tell the same story."""
-        text = json.dumps(self.as_list(), sort_keys=True, default=float)
+        text = json.dumps([asdict(entry) for entry in self.entries], sort_keys=True, default=repr)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
