@@ -94,12 +94,17 @@ ENTRY = {
 }
 
 
-@pytest.mark.parametrize("change", ENTRY)
+@pytest.mark.parametrize(
+    ("accountant", "change"),
+    [
+        (accountant, change)
+        for accountant in ("exact", "zcdp", "linear")
+        for change in ENTRY
+        if (accountant, change) != ("zcdp", "another law")  # zCDP: 1/(2 z^2) for both laws
+    ],
+)
 @pytest.mark.parametrize("at", [0, 2, 4])
-@pytest.mark.parametrize("accountant", ["exact", "zcdp", "linear"])
 def test_altering_one_event_breaks_the_replay(change: str, at: int, accountant: str) -> None:
-    if (accountant, change) == ("zcdp", "another law"):
-        pytest.skip("zCDP charges 1/(2 z^2) for both laws, so epsilon is the same")
     fit = private_fit(budget(accountant=accountant))
     assert fit.guarantee.proof is not None
     by_numbers = replace(fit.guarantee.proof, ledger=None)
