@@ -91,7 +91,7 @@ def _claim(request: Privacy, plan: NoisePlan, proof: Proof | None) -> Claim | No
 
 def _assumptions(request: Privacy, schema: Schema) -> tuple[str, ...]:
     lines = [
-        "bounds, number of iterations and start were chosen without looking at the data",
+        "bounds, column types, iterations and start were chosen without looking at the data",
         "noise is drawn in floating point, treated as real arithmetic",
     ]
     if request.adjacency == "replace_one":

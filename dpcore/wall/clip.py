@@ -1,6 +1,7 @@
 """Clipping: every row is put inside public bounds before anything is computed from it.
 
-What happens to a cell under privacy depends on public facts alone:
+What happens to a number under privacy depends on public facts alone (a number column that holds
+text is not what the schema says, and is refused before anything is computed):
 
 =====================  =====================================================
 cell                   becomes
