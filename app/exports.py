@@ -1,50 +1,60 @@
-"""Reproduce: a command, a script and a notebook that give the numbers on the screen."""
+"""Reproduce: a command, a script and a notebook that give the numbers on the screen.
+
+Numbers are written in full, never as the screen rounds them: a fit at delta 0.00001234 is another
+fit than one at 0.0000123.
+"""
 
 from __future__ import annotations
 
 import json
 import shlex
+from typing import Any
 
-from app.scenario import GENERATED, RECIPES, Made, Scenario
-from dpcore.privacy.guarantee import show
+import numpy as np
+
+from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario
+from dpcore.errors import InputError
 
 
 def command(scenario: Scenario) -> str:
-    """The fit as a command line."""
+    """The fit as a command line; with one person removed, a remark that only a script can do that.
+
+    Raises InputError for an upload.
+    """
+    source = _source(scenario)
+    if scenario.without:
+        return "# One person is removed here: the script and the notebook do that, no command does."
     recipe = RECIPES[scenario.method]
-    words = ["dpcore", "fit", "gmm", _source(scenario)]
     options = {
         "components": scenario.components,
         "iterations": scenario.iterations,
-        "epsilon": f"{scenario.epsilon:g}",
-        "delta": show(scenario.delta),
+        "epsilon": _number(scenario.epsilon),
+        "delta": _number(scenario.delta),
         "accountant": scenario.count_by,
         "mode": recipe.mode,
         "combination": recipe.combination,
         "covariance": scenario.covariance,
         "adjacency": scenario.adjacency,
         "rows-per-person": scenario.rows_per_person,
-        "clip": f"{scenario.clip:g}",
+        "clip": _number(scenario.clip),
         "seed": scenario.noise,
     }
+    words = ["dpcore", "fit", "gmm", source]
     words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return shlex.join(words)
 
 
-def _source(scenario: Scenario) -> str:
-    if scenario.data == GENERATED:
-        return f"generated:{Made.parse(scenario.made)}"
-    return f"bundled:{scenario.data}"
-
-
 def script(scenario: Scenario) -> str:
-    """The fit as a Python script that prints parameters and guarantee as JSON."""
+    """The fit as a Python script that prints parameters and guarantee as JSON.
+
+    Raises InputError for an upload.
+    """
     return "\n\n".join(_cells(scenario)) + "\n"
 
 
 def notebook(scenario: Scenario) -> str:
-    """The same as a Jupyter notebook."""
-    cells = [
+    """The same as a Jupyter notebook. Raises InputError for an upload."""
+    cells: list[dict[str, Any]] = [
         {
             "cell_type": "code",
             "execution_count": None,
@@ -61,14 +71,44 @@ def notebook(scenario: Scenario) -> str:
     )
 
 
+def _source(scenario: Scenario) -> str:
+    """The data as :func:`dpcore.load` and the command line name it."""
+    if scenario.data == UPLOAD:
+        raise InputError(
+            "data",
+            "the noise on your own table is keyed by a secret of this process",
+            "fit the file again with dpcore fit, which draws other noise",
+        )
+    if scenario.data == GENERATED:
+        return f"generated:{Made.parse(scenario.made)}"
+    return f"bundled:{scenario.data}"
+
+
+def _number(value: float) -> str:
+    """Every digit, none needless, no exponent.
+
+    >>> _number(1.0), _number(0.00001), _number(1.0712345678901)
+    ('1', '0.00001', '1.0712345678901')
+    """
+    return np.format_float_positional(value, trim="-")
+
+
 def _cells(scenario: Scenario) -> list[str]:
     recipe = RECIPES[scenario.method]
+    source = f"table = dp.load({_source(scenario)!r})"
+    imports = "import json\n\nimport dpcore as dp"
+    if scenario.without:
+        imports += "\nfrom dpcore.evaluation.metrics import loneliest_row"
+        source += (
+            "\n# without the person farthest from all others"
+            f"\ntable = table.neighbour(loneliest_row(table), {scenario.adjacency!r})"
+        )
     fit = f"""fit = dp.fit(
     "gmm",
     table,
     privacy=dp.Privacy(
-        epsilon={scenario.epsilon!r},
-        delta={scenario.delta!r},
+        epsilon={_number(scenario.epsilon)},
+        delta={_number(scenario.delta)},
         adjacency={scenario.adjacency!r},
         accountant={scenario.count_by!r},
         mode={recipe.mode!r},
@@ -78,13 +118,18 @@ def _cells(scenario: Scenario) -> list[str]:
     iterations={scenario.iterations!r},
     covariance={scenario.covariance!r},
     combination={recipe.combination!r},
-    clip={scenario.clip!r},
+    clip={_number(scenario.clip)},
     seed={scenario.noise!r},  # a rehearsal; leave the seed out for fresh noise
 )"""
-    return [
-        "import json\n\nimport dpcore as dp",
-        f"table = dp.load({_source(scenario)!r})",
-        fit,
-        "print(json.dumps({**fit.parameters.as_dict(), "
-        '"epsilon": fit.guarantee.epsilon, "sentence": fit.guarantee.sentence()}))',
-    ]
+    show = """print(
+    json.dumps(
+        {
+            "parameters": fit.parameters.as_dict(),
+            "guarantee": fit.guarantee.as_dict(),
+            "sentence": fit.guarantee.sentence(),
+        },
+        indent=2,
+        default=float,
+    )
+)"""
+    return [imports, source, fit, show]

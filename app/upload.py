@@ -6,9 +6,8 @@ deliberate click; on a server that locks exact values, never.
 
 from __future__ import annotations
 
-import hashlib
-import os
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -17,11 +16,13 @@ import streamlit as st
 from app import compute
 from app.compute import Data
 from app.scenario import Scenario
+from app.state import change
 from dpcore.datasets.generators import stand_in
-from dpcore.datasets.load import InMemory, read_frame
+from dpcore.datasets.load import InMemory, load, read_frame
 from dpcore.errors import DPCoreError, InputError
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
+from dpcore.wall.table import locked as server_locked
 
 SLOT = "upload"
 TYPES = ["csv", "tsv", "gz", "parquet", "npz"]
@@ -35,12 +36,25 @@ PRESETS = {
 
 @dataclass
 class Upload:
-    """One uploaded table of one session. shown: the custodian has asked for exact values."""
+    """One uploaded table of one session, and what its custodian has entered about it.
 
-    name: str
-    frame: pd.DataFrame
-    schema: Schema | None
+    mark: tells this upload from every other one, also from one of the same name. limits: the
+    editor's lines. toml: name and bytes of a schema file that stands in their place. rows: how many
+    to plan with; the table's own number, or on a locked server a public guess. table: the sealed
+    rows with the limits in use, ``None`` while these are being entered. shown: the custodian asked
+    for exact values.
+    """
+
+    file: InMemory
+    limits: pd.DataFrame
+    rows: int
+    unit: str = "person"
+    rows_per_person: int = 1
+    toml: tuple[str, bytes] | None = None
+    table: PrivateTable | None = None
     shown: bool = False
+    mark: str = field(default_factory=lambda: secrets.token_hex(8))
+    ready: dict[bool, Data] = field(default_factory=dict)
 
 
 def _upload() -> Upload | None:
@@ -50,7 +64,7 @@ def _upload() -> Upload | None:
 
 def locked() -> bool:
     """Whether this server shows no view computed from an upload."""
-    return os.environ.get("DPCORE_LOCK_TRUTH") == "1"
+    return server_locked()
 
 
 def shown() -> bool:
@@ -62,18 +76,23 @@ def shown() -> bool:
 def ready() -> Data | None:
     """The upload as data to fit: stand-in rows until the custodian asks for the real ones."""
     found = _upload()
-    if found is None or found.schema is None:
+    if found is None or found.table is None:
         return None
-    rows = len(found.frame)
-    text = found.schema.to_toml()
-    if shown():
-        table, kind = PrivateTable.seal(found.frame, found.schema), "real"
-    else:
-        table, kind = PrivateTable.seal(stand_in(found.schema, rows), found.schema), "stand-in"
-    mark = hashlib.blake2b(f"{id(found)}/{kind}/{text}".encode(), digest_size=8).hexdigest()
-    return Data(
-        f"upload/{mark}", found.name, table, found.schema, "upload", rows, compute.process_secret()
-    )
+    real = shown()
+    if real not in found.ready:
+        found.ready[real] = _data(found, found.table, real)
+    return found.ready[real]
+
+
+def _data(found: Upload, table: PrivateTable, real: bool) -> Data:
+    schema = table.schema
+    assert schema is not None  # a table is taken into use with its limits
+    if not real:
+        table = PrivateTable.seal(stand_in(schema, found.rows), schema, open_to_all=True)
+    kind = "real" if real else "stand-in"
+    key = f"upload/{found.mark}/{kind}/{schema.to_toml()}/{found.rows}"
+    title, secret = found.file.name, compute.process_secret()
+    return Data(key, title, table, schema, "upload", found.rows, secret)
 
 
 def panel(scenario: Scenario) -> None:
@@ -84,45 +103,96 @@ def panel(scenario: Scenario) -> None:
         icon=":material/straighten:",
     )
     file = st.file_uploader("A table", TYPES, key="upload_file", max_upload_size=100)
-    if file is not None and (
-        _upload() is None or st.session_state.get("upload_id") != file.file_id
-    ):
+    if file is not None and st.session_state.get("upload_id") != file.file_id:
         try:
-            frame = read_frame(InMemory(file.name, file.getvalue()))
+            st.session_state[SLOT] = _opened(file.name, file.getvalue())
+            st.session_state["upload_id"] = file.file_id
         except DPCoreError as error:
             st.error(str(error))
-            return
-        st.session_state["upload_id"] = file.file_id
-        st.session_state[SLOT] = Upload(file.name, frame, None)
     found = _upload()
     if found is None:
         st.caption("Read so far: nothing.")
         return
-    st.caption("Read so far: the header and each column's type; nothing has left this machine.")
-    edited = _editor(found)
-    rows_per_person = st.number_input(
-        "How many rows can one person have?", 1, 1000, 1, key="upload_rpp"
+    st.caption(
+        f"{found.file.name} lies in this machine's memory, and nothing has left it. "
+        "Looked at so far: the header and each column's type."
     )
-    unit = st.text_input("One row is about one…", "person", key="upload_unit")
-    toml = st.file_uploader("Or a schema file (.toml)", ["toml"], key="upload_toml")
+    edited = _entered(found)
     if st.button("Use these limits", type="primary"):
         try:
-            found.schema = _schema(edited, toml, unit, int(rows_per_person))
-            PrivateTable.seal(found.frame, found.schema)
-        except InputError as error:
+            _accept(found, edited)
+        except DPCoreError as error:
             st.error(str(error))
             return
+        change(rows_per_person=found.rows_per_person)
         st.rerun()
 
 
-def _editor(found: Upload) -> pd.DataFrame:
+def _opened(name: str, content: bytes) -> Upload:
+    file = InMemory(name, content)
+    frame = read_frame(file)
+    return Upload(file, _blank(frame), rows=1000 if locked() else len(frame))
+
+
+def _entered(found: Upload) -> pd.DataFrame:
+    """The editor's lines; the other answers are kept on the upload."""
+    edited = _editor(found)
+    left, right = st.columns(2)
+    found.unit = left.text_input("One row is about one…", found.unit, key="upload_unit")
+    found.rows_per_person = int(
+        right.number_input(
+            "How many rows can one person have?", 1, 1000, found.rows_per_person, key="upload_rpp"
+        )
+    )
+    if locked():
+        found.rows = int(
+            st.number_input(
+                "About how many rows? A public guess, to plan with",
+                20,
+                1_000_000,
+                found.rows,
+                key="upload_rows",
+            )
+        )
+    file = st.file_uploader("Or a schema file (.toml)", ["toml"], key="upload_toml")
+    if file is not None:
+        found.toml = (file.name, file.getvalue())
+    elif found.toml is not None and not st.checkbox(
+        f"Use the limits of {found.toml[0]}", True, key="upload_keep_toml"
+    ):
+        found.toml = None
+    return edited
+
+
+def _accept(found: Upload, edited: pd.DataFrame) -> None:
+    """Take the limits into use, if the table can be read under them; else nothing changes.
+
+    A schema file outranks the editor's lines.
+    """
+    if found.toml is not None:
+        schema = _parsed(*found.toml)
+        found.unit, found.rows_per_person = schema.unit, schema.rows_per_person
+    else:
+        schema = _schema(edited, found.unit, found.rows_per_person)
+    found.table = load(found.file, schema=schema)
+    found.limits, found.ready = edited, {}
+
+
+def _parsed(name: str, content: bytes) -> Schema:
+    try:
+        return Schema.parse(content.decode("utf-8"), name)
+    except UnicodeDecodeError:
+        raise InputError(name, "it is not UTF-8 text", "save it as UTF-8") from None
+
+
+def _blank(frame: pd.DataFrame) -> pd.DataFrame:
     """One line a column, limits empty: to be filled from the code book, not from the data."""
     from pandas.api.types import is_numeric_dtype
 
-    numeric = [bool(is_numeric_dtype(found.frame[name])) for name in found.frame.columns]
-    start = pd.DataFrame(
+    numeric = [bool(is_numeric_dtype(frame.iloc[:, i])) for i in range(frame.shape[1])]
+    return pd.DataFrame(
         {
-            "column": [str(name) for name in found.frame.columns],
+            "column": [str(name) for name in frame.columns],
             "use": numeric,
             "preset": pd.Series([None] * len(numeric), dtype="object"),
             "lower": pd.Series([None] * len(numeric), dtype="Float64"),
@@ -131,6 +201,9 @@ def _editor(found: Upload) -> pd.DataFrame:
             "missing": pd.Series([None] * len(numeric), dtype="Float64"),
         }
     )
+
+
+def _editor(found: Upload) -> pd.DataFrame:
     config: dict[str, Any] = {
         "column": st.column_config.TextColumn("Column", disabled=True),
         "use": st.column_config.CheckboxColumn("Fit it"),
@@ -141,17 +214,16 @@ def _editor(found: Upload) -> pd.DataFrame:
         "missing": st.column_config.NumberColumn("If missing, use"),
     }
     edited: pd.DataFrame = st.data_editor(
-        start, column_config=config, hide_index=True, key="upload_limits", width="stretch"
+        found.limits,
+        column_config=config,
+        hide_index=True,
+        key=f"upload_limits_{found.mark}",
+        width="stretch",
     )
     return edited
 
 
-def _schema(edited: pd.DataFrame, toml: Any, unit: str, rows_per_person: int) -> Schema:
-    if toml is not None:
-        try:
-            return Schema.parse(toml.getvalue().decode("utf-8"), toml.name)
-        except UnicodeDecodeError:
-            raise InputError(toml.name, "it is not UTF-8 text", "save it as UTF-8") from None
+def _schema(edited: pd.DataFrame, unit: str, rows_per_person: int) -> Schema:
     columns = []
     for line in edited.to_dict("records"):
         if not line["use"]:
@@ -179,7 +251,8 @@ def custodian_bar() -> None:
     found = _upload()
     if found is None:
         return
-    left, right = st.columns([5, 2], vertical_alignment="center")
+    left, middle, right = st.columns([4, 1.4, 2.2], vertical_alignment="center")
+    middle.button("Change limits or file", on_click=_reopen, width="stretch")
     if locked():
         left.caption(
             "This server is locked: plans use stand-in rows; only a release reads the table."
@@ -201,4 +274,11 @@ def custodian_bar() -> None:
 def _show(choice: bool) -> None:
     found = _upload()
     if found is not None:
-        found.shown = choice
+        found.shown = choice and not locked()
+
+
+def _reopen() -> None:
+    """Back to the upload's screen; everything entered is still there."""
+    found = _upload()
+    if found is not None:
+        found.table = None

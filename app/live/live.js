@@ -37,6 +37,9 @@ function show(value, digits = 4) {
   return Number(value.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 8 });
 }
 
+/** A number beside an axis, with the minus sign of print. */
+const tickText = (value) => show(value, 6).replace("-", "−");
+
 /** `**bold**` is the only markup a text may hold; everything else is plain text. */
 function rich(text) {
   return text.split("**").map((part, i) => (i % 2 ? make("strong", {}, [part]) : part));
@@ -111,6 +114,14 @@ function ellipsePath(card, [mx, my, xx, xy, yy], level) {
   return d && `${d}Z`;
 }
 
+/** Whether an ellipse reaches past the card's frame to both sides, or above and below it. */
+function covers(card, [mx, my, xx, , yy], level) {
+  const { x0, x1, y0, y1 } = card.frame;
+  const [dx, dy] = [level * Math.sqrt(xx), level * Math.sqrt(yy)];
+  const wide = card.px(mx - dx) < x0 && card.px(mx + dx) > x1;
+  return wide || (card.py(my + dy) < y0 && card.py(my - dy) > y1);
+}
+
 /** Path through points, broken where a number is missing. */
 function linePath(card, xs, ys) {
   let d = "";
@@ -178,6 +189,8 @@ const LAYERS = {
           const [x, y] = [card.px(numbers[0]), card.py(numbers[1])];
           const plus = `M${x - 5} ${y}h10M${x} ${y - 5}v10`;
           path.setAttribute("d", level ? ellipsePath(card, numbers, level) : plus);
+          // A group wider than the card would only dye it: its outline says enough.
+          if (level) path.style.fillOpacity = covers(card, numbers, level) ? 0 : "";
           path.dataset.cx = numbers[0];
           path.dataset.cy = numbers[1];
         }
@@ -255,10 +268,15 @@ const LAYERS = {
       group.append(line, dot);
       return (step) => {
         const [x, y] = [card.px(layer.x[step]), card.py(layer.y[step])];
-        line.style.display = finite(x) ? "" : "none";
-        dot.style.display = finite(x) && finite(y) ? "" : "none";
-        if (finite(x)) set(line, { x1: x, x2: x, y1: card.frame.y0, y2: card.frame.y1 });
-        if (finite(x) && finite(y)) set(dot, { cx: x, cy: y });
+        const { x0, x1, y0, y1 } = card.frame;
+        const across = x >= x0 - 1 && x <= x1 + 1; // never for NaN
+        const seen = across && finite(y);
+        line.style.display = across ? "" : "none";
+        dot.style.display = seen ? "" : "none";
+        if (across) set(line, { x1: x, x2: x, y1: y0, y2: y1 });
+        // Beyond the frame it waits at the edge, hollow: further out it would lie on the numbers.
+        if (seen) set(dot, { cx: x, cy: clamp(y, y0, y1) });
+        dot.classList.toggle("dpl-beyond", seen && (y < y0 - 1 || y > y1 + 1));
       };
     },
     moves: () => true,
@@ -285,9 +303,13 @@ const LAYERS = {
         set(grip, { d, "aria-valuenow": show(factor, 3), "data-factor": factor });
         set(label, { x: card.px(layer.cx), y: card.py(layer.cy + factor * layer.ry) - 6 });
       };
+      // The same ring on another card (same name) moves along.
+      card.rings.push({ name: layer.name, follow: (value) => { factor = value; draw(); } });
       const move = (value) => {
-        factor = clamp(value, ...layer.limits);
-        draw();
+        const wanted = clamp(value, ...layer.limits);
+        for (const other of card.live.cards.values()) {
+          other.rings.filter((r) => r.name === layer.name).forEach((r) => r.follow(wanted));
+        }
       };
       const send = () => card.live.send("ring", { name: layer.name, factor });
       grip.addEventListener("pointerdown", (down) => {
@@ -365,6 +387,7 @@ class Card {
     this.canvas.style.display = panel.layers.some((l) => l.kind === "points") ? "" : "none";
     this.body.replaceChildren();
     this.over.replaceChildren();
+    this.rings = [];
     this.layers = panel.layers.map((layer) => {
       const group = svg("g");
       // Rules' labels and the ring's grip may reach past the frame; all else is clipped to it.
@@ -388,12 +411,25 @@ class Card {
     this.labelRoom = this.measureLabels();
   }
 
-  /** Room for the longest label of any step, so that nothing shifts while the slider moves. */
-  measureLabels() {
+  /** Width of the longest of some texts at 13 px. */
+  widest(texts) {
     const pen = this.canvas.getContext("2d");
     pen.font = `13px ${getComputedStyle(this.live.root).fontFamily}`;
+    return Math.max(0, ...texts.map((text) => pen.measureText(text).width));
+  }
+
+  /** Room for the longest label of any step, so that nothing shifts while the slider moves. */
+  measureLabels() {
     const texts = this.labels.flatMap(({ layer }) => layer.label);
-    return texts.length ? Math.max(...texts.map((t) => pen.measureText(t).width)) + 34 : 0;
+    return texts.length ? this.widest(texts) + 44 : 0;
+  }
+
+  /** Room for the axis title and the numbers beside it, in steps: zooming must not make it jitter. */
+  leftRoom(view, height) {
+    const { y } = this.panel;
+    const ticks = [home(y), view.y].flatMap((range) => ticksOf(y, range, height / 50));
+    const numbers = this.widest(ticks.map(tickText));
+    return Math.max(MARGIN.left, 16 * Math.ceil((numbers + 38) / 16));
   }
 
   /** Everything: called when the size, the zoom, the theme or the scene has changed. */
@@ -403,11 +439,12 @@ class Card {
     const right = Math.max(MARGIN.right, Math.min(this.labelRoom, width * 0.4));
     // A reference near the top has its label above it.
     const top = MARGIN.top + (this.panel.layers.some((l) => l.kind === "rule") ? 8 : 0);
+    const view = this.live.view(this.panel);
+    const left = this.leftRoom(view, height - MARGIN.bottom - top);
     this.frame = {
-      x0: MARGIN.left, x1: width - right, y0: top, y1: height - MARGIN.bottom, width, height,
+      x0: left, x1: width - right, y0: top, y1: height - MARGIN.bottom, width, height,
     };
     const { x0, x1, y0, y1 } = this.frame;
-    const view = this.live.view(this.panel);
     const scale = (axis, [a, b], from, to) => (v) =>
       finite(v) ? from + ((into(axis, v) - a) / (b - a)) * (to - from) : NaN;
     this.px = scale(this.panel.x, view.x, x0, x1);
@@ -446,16 +483,18 @@ class Card {
     for (const v of ticksOf(y, view.y, (y1 - y0) / 50)) {
       const p = this.py(v);
       nodes.push(svg("line", { x1: x0, x2: x1, y1: p, y2: p }));
-      text(show(v, 6), { x: x0 - 8, y: p + 4, "text-anchor": "end" });
+      text(tickText(v), { x: x0 - 8, y: p + 4, "text-anchor": "end" });
     }
     for (const v of ticksOf(x, view.x, (x1 - x0) / 90)) {
       const p = this.px(v);
       nodes.push(svg("line", { x1: p, x2: p, y1: y0, y2: y1 }));
-      text(show(v, 6), { x: p, y: y1 + 17, "text-anchor": "middle" });
+      text(tickText(v), { x: p, y: y1 + 17, "text-anchor": "middle" });
     }
     const title = { class: "dpl-axis", "text-anchor": "middle" };
     text(x.label, { ...title, x: (x0 + x1) / 2, y: y1 + 36 });
-    const middle = (y0 + y1) / 2;
+    // A title longer than its axis is kept on the card.
+    const half = Math.min(this.widest([y.label]) / 2 + 2, this.frame.height / 2);
+    const middle = clamp((y0 + y1) / 2, half, this.frame.height - half);
     text(y.label, { ...title, x: 20, y: middle, transform: `rotate(-90 20 ${middle})` });
     this.grid.replaceChildren(...nodes);
   }

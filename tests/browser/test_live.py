@@ -230,7 +230,8 @@ def test_the_table_shows_the_numbers_of_the_current_step(demo: Any) -> None:
     demo.locator(THUMB).first.focus()
     demo.keyboard.press("ArrowLeft")
     demo.wait_for_function(
-        "() => !document.querySelector('[data-panel=private] caption').textContent.includes('ε = 1')"
+        "() => !document.querySelector('[data-panel=private] caption')"
+        ".textContent.includes('ε = 1')"
     )
     assert row.inner_text() != before
 

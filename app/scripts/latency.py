@@ -1,0 +1,187 @@
+"""How soon the explorer answers, measured inside the page: ``python -m app.scripts.latency``.
+
+A clock starts with the browser's own time stamp of the event (the release, the key, the click) and
+stops in the first task after the frame that shows the answer. *Picture* is the main picture at the
+wanted budget; *page* is everything: exact box, guarantee, link, and no run of the script left. A
+time-out is a failure, not a long time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.scripts.stage import COMPLETE, browser, serve, wait_until_complete
+from dpcore.privacy.guarantee import show
+
+THUMB = ".st-key-epsilon_step [role=slider], .st-key-epsilon_step input[type=range]"
+BOX = ".st-key-epsilon_exact input"
+WARM_UP = 5
+PATIENCE = 30_000  # ms
+
+# Armed before the event, so that nothing is missed.
+ARM = """
+({kind, picture, page}) => {
+  const timing = (window.timing = {});
+  const shows = {picture: new Function(`return ${picture}`), page: new Function(`return ${page}`)};
+  const stop = (name) => {
+    const {port1, port2} = new MessageChannel();
+    port1.onmessage = () => (timing[name] = performance.now() - timing.start);
+    port2.postMessage(0);
+  };
+  const look = () => {
+    const open = Object.keys(shows).filter((name) => !shows[name]());
+    Object.keys(shows).filter((name) => !open.includes(name)).forEach((name) => {
+      delete shows[name];
+      stop(name);
+    });
+    if (open.length) requestAnimationFrame(look);
+  };
+  document.addEventListener(kind, (event) => {
+    timing.start = event.timeStamp;
+    requestAnimationFrame(look);
+  }, {capture: true, once: true});
+}
+"""
+
+IDLE = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+DRAWN = "document.querySelector('.dpl').dataset.epsilon"
+EVERYWHERE = (
+    f"Number(document.querySelector('{BOX}').value) === {{wanted}}"
+    " && Number(new URLSearchParams(location.search).get('epsilon') ?? 1) === {wanted}"
+    " && document.querySelector('[data-live=guarantee]').textContent.includes('{label}')"
+    f" && {IDLE}"
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Milliseconds from an event to the picture and to the whole page."""
+
+    picture: float
+    page: float
+
+
+def timed(page: Any, kind: str, picture: str, whole: str, act: Callable[[], None]) -> Answer:
+    """Do something and time the answer; the conditions are JavaScript expressions."""
+    page.evaluate(ARM, {"kind": kind, "picture": picture, "page": whole})
+    act()
+    page.wait_for_function(
+        "window.timing.picture !== undefined && window.timing.page !== undefined", timeout=PATIENCE
+    )
+    found = page.evaluate("window.timing")
+    return Answer(found["picture"], found["page"])
+
+
+def grasp(page: Any) -> tuple[float, float, float, float]:
+    """Centre of the thumb, then left end and width of the track."""
+    x, y = page.locator(THUMB).first.evaluate(
+        "n => { const b = (n.closest('[class*=humb]') ?? n.parentElement)"
+        ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] }"
+    )
+    track = page.locator(".st-key-epsilon_step [data-testid=stSlider]").bounding_box()
+    return x, y, track["x"], track["width"]
+
+
+def release(page: Any, share: float) -> Answer:
+    """Drag the thumb to a share of the track in small steps and let go."""
+    x, y, left, width = grasp(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    goal = left + width * share
+    for i in range(1, 13):
+        page.mouse.move(x + (goal - x) * i / 12, y)
+    page.wait_for_timeout(50)
+    label = page.locator(THUMB).first.get_attribute("aria-valuetext")
+    picture, whole = _conditions(label)
+    return timed(page, "pointerup", picture, whole, page.mouse.up)
+
+
+def key(page: Any, name: str) -> Answer:
+    """Press an arrow key on the slider."""
+    thumb = page.locator(THUMB).first
+    thumb.focus()
+    before = thumb.get_attribute("aria-valuetext")
+    now = f"document.querySelector('{THUMB.split(',')[1].strip()}').getAttribute('aria-valuetext')"
+    moved = f"{now} !== '{before}' && {DRAWN} === {now}"
+    whole = f"{moved} && Number(document.querySelector('{BOX}').value) === Number({now}) && {IDLE}"
+    return timed(page, "keydown", moved, whole, lambda: page.keyboard.press(name))
+
+
+def typed(page: Any, value: float) -> Answer:
+    """Type a budget that is not on the slider's grid: it has to be fitted first."""
+    box = page.locator(BOX)
+    box.fill(f"{value:g}")
+    picture, whole = _conditions(show(value))
+    return timed(page, "keydown", picture, whole, lambda: box.press("Enter"))
+
+
+def new_noise(page: Any) -> Answer:
+    """Draw the noise again: the current point first, then its grid and the other draws."""
+    scene = page.evaluate("document.querySelector('.dpl').dataset.scene")
+    changed = f"document.querySelector('.dpl').dataset.scene !== '{scene}'"
+    button = page.get_by_role("button", name="New noise").first
+    return timed(page, "click", changed, f"{changed} && ({COMPLETE.strip()})()", button.click)
+
+
+def _conditions(label: str) -> tuple[str, str]:
+    wanted = EVERYWHERE.format(wanted=float(label), label=f"epsilon = {label}")
+    return f"{DRAWN} === '{label}'", wanted
+
+
+def _series(page: Any, releases: int) -> Iterator[tuple[str, list[Answer]]]:
+    rng = np.random.default_rng(0)
+    shares = 0.05 + 0.9 * rng.permutation(np.linspace(0, 1, WARM_UP + releases))
+    yield "slider released", [release(page, share) for share in shares][WARM_UP:]
+    yield "arrow key", [key(page, ("ArrowLeft", "ArrowRight")[i % 2]) for i in range(releases)]
+    some = max(3, releases // 3)
+    yield "exact box, off the grid", [typed(page, 0.53 + 0.07 * i) for i in range(some)]
+    yield "New noise", [new_noise(page) for _ in range(some)]
+
+
+def measure(releases: int = 30) -> list[dict[str, Any]]:
+    """One row an action: how many, and median and 95th percentile in ms of picture and page."""
+    with browser() as chromium, serve() as url:
+        page = chromium.new_page(viewport={"width": 1280, "height": 1000})
+        page.goto(url)
+        wait_until_complete(page)
+        return [_row(action, answers) for action, answers in _series(page, releases)]
+
+
+def _row(action: str, answers: list[Answer]) -> dict[str, Any]:
+    def middle_and_worst(name: str) -> dict[str, float]:
+        times = np.array([getattr(answer, name) for answer in answers])
+        p50, p95 = np.percentile(times, [50, 95])
+        return {f"{name}_p50": round(float(p50)), f"{name}_p95": round(float(p95))}
+
+    return {
+        "action": action,
+        "times": len(answers),
+        **middle_and_worst("picture"),
+        **middle_and_worst("page"),
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m app.scripts.latency", description=__doc__)
+    parser.add_argument("--releases", type=int, default=30, metavar="N")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    rows = measure(args.releases)
+    if args.json:
+        print(json.dumps(rows, indent=2))
+        return
+    columns = ["times", "picture_p50", "picture_p95", "page_p50", "page_p95"]
+    print(f"{'ms from the event':<24}" + "".join(f"{name:>13}" for name in columns))
+    for row in rows:
+        print(f"{row['action']:<24}" + "".join(f"{row[name]:>13}" for name in columns))
+
+
+if __name__ == "__main__":
+    main()

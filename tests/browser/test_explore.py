@@ -1,0 +1,532 @@
+"""The explorer in a real browser: it follows the hand, keeps its state, and guards an upload."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.scripts.latency import BOX, THUMB, grasp, release
+from app.scripts.stage import wait_until_complete
+
+BOLD = '[data-panel="private"] .dpl-bold .dpl-ellipse[data-level="2"]'
+EXACT = '[data-panel="exact"] .dpl-bold .dpl-ellipse[data-level="2"]'
+CROSSES = '[data-panel="exact"] .dpl-bold .dpl-centre'
+SMALL = "data=generated&made=200x2x2x1"  # a table that is worked out at once
+LINE = '[data-live="guarantee"]'
+
+# Each redraw as the page itself sees it, once a frame.
+RECORD = """
+(bold) => {
+  const root = document.querySelector(".dpl");
+  window.seen = [];
+  new MutationObserver(() => {
+    const ellipse = document.querySelector(bold);
+    window.seen.push({
+      time: performance.now(), epsilon: root.dataset.epsilon,
+      cx: ellipse.dataset.cx, path: ellipse.getAttribute("d"),
+      line: document.querySelector('[data-live="guarantee"]').textContent,
+    });
+  }).observe(root, { attributes: true, attributeFilter: ["data-updates"] });
+}
+"""
+
+
+@pytest.fixture
+def explore(page: Any, server: Any) -> Callable[..., Any]:
+    """``explore(link)`` opens the explorer and waits until nothing more is coming."""
+
+    def open_link(link: str = "", **env: str) -> Any:
+        page.goto(f"{server(None, env=env)}/{link}")
+        if "upload" not in link:
+            wait_until_complete(page)
+        return page
+
+    return open_link
+
+
+def healthy(page: Any) -> None:
+    """No exception, no error message, and a picture."""
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert page.locator("[data-testid=stAlertContentError]").count() == 0
+    assert page.locator(BOLD).count() > 0
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option).first.click()
+
+
+def paths(page: Any, selector: str) -> list[str]:
+    return list(page.locator(selector).evaluate_all("n => n.map(e => e.getAttribute('d'))"))
+
+
+def text(page: Any, selector: str) -> str:
+    return str(page.locator(selector).first.inner_text())
+
+
+def epsilon(page: Any) -> str:
+    return str(page.evaluate("document.querySelector('.dpl').dataset.epsilon"))
+
+
+def answered(page: Any, label: str) -> None:
+    """Wait until Python has answered: exact box, guarantee and link."""
+    page.wait_for_function(
+        "([box, value, label]) => Number(document.querySelector(box).value) === value"
+        " && document.querySelector('[data-live=guarantee]').textContent"
+        ".includes(`epsilon = ${label}`)"
+        " && Number(new URLSearchParams(location.search).get('epsilon') ?? 1) === value",
+        arg=[BOX, float(label), label],
+        timeout=15_000,
+    )
+
+
+# ---------------------------------------------------------------- the slider
+
+
+def test_the_picture_follows_the_hand_and_the_guarantee_follows_the_release(
+    explore: Any, record_property: Any
+) -> None:
+    page = explore()
+    page.evaluate(RECORD, BOLD)
+    x, y, left, width = grasp(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    began = page.evaluate("performance.now()")
+    for i in range(1, 27):  # from the middle to the left end, then over the whole slider
+        page.mouse.move(x + (left - x) * i / 26, y)
+    for i in range(1, 51):
+        page.mouse.move(left + width * i / 52, y)
+    page.wait_for_timeout(60)
+    seen = page.evaluate("window.seen")
+    rate = len(seen) / (seen[-1]["time"] - began) * 1000
+    print(f"{len(seen)} updates, {rate:.0f} a second")
+    record_property("updates_per_second", rate)
+    link = page.url
+    page.mouse.up()
+    assert len(seen) >= 20
+    assert rate >= 20
+    for before, after in pairwise(seen):
+        assert before["epsilon"] != after["epsilon"]
+        assert before["cx"] != after["cx"]
+        assert before["path"] != after["path"]
+        assert f"epsilon = {after['epsilon']}" in after["line"]
+    assert "epsilon" not in link, "Streamlit was asked before the release"
+    last = seen[-1]
+    answered(page, last["epsilon"])
+    assert epsilon(page) == last["epsilon"]
+    assert paths(page, BOLD)[0] == last["path"], "the picture jumped after the release"
+    healthy(page)
+
+
+def test_answers_after_a_release_come_soon(explore: Any, record_property: Any) -> None:
+    """Bounds that a slow machine meets as well; ``app.scripts.latency`` tells the speed."""
+    page = explore()
+    answers = [release(page, share) for share in np.linspace(0.05, 0.95, 16)[::-1]][1:]
+    for name in ("picture", "page"):
+        p50, p95 = np.percentile([getattr(a, name) for a in answers], [50, 95])
+        print(f"{name}: {p50:.0f} ms, 95th percentile {p95:.0f} ms")
+        record_property(f"{name}_p50", p50)
+        record_property(f"{name}_p95", p95)
+    assert len(answers) == 15
+    assert max(a.picture for a in answers) < 1500
+    assert max(a.page for a in answers) < 5000
+
+
+def test_the_keyboard_moves_slider_picture_and_guarantee(explore: Any) -> None:
+    page = explore()
+    thumb = page.locator(THUMB).first
+    before = paths(page, BOLD)
+    thumb.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_function("document.querySelector('.dpl').dataset.epsilon === '0.708'")
+    answered(page, "0.708")
+    assert paths(page, BOLD) != before
+    assert thumb.evaluate("n => n === document.activeElement"), "the slider lost the focus"
+
+
+def test_a_typed_budget_is_shown_exactly_and_the_thumb_comes_near(explore: Any) -> None:
+    page = explore()
+    page.locator(BOX).fill("3.3")
+    page.locator(BOX).press("Enter")
+    page.wait_for_function("document.querySelector('.dpl').dataset.epsilon === '3.30'")
+    answered(page, "3.30")
+    near = float(page.locator(THUMB).first.get_attribute("aria-valuetext"))
+    assert near == pytest.approx(3.3, rel=0.06)
+    assert near != 3.3
+    page.locator(THUMB).first.focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("Number(document.querySelector('.dpl').dataset.epsilon) < 3.2")
+    answered(page, epsilon(page))
+    healthy(page)
+
+
+def test_a_release_keeps_the_zoom(explore: Any) -> None:
+    page = explore()
+    panel = page.locator('[data-panel="private"]')
+    panel.hover()
+    panel.get_by_role("button", name="Zoom in").click()
+    page.wait_for_timeout(80)
+    ticks = panel.locator(".dpl-grid text").all_text_contents()
+    release(page, 0.8)
+    page.wait_for_timeout(100)
+    assert panel.locator(".dpl-grid text").all_text_contents() == ticks
+    panel.hover()
+    panel.get_by_role("button", name="Reset zoom").click()
+    page.wait_for_timeout(80)
+    assert panel.locator(".dpl-grid text").all_text_contents() != ticks
+
+
+def test_the_pictures_stay_in_their_place_while_the_slider_moves(explore: Any) -> None:
+    """A sentence that takes another line must not push the pictures down under the eye."""
+    page = explore()
+    x, y, left, width = grasp(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    tops = set()
+    for i in range(0, 53, 2):
+        page.mouse.move(left + width * i / 52, y)
+        page.wait_for_timeout(20)
+        tops.add(page.evaluate("document.querySelector('.dpl').getBoundingClientRect().top"))
+    page.mouse.up()
+    assert len(tops) == 1
+
+
+def test_a_dragged_ring_moves_on_both_cards_and_changes_the_clipping(explore: Any) -> None:
+    page = explore(f"?{SMALL}&clip=0.6")
+    ring = page.locator('[data-panel="exact"] [data-ring="clip"]')
+    left, y, half = ring.evaluate(
+        "n => { const b = n.getBBox(), s = n.ownerSVGElement.getBoundingClientRect();"
+        " return [s.x + b.x, s.y + b.y + b.height / 2, b.width / 2] }"
+    )
+    page.mouse.move(left + 2 * half, y)
+    page.mouse.down()
+    page.mouse.move(left + 1.7 * half, y, steps=5)
+    factors = page.locator('[data-ring="clip"]').evaluate_all("n => n.map(e => e.dataset.factor)")
+    assert len(factors) == 2
+    assert factors[0] == factors[1]
+    assert float(factors[0]) == pytest.approx(0.7, abs=0.03)
+    page.mouse.up()
+    page.wait_for_function("/clip=0.4/.test(location.search)")
+    page.wait_for_function(
+        "[...document.querySelectorAll('[data-ring=clip]')].every(e => e.dataset.factor === '1')"
+    )
+    healthy(page)
+
+
+def test_work_in_the_background_does_not_take_the_thumb_from_the_hand(explore: Any) -> None:
+    """New noise is worked out in parts; each part reruns the page while the slider is held."""
+    page = explore()
+    page.get_by_role("button", name="New noise").click()
+    x, y, left, width = grasp(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(left + width * 0.3, y, steps=6)
+    held = page.locator(THUMB).first.get_attribute("aria-valuetext")
+    wait_until_complete(page)
+    page.wait_for_timeout(300)
+    assert page.locator(THUMB).first.get_attribute("aria-valuetext") == held
+    assert epsilon(page) == held
+    page.mouse.up()
+    answered(page, held)
+
+
+# ---------------------------------------------------------------- links and choices
+
+
+def test_a_link_brings_back_the_same_state(explore: Any) -> None:
+    page = explore(f"?{SMALL}&noise=3&clip=0.8&count_by=zcdp")
+    release(page, 0.35)
+
+    def state() -> tuple[Any, ...]:
+        return (
+            epsilon(page),
+            paths(page, BOLD),
+            paths(page, EXACT),
+            text(page, LINE),
+            text(page, '[data-live="sentence"]'),
+            page.locator(BOX).input_value(),
+            page.locator(THUMB).first.get_attribute("aria-valuetext"),
+            page.evaluate("location.search"),
+        )
+
+    before = state()
+    page.reload()
+    wait_until_complete(page)
+    assert state() == before
+    assert "zCDP" in page.get_by_role("combobox", name="Count the cost by").input_value()
+
+
+def test_new_noise_moves_the_private_fit_and_one_person_less_moves_both(explore: Any) -> None:
+    page = explore("?data=rare_person&components=2")
+    private, plain = paths(page, BOLD), paths(page, EXACT)
+    page.get_by_role("button", name="New noise").click()
+    page.wait_for_function(
+        "([q, d]) => document.querySelector(q).getAttribute('d') !== d", arg=[BOLD, private[0]]
+    )
+    wait_until_complete(page)
+    assert paths(page, EXACT) == plain
+    page.get_by_role("button", name="Remove one person").click()
+    page.get_by_role("button", name="Put the person back").wait_for()
+    wait_until_complete(page)
+    assert paths(page, EXACT) != plain
+    page.get_by_role("button", name="Put the person back").click()
+    page.get_by_role("button", name="Remove one person").wait_for()
+    wait_until_complete(page)
+    assert paths(page, EXACT) == plain
+    healthy(page)
+
+
+def test_every_choice_of_the_first_row_redraws_the_page(explore: Any) -> None:
+    page = explore(f"?{SMALL}")
+    for label, option, sign in (
+        ("Model", "4 groups", lambda: page.locator(CROSSES).count() == 4),
+        ("Count the cost by", "zCDP", lambda: "count_by=zcdp" in page.url),
+        ("Method", "Gaussian noise everywhere", lambda: "paper says" in text(page, LINE)),
+        ("Data", "One rare person", lambda: "data=rare_person" in page.url),
+    ):
+        scene = page.evaluate("document.querySelector('.dpl').dataset.scene")
+        choose(page, label, option)
+        page.wait_for_function(
+            "s => document.querySelector('.dpl')?.dataset.scene !== s", arg=scene, timeout=20_000
+        )
+        wait_until_complete(page)
+        assert sign(), label
+        healthy(page)
+
+
+def test_dark_follows_the_system_and_nothing_overflows(new_page: Any, server: Any) -> None:
+    page = new_page(1280, 1000, "dark")
+    page.goto(server(None))
+    page.wait_for_selector(".dpl[data-theme=dark]", timeout=30_000)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_request_that_tries_to_leave_is_seen_and_fails(new_page: Any, visits: Any) -> None:
+    """What the fixture ``page`` asserts for every other test could go red."""
+    page = new_page()
+    for url in ("https://example.org/x", "http://192.0.2.1/x"):
+        assert (
+            page.evaluate("url => fetch(url).then(() => 'left', () => 'failed')", url) == "failed"
+        )
+        assert visits.outside[-1] == url
+    page.evaluate("console.error('seen')")
+    page.wait_for_timeout(50)
+    assert "seen" in visits.errors
+
+
+# ---------------------------------------------------------------- an upload
+
+PEOPLE = "age,income,city\n" + "".join(
+    f"{30 + 40 * (i % 2) + i % 7},{40_000 + 60_000 * (i % 2) + 500 * (i % 11)},Ulm\n"
+    for i in range(120)
+)
+SECOND = 3, 4  # columns of the editor: lower and upper limit
+
+
+def hand_in(page: Any, name: str, content: str | bytes) -> None:
+    data = content.encode() if isinstance(content, str) else content
+    page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(
+        {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+    )
+
+
+def schema_file(page: Any, content: str | bytes) -> None:
+    data = content.encode() if isinstance(content, str) else content
+    page.locator("[data-testid=stFileUploader] input[type=file]").nth(1).set_input_files(
+        {"name": "limits.toml", "mimeType": "application/toml", "buffer": data}
+    )
+
+
+def write(page: Any, column: int, row: int, value: str) -> None:
+    """Type into one cell of the editor of limits, as a hand at the keyboard does."""
+    page.locator("[data-testid=stDataFrame] canvas").first.click(
+        position={"x": 30, "y": 35 * (row + 1) + 12}, force=True
+    )
+    for step in range(column + 1):
+        page.wait_for_selector(f"#glide-cell-{step}-{row}[aria-selected=true]", state="attached")
+        if step < column:
+            page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("input.gdg-input:focus")
+    page.wait_for_timeout(100)  # the cell opens with a transition, and loses keys until then
+    page.keyboard.type(value)
+    page.wait_for_function(
+        "v => document.activeElement.value?.replaceAll(',', '') === v", arg=value
+    )
+    page.wait_for_timeout(100)
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "([c, r, v]) => document.querySelector(`#glide-cell-${c}-${r}`)"
+        "?.textContent.replaceAll(',', '') === v",
+        arg=[column, row, value],
+    )
+
+
+def settled(page: Any) -> None:
+    page.wait_for_function(
+        "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+    )
+
+
+def sentence_of_error(page: Any, word: str) -> str:
+    """The page's only error message, once it holds the word."""
+    page.wait_for_function(
+        "word => { const found = document.querySelectorAll('[data-testid=stAlertContentError]');"
+        " return found.length === 1 && found[0].innerText.includes(word) }",
+        arg=word,
+        timeout=10_000,
+    )
+    said = str(page.locator("[data-testid=stAlertContentError]").inner_text()).strip()
+    print(said)
+    return said
+
+
+def centres(page: Any) -> list[tuple[float, float]]:
+    """Where the exact fit's groups lie, in the data's own units."""
+    return list(
+        page.locator(CROSSES).evaluate_all("n => n.map(e => [+e.dataset.cx, +e.dataset.cy])")
+    )
+
+
+def near_the_truth(found: list[tuple[float, float]]) -> int:
+    """How many of the two real groups an exact fit shows."""
+    truth = ((33.0, 42_500.0), (73.0, 102_500.0))
+    return sum(any(abs(x - a) < 4 and abs(y - b) < 4000 for x, y in found) for a, b in truth)
+
+
+def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any) -> None:
+    page = explore()
+    choose(page, "Data", "Your own file")
+    page.get_by_text("Read so far: nothing").wait_for()
+    hand_in(page, "people.csv", PEOPLE)
+    page.get_by_text("the header and each column's type").wait_for()
+    page.wait_for_selector("#glide-cell-0-2", state="attached")
+    for row, limits in enumerate((("0", "110"), ("0", "200000"))):
+        for column, value in zip(SECOND, limits, strict=True):
+            write(page, column, row, value)
+    page.get_by_label("How many rows can one person have?").fill("2")
+    page.keyboard.press("Enter")
+    settled(page)
+    page.get_by_role("button", name="Use these limits").click()
+    page.wait_for_selector(".dpl[data-step]", timeout=20_000)
+    choose(page, "Model", "2 groups")
+    page.wait_for_function(f"document.querySelectorAll('{CROSSES}').length === 2")
+    wait_until_complete(page)
+    assert near_the_truth(centres(page)) == 0, "the exact fit of the table is on the page"
+    assert "2 rows" in text(page, LINE)
+    assert "rows_per_person=2" in page.url
+    assert "people" not in page.url, "a link names the file"
+
+    page.get_by_role("button", name="I am the custodian").click()
+    page.get_by_role("button", name="Hide exact values").wait_for()
+    wait_until_complete(page)
+    assert near_the_truth(centres(page)) == 2
+    page.get_by_role("button", name="Hide exact values").click()
+    page.get_by_role("button", name="I am the custodian").wait_for()
+    wait_until_complete(page)
+    assert near_the_truth(centres(page)) == 0
+
+    page.get_by_role("button", name="Change limits or file").click()
+    page.wait_for_function(
+        "document.querySelector('#glide-cell-4-1')?.textContent.replaceAll(',', '') === '200000'"
+    )
+    healthy_without_picture(page)
+    page.reload()
+    page.get_by_text("Read so far: nothing").wait_for()
+
+
+def healthy_without_picture(page: Any) -> None:
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert page.locator("[data-testid=stAlertContentError]").count() == 0
+
+
+def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any) -> None:
+    page = explore("?data=upload")
+    page.get_by_text("Read so far: nothing").wait_for()
+    for name, content, word in (
+        ("broken.parquet", b"not parquet", "broken.parquet"),
+        ("empty.csv", "", "empty.csv"),
+        ("words.csv", "a,b\nx,y\nz,w\n", "holds only numbers"),
+        ("ragged.csv", "a,b\n1,2\n1,2,3,4\n", "ragged.csv"),
+    ):
+        hand_in(page, name, content)
+        assert one_sentence(sentence_of_error(page, word)), name
+
+    hand_in(page, "people.csv", PEOPLE)
+    page.wait_for_selector("#glide-cell-0-2", state="attached")
+    use = page.get_by_role("button", name="Use these limits")
+    settled(page)
+    use.click()
+    assert one_sentence(sentence_of_error(page, "lower"))
+    for toml, word in (
+        (b"\xff\xfe", "UTF-8"),
+        ("[columns.age]\nlower = 110\nupper = 0\n", "age"),
+        ("[columns.height]\nlower = 0\nupper = 3\n", "height"),
+        ("[columns.city]\nlower = 0\nupper = 3\n", "city"),
+    ):
+        schema_file(page, toml)
+        page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
+        settled(page)
+        use.click()
+        assert one_sentence(sentence_of_error(page, word))
+        assert page.locator("#glide-cell-0-2").count() == 1, "the table was forgotten"
+    assert page.locator(".dpl").count() == 0
+    schema_file(page, LIMITS)
+    page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
+    settled(page)
+    use.click()
+    page.wait_for_selector(".dpl[data-step]", timeout=20_000)
+    wait_until_complete(page)
+    healthy(page)
+
+
+LIMITS = """
+[table]
+rows_per_person = 3
+[columns.age]
+lower = 0
+upper = 110
+[columns.income]
+lower = 0
+upper = 200000
+"""
+
+
+def one_sentence(message: str) -> bool:
+    """Ends with its only full stop, and says what to do after a semicolon; no cell, no trace."""
+    plain = re.sub(r"\.(csv|toml|parquet|tsv|npz|gz)\b|columns\.", " ", message)
+    return (
+        message.endswith(".")
+        and plain.rstrip(".").count(". ") == 0
+        and ";" in message
+        and "Traceback" not in message
+        and "\n" not in message
+    )
+
+
+def test_a_locked_server_shows_nothing_computed_from_an_upload(explore: Any) -> None:
+    page = explore("?data=upload", DPCORE_LOCK_TRUTH="1")
+    page.get_by_text("Read so far: nothing").wait_for()
+    hand_in(page, "people.csv", PEOPLE)
+    page.wait_for_selector("#glide-cell-0-2", state="attached")
+    schema_file(page, LIMITS)
+    page.get_by_text("limits.toml").first.wait_for()
+    settled(page)
+    page.get_by_role("button", name="Use these limits").click()
+    page.wait_for_selector(".dpl[data-step]", timeout=20_000)
+    choose(page, "Model", "2 groups")
+    page.wait_for_function(f"document.querySelectorAll('{CROSSES}').length === 2")
+    wait_until_complete(page)
+    assert near_the_truth(centres(page)) == 0
+    assert page.get_by_role("button", name="I am the custodian").count() == 0
+    page.get_by_text("This server is locked").wait_for()
+    everything = page.evaluate("document.body.innerText")
+    assert "120" not in everything.replace("120,000", ""), "the number of rows is on the page"
+    assert "3 rows" in text(page, LINE)
+    healthy(page)

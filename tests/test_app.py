@@ -1,0 +1,336 @@
+"""The page renders at every choice, and its first screen stays small enough to be read at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from itertools import product
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from support import ROOT
+
+from app import compute
+from app.scenario import METHODS, RECIPES, Scenario
+from dpcore.datasets.catalogue import bundled
+
+SMALL = {"data": "generated", "made": "200x2x3x1"}  # fitted in a moment, for the extremes
+PATIENCE = 30
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_in_the_background() -> Iterator[None]:
+    yield
+    waiting = compute._common().waiting
+    for key in list(waiting):
+        waiting.pop(key).cancel()
+
+
+def opened(**query: str) -> AppTest:
+    """The app as a visitor finds it who follows this link."""
+    page = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=PATIENCE)
+    for name, value in query.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+def healthy(page: AppTest) -> AppTest:
+    """No exception, and a page was drawn."""
+    assert [e.message for e in page.exception] == []
+    assert any("<h1" in html for html in texts(page))
+    return page
+
+
+def texts(page: AppTest) -> list[str]:
+    return [node.value for node in _all(page.main) if node.type == "html"]
+
+
+def _all(block: Any, skip: str = "") -> Iterator[Any]:
+    """Every element below a block, in order; blocks of the type ``skip`` are left out."""
+    for child in block.children.values():
+        if skip and child.type == skip:
+            continue
+        if hasattr(child, "children"):
+            yield from _all(child, skip)
+        else:
+            yield child
+
+
+def scene(page: AppTest) -> dict[str, Any]:
+    """The scene of the live picture, as the browser gets it."""
+    found = [node for node in _all(page.main) if node.type == "bidi_component"]
+    assert len(found) == 1, "the page has no picture"
+    sent: dict[str, Any] = json.loads(found[0].proto.json)
+    return dict(sent["scene"])
+
+
+def bold(page: AppTest) -> list[Any]:
+    """Six numbers a group of the bold private fit, at the current step."""
+    now = scene(page)
+    panel = next(panel for panel in now["panels"] if panel["id"] == "private")
+    layer = [layer for layer in panel["layers"] if layer.get("style") == "bold"][-1]
+    return list(layer["params"][now["step"]][0])
+
+
+def exact(page: AppTest) -> list[Any]:
+    panel = next(panel for panel in scene(page)["panels"] if panel["id"] == "exact")
+    return [layer for layer in panel["layers"] if layer.get("style") == "bold"][-1]["params"]
+
+
+def guarantee(page: AppTest) -> str:
+    line = next(html for html in texts(page) if 'data-live="guarantee"' in html)
+    return unescape(re.sub(r"<[^>]+>", "", line))
+
+
+def control(page: AppTest, kind: str, label: str) -> Any:
+    """The one control of a kind whose label begins so."""
+    found = [one for one in getattr(page, kind) if one.label.startswith(label)]
+    assert len(found) == 1, (kind, label, [one.label for one in getattr(page, kind)])
+    return found[0]
+
+
+# ---------------------------------------------------------------- the first screen
+
+
+@pytest.fixture(scope="module")
+def first() -> AppTest:
+    return healthy(opened())
+
+
+def test_the_first_screen_shows_a_proved_fit_at_epsilon_one(first: AppTest) -> None:
+    assert "epsilon = 1.00, delta = 0.00001, replacing one person's row. Proved" in guarantee(first)
+    assert all(number is not None for group in bold(first) for number in group)
+
+
+def test_the_first_screen_holds_five_controls(first: AppTest) -> None:
+    """The exact box is the slider's other face; drawers hold no choice that must come first."""
+    shown = [node for node in _all(first.main, skip="popover")]
+    controls = [n.label for n in shown if n.type in ("selectbox", "select_slider", "slider")]
+    boxes = [n for n in shown if n.type in ("number_input", "text_input", "checkbox", "radio")]
+    assert len(controls) <= 5, controls
+    assert {"Data", "Model", "Method", "Count the cost by"} <= set(controls)
+    assert [box.label for box in boxes] == ["Exact ε"]
+
+
+def test_the_first_screen_holds_two_figures(first: AppTest) -> None:
+    """Panels that share their axes (exact beside private) are one figure; the curve is another."""
+    panels = scene(first)["panels"]
+    assert {panel["id"] for panel in panels} >= {"exact", "private", "curve"}
+    assert len({panel["link"] or panel["id"] for panel in panels}) == 2
+
+
+def test_the_first_screen_is_read_in_60_words(first: AppTest) -> None:
+    """Headline, invitation and the sentence under the slider; labels and the guarantee come on top,
+    and those are short too."""
+    html = [h for h in texts(first) if "<style" not in h]
+    prose = [h for h in html if "<h1" in h or "dp-lead" in h or 'data-live="sentence"' in h]
+    assert len(prose) == 3
+    assert _words(prose) <= 60
+    assert _words(html) <= 90
+
+
+def _words(html: list[str]) -> int:
+    text = " ".join(unescape(re.sub(r"<[^>]+>", " ", part)) for part in html)
+    return len(re.findall(r"[^\W\d_][\w'’-]*", text))
+
+
+def test_every_picture_has_alt_text_with_the_current_numbers(first: AppTest) -> None:
+    now = scene(first)
+    for panel in now["panels"]:
+        alt = panel["alt"]
+        assert re.search(r"\d", alt if isinstance(alt, str) else alt[now["step"]]), panel["id"]
+
+
+# ---------------------------------------------------------------- every choice
+
+
+@pytest.mark.parametrize("table", bundled(), ids=lambda table: table.name)
+def test_every_bundled_table_opens(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first part of each study; the rest comes in the background and would outlive the test."""
+    monkeypatch.setattr(compute, "_in_background", lambda *_: None)
+    page = healthy(opened(**SMALL))
+    healthy(control(page, "selectbox", "Data").select(table.name).run())
+    assert not page.error
+    assert len(bold(page)) == table.components
+
+
+@pytest.mark.parametrize(("method", "count_by"), list(product(RECIPES, METHODS)))
+def test_every_recipe_counts_every_way_it_can(method: str, count_by: str) -> None:
+    page = healthy(opened(**SMALL, method=method, count_by=count_by, epsilon="8"))
+    offered = control(page, "selectbox", "Count the cost by")
+    legal = Scenario(method=method).methods()
+    assert offered.value == (count_by if count_by in legal else legal[0])
+    assert len(offered.options) == len(legal)
+    assert guarantee(page)
+    if RECIPES[method].mode == "paper":
+        assert "The paper says epsilon = 8.00" in guarantee(page)
+
+
+EXTREMES: list[dict[str, str]] = [
+    {"epsilon": "0.01"},
+    {"epsilon": "100"},
+    {"components": "1"},
+    {"components": "10"},
+    {"delta": "1e-12"},
+    {"delta": "0.5"},
+    {"clip": "0.1"},
+    {"iterations": "1"},
+    {"iterations": "50"},
+    {"rows_per_person": "1000"},
+    {"covariance": "diag"},
+    {"covariance": "spherical"},
+    {"adjacency": "add_remove"},
+    {"without": "1"},
+    {"without": "1", "adjacency": "add_remove"},
+    {"noise": "1000000"},
+    {"x": "1", "y": "0"},
+    {"hide": "data,model,method,count,epsilon"},
+    {"made": "20x2x1x0", "components": "10"},
+    {"made": "200x20x3x0", "x": "19", "y": "7"},
+    {"epsilon": "0.01", "delta": "1e-12", "clip": "0.1", "iterations": "50", "components": "10"},
+    {"epsilon": "100", "delta": "0.5", "iterations": "1", "components": "1"},
+    {"method": "dpem_gaussian", "epsilon": "0.01", "rows_per_person": "1000"},
+    {"method": "dpem_gaussian", "epsilon": "100", "iterations": "1", "components": "10"},
+    {"method": "dpem_laplace", "epsilon": "0.01", "delta": "0.5", "covariance": "diag"},
+    {"method": "dpem_laplace", "epsilon": "100", "iterations": "50", "clip": "0.1"},
+]
+
+
+def _named(query: dict[str, str]) -> str:
+    return "&".join(f"{name}={value}" for name, value in query.items())
+
+
+@pytest.mark.parametrize("query", EXTREMES, ids=_named)
+def test_extreme_choices_render(query: dict[str, str]) -> None:
+    page = healthy(opened(**{**SMALL, **query}))
+    assert not page.error
+    now = scene(page)
+    for name, texts_of_slot in now["slots"].items():
+        assert texts_of_slot[now["step"]], name
+        assert "nan" not in texts_of_slot[now["step"]].lower().split()
+
+
+def test_hidden_controls_are_not_there() -> None:
+    page = healthy(opened(**SMALL, hide="data,model,method,count,epsilon"))
+    outside = [n for n in _all(page.main, skip="popover") if hasattr(n, "label")]
+    assert not [
+        n.label for n in outside if n.type in ("selectbox", "select_slider", "number_input")
+    ]
+
+
+NONSENSE = {
+    "words": "<script>alert(1)</script>",
+    "empty": "",
+    "nan": "nan",
+    "negative": "-1",
+    "huge": "1e999",
+    "long": "9" * 400,
+    "superscript": "²x2x3x0",
+}
+
+
+@pytest.mark.parametrize("text", NONSENSE.values(), ids=NONSENSE)
+def test_a_link_of_nonsense_opens_the_first_screen(text: str, first: AppTest) -> None:
+    query = dict.fromkeys(Scenario.__dataclass_fields__, text)
+    page = healthy(opened(**query, other=text))
+    assert (bold(page), exact(page)) == (bold(first), exact(first))
+    assert guarantee(page) == guarantee(first)
+    assert not any("<script" in html for html in texts(page))
+
+
+@pytest.mark.parametrize("name", Scenario.__dataclass_fields__)
+def test_one_word_of_nonsense_leaves_the_rest(name: str) -> None:
+    query = {**SMALL, "epsilon": "2", name: "nonsense"}
+    page = healthy(opened(**query))
+    assert not page.error
+    if name != "epsilon" and name != "hide":
+        assert "epsilon = 2.00" in guarantee(page)
+
+
+def test_a_table_to_generate_that_makes_no_sense_is_the_default_one() -> None:
+    page = healthy(opened(data="generated", made="²x2x3x0", iterations="1", components="1"))
+    assert any("5,000" in html for html in texts(page))
+
+
+@pytest.mark.parametrize("column", ["20", "999"])
+def test_columns_beyond_the_table_are_brought_back(column: str) -> None:
+    page = healthy(opened(data="iris", x=column, y="1"))
+    assert not page.error
+    healthy(page.run())
+
+
+# ---------------------------------------------------------------- what the controls do
+
+
+def test_new_noise_moves_the_private_fit_alone() -> None:
+    page = healthy(opened(**SMALL))
+    private, plain = bold(page), exact(page)
+    healthy(control(page, "button", "New noise").click().run())
+    assert bold(page) != private
+    assert exact(page) == plain
+
+
+def test_removing_one_person_and_putting_them_back_is_no_change() -> None:
+    page = healthy(opened(data="rare_person"))
+    before = scene(page)["id"]
+    healthy(control(page, "button", "Remove one person").click().run())
+    assert scene(page)["id"] != before
+    healthy(control(page, "button", "Put the person back").click().run())
+    assert scene(page)["id"] == before
+
+
+def test_slider_and_exact_box_say_the_same() -> None:
+    page = healthy(opened(**SMALL))
+    healthy(control(page, "select_slider", "Privacy budget").set_value(2.0).run())
+    assert control(page, "number_input", "Exact").value == 2.0
+    assert "epsilon = 2.00" in guarantee(page)
+    healthy(control(page, "number_input", "Exact").set_value(1.07).run())
+    assert "epsilon = 1.07" in guarantee(page)
+    assert scene(page)["labels"][scene(page)["step"]] == "1.07"
+    assert control(page, "select_slider", "Privacy budget").value == pytest.approx(1.07, rel=0.06)
+
+
+def test_another_table_begins_with_its_own_groups_and_people() -> None:
+    page = healthy(opened(**SMALL, without="1"))
+    healthy(control(page, "selectbox", "Data").select("iris").run())
+    assert len(bold(page)) == 3
+    assert control(page, "button", "Remove one person")
+
+
+def test_a_paper_recipe_brings_the_other_choices_in_line() -> None:
+    page = healthy(opened(**SMALL, adjacency="add_remove", count_by="exact"))
+    healthy(control(page, "selectbox", "Method").select("dpem_laplace").run())
+    assert control(page, "selectbox", "Count the cost by").value == "zcdp"
+    assert not [box for box in page.selectbox if box.label.startswith("Neighbours")]
+
+
+def test_the_ends_of_every_setting_are_taken() -> None:
+    page = healthy(opened(**SMALL))
+    for label, values in {
+        "Iterations": (1,),
+        "δ": (1e-12, 0.5),
+        "Clipping": (0.1,),
+        "Rows per": (1000,),
+        "Noise seed": (10**6,),
+    }.items():
+        for value in values:
+            healthy(control(page, "number_input", label).set_value(value).run())
+            assert control(page, "number_input", label).value == value
+            assert not page.error
+
+
+def test_a_locked_server_still_shows_what_anybody_may_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock is about uploads; bundled and generated tables hold nobody's rows."""
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    page = healthy(opened(data="generated", made="50x2x2x99", components="2"))
+    assert [error.value for error in page.error] == []
+    assert len(bold(page)) == 2
+
+
+def test_an_upload_without_a_file_asks_for_one() -> None:
+    page = healthy(opened(data="upload"))
+    assert page.get("file_uploader")
+    assert not page.error

@@ -1,0 +1,155 @@
+"""Reproduce means reproduce: each export, run in a process of its own, gives the page's numbers."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app import compute, drawers
+from app.exports import command, notebook, script
+from app.scenario import GENERATED, RECIPES, UPLOAD, Scenario
+from app.state import step_of
+from dpcore.errors import InputError
+
+PLAIN = Scenario()
+SCENARIOS = {
+    "the first screen": PLAIN,
+    "another budget, off the slider's grid": replace(PLAIN, epsilon=1.0712345, noise=7),
+    "published, Gaussian": replace(PLAIN, method="dpem_gaussian", count_by="zcdp"),
+    "published, Laplace": replace(PLAIN, method="dpem_laplace", count_by="linear", epsilon=10.0),
+    "every setting changed": Scenario(
+        data="iris",
+        components=2,
+        count_by="zcdp",
+        epsilon=8.0,
+        delta=0.00001234567,
+        clip=0.37,
+        iterations=3,
+        covariance="diag",
+        adjacency="add_remove",
+        rows_per_person=3,
+        noise=12,
+    ),
+    "a generated table": Scenario(
+        data=GENERATED, made="400x3x2x5", components=2, covariance="spherical", delta=0.001
+    ),
+    "one person removed": replace(PLAIN, without=True),
+}
+
+
+def run(*words: str, at: Path) -> Any:
+    """What a fresh process prints, as JSON; it starts in an empty folder."""
+    done = subprocess.run(words, cwd=at, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def as_command(scenario: Scenario, at: Path) -> Any:
+    words = shlex.split(command(scenario))
+    assert words[0] == "dpcore"
+    main = "import sys; from dpcore.cli import main; sys.exit(main())"
+    return run(sys.executable, "-c", main, *words[1:], "--json", at=at)
+
+
+def as_script(scenario: Scenario, at: Path) -> Any:
+    (at / "reproduce.py").write_text(script(scenario), encoding="utf-8")
+    return run(sys.executable, "-W", "error", "reproduce.py", at=at)
+
+
+def as_notebook(scenario: Scenario, at: Path) -> Any:
+    """The cells one after another, as a kernel would run them."""
+    cells = json.loads(notebook(scenario))["cells"]
+    assert {cell["cell_type"] for cell in cells} == {"code"}
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    (at / "reproduce.ipynb").write_text(notebook(scenario), encoding="utf-8")
+    kernel = (
+        "import json, pathlib\nnames = {}\n"
+        "for cell in json.loads(pathlib.Path('reproduce.ipynb').read_text('utf-8'))['cells']:\n"
+        "    exec(cell['source'], names)"
+    )
+    return run(sys.executable, "-c", kernel, at=at)
+
+
+EXPORTS = {"command": as_command, "script": as_script, "notebook": as_notebook}
+
+
+def equal(one: Any, other: Any) -> bool:
+    """The same keys, words and lists; numbers to the last digits that another batch may round."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(equal(one[k], other[k]) for k in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if isinstance(one, float | int) and not isinstance(one, bool):
+        return bool(np.isclose(one, other, rtol=1e-9, atol=1e-12))
+    return bool(one == other)
+
+
+def exported(scenario: Scenario, at: Path) -> dict[str, Any]:
+    """Every export of a scenario, run two at a time."""
+    kinds = [k for k in EXPORTS if not (scenario.without and k == "command")]
+    for kind in kinds:
+        (at / kind).mkdir()
+    with ThreadPoolExecutor(2) as pool:
+        runs = {kind: pool.submit(EXPORTS[kind], scenario, at / kind) for kind in kinds}
+        return {kind: one.result() for kind, one in runs.items()}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_an_export_gives_the_fit_of_the_page(name: str, tmp_path: Path) -> None:
+    scenario = SCENARIOS[name]
+    data = _data(scenario)
+    page = json.loads(compute.fit_json(compute.one_fit(scenario, data)))
+    for kind, printed in exported(scenario, tmp_path).items():
+        assert equal(printed["parameters"], page["parameters"]), kind
+        assert equal(printed["guarantee"], page["guarantee"]), kind
+
+
+def _data(scenario: Scenario) -> compute.Data:
+    """The data as the page finds it, outside a browser session."""
+    return drawers.data_of(scenario)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    "name", ["the first screen", "every setting changed", "one person removed"]
+)
+def test_the_fit_to_take_away_is_the_bold_one_of_the_picture(name: str) -> None:
+    scenario = SCENARIOS[name]
+    data = _data(scenario)
+    found, step = compute.with_extra_budget(
+        compute.study(scenario, data, compute.Desk()), scenario, data, compute.Desk()
+    )
+    if name == "the first screen":
+        assert step == step_of(scenario.epsilon)
+    drawn = found.grid.mixture.means[step, 0] * data.public.half_range + data.public.center
+    taken = compute.one_fit(scenario, data).parameters.as_dict()["means"]
+    assert np.allclose(sorted(drawn.tolist()), sorted(taken), rtol=1e-9)
+
+
+def test_another_choice_gives_other_numbers() -> None:
+    """The comparison above can fail: a changed clip, delta or seed is seen in the parameters."""
+    page = compute.one_fit(PLAIN, _data(PLAIN)).parameters.as_dict()
+    for changed in ({"clip": 0.99}, {"delta": 0.0000101}, {"noise": 1}, {"epsilon": 1.001}):
+        other = replace(PLAIN, **changed)  # type: ignore[arg-type]
+        assert not equal(compute.one_fit(other, _data(other)).parameters.as_dict(), page), changed
+
+
+@pytest.mark.parametrize("export", [command, script, notebook])
+@pytest.mark.parametrize("method", RECIPES)
+def test_an_upload_has_no_recipe_that_gives_its_noise_away(export: Any, method: str) -> None:
+    with pytest.raises(InputError, match="secret of this process"):
+        export(Scenario(data=UPLOAD, method=method))
+
+
+def test_a_neighbouring_table_has_a_script_and_says_that_it_has_no_command() -> None:
+    scenario = replace(PLAIN, without=True)
+    assert command(scenario).startswith("#")
+    assert "neighbour" in script(scenario)

@@ -1,0 +1,209 @@
+"""A link holds every choice, and nothing that a link says can break the page."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support import ROOT
+
+from app.scenario import (
+    GENERATED,
+    MAX_COMPONENTS,
+    METHODS,
+    RECIPES,
+    UPLOAD,
+    Made,
+    Scenario,
+    from_query,
+    sane,
+)
+from app.settings import flags, settings
+from dpcore.datasets.catalogue import bundled
+
+NAMES = {table.name: table for table in bundled()} | {UPLOAD: None, GENERATED: None}
+MADE = st.builds(
+    Made, st.integers(20, 200_000), st.integers(2, 20), st.integers(1, 10), st.integers(0, 999_999)
+)
+FIELDS = {
+    "data": st.sampled_from(sorted(NAMES)),
+    "components": st.integers(1, MAX_COMPONENTS),
+    "method": st.sampled_from(list(RECIPES)),
+    "count_by": st.sampled_from(METHODS),
+    "epsilon": st.floats(0.01, 100.0),
+    "delta": st.floats(1e-12, 0.5),
+    "clip": st.floats(0.1, 1.0),
+    "iterations": st.integers(1, 50),
+    "covariance": st.sampled_from(["full", "diag", "spherical"]),
+    "adjacency": st.sampled_from(["replace_one", "add_remove"]),
+    "rows_per_person": st.integers(1, 1000),
+    "noise": st.integers(0, 10**6),
+    "x": st.integers(0, 999),
+    "y": st.integers(0, 999),
+    "without": st.booleans(),
+    "made": MADE.map(str),
+    "hide": st.lists(st.sampled_from(["data", "model", "method", "count", "epsilon"])).map(
+        ",".join
+    ),
+}
+SCENARIOS = st.builds(Scenario, **FIELDS).map(sane)
+
+
+def test_every_field_has_a_strategy_here() -> None:
+    assert set(FIELDS) == {field.name for field in fields(Scenario)}
+
+
+@given(SCENARIOS)
+@example(Scenario(delta=0.000012345))
+@example(Scenario(delta=1e-12))
+@example(Scenario(epsilon=0.05012345))
+def test_a_link_gives_back_the_scenario(scenario: Scenario) -> None:
+    assert from_query(scenario.as_query(), NAMES) == scenario
+
+
+@given(SCENARIOS)
+def test_the_copied_link_is_the_same_query(scenario: Scenario) -> None:
+    assert dict(parse_qsl(scenario.as_link(), keep_blank_values=True)) == scenario.as_query()
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_one_changed_choice_is_in_the_link_alone(name: str) -> None:
+    other: dict[str, Any] = {
+        "data": "iris",
+        "method": "dpem_gaussian",
+        "count_by": "zcdp",
+        "covariance": "diag",
+        "adjacency": "add_remove",
+        "without": True,
+        "made": "300x3x2x1",
+        "hide": "data",
+        "noise": 12,
+        "x": 2,
+        "y": 2,
+    }
+    value = other.get(name, 0.5 if name in ("epsilon", "delta", "clip") else 7)
+    changed = replace(Scenario(), **{name: value})
+    assert set(changed.as_query()) == {name}
+    assert from_query(changed.as_query(), NAMES) == sane(changed)
+
+
+def test_the_first_screen_needs_no_link() -> None:
+    assert Scenario().as_query() == {}
+    assert Scenario().as_link() == ""
+
+
+NONSENSE = ["", "nan", "-1", "inf", "1e999", "²", "²x2x3x0", "0x10", "<b>", "a" * 5000, "9" * 5000]
+
+
+@pytest.mark.parametrize("text", NONSENSE, ids=lambda text: ascii(text[:8]))
+@pytest.mark.parametrize("name", sorted(set(FIELDS) - {"hide"}))
+def test_nonsense_is_ignored(name: str, text: str) -> None:
+    found = from_query({name: text}, NAMES)
+    if name == "made":  # kept as written, read as the default
+        assert Made.parse(found.made) == Made()
+    else:
+        assert found == Scenario()
+
+
+@given(st.dictionaries(st.sampled_from([*FIELDS, "other"]), st.text(max_size=12)))
+def test_no_link_raises_and_what_comes_out_is_sane(query: dict[str, str]) -> None:
+    found = from_query(query, NAMES)
+    assert sane(found) == found
+    assert found.data in NAMES
+    Made.parse(found.made)
+
+
+@given(st.builds(Scenario, **FIELDS))
+def test_sane_choices_stand_together(scenario: Scenario) -> None:
+    found = sane(scenario)
+    assert found.count_by in found.methods()
+    assert found.x != found.y
+    assert RECIPES[found.method].mode == "proved" or found.adjacency == "replace_one"
+    assert sane(found) == found
+
+
+def test_exact_counting_is_not_offered_for_laplace_noise() -> None:
+    assert "exact" in Scenario().methods()
+    laplace = sane(replace(Scenario(), method="dpem_laplace"))
+    assert "exact" not in laplace.methods()
+    assert laplace.count_by == "zcdp"
+
+
+@given(MADE)
+def test_a_generated_table_reads_back(made: Made) -> None:
+    assert Made.parse(str(made)) == made
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5000", "5000x2x3", "5000x2x3x0x1", "19x2x3x0", "5000x1x3x0", "5000x2x11x0", "1x"]
+)
+def test_a_table_that_cannot_be_generated_is_the_default(text: str) -> None:
+    assert Made.parse(text) == Made()
+
+
+# ---------------------------------------------------------------- settings
+
+
+def test_the_settings_are_those_of_the_checkout() -> None:
+    text = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    assert settings() == tomllib.loads(text)
+
+
+BY_FLAGS = """
+import click
+from streamlit.web import bootstrap
+from streamlit.web.cli import configurator_options
+
+@click.command()
+@configurator_options
+def take(**options):
+    bootstrap.load_config_options(flag_options=options)
+
+take(sys.argv[2:], standalone_mode=False)
+"""
+
+
+def test_streamlit_reads_the_flags_as_it_reads_the_file(tmp_path: Path) -> None:
+    """Both in fresh processes: the flags in an empty folder, as from a wheel."""
+    assert _as_read(BY_FLAGS, tmp_path, *flags()) == _as_read("", ROOT)
+
+
+def _as_read(prelude: str, at: Path, *given: str) -> Any:
+    """Value of every setting in a process that starts in the folder ``at``."""
+    code = (
+        f"import json, sys\nfrom streamlit import config\n{prelude}\n"
+        "print(json.dumps({name: config.get_option(name) for name in json.loads(sys.argv[1])}))"
+    )
+    words = [sys.executable, "-c", code, json.dumps(sorted(_options(settings()))), *given]
+    done = subprocess.run(words, cwd=at, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def _options(table: dict[str, Any], prefix: str = "") -> set[str]:
+    """Full names of every setting of a table."""
+    found: set[str] = set()
+    for key, value in table.items():
+        inner = isinstance(value, dict)
+        found |= _options(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}"}
+    return found
+
+
+def test_every_setting_is_a_flag() -> None:
+    given = {flag.removeprefix("--").partition("=")[0] for flag in flags()}
+    assert given == _options(settings())
+
+
+def test_the_server_stays_on_this_machine() -> None:
+    assert "--server.address=127.0.0.1" in flags()
+    assert "--browser.gatherUsageStats=false" in flags()
+    assert "--client.showErrorDetails=none" in flags()
