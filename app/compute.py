@@ -8,7 +8,6 @@ parts, and the page shows each part when it is there.
 from __future__ import annotations
 
 import json
-import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -21,11 +20,13 @@ import numpy as np
 
 from app.scenario import Scenario
 from dpcore.evaluation.metrics import loneliest_row
+from dpcore.evaluation.references import converged
 from dpcore.evaluation.study import (
     EPSILONS,
     BudgetGrid,
     Curves,
     References,
+    Setting,
     budget_grid,
     curves,
     references,
@@ -123,14 +124,6 @@ def desk_for(data: Data, session: Desk) -> Desk:
     return session if data.provenance == "upload" else _common()
 
 
-def process_secret() -> bytes:
-    """Mixed into rehearsals on uploads: a picture plus a link must not give the noise away."""
-    return _SECRET
-
-
-_SECRET = secrets.token_bytes(16)
-
-
 @dataclass(frozen=True)
 class Study:
     """What is known so far about a scenario; ``complete`` once nothing more is coming."""
@@ -148,17 +141,7 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
     """
     setting = scenario.setting(data.secret)
     key = (data.key, replace(setting, accountant=""), scenario.methods())
-    known = desk.references.get(
-        (
-            "references",
-            data.key,
-            setting.components,
-            setting.covariance,
-            setting.iterations,
-            setting.clip,
-        ),
-        lambda: references(data.table, setting),
-    )
+    known = references_of(setting, data, desk)
     grid_key = (key, setting.accountant)
     visits = (data.rows or 10_000) * setting.iterations * setting.components
     whole = visits * len(EPSILONS) * DRAWS <= AT_ONCE
@@ -195,6 +178,14 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
         (grid_key, 1), bold
     )
     return Study(grid, known, desk.curves.peek(grid_key), False)
+
+
+def references_of(setting: Setting, data: Data, desk: Desk) -> References:
+    """What a study is held against; the converged fit is worked out once for all clippings."""
+    shape = (setting.components, setting.covariance)
+    best = desk.tables.get(("converged", data.key, *shape), lambda: converged(data.table, *shape))
+    key = ("references", data.key, *shape, setting.iterations, setting.clip)
+    return desk.references.get(key, lambda: references(data.table, setting, best))
 
 
 def _in_background(desk: Desk, key: Hashable, work: Callable[[], None]) -> None:

@@ -12,11 +12,12 @@ from app import compute, upload
 from app.components import guarantee_details
 from app.compute import Data, Desk, Study
 from app.exports import command, notebook, script
-from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario
+from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario, opening
 from app.state import change
 from dpcore.datasets.catalogue import find
 from dpcore.datasets.load import load
 from dpcore.figures.scene import Scene
+from dpcore.models.gmm import Mixture
 
 
 def desk(data: Data) -> Desk:
@@ -28,15 +29,27 @@ def desk(data: Data) -> Desk:
 
 def data_of(scenario: Scenario) -> Data | None:
     """The table of the scenario; ``None`` while an upload is not ready to be fitted."""
-    if scenario.data == UPLOAD:
-        data = upload.ready()
-    elif scenario.data == GENERATED:
-        data = compute.bundle(("made", scenario.made), lambda: _generated(scenario.made))
-    else:
-        data = compute.bundle(("bundled", scenario.data), lambda: _bundled(scenario.data))
+    data = _whole(scenario)
     if data is not None and scenario.without:
         return compute.neighbour(data, scenario.adjacency, desk(data))
     return data
+
+
+def _whole(scenario: Scenario) -> Data | None:
+    """The same with everybody in it."""
+    if scenario.data == UPLOAD:
+        return upload.ready()
+    if scenario.data == GENERATED:
+        return compute.bundle(("made", scenario.made), lambda: _generated(scenario.made))
+    return compute.bundle(("bundled", scenario.data), lambda: _bundled(scenario.data))
+
+
+def window(scenario: Scenario) -> Mixture | None:
+    """What the axes must hold: the exact fit to everybody, also when one is removed."""
+    data = _whole(scenario)
+    if data is None or not scenario.without:
+        return None
+    return compute.references_of(scenario.setting(data.secret), data, desk(data)).converged
 
 
 def _bundled(name: str) -> Data:
@@ -59,15 +72,12 @@ def provenance(data: Data) -> str:
 
 def on_data(name: str) -> None:
     """Another table: begin with the groups and steps that suit it."""
-    if name in (UPLOAD, GENERATED):
-        change(data=name, x=0, y=1, without=False)
-        return
-    known = find(name)
+    first = opening(name)
     change(
         data=name,
-        components=known.components,
-        iterations=known.iterations,
-        covariance=known.covariance,
+        components=first.components,
+        iterations=first.iterations,
+        covariance=first.covariance,
         x=0,
         y=1,
         without=False,
@@ -236,9 +246,8 @@ def take_away(scenario: Scenario, data: Data, scene: Scene | None) -> None:
     """Links, files and recipes that give the same numbers elsewhere."""
     with st.popover("Take it with you", width="stretch"):
         st.markdown("**Link to this view** (every choice; never any data)")
-        st.code(
-            f"?{scenario.as_link()}" if scenario.as_link() else "?", language=None, wrap_lines=True
-        )
+        here = (st.context.url or "").partition("?")[0]
+        st.code(f"{here}?{scenario.as_link()}".rstrip("?"), language=None, wrap_lines=True)
         st.code(f'dpcore explore "{scenario.as_link()}"', language=None, wrap_lines=True)
         if scene is None:
             return

@@ -10,9 +10,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
+
 from dpcore.accounting import ACCOUNTANTS, accountant
+from dpcore.datasets.catalogue import bundled
 from dpcore.evaluation.study import Setting
-from dpcore.privacy.guarantee import show
 
 UPLOAD, GENERATED = "upload", "generated"
 
@@ -29,12 +31,8 @@ class Recipe:
 
 RECIPES = {
     "recommended": Recipe("Recommended", "proved", "proved"),
-    "dpem_gaussian": Recipe(
-        "DP-EM as published, Gaussian noise everywhere", "as published", "paper", "GGG"
-    ),
-    "dpem_laplace": Recipe(
-        "DP-EM as published, Laplace noise on weights and means", "as published", "paper", "LLG"
-    ),
+    "dpem_gaussian": Recipe("DP-EM with Gaussian noise", "as published", "paper", "GGG"),
+    "dpem_laplace": Recipe("DP-EM with Laplace and Gaussian noise", "as published", "paper", "LLG"),
 }
 METHODS = ("exact", "zcdp", "ma", "linear", "advanced")  # ways of counting, in the order shown
 MAX_COMPONENTS = 10
@@ -85,8 +83,8 @@ class Scenario:
         return tuple(m for m in METHODS if m != "exact" or RECIPES[self.method].mode == "proved")
 
     def as_query(self) -> dict[str, str]:
-        """What differs from the first screen, as it stands in a link."""
-        default = Scenario()
+        """What differs from the table's opening, as it stands in a link."""
+        default = replace(opening(self.data), data=Scenario.data)
         return {
             f.name: _written(getattr(self, f.name))
             for f in fields(self)
@@ -111,7 +109,7 @@ class Made:
     def parse(cls, text: str) -> Made:
         """Read ``rows x columns x groups x seed``; anything else gives the default."""
         parts = text.split("x")
-        if len(parts) != 4 or not all(part.isdigit() for part in parts):
+        if len(parts) != 4 or not all(part.isdecimal() and len(part) < 9 for part in parts):
             return cls()
         rows, columns, groups, seed = map(int, parts)
         fits = 20 <= rows <= 200_000 and 2 <= columns <= 20 and 1 <= groups <= 10 and seed < 10**6
@@ -121,6 +119,19 @@ class Made:
         return f"{self.rows}x{self.columns}x{self.groups}x{self.seed}"
 
 
+def opening(data: str) -> Scenario:
+    """The scenario with which a table opens: the groups, shapes and steps that suit it."""
+    known = next((table for table in bundled() if table.name == data), None)
+    if known is None:
+        return Scenario(data=data)
+    return Scenario(
+        data=data,
+        components=known.components,
+        iterations=known.iterations,
+        covariance=known.covariance,
+    )
+
+
 def method_title(name: str) -> str:
     """A way of counting in the words of the screen."""
     return accountant(name).title
@@ -128,9 +139,10 @@ def method_title(name: str) -> str:
 
 def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scenario:
     """The scenario of a link; a word that is not understood leaves the default in place."""
-    scenario = Scenario()
+    data = query.get("data", Scenario.data)
+    scenario = opening(data if _allowed("data", data, data_names) else Scenario.data)
     for field in fields(Scenario):
-        if field.name in query:
+        if field.name in query and field.name != "data":
             value = _read(field.name, getattr(scenario, field.name), query[field.name])
             if value is not None and _allowed(field.name, value, data_names):
                 scenario = replace(scenario, **{field.name: value})
@@ -152,7 +164,7 @@ def sane(scenario: Scenario) -> Scenario:
 def _written(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
-    return show(value) if isinstance(value, float) and value < 0.01 else f"{value}"
+    return np.format_float_positional(value, trim="-") if isinstance(value, float) else f"{value}"
 
 
 def _read(name: str, default: Any, text: str) -> Any:

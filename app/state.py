@@ -14,13 +14,15 @@ from dpcore.evaluation.study import EPSILONS
 
 
 def current() -> Scenario:
-    """The scenario; at the first run of a session, the one in the link."""
-    if "scenario" not in st.session_state:
+    """The scenario: that of the address where the reader changed it (a link, the back button)."""
+    address = st.query_params.to_dict()
+    if "scenario" not in st.session_state or address != st.session_state["address"]:
         names = {table.name: table for table in bundled()} | {UPLOAD: None, GENERATED: None}
-        st.session_state["scenario"] = from_query(st.query_params.to_dict(), names)
+        st.session_state["scenario"] = from_query(address, names)
     scenario: Scenario = st.session_state["scenario"]
-    if st.query_params.to_dict() != scenario.as_query():
+    if address != scenario.as_query():
         st.query_params.from_dict(scenario.as_query())
+    st.session_state["address"] = scenario.as_query()
     return scenario
 
 

@@ -1,7 +1,7 @@
 """Your own file: read in memory, limits written down by hand, planned on stand-in rows.
 
-Opening it reads the header and the type of each column. Exact values are shown only after one
-deliberate click; on a server that locks exact values, never.
+Opening it reads the header, the type of each column and the number of rows. Exact values are shown
+only after one deliberate click; on a server that locks exact values, never.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import compute
 from app.compute import Data
 from app.scenario import Scenario
 from app.state import change
@@ -42,11 +41,12 @@ class Upload:
     editor's lines. toml: name and bytes of a schema file that stands in their place. rows: how many
     to plan with; the table's own number, or on a locked server a public guess. table: the sealed
     rows with the limits in use, ``None`` while these are being entered. shown: the custodian asked
-    for exact values.
+    for exact values. secret: mixed into the noise of its rehearsals, so that a picture and a link
+    do not give it away.
     """
 
-    file: InMemory
-    limits: pd.DataFrame
+    file: InMemory = field(repr=False)
+    limits: pd.DataFrame = field(repr=False)
     rows: int
     unit: str = "person"
     rows_per_person: int = 1
@@ -54,6 +54,7 @@ class Upload:
     table: PrivateTable | None = None
     shown: bool = False
     mark: str = field(default_factory=lambda: secrets.token_hex(8))
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     ready: dict[bool, Data] = field(default_factory=dict)
 
 
@@ -91,8 +92,7 @@ def _data(found: Upload, table: PrivateTable, real: bool) -> Data:
         table = PrivateTable.seal(stand_in(schema, found.rows), schema, open_to_all=True)
     kind = "real" if real else "stand-in"
     key = f"upload/{found.mark}/{kind}/{schema.to_toml()}/{found.rows}"
-    title, secret = found.file.name, compute.process_secret()
-    return Data(key, title, table, schema, "upload", found.rows, secret)
+    return Data(key, found.file.name, table, schema, "upload", found.rows, found.secret)
 
 
 def panel(scenario: Scenario) -> None:
@@ -115,7 +115,8 @@ def panel(scenario: Scenario) -> None:
         return
     st.caption(
         f"{found.file.name} lies in this machine's memory, and nothing has left it. "
-        "Looked at so far: the header and each column's type."
+        "Looked at so far: the header, each column's type"
+        + (", and nothing else." if locked() else " and the number of rows.")
     )
     edited = _entered(found)
     if st.button("Use these limits", type="primary"):
@@ -263,9 +264,7 @@ def custodian_bar() -> None:
         )
         right.button("Hide exact values", on_click=lambda: _show(False), width="stretch")
     else:
-        left.caption(
-            "Planning on stand-in rows drawn from your limits: the table itself is not read."
-        )
+        left.caption("Planning on stand-in rows drawn from your limits, as many as the table has.")
         right.button(
             "I am the custodian: show the exact fit", on_click=lambda: _show(True), width="stretch"
         )

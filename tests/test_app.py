@@ -297,7 +297,7 @@ def test_another_table_begins_with_its_own_groups_and_people() -> None:
     page = healthy(opened(**SMALL, without="1"))
     healthy(control(page, "selectbox", "Data").select("iris").run())
     assert len(bold(page)) == 3
-    assert control(page, "button", "Remove one person")
+    assert control(page, "button", "Remove one flower")
 
 
 def test_a_paper_recipe_brings_the_other_choices_in_line() -> None:

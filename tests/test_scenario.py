@@ -25,6 +25,7 @@ from app.scenario import (
     Made,
     Scenario,
     from_query,
+    opening,
     sane,
 )
 from app.settings import flags, settings
@@ -78,7 +79,7 @@ def test_the_copied_link_is_the_same_query(scenario: Scenario) -> None:
 @pytest.mark.parametrize("name", FIELDS)
 def test_one_changed_choice_is_in_the_link_alone(name: str) -> None:
     other: dict[str, Any] = {
-        "data": "iris",
+        "data": GENERATED,
         "method": "dpem_gaussian",
         "count_by": "zcdp",
         "covariance": "diag",
@@ -207,3 +208,10 @@ def test_the_server_stays_on_this_machine() -> None:
     assert "--server.address=127.0.0.1" in flags()
     assert "--browser.gatherUsageStats=false" in flags()
     assert "--client.showErrorDetails=none" in flags()
+
+
+def test_another_table_opens_with_what_suits_it() -> None:
+    assert opening("iris").as_query() == {"data": "iris"}
+    assert from_query({"data": "iris"}, NAMES).iterations == 10
+    assert from_query({"data": "iris", "iterations": "5"}, NAMES).iterations == 5
+    assert from_query({"data": "nonsense"}, NAMES) == Scenario()

@@ -29,7 +29,7 @@ def page() -> None:
     data = drawers.data_of(scenario)
     brand("stand-in" if data is None else drawers.provenance(data))
     st.html('<h1 class="dp-title">See what privacy costs.</h1>')
-    lead(data)
+    lead(data, standing_in=data is not None and drawers.provenance(data) == "stand-in")
     choices(scenario)
     if data is None:
         upload.panel(scenario)
@@ -51,7 +51,7 @@ def page() -> None:
     buttons(scenario, data, scene)
 
 
-def lead(data: compute.Data | None) -> None:
+def lead(data: compute.Data | None, *, standing_in: bool) -> None:
     """One sentence that says what is shown and what to do."""
     if data is None:
         st.html(
@@ -60,10 +60,12 @@ def lead(data: compute.Data | None) -> None:
         return
     count = "" if data.rows is None else f"{data.rows:,} "
     kind = "simulated " if data.provenance == "simulated" else ""
-    who = escape({"person": "people"}.get(data.unit, f"{data.unit}s"))
+    who = {"person": "people"}.get(data.unit, f"{data.unit}s")
+    if standing_in:
+        who = "stand-in rows drawn from your limits"
     st.html(
-        f'<p class="dp-lead">One model, fitted twice to the same {count}{kind}{who}: exactly, '
-        "and with differential privacy. Drag epsilon and watch what survives.</p>"
+        f'<p class="dp-lead">One model, fitted twice to the same {count}{kind}{escape(who)}: '
+        "exactly, and with differential privacy. Drag epsilon and watch what survives.</p>"
     )
 
 
@@ -109,6 +111,12 @@ def _select(name, label, options, value, on_change, hidden):  # type: ignore[no-
     )
 
 
+SEES = {
+    "simulated": "sees everyone",
+    "public": "sees everyone",
+    "upload": "sees everyone · for the custodian only",
+    "stand-in": "of stand-in rows",
+}
 HELP = {
     "data": "Bundled tables may be shown to anybody. Your own file stays on this machine.",
     "components": "Each group is a bell-shaped cloud: a share, a centre and a shape.",
@@ -127,7 +135,8 @@ def budget(scenario: Scenario) -> None:
     slider, box = st.columns([6, 1], vertical_alignment="bottom")
     with slider:
         nearest = EPSILONS[step_of(scenario.epsilon)]
-        st.session_state["epsilon_step"] = nearest
+        if st.session_state.get("epsilon_step") != nearest:  # else a rerun would let go of the hand
+            st.session_state["epsilon_step"] = nearest
         st.select_slider(
             "Privacy budget ε",
             EPSILONS,
@@ -190,9 +199,9 @@ def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Sc
             ),
             "split": drawers.loss_split(found),
         },
-        exact_subtitle="sees everyone"
+        exact_subtitle=SEES[drawers.provenance(data)]
         + (f", clipping would move {cut:.0%}" if cut > 0.005 else ""),
-        private_subtitle="hides each person"
+        private_subtitle=f"hides each {data.unit}"
         + (f" · faint: {ghosts} other noise draws" if ghosts else ""),
         unit=data.unit,
         method_titles={m: method_title(m) for m in scenario.methods()},
@@ -208,6 +217,7 @@ def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Sc
         chosen=scenario.count_by,
         delta_text=f"(δ = {show(scenario.delta)})",
         positions=tuple(range(len(EPSILONS))),
+        window=drawers.window(scenario),
     )
 
 
@@ -230,9 +240,9 @@ def buttons(scenario: Scenario, data: compute.Data, scene: Scene | None) -> None
         width="stretch",
     )
     remove.button(
-        "Put the person back" if scenario.without else "Remove one person",
+        f"Put the {data.unit} back" if scenario.without else f"Remove one {data.unit}",
         on_click=lambda: change(without=not scenario.without),
-        help="The one farthest from all others. The exact fit may move a lot, the private one hardly.",
+        help="The one farthest from all others. The exact fit may move, the private one hardly.",
         width="stretch",
     )
     with more:

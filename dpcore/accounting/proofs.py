@@ -49,8 +49,9 @@ def replay(ledger: Ledger, proof: Proof) -> Bound:
     """Recompute a proof from the ledger's events alone.
 
     Returns the recomputed bound. Raises ReplayError when it differs from ``proof.epsilon`` by more
-    than 1e-9 relative, when the ledger is not the one the proof names, when an entry has no proof of its sensitivity, when the entries are under
-    different adjacencies, or when the accountant refuses.
+    than 1e-9 relative, when the ledger is not the one the proof names, when an entry has no proof
+    of its sensitivity, when the entries are under different adjacencies, or when the accountant
+    refuses.
     """
     if proof.ledger is not None and proof.ledger != ledger.fingerprint():
         raise ReplayError("The ledger is not the one that the proof was computed from.")

@@ -131,7 +131,7 @@ def named(source: Any) -> tuple[Any, Schema | None]:
         from dpcore.datasets.generators import generated_table
 
         parts = name.split("x")
-        if len(parts) != 4 or not all(part.isdigit() for part in parts):
+        if len(parts) != 4 or not all(part.isdecimal() and len(part) < 9 for part in parts):
             raise InputError(
                 "file", f"{source!r} does not say what to generate", "give generated:5000x2x3x0"
             )

@@ -29,6 +29,7 @@ def converged(
 
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.mixture import GaussianMixture
+    from threadpoolctl import threadpool_limits
 
     _, rows = custodian_rows(table)
     model = GaussianMixture(
@@ -39,7 +40,8 @@ def converged(
         tol=1e-4,
         random_state=0,
     )
-    with warnings.catch_warnings():
+    # One thread: k-means threads get in each other's way on tables of this size.
+    with threadpool_limits(1), warnings.catch_warnings():
         # Duplicate rows leave k-means fewer centres than asked; the mixture is still fitted.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(rows)

@@ -26,13 +26,14 @@ from dpcore.models import gmm
 from dpcore.models.gmm import Mixture
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.wall.clip import PublicFrame
+from dpcore.wall.contributions import Structure
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
-# Twenty budgets a decade, 0.05 to 20; 0.1, 1 and 10 are among them.
-EPSILONS = tuple(float(f"{10 ** (k / 20):.3g}") for k in range(-26, 27))
+# Twenty budgets a decade, 0.05 to 20, in round numbers.
+EPSILONS = tuple(float(f"{10 ** (k / 20):.2g}") for k in range(-26, 27))
 SCORED_ROWS = 2000  # rows on which utility is averaged, a public random choice
 
 
@@ -42,7 +43,7 @@ class Setting:
 
     components: int = 3
     iterations: int = 5
-    covariance: str = "full"
+    covariance: Structure = "full"
     mode: str = "proved"
     combination: str = "GGG"
     accountant: str = "exact"
@@ -118,10 +119,12 @@ class References:
     clipped_share: float
 
 
-def references(table: PrivateTable, setting: Setting) -> References:
-    """Fit the references of a setting; none of them is private."""
+def references(table: PrivateTable, setting: Setting, best: Mixture | None = None) -> References:
+    """Fit the references of a setting; none is private. best: the converged fit, if known."""
     scorer = Scorer.of(table)
-    best = _left_to_right(converged(table, setting.components, setting.covariance))  # type: ignore[arg-type]
+    if best is None:
+        best = converged(table, setting.components, setting.covariance)
+    best = _left_to_right(best)
     plain = {k: v for k, v in setting.options().items() if k != "combination"}
 
     def own(clip: float | None, **changed: Any) -> float:

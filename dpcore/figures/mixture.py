@@ -67,14 +67,15 @@ def budget_scene(
     chosen: str = "exact",
     delta_text: str = "",
     positions: tuple[int, ...] | None = None,
+    window: Mixture | None = None,
 ) -> Scene:
     """The scene of a study.
 
     rows ``(n, d)``: exact rows in own units to draw behind the exact fit (``None``: none may be).
     pair: which two columns. chosen: the method whose curve is bold. positions: the budget of each
-    position of the slider.
+    position of the slider. window: what the axes must hold [the converged fit].
     """
-    axes = _axes(grid.public, references.converged, pair)
+    axes = _axes(grid.public, references.converged if window is None else window, pair)
     cloud = () if rows is None else (Points(rows[:, pair[0]], rows[:, pair[1]], name=words.unit),)
     ring = _ring(grid.public, pair, clip)
     exact = _params(references.converged, grid.public, pair)[None]
@@ -239,6 +240,8 @@ def _curve_panel(
     middle = np.median(grid.utility, axis=1)
     low, high = references.bounds_utility, references.converged_utility
     span = high - low
+    worst = np.nanmin(middle, initial=low)  # shown, unless that would flatten all the rest
+    low = max(worst if curves is None else np.nanmin(curves.single, initial=worst), low - span / 2)
     layers: list[Rule | Curve | Cursor] = [
         Rule(high, "exact fit (converged)"),
         Rule(references.clipped_utility, "our steps without noise", side="right"),
@@ -298,7 +301,7 @@ def _curve_panel(
             scale="log",
             ticks=TICKS,
         ),
-        y=Axis(f"log-likelihood per {words.unit}", (low - 0.06 * span, high + 0.1 * span)),
+        y=Axis(f"log-likelihood per {words.unit}", (low - 0.06 * span, high + 0.1 * (high - low))),
         layers=tuple(layers),
         width="full",
     )
