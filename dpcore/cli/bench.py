@@ -29,6 +29,7 @@ def run(args: argparse.Namespace) -> None:
                 "ours": row["ours_seconds"],
                 "peer": row["peer_seconds"],
                 "ratio": row["ratio"],
+                "peer on one core": row["peer_seconds_one_core"],
                 "quality ours": f"{row['quality_ours']:.6f}",
                 "quality peer": f"{row['quality_peer']:.6f}",
                 "peak MiB": f"{row['peak_mib']:.0f}",
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
         ]
     )
     for peer in dict.fromkeys(f"{row['peer']} {row['peer_version']}" for row in rows):
-        print(f"Peer: {peer}, given the same start and every core.")
+        print(f"Peer: {peer}, given the same start. Ratio: peer / ours, both on every core.")
     print(
         "Quality: mean log-likelihood of a row. Peak: resident memory of a fresh process that "
         "simulates the data and runs ours, everything in it counted."

@@ -1,0 +1,33 @@
+"""Speed beside quality, against peers, all measured in one run on one machine.
+
+A row is one case: seconds of ours and of the peer (the least of several repetitions in which the
+two take turns), the quality both reached, and the peak memory of a process that runs ours alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from dpcore.checks import one_of
+
+Row = dict[str, Any]
+Case = Callable[[], Row]  # measures when called
+
+# name -> module with a list ``CASES``
+BENCHES = {
+    "gmm": "dpcore.bench.gmm",
+}
+
+
+def run(name: str | None = None) -> list[Row]:
+    """Measure every case of a bench (of all without a name), one row each.
+
+    Row: ``case``, ``per`` (what the seconds are of), ``ours_seconds``, ``peer``, ``peer_version``,
+    ``peer_seconds``, ``peer_seconds_one_core``, ``ratio`` (peer / ours, both on every core),
+    ``quality_ours``, ``quality_peer``, ``peak_mib``.
+    Raises InputError on an unknown name or when a peer is not installed.
+    """
+    names = list(BENCHES) if name is None else [one_of("bench", name, BENCHES)]
+    return [case() for chosen in names for case in import_module(BENCHES[chosen]).CASES]

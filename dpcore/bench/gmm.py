@@ -1,0 +1,276 @@
+"""Gaussian mixtures against scikit-learn: the same EM from the same start, iteration by iteration.
+
+Seconds per iteration are the difference of two fits with few and with many iterations, so neither
+reading the data, nor checking it, nor making a start counts on either side. scikit-learn is given
+the start (no k-means), no tolerance to test and no regularisation. Both use every core, as they do
+by default, and that is the ratio; the peer is also measured with its linear algebra on one core,
+which for small matrices is often faster, and stands beside it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.bench.measure import least_seconds, peak_mib, peer_version
+from dpcore.datasets.generators import gaussian_mixture, stroke_like
+from dpcore.evaluation.study import EPSILONS
+from dpcore.fitting.api import Grid, fit, fit_grid
+from dpcore.fitting.result import Fit
+from dpcore.models import gmm
+from dpcore.privacy import Privacy
+from dpcore.schema import Schema
+from dpcore.wall.table import PrivateTable
+
+if TYPE_CHECKING:
+    from sklearn.mixture import GaussianMixture
+
+Array = NDArray[np.float64]
+PEER = "scikit-learn"
+WIDE = 50  # from this dimension on, rows whose scales fall like principal components
+
+
+@dataclass(frozen=True)
+class Data:
+    """A simulated table: its shape, and how many groups it has and is fitted with."""
+
+    rows: int
+    dim: int
+    components: int
+
+    def simulate(self) -> Array:
+        """Rows ``(n, d)`` inside the unit ball, the same at every call."""
+        rng = np.random.default_rng(0)
+        count, dim = self.components, self.dim
+        if dim >= WIDE:
+            rows = stroke_like(self.rows, dim, count, rng=rng)[0]
+        else:
+            means = 2.0 * rng.standard_normal((count, dim))
+            turns = np.linalg.qr(rng.standard_normal((count, dim, dim)))[0]
+            shapes = turns * rng.uniform(0.3, 1.5, (count, 1, dim)) @ np.swapaxes(turns, 1, 2)
+            shares = rng.dirichlet(np.full(count, 5.0))
+            rows = gaussian_mixture(self.rows, shares, means, shapes, rng)[0]
+        return np.asarray(rows / np.linalg.norm(rows, axis=1).max())
+
+    def seal(self, rows: Array) -> PrivateTable:
+        """The rows behind the wall, bounded by the unit ball."""
+        import pandas as pd
+
+        names = [f"x{i + 1}" for i in range(self.dim)]
+        schema = Schema.ball_of(names, None, 1.0)
+        return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """One plain fit, noise zero: seconds of an iteration between the ``few``-th and ``many``-th.
+
+    quality: mean log-likelihood of a row after ``many`` iterations, each side by its own code.
+    """
+
+    rows: int
+    dim: int
+    components: int
+    few: int
+    many: int
+    repetitions: int = 4
+
+    def __call__(self) -> dict[str, Any]:
+        data = Data(self.rows, self.dim, self.components)
+        rows = data.simulate()
+        table, start = data.seal(rows), _start(rows, self.components)
+        least = least_seconds(
+            [
+                lambda: _ours(table, self.components, self.few),
+                lambda: _ours(table, self.components, self.many),
+                lambda: _peer(rows, start, self.few),
+                lambda: _peer(rows, start, self.many),
+                _on_one_core(lambda: _peer(rows, start, self.few)),
+                _on_one_core(lambda: _peer(rows, start, self.many)),
+            ],
+            self.repetitions,
+        )
+        ours, every_core, one_core = np.diff(np.reshape(least, (3, 2)))[:, 0] / (
+            self.many - self.few
+        )
+        return _row(
+            f"gmm {self.rows} x {self.dim}, K={self.components}",
+            "EM iteration",
+            ours_seconds=float(ours),
+            peer_seconds={"every core": float(every_core), "one core": float(one_core)},
+            quality_ours=_ours(table, self.components, self.many).score(table),
+            quality_peer=float(_peer(rows, start, self.many).score(rows)),
+            peak=peak_mib(__name__, "run_alone", **asdict(data), iterations=self.many),
+        )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A grid of private fits, as an explorer wants it, against as many separate plain fits, one
+    after another (the peer has no private fit).
+
+    quality: mean log-likelihood of a row; ours: median over the draws at the largest budget.
+    """
+
+    rows: int
+    dim: int
+    components: int
+    iterations: int
+    epsilons: Sequence[float] = EPSILONS
+    draws: int = 13
+    repetitions: int = 2
+
+    def __call__(self) -> dict[str, Any]:
+        data = Data(self.rows, self.dim, self.components)
+        rows = data.simulate()
+        table, start = data.seal(rows), _start(rows, self.components)
+        count = len(self.epsilons) * self.draws
+        least = least_seconds(
+            [
+                lambda: _grid(table, self.components, self.iterations, self.epsilons, self.draws),
+                lambda: [_peer(rows, start, self.iterations) for _ in range(count)],
+                _on_one_core(lambda: [_peer(rows, start, self.iterations) for _ in range(count)]),
+            ],
+            self.repetitions,
+        )
+        grid = _grid(table, self.components, self.iterations, self.epsilons, self.draws)
+        scores = gmm.log_density(grid.runs.final, rows)  # own units are unit coordinates here
+        return _row(
+            f"gmm {self.rows} x {self.dim}, K={self.components}, {count} fits",
+            f"{len(self.epsilons)} budgets x {self.draws} draws, {self.iterations} iterations",
+            ours_seconds=least[0],
+            peer_seconds={"every core": least[1], "one core": least[2]},
+            quality_ours=float(np.median(scores.reshape(-1, self.draws)[-1])),
+            quality_peer=float(_peer(rows, start, self.iterations).score(rows)),
+            peak=peak_mib(
+                __name__,
+                "run_grid_alone",
+                **asdict(data),
+                iterations=self.iterations,
+                epsilons=list(self.epsilons),
+                draws=self.draws,
+            ),
+        )
+
+
+def run_alone(rows: int, dim: int, components: int, iterations: int) -> None:
+    """Simulate and fit: what a fresh process does whose memory is measured."""
+    data = Data(rows, dim, components)
+    _ours(data.seal(data.simulate()), components, iterations)
+
+
+def run_grid_alone(
+    rows: int, dim: int, components: int, iterations: int, epsilons: list[float], draws: int
+) -> None:
+    """The same for a grid."""
+    data = Data(rows, dim, components)
+    _grid(data.seal(data.simulate()), components, iterations, epsilons, draws)
+
+
+def _row(
+    case: str,
+    per: str,
+    *,
+    ours_seconds: float,
+    peer_seconds: dict[str, float],
+    quality_ours: float,
+    quality_peer: float,
+    peak: float,
+) -> dict[str, Any]:
+    """peer_seconds: of each setting; the ratio is at equal threads, on every core."""
+    peer = peer_seconds["every core"]
+    return {
+        "case": case,
+        "per": per,
+        "ours_seconds": ours_seconds,
+        "peer": f"{PEER} GaussianMixture",
+        "peer_version": peer_version(PEER),
+        "peer_seconds": peer,
+        "peer_seconds_one_core": peer_seconds["one core"],
+        "ratio": peer / ours_seconds if ours_seconds > 0 else float("nan"),
+        "quality_ours": quality_ours,
+        "quality_peer": quality_peer,
+        "peak_mib": peak,
+    }
+
+
+def _ours(table: PrivateTable, components: int, iterations: int) -> Fit:
+    return fit("gmm", table, privacy=None, n_components=components, iterations=iterations)
+
+
+def _grid(
+    table: PrivateTable, components: int, iterations: int, epsilons: Sequence[float], draws: int
+) -> Grid:
+    return fit_grid(
+        "gmm",
+        table,
+        privacy=[Privacy(epsilon=epsilon, delta=1e-5) for epsilon in epsilons],
+        draws=range(draws),
+        n_components=components,
+        iterations=iterations,
+        seed=0,
+    )
+
+
+@dataclass(frozen=True)
+class _Start:
+    """Where both begin: weights ``(K,)``, means ``(K, d)``, precisions ``(K, d, d)``."""
+
+    weights: Array
+    means: Array
+    precisions: Array
+
+
+def _start(rows: Array, components: int) -> _Start:
+    """Our data-free start in the frame where all rows have mean 0 and covariance 1."""
+    start = gmm.start(1, components, rows.shape[1], 0)
+    covariance = np.cov(rows, rowvar=False, bias=True)
+    values, vectors = np.linalg.eigh(covariance)
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    shapes = root @ start.covariances[0] @ root
+    return _Start(
+        start.weights[0], rows.mean(axis=0) + start.means[0] @ root, np.linalg.inv(shapes)
+    )
+
+
+def _peer(rows: Array, start: _Start, iterations: int) -> GaussianMixture:
+    """The peer, fitted: exactly so many iterations, hence its warning that it did not converge."""
+    peer_version(PEER)
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.mixture import GaussianMixture
+
+    model = GaussianMixture(
+        len(start.weights),
+        max_iter=iterations,
+        tol=0.0,
+        reg_covar=0.0,
+        weights_init=start.weights,
+        means_init=start.means,
+        precisions_init=start.precisions,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(rows)
+
+
+def _on_one_core(job: Callable[[], object]) -> Callable[[], object]:
+    def alone() -> object:
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            return job()
+
+    return alone
+
+
+CASES = (
+    Iterations(26_733, 10, 3, few=2, many=42),
+    Iterations(1_250_000, 2, 10, few=1, many=5),
+    Iterations(50_000, 100, 10, few=1, many=4),
+    Batch(5_000, 2, 3, iterations=5),
+)

@@ -1,0 +1,69 @@
+"""How a bench measures: repetitions that take turns, the least of each, memory in a fresh process.
+
+On a shared machine noise only ever adds time, so the least of several repetitions is the steadiest
+figure; taking turns lets a slow spell meet both sides.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from dpcore.errors import InputError
+
+
+def least_seconds(jobs: Sequence[Callable[[], object]], repetitions: int) -> list[float]:
+    """The least seconds of each job; in every repetition each is run once, in turn."""
+    least = [float("inf")] * len(jobs)
+    for _ in range(repetitions):
+        for i, job in enumerate(jobs):
+            begun = perf_counter()
+            job()
+            least[i] = min(least[i], perf_counter() - begun)
+    return least
+
+
+def peer_version(package: str) -> str:
+    """Installed version of a peer; raises InputError when it is missing."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        raise InputError(
+            "peer", f"{package} is not installed", f"install it, for example: pip install {package}"
+        ) from None
+
+
+def peak_mib(module: str, function: str, **arguments: Any) -> float:
+    """Peak resident memory in MiB of a fresh process that calls ``module.function(**arguments)``.
+
+    All of it counts: interpreter, libraries, data and fit. arguments: plain numbers and texts.
+    """
+    call = (
+        "import importlib, json, sys; module, function, arguments = sys.argv[1:];"
+        "getattr(importlib.import_module(module), function)(**json.loads(arguments));"
+        "from dpcore.bench.measure import own_peak_mib; print(own_peak_mib())"
+    )
+    words = [sys.executable, "-c", call, module, function, json.dumps(arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def own_peak_mib() -> float:
+    """Peak resident memory of this process in MiB.
+
+    Linux tells it apart from the parent's (``VmHWM``); elsewhere the usual counter is read.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text(encoding="ascii").splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (2**20 if sys.platform == "darwin" else 2**10)
