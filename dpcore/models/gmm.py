@@ -18,6 +18,7 @@ from dpcore.models.moments import (
     LEAST_VARIANCE,
     TINY,
     as_matrices,
+    defined,
     drawn_in,
     floored_eigenvalues,
     inside,
@@ -126,7 +127,7 @@ def responsibilities(mixture: Mixture, structure: Structure) -> EStep:
         weights = block.scores(coefficients[runs])
         weights -= weights.max(axis=-2, keepdims=True)
         np.exp(weights, out=weights)
-        weights /= weights.sum(axis=-2, keepdims=True)
+        weights *= 1.0 / weights.sum(axis=-2, keepdims=True)  # K products for one division
         return weights
 
     return e_step
@@ -143,9 +144,11 @@ def log_density(mixture: Mixture, rows: Array) -> Array:
     step = max(256, (1 << 16) // shape.size)
     together = max(1, (1 << 18) // (step * mixture.components))
     for first in range(0, len(rows), step):
-        features = shape.features(rows[first : first + step].T[None])
+        features = shape.features(rows[first : first + step].T[None])[0]
         for run in range(0, mixture.runs, together):
-            joint = coefficients[run : run + together] @ features
+            some = coefficients[run : run + together]
+            joint = some.reshape(-1, shape.size) @ features  # all runs in one product
+            joint = joint.reshape(*some.shape[:2], -1)
             top = joint.max(axis=-2, keepdims=True)
             joint -= top
             np.exp(joint, out=joint)
@@ -202,6 +205,7 @@ def m_step(
     frame's identity; (8) eigenvalues floored. Repairing is free: it reads
     only released values.
     """
+    noisy = defined(noisy)
     squares = as_matrices(noisy)
     dim = noisy.sums.shape[2]
     squares_sd = per_coordinate_sd(noisy, dim)

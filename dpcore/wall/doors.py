@@ -83,7 +83,7 @@ class Session:
         self.radius = _clipping_radius(clip, self.public, private=noise is not None)
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self._noise, self._draws = noise, draws
-        self._rows = Rows(clip_to_ball(units, self.radius))
+        self._rows = Rows(clip_to_ball(units, self.radius), self.radius)
         self._entries: list[LedgerEntry] = []
 
     @property

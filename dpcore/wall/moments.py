@@ -1,133 +1,193 @@
 """The bounded sum: each row's contribution, inside its public bound, added up.
 
-Why it is fast. The E step of a mixture is linear in the features ``[1, y, s(y)]`` of a row, and so
-is the sum it asks for: with the features of a frame kept as one matrix ``(p, n)``, an iteration is
-two thin matrix products and an exponential, done in blocks that stay in the processor's cache and
-with rows along the last axis, where vector instructions reach them. In high dimension the matrix
-would be ``n d^2 / 2`` numbers; there the same two products are done from the rows, which costs
-more arithmetic and far less memory. Blocks are added in a fixed order, so the number of threads
+Why it is fast. An iteration is two thin matrix products (:mod:`dpcore.wall.blocks`) and an
+exponential, done in blocks that stay in the processor's cache and with rows along the last axis,
+where vector instructions reach them. Blocks are added in a fixed order, so the number of threads
 never changes a result.
 """
 
 from __future__ import annotations
 
+import math
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
+from dpcore.wall.blocks import (
+    Block,
+    Features,
+    FromRows,
+    Lens,
+    Shared,
+    is_faithful,
+    maps_between,
+    shared_features,
+    shared_frame,
+)
 from dpcore.wall.contributions import MixtureMoments
 from dpcore.wall.frames import Frame
+
+__all__ = ["Block", "EStep", "Rows", "bounded_sum"]
 
 Array = NDArray[np.float64]
 
 KEPT_BYTES = 768 * 2**20  # features of one frame are kept up to this size
 BLOCK_NUMBERS = 1 << 18  # numbers a block may hold: 2 MiB, measured best on two machines
+GRID_ROWS = 2048  # rows of a block that many runs share
 FROM_ROWS_DIM = 32  # from this dimension on, full squares are formed by matrix products
-
-
-class Block(Protocol):
-    """Some clipped rows, seen by a model's E step."""
-
-    @property
-    def count(self) -> int:
-        """How many rows."""
-
-    def scores(self, coefficients: Array) -> Array:
-        """``(b, K, m)``: for each row the inner products of its features with ``(b, p, K)``."""
-
-    def weighted_sum(self, weights: Array) -> Array:
-        """``(b, K, p)``: sum over the block's rows of weights ``(b, K, m)`` times features."""
-
 
 EStep = Callable[[Block, slice], Array]
 
 
-@dataclass(frozen=True)
-class _Features:
-    """A block with its features ``(F, p, m)`` at hand."""
-
-    features: Array
-
-    @property
-    def count(self) -> int:
-        return int(self.features.shape[-1])
-
-    def scores(self, coefficients: Array) -> Array:
-        return np.asarray(np.swapaxes(coefficients, -1, -2) @ self.features)
-
-    def weighted_sum(self, weights: Array) -> Array:
-        return np.asarray(weights @ np.swapaxes(self.features, -1, -2))
-
-
-@dataclass(frozen=True)
-class _FromRows:
-    """A block of rows ``(1, d, m)`` in high dimension, full squares: no features are formed."""
-
-    rows: Array
-
-    @property
-    def count(self) -> int:
-        return int(self.rows.shape[-1])
-
-    def scores(self, coefficients: Array) -> Array:
-        dim, rows = self.rows.shape[1], self.rows[0]
-        runs, _, components = coefficients.shape
-        forms = symmetric_from_coordinates(np.swapaxes(coefficients[:, 1 + dim :], 1, 2), dim)
-        product = (forms.reshape(-1, dim) @ rows).reshape(runs, components, dim, -1)  # one, large
-        out = np.einsum("bkdm,dm->bkm", product, rows)
-        out += np.swapaxes(coefficients[:, 1 : 1 + dim], 1, 2) @ rows
-        out += coefficients[:, 0, :, None]
-        return np.asarray(out)
-
-    def weighted_sum(self, weights: Array) -> Array:
-        dim, rows = self.rows.shape[1], self.rows[0]
-        squares = np.empty((*weights.shape[:2], dim, dim))
-        for run, component in np.ndindex(weights.shape[:2]):
-            half = rows * np.sqrt(weights[run, component])
-            squares[run, component] = half @ half.T  # same operand twice: half the arithmetic
-        sums = weights @ rows.T
-        counts = weights.sum(axis=-1)[..., None]
-        return np.concatenate([counts, sums, symmetric_to_coordinates(squares)], axis=-1)
-
-
-@dataclass
-class Rows:
-    """Clipped rows of one table in public unit coordinates ``(n, d)``, ready to be summed."""
+@dataclass(repr=False)
+class _View:
+    """Rows ``(n, d)`` as the runs of a frame see them, with features ``(F, p, n)`` if they fit."""
 
     units: Array
-    _kept: list[tuple[Frame, str, Array]] = field(default_factory=list)
+    frame: Frame
+    shape: MixtureMoments
+    kept: Array | None = field(default=None, init=False)
 
-    def block(self, frame: Frame, shape: MixtureMoments, runs: slice, members: slice) -> Block:
+    def __post_init__(self) -> None:
+        frames, count = self._frames, len(self.units)
+        width = self.shape.dim if self.from_rows else self.size
+        if 8 * frames * count * width <= KEPT_BYTES:
+            kept = np.empty((frames, width, count))
+            for runs, members in _tiles(frames, count, width):
+                kept[runs, :, members] = self.features(runs, members)
+            self.kept = kept
+
+    @property
+    def _frames(self) -> int:
+        return self.frame.runs
+
+    @property
+    def from_rows(self) -> bool:
+        """Whether features are too many to be formed."""
+        one = self.frame.runs == 1
+        return one and self.shape.structure == "full" and self.shape.dim >= FROM_ROWS_DIM
+
+    @property
+    def width(self) -> int:
+        """Numbers for each row and frame."""
+        return 2 * self.shape.dim if self.from_rows else self.size
+
+    @property
+    def size(self) -> int:
+        """Length of the vectors that are summed over rows."""
+        return self.shape.size
+
+    def tiles(self, runs: int) -> list[tuple[slice, slice]]:
+        """Pairs (runs, rows) that make blocks of a good size."""
+        each = 2 * self.shape.components
+        if runs > self._frames:
+            return list(_tiles(runs, len(self.units), each, GRID_ROWS))
+        return list(_tiles(runs, len(self.units), self.width + each))
+
+    def block(self, runs: slice, members: slice) -> Block:
         """Rows ``members`` in the frames of ``runs``."""
-        frames = runs if frame.runs > 1 else slice(None)
-        if _from_rows(frame, shape):
-            return _FromRows(frame.apply(self.units[members], frames))
-        kept = self._features(frame, shape)
-        if kept is not None:
-            return _Features(kept[frames, :, members])
-        return _Features(shape.features(frame.apply(self.units[members], frames)))
+        frames = runs if self.frame.runs > 1 else slice(None)
+        known = self._known(frames, members)
+        return FromRows(known[0]) if self.from_rows else Features(known)
 
-    def _features(self, frame: Frame, shape: MixtureMoments) -> Array | None:
-        """All features ``(F, p, n)`` of a frame, or ``None`` where they would take too much."""
-        for known, structure, features in self._kept:
-            if known is frame and structure == shape.structure:
-                return features
-        count = len(self.units)
-        if 8 * frame.runs * count * shape.size > KEPT_BYTES:
-            return None
-        features = np.empty((frame.runs, shape.size, count))
-        for runs, members in _blocks(frame.runs, count, shape.size):
-            rows = frame.apply(self.units[members], runs)
-            features[runs, :, members] = shape.features(rows)
-        self._kept[:] = [(frame, shape.structure, features)]
-        return features
+    def features(self, frames: slice, members: slice) -> Array:
+        """Features ``(F, p, m)``, or rows ``(1, d, m)`` where they are too many, made anew."""
+        rows = self.frame.apply(self.units[members], frames)
+        return rows if self.from_rows else self.shape.features(rows)
+
+    def _known(self, frames: slice, members: slice) -> Array:
+        if self.kept is not None:
+            return np.asarray(self.kept[frames, :, members])
+        return self.features(frames, members)
+
+    def moments(self, total: Array) -> Array:
+        """Sums ``(runs, K, p)`` from the sum of what the blocks gave."""
+        return total
+
+
+@dataclass(repr=False)
+class _GridView(_View):
+    """The same for a grid with a frame for each run, all seen from one shared frame.
+
+    units: in ascending order of ``sizes``, their norms in the shared frame, so that blocks without
+    a row to clip are as many as can be.
+    """
+
+    shared: Frame
+    maps: Array
+    sizes: Array
+    lenses: dict[int, Lens] = field(default_factory=dict, init=False)
+
+    @property
+    def _frames(self) -> int:
+        return 1
+
+    @property
+    def size(self) -> int:
+        return self.shape.size + self.shape.dim + 2
+
+    def block(self, runs: slice, members: slice) -> Block:
+        if runs.start not in self.lenses:
+            self.lenses[runs.start] = Lens(self.maps[runs], self.frame.radius)
+        lens = self.lenses[runs.start]
+        features = self._known(slice(None), members)[0, 1:]
+        rows, squares = np.split(features, [self.shape.dim + 1])
+        return Shared(lens, rows, squares, lens.shrink(squares, float(self.sizes[members][-1])))
+
+    def features(self, frames: slice, members: slice) -> Array:
+        return shared_features(self.units[members], self.shared, self.shape)
+
+    def moments(self, total: Array) -> Array:
+        counts, sums, squares = np.split(total, [1, 2 + self.shape.dim], axis=-1)
+        return Lens(self.maps, self.frame.radius).moments(counts, sums, squares)
+
+
+def _view(units: Array, reach: float, frame: Frame, shape: MixtureMoments) -> _View:
+    """Frames of many runs are seen through one, unless rounding could forbid it.
+
+    Whether it could is decided for all rows within reach: no single row may change the path.
+    """
+    if shape.structure == "full" and frame.runs > 1 and len(units):
+        shared = shared_frame(frame)
+        maps = maps_between(shared, frame)
+        sizes = np.linalg.norm(shared.apply(units)[0], axis=0)
+        largest = float(sizes.max())
+        if math.isfinite(reach):  # else nothing is protected, and the rows themselves may say
+            offset = float(np.linalg.norm(shared.center))
+            largest = float(np.linalg.norm(shared.matrix[0], 2)) * (reach + offset)
+        if is_faithful(maps, largest, frame.radius):
+            order = np.argsort(sizes, kind="stable")
+            return _GridView(units[order], frame, shape, shared, maps, sizes[order])
+    return _View(units, frame, shape)
+
+
+@dataclass(repr=False)
+class Rows:
+    """Clipped rows of one table in public unit coordinates ``(n, d)``, ready to be summed.
+
+    reach: the public radius that they lie within; infinite where nothing is protected.
+    """
+
+    units: Array
+    reach: float = math.inf
+    _views: list[_View] = field(default_factory=list)
+
+    def view(self, frame: Frame, shape: MixtureMoments) -> _View:
+        """The rows in a frame; the last one is remembered, since a fit asks again each step."""
+        for view in self._views:
+            if view.frame is frame and view.shape == shape:
+                return view
+        self._views.clear()  # before the next is made: both at once would be twice the memory
+        self._views.append(_view(self.units, self.reach, frame, shape))
+        return self._views[0]
 
 
 def bounded_sum(
@@ -138,51 +198,72 @@ def bounded_sum(
     ``e_step(block, runs)`` gives weights ``(b, K, m)``; they are projected before they are used.
     A wrong shape raises; wrong numbers cannot do harm.
     """
-    count, components = len(rows.units), contribution.components
-    total = np.zeros((runs, components, contribution.size))
+    components = contribution.components
+    view = rows.view(frame, contribution)
 
     def part(which: slice, members: slice) -> Array:
-        block = rows.block(frame, contribution, which, members)
+        block = view.block(which, members)
         weights = contribution.project(e_step(block, which))
         expected = (which.stop - which.start, components, members.stop - members.start)
         if weights.shape != expected:
-            raise ValueError(f"e_step gave weights {weights.shape}, expected {expected}")
+            raise ValueError("e_step gave weights of another shape than (runs, components, rows)")
         return block.weighted_sum(weights)
 
-    width = 3 * contribution.dim if _from_rows(frame, contribution) else contribution.size
-    blocks = list(_blocks(runs, count, width + 2 * components))
-    if not _from_rows(frame, contribution):
-        rows._features(frame, contribution)  # once, before threads ask for it
-    work = runs * count * components * contribution.size
-    for (which, _), partial in zip(blocks, _map(part, blocks, work), strict=True):
-        total[which] += partial
-    return total
+    total = np.zeros((runs, components, view.size))
+
+    def add(index: int, partial: Array) -> None:
+        total[tiles[index][0]] += partial
+
+    tiles = view.tiles(runs)
+    _in_order(lambda index: part(*tiles[index]), add, len(tiles))
+    return view.moments(total)
 
 
-def _from_rows(frame: Frame, shape: MixtureMoments) -> bool:
-    return shape.structure == "full" and shape.dim >= FROM_ROWS_DIM and frame.runs == 1
-
-
-def _blocks(runs: int, count: int, width: int) -> Iterator[tuple[slice, slice]]:
+def _tiles(
+    runs: int, count: int, width: int, most: int | None = None
+) -> Iterator[tuple[slice, slice]]:
     """Pairs (runs, rows): ``width`` numbers for each run and row, ``BLOCK_NUMBERS`` in all."""
     target = max(256, BLOCK_NUMBERS // width)
-    rows = max(1, min(count, target))
+    rows = max(1, min(count, target, most or target))
     together = max(1, target // rows)
     for run in range(0, runs, together):
         for row in range(0, count, rows):
             yield slice(run, min(runs, run + together)), slice(row, min(count, row + rows))
 
 
-def _map(
-    part: Callable[[slice, slice], Array], blocks: list[tuple[slice, slice]], work: int
-) -> Iterator[Array]:
-    """Results in the order of the blocks: plainly for little work, else on every core."""
-    if work < 1_000_000 or len(blocks) < 2:
-        yield from (part(*block) for block in blocks)
-        return
+def _in_order(part: Callable[[int], Array], add: Callable[[int, Array], None], count: int) -> None:
+    """``add`` every part in the order of its number, whichever thread brings it, on every core."""
+    todo, done, lock = deque(range(count)), dict[int, Array](), Lock()
+    added = 0
+
+    def work() -> None:
+        nonlocal added
+        while todo:
+            try:
+                index = todo.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            try:
+                found = part(index)
+            except BaseException:
+                todo.clear()
+                raise
+            with lock:
+                done[index] = found
+                while added in done:
+                    add(added, done.pop(added))
+                    added += 1
+
+    threads = min(os.cpu_count() or 1, count)
     pool, blas = _workers()
-    with blas.limit(limits=1, user_api="blas"):  # one level of threads, not two
-        yield from pool.map(lambda block: part(*block), blocks)
+    with _ONE_SUM, blas.limit(limits=1, user_api="blas"):  # one level of threads, not two
+        helpers = [pool.submit(work) for _ in range(threads - 1)]
+        work()
+        for helper in helpers:
+            helper.result()
+
+
+_ONE_SUM = Lock()  # two sums at once would undo each other's limit on threads
 
 
 @cache
