@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def script(scenario: Scenario) -> str:
 
 
 def notebook(scenario: Scenario) -> str:
-    """The same as a Jupyter notebook. Raises InputError for an upload."""
+    """The same as a Jupyter notebook, with the picture. Raises InputError for an upload."""
     cells: list[dict[str, Any]] = [
         {
             "cell_type": "code",
@@ -63,12 +64,23 @@ def notebook(scenario: Scenario) -> str:
             "outputs": [],
             "source": cell,
         }
-        for i, cell in enumerate(_cells(scenario))
+        for i, cell in enumerate([*_cells(scenario), _picture(scenario)])
     ]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     return json.dumps(
         {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1
     )
+
+
+def _picture(scenario: Scenario) -> str:
+    """A last cell that draws what the page shows."""
+    setting = scenario.setting()
+    chosen = {field.name: getattr(setting, field.name) for field in fields(setting)}
+    del chosen["secret"]
+    words = "".join(f"    {name}={value!r},\n" for name, value in chosen.items())
+    return f"""setting = dp.Setting(
+{words})
+dp.figure(dp.study(table, setting, methods={scenario.methods()!r})).show(auto_play=False)"""
 
 
 def _source(scenario: Scenario) -> str:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from dpcore.auditing.api import audit
     from dpcore.datasets.load import load
     from dpcore.errors import DPCoreError, InputError, NotCovered
+    from dpcore.evaluation.study import Setting, study
     from dpcore.evaluation.sweep import sweep
+    from dpcore.figures.plotly import figure
     from dpcore.fitting.api import fit
     from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Laplace, Ledger, Privacy
     from dpcore.schema import Column, Schema
@@ -37,14 +39,17 @@ _HOMES = {
     "NotCovered": "dpcore.errors",
     "Privacy": "dpcore.privacy",
     "Schema": "dpcore.schema",
+    "Setting": "dpcore.evaluation.study",
     "audit": "dpcore.auditing.api",
     "best_proof": "dpcore.accounting",
     "calibrate": "dpcore.accounting",
     "compose": "dpcore.accounting",
     "covers": "dpcore.accounting",
+    "figure": "dpcore.figures.plotly",
     "fit": "dpcore.fitting.api",
     "load": "dpcore.datasets.load",
     "replay": "dpcore.accounting",
+    "study": "dpcore.evaluation.study",
     "sweep": "dpcore.evaluation.sweep",
 }
 
@@ -61,14 +66,17 @@ __all__ = [
     "NotCovered",
     "Privacy",
     "Schema",
+    "Setting",
     "audit",
     "best_proof",
     "calibrate",
     "compose",
     "covers",
+    "figure",
     "fit",
     "load",
     "replay",
+    "study",
     "sweep",
 ]
 

@@ -8,14 +8,14 @@ import pytest
 import dpcore as dp
 from dpcore.evaluation.study import EPSILONS, Setting
 from dpcore.figures.mixture import study_scene
-from dpcore.figures.plotly import figure, outline
+from dpcore.figures.plotly import outline, scene_figure
 from dpcore.figures.scene import Ellipses, Points, Scene
 
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
     table = dp.load("bundled:rare_person")
-    return study_scene(table, Setting(components=2), methods=("zcdp",), draws=3)
+    return study_scene(dp.study(table, Setting(components=2), methods=("zcdp",), draws=3))
 
 
 def test_a_study_shows_exact_private_and_curve_and_no_row(scene: Scene) -> None:
@@ -34,7 +34,7 @@ def test_another_step_is_the_same_picture(scene: Scene) -> None:
 
 
 def test_every_frame_of_the_plotly_figure_is_a_step(scene: Scene) -> None:
-    fig = figure(scene)
+    fig = scene_figure(scene)
     assert [frame.name for frame in fig.frames] == list(scene.step_labels)
     assert {len(frame.data) for frame in fig.frames} == {len(fig.data)}
     assert fig.layout.xaxis3.type == "log"
@@ -51,7 +51,7 @@ def test_plotly_draws_the_step_it_says(scene: Scene) -> None:
     group = np.asarray(bold.params)[step, 0, 0]
     drawn = [
         np.stack([trace.x, trace.y], axis=1)[: len(outline(group, 1.0))]
-        for trace in figure(scene).frames[step].data
+        for trace in scene_figure(scene).frames[step].data
         if trace.mode == "lines" and len(trace.x) >= 49
     ]
     assert any(np.allclose(path, outline(group, 1.0)) for path in drawn)

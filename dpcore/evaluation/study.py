@@ -325,6 +325,35 @@ def curves(
     return Curves(at_noise, says, np.median(scores, axis=1))
 
 
+@dataclass(frozen=True)
+class Study:
+    """A setting with all that is known about it on one table."""
+
+    setting: Setting
+    references: References
+    grid: BudgetGrid
+    curves: Curves
+
+
+def study(
+    table: PrivateTable, setting: Setting, *, methods: Sequence[str] = (), draws: int = 13
+) -> Study:
+    """Work out a study: every budget with every draw, its references and curves.
+
+    methods: ways of counting to compare with the setting's own. For the custodian's eyes, unless
+    the rows are simulated or published.
+
+    >>> from dpcore.datasets.load import load
+    >>> found = study(load("bundled:rare_person"), Setting(components=2), draws=3)
+    >>> found.grid.utility.shape
+    (53, 3)
+    """
+    known = references(table, setting)
+    grid = budget_grid(table, setting, known.converged, EPSILONS, range(draws))
+    drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws))
+    return Study(setting, known, grid, drawn)
+
+
 def _noise_of(setting: Setting, method: str, epsilons: Sequence[float]) -> Array:
     """Noise ``(S,)`` a method asks for each budget; NaN where it cannot meet it."""
     noise = np.full(len(epsilons), np.nan)

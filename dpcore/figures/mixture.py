@@ -10,16 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.evaluation.study import (
-    EPSILONS,
-    BudgetGrid,
-    Curves,
-    References,
-    Setting,
-    budget_grid,
-    curves,
-    references,
-)
+from dpcore.evaluation.study import BudgetGrid, Curves, References, Study
 from dpcore.evaluation.verdict import found_sentences, verdicts
 from dpcore.figures.scene import (
     Axis,
@@ -35,7 +26,6 @@ from dpcore.figures.scene import (
 from dpcore.models.gmm import Mixture
 from dpcore.privacy.guarantee import show
 from dpcore.wall.clip import PublicFrame
-from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
@@ -124,33 +114,20 @@ def budget_scene(
     )
 
 
-def study_scene(
-    table: PrivateTable,
-    setting: Setting,
-    *,
-    methods: tuple[str, ...] = (),
-    draws: int = 13,
-    pair: tuple[int, int] = (0, 1),
-) -> Scene:
-    """The scene of a study that is worked out here and now: exact fits are in it, rows are not.
-
-    methods: other ways of counting to draw beside the setting's own. For the custodian's eyes
-    unless the rows are simulated or published.
-    """
-    known = references(table, setting)
-    grid = budget_grid(table, setting, known.converged, EPSILONS, range(draws))
-    drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws))
-    judged = tuple(verdict.text for verdict in verdicts(grid, known, drawn.single))
+def study_scene(found: Study, *, pair: tuple[int, int] = (0, 1)) -> Scene:
+    """The scene of a whole study, at epsilon 1: exact fits are in it, rows are not."""
+    grid = found.grid
+    judged = tuple(v.text for v in verdicts(grid, found.references, found.curves.single))
     unit = next((g.unit for g in grid.guarantees if g is not None), "person")
     scene = budget_scene(
         grid,
-        known,
-        drawn,
+        found.references,
+        found.curves,
         Words(judged, {"found": found_sentences(grid)}, unit=unit),
         pair=pair,
-        clip=setting.clip,
-        chosen=setting.accountant,
-        delta_text=f"(δ = {show(setting.delta)})",
+        clip=found.setting.clip,
+        chosen=found.setting.accountant,
+        delta_text=f"(δ = {show(found.setting.delta)})",
     )
     return scene.at(int(np.argmin(np.abs(np.log(grid.epsilons)))))
 

@@ -1,4 +1,4 @@
-"""A scene as a Plotly figure with a slider: for notebooks and reports, where no page is at hand.
+"""A study as a Plotly figure with a slider: for notebooks and reports, where no page is at hand.
 
 The same layers as the live picture; every step is one frame, and frames are fits that exist.
 """
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.evaluation.study import Study
+from dpcore.figures.mixture import study_scene
 from dpcore.figures.scene import (
     MARKERS,
     PALETTE_LIGHT,
@@ -39,11 +41,19 @@ MUTED = "#5B6B7A"
 _TURN = np.linspace(0.0, 2.0 * np.pi, 49)
 
 
-def figure(scene: Scene) -> go.Figure:
+def figure(found: Study) -> go.Figure:
+    """A study of :func:`dpcore.study` as a picture: exact, private, and what each budget buys.
+
+    ``figure(found).show(auto_play=False)`` shows it in a notebook. Needs the package plotly.
+    """
+    return scene_figure(study_scene(found))
+
+
+def scene_figure(scene: Scene) -> go.Figure:
     """The scene with a slider over its steps, at its current step.
 
     Half-width panels stand side by side above the full-width ones. Alt texts of the current step
-    are the figure's ``meta``. Needs the package plotly.
+    are the figure's ``meta``.
     """
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
