@@ -75,18 +75,27 @@ class Shelf(Generic[T]):
 
     def __init__(self, size: int) -> None:
         self._size, self._kept, self._lock = size, OrderedDict[Hashable, T](), threading.Lock()
+        self._busy: dict[Hashable, threading.Lock] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        made = make()
-        with self._lock:
-            self._kept[key] = made
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-        return made
+            mine = self._busy.setdefault(key, threading.Lock())
+        with mine:  # whoever else asks meanwhile waits, and finds it
+            found = self.peek(key)
+            if found is not None:
+                return found
+            try:
+                made = make()
+            finally:
+                self._busy.pop(key, None)
+            with self._lock:
+                self._kept[key] = made
+                while len(self._kept) > self._size:
+                    self._kept.popitem(last=False)
+            return made
 
     def peek(self, key: Hashable) -> T | None:
         with self._lock:
@@ -162,21 +171,22 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
     if full is not None and drawn is not None:
         return Study(full, known, drawn, True)
 
+    first = desk.grids.get((grid_key, 1), bold)  # the current point, before anything else
+
     def background() -> None:
-        first = desk.grids.get((grid_key, 1), bold)
+        done = first
         for draws in (5, DRAWS):
-            have = first.utility.shape[1]
-            more = budget_grid(data.table, setting, known.converged, EPSILONS, range(have, draws))
-            first = first.with_draws(more)
-            desk.grids.get((grid_key, draws), lambda done=first: done)  # type: ignore[misc]
+            missing = range(done.utility.shape[1], draws)
+            done = done.with_draws(
+                budget_grid(data.table, setting, known.converged, EPSILONS, missing)
+            )
+            desk.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
             if draws == 5:
-                desk.curves.get(grid_key, lambda done=first: all_curves(done))  # type: ignore[misc]
+                desk.curves.get(grid_key, lambda ready=done: all_curves(ready))  # type: ignore[misc]
 
     _in_background(desk, grid_key, background)
-    parts = (desk.grids.peek((grid_key, draws)) for draws in (DRAWS, 5, 1))
-    grid = next((part for part in parts if part is not None), None) or desk.grids.get(
-        (grid_key, 1), bold
-    )
+    parts = (desk.grids.peek((grid_key, draws)) for draws in (DRAWS, 5))
+    grid = next((part for part in parts if part is not None), first)
     return Study(grid, known, desk.curves.peek(grid_key), False)
 
 

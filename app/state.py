@@ -32,5 +32,5 @@ def change(**choices: Any) -> None:
 
 
 def step_of(epsilon: float) -> int:
-    """The slider's position nearest to a budget."""
-    return int(np.argmin(np.abs(np.log(np.array(EPSILONS) / epsilon))))
+    """The slider's position nearest to a budget, by the rule of :attr:`Scene.thumb`."""
+    return int(np.argmin(np.abs(np.array(EPSILONS) - epsilon)))

@@ -29,7 +29,10 @@ from app.scenario import (
     sane,
 )
 from app.settings import flags, settings
+from app.state import step_of
 from dpcore.datasets.catalogue import bundled
+from dpcore.evaluation.study import EPSILONS
+from dpcore.figures.scene import Scene
 
 NAMES = {table.name: table for table in bundled()} | {UPLOAD: None, GENERATED: None}
 MADE = st.builds(
@@ -215,3 +218,14 @@ def test_another_table_opens_with_what_suits_it() -> None:
     assert from_query({"data": "iris"}, NAMES).iterations == 10
     assert from_query({"data": "iris", "iterations": "5"}, NAMES).iterations == 5
     assert from_query({"data": "nonsense"}, NAMES) == Scenario()
+
+
+@given(st.floats(0.01, 100.0))
+@example(0.53)
+def test_slider_and_picture_agree_where_the_thumb_stands(epsilon: float) -> None:
+    """Else the picture would take the thumb for moved, and show another budget than was typed."""
+    labels = tuple(f"{i}" for i in range(len(EPSILONS) + 1))
+    scene = Scene(
+        (*EPSILONS, epsilon), labels, (), step=len(EPSILONS), positions=range(len(EPSILONS))
+    )
+    assert scene.thumb == step_of(epsilon)

@@ -294,6 +294,7 @@ const LAYERS = {
       });
       const label = svg("text", { class: "dpl-note", "text-anchor": "middle" });
       label.textContent = layer.label;
+      for (const shape of [ring, grip]) set(shape, { "clip-path": `url(#${card.clip})` });
       group.append(ring, label, grip);
       let factor = 1;
       const draw = () => {

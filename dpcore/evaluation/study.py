@@ -74,12 +74,26 @@ class Setting:
             "combination": self.combination,
         }
 
-    def noise(self, epsilon: float, accountant: str) -> float:
-        """Noise multiplier that a method asks for this budget; raises InputError if it cannot."""
+    def noise(self, epsilons: Sequence[float], accountant: str) -> Array:
+        """Noise multiplier ``(S,)`` a method asks for budgets; InputError if it cannot meet one."""
         options = self.options()
         options["components"] = options.pop("n_components")
         settings = MixtureSettings.parse(mode=self.mode, **options)
-        return float(plan_noise((self.request(epsilon, accountant),), settings, None).factor[0])
+        requests = tuple(self.request(epsilon, accountant) for epsilon in epsilons)
+        return plan_noise(requests, settings, None).factor
+
+    def reach(
+        self, epsilons: Sequence[float], accountant: str
+    ) -> tuple[Array, tuple[str | None, ...]]:
+        """The same with NaN for budgets out of reach, and why each is (``None`` = it is not)."""
+        try:
+            return self.noise(epsilons, accountant), (None,) * len(epsilons)
+        except InputError as error:
+            if len(epsilons) == 1:
+                return np.array([np.nan]), (str(error),)
+        half = len(epsilons) // 2
+        parts = [self.reach(part, accountant) for part in (epsilons[:half], epsilons[half:])]
+        return np.concatenate([noise for noise, _ in parts]), parts[0][1] + parts[1][1]
 
 
 @dataclass(frozen=True)
@@ -214,7 +228,8 @@ def budget_grid(
 
     Raises InputError when the setting itself is wrong (more groups than rows, say).
     """
-    requests, refusals = _within_reach(setting, epsilons)
+    requests = [setting.request(epsilon) for epsilon in epsilons]
+    _, refusals = setting.reach(epsilons, setting.accountant)
     scorer = Scorer.of(table)
     kept = [i for i, refusal in enumerate(refusals) if refusal is None]
     shape = (len(epsilons), len(draws), setting.components)
@@ -270,21 +285,6 @@ def _fitted(
     )
 
 
-def _within_reach(
-    setting: Setting, epsilons: Sequence[float]
-) -> tuple[list[Privacy], tuple[str | None, ...]]:
-    """A request for each budget, and why the accountant cannot meet it (``None`` = it can)."""
-    requests = [setting.request(epsilon) for epsilon in epsilons]
-    refusals: list[str | None] = []
-    for epsilon in epsilons:
-        try:
-            setting.noise(epsilon, setting.accountant)
-            refusals.append(None)
-        except InputError as error:
-            refusals.append(str(error))
-    return requests, tuple(refusals)
-
-
 @dataclass(frozen=True)
 class Curves:
     """Median utility against budget for each way of counting, and of one private Gaussian.
@@ -309,7 +309,7 @@ def curves(
     draws: Sequence[int] = tuple(range(13)),
 ) -> Curves:
     """The curves that stand beside a grid of fits (whose budgets they share)."""
-    asked = {method: _noise_of(setting, method, grid.epsilons) for method in methods}
+    asked = {method: setting.reach(grid.epsilons, method)[0] for method in methods}
     known_noise, known_utility = _pooled(table, setting, grid, asked, draws)
     order = np.argsort(known_noise)
     level = np.log(known_noise[order])
@@ -352,17 +352,6 @@ def study(
     grid = budget_grid(table, setting, known.converged, EPSILONS, range(draws))
     drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws))
     return Study(setting, known, grid, drawn)
-
-
-def _noise_of(setting: Setting, method: str, epsilons: Sequence[float]) -> Array:
-    """Noise ``(S,)`` a method asks for each budget; NaN where it cannot meet it."""
-    noise = np.full(len(epsilons), np.nan)
-    for i, epsilon in enumerate(epsilons):
-        try:
-            noise[i] = setting.noise(epsilon, method)
-        except InputError:
-            continue
-    return noise
 
 
 def _pooled(

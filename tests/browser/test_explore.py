@@ -144,8 +144,8 @@ def test_the_keyboard_moves_slider_picture_and_guarantee(explore: Any) -> None:
     thumb.focus()
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
-    page.wait_for_function("document.querySelector('.dpl').dataset.epsilon === '0.708'")
-    answered(page, "0.708")
+    page.wait_for_function("document.querySelector('.dpl').dataset.epsilon === '0.710'")
+    answered(page, "0.710")
     assert paths(page, BOLD) != before
     assert thumb.evaluate("n => n === document.activeElement"), "the slider lost the focus"
 
@@ -287,7 +287,7 @@ def test_every_choice_of_the_first_row_redraws_the_page(explore: Any) -> None:
     for label, option, sign in (
         ("Model", "4 groups", lambda: page.locator(CROSSES).count() == 4),
         ("Count the cost by", "zCDP", lambda: "count_by=zcdp" in page.url),
-        ("Method", "Gaussian noise everywhere", lambda: "paper says" in text(page, LINE)),
+        ("Method", "DP-EM with Gaussian noise", lambda: "paper says" in text(page, LINE)),
         ("Data", "One rare person", lambda: "data=rare_person" in page.url),
     ):
         scene = page.evaluate("document.querySelector('.dpl').dataset.scene")
@@ -405,7 +405,7 @@ def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any
     choose(page, "Data", "Your own file")
     page.get_by_text("Read so far: nothing").wait_for()
     hand_in(page, "people.csv", PEOPLE)
-    page.get_by_text("the header and each column's type").wait_for()
+    page.get_by_text("the header, each column's type").wait_for()
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     for row, limits in enumerate((("0", "110"), ("0", "200000"))):
         for column, value in zip(SECOND, limits, strict=True):
