@@ -13,7 +13,7 @@ from app.components import guarantee_details
 from app.compute import Data, Desk, Study
 from app.exports import command, notebook, script
 from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario, opening
-from app.state import change
+from app.state import bind, change, on_choice
 from dpcore.datasets.catalogue import find
 from dpcore.datasets.load import load
 from dpcore.figures.scene import Scene
@@ -207,19 +207,19 @@ def _number(
     name: str, label: str, value: Any, low: Any, high: Any, step: Any, form: str, tip: str
 ) -> None:
     key = f"setting_{name}"
-    st.session_state[key] = value
+    bind(key, value)
     st.number_input(
         label, low, high, step=step, format=form, key=key, help=tip,
-        on_change=lambda: change(**{name: st.session_state[key]}),
+        on_change=on_choice(key, lambda chosen: change(**{name: chosen})),
     )  # fmt: skip
 
 
 def _choice(place: Any, name: str, label: str, options: Any, value: Any, words: Any) -> None:
     key = f"setting_{name}"
-    st.session_state[key] = value
+    bind(key, value)
     place.selectbox(
         label, list(options), key=key, format_func=words,
-        on_change=lambda: change(**{name: st.session_state[key]}),
+        on_change=on_choice(key, lambda chosen: change(**{name: chosen})),
     )  # fmt: skip
 
 
@@ -233,11 +233,11 @@ def _made(scenario: Scenario) -> None:
     }
     for name, (low, high, step) in fields.items():
         key = f"made_{name}"
-        st.session_state[key] = getattr(made, name)
+        bind(key, getattr(made, name))
         st.number_input(
             f"Generated {name}", low, high, step=step, key=key,
-            on_change=lambda name=name, key=key: change(
-                made=str(replace(made, **{name: st.session_state[key]}))
+            on_change=on_choice(
+                key, lambda chosen, name=name: change(made=str(replace(made, **{name: chosen})))
             ),
         )  # fmt: skip
 

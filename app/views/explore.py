@@ -11,7 +11,7 @@ from app import compute, drawers, upload
 from app.components import brand, guarantee_line, slot
 from app.live import live
 from app.scenario import GENERATED, MAX_COMPONENTS, RECIPES, UPLOAD, Scenario, method_title
-from app.state import change, current, step_of
+from app.state import bind, change, current, on_choice, step_of
 from dpcore.accounting import guess_rate
 from dpcore.datasets.catalogue import bundled
 from dpcore.errors import DPCoreError
@@ -96,17 +96,13 @@ def _select(name, label, options, value, on_change, hidden):  # type: ignore[no-
     if hidden:
         return
     key = f"choice_{name}"
-    st.session_state[key] = value
-
-    def changed() -> None:
-        (on_change or (lambda v: change(**{name: v})))(st.session_state[key])
-
+    bind(key, value)
     st.selectbox(
         label,
         list(options),
         format_func=options.__getitem__,
         key=key,
-        on_change=changed,
+        on_change=on_choice(key, on_change or (lambda chosen: change(**{name: chosen}))),
         help=HELP[name],
     )
 
@@ -135,14 +131,13 @@ def budget(scenario: Scenario) -> None:
     slider, box = st.columns([6, 1], vertical_alignment="bottom")
     with slider:
         nearest = EPSILONS[step_of(scenario.epsilon)]
-        if st.session_state.get("epsilon_step") != nearest:  # else a rerun would let go of the hand
-            st.session_state["epsilon_step"] = nearest
+        bind("epsilon_step", nearest)
         st.select_slider(
             "Privacy budget ε",
             EPSILONS,
             format_func=show,
             key="epsilon_step",
-            on_change=lambda: change(epsilon=st.session_state["epsilon_step"]),
+            on_change=on_choice("epsilon_step", lambda chosen: change(epsilon=chosen)),
             help="Smaller hides each person better; larger follows the data more closely.",
         )
         st.html(
@@ -150,7 +145,7 @@ def budget(scenario: Scenario) -> None:
             "<span>closer to the data ▸</span></p>"
         )
     with box:
-        st.session_state["epsilon_exact"] = scenario.epsilon
+        bind("epsilon_exact", scenario.epsilon)
         st.number_input(
             "Exact ε",
             min_value=0.01,
@@ -158,7 +153,7 @@ def budget(scenario: Scenario) -> None:
             step=0.1,
             format="%.3g",
             key="epsilon_exact",
-            on_change=lambda: change(epsilon=st.session_state["epsilon_exact"]),
+            on_change=on_choice("epsilon_exact", lambda chosen: change(epsilon=chosen)),
         )
 
 

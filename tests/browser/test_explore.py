@@ -530,3 +530,17 @@ def test_a_locked_server_shows_nothing_computed_from_an_upload(explore: Any) -> 
     assert "120" not in everything.replace("120,000", ""), "the number of rows is on the page"
     assert "3 rows" in text(page, LINE)
     healthy(page)
+
+
+def test_the_back_button_brings_the_choice_before_back(explore: Any) -> None:
+    page = explore()
+    three = len(paths(page, BOLD))
+    choose(page, "Model", "Gaussian mixture, 4 groups")
+    page.wait_for_function("location.search === '?components=4'")
+    page.wait_for_timeout(2500)  # until an old address is no longer taken for a late one
+    assert len(paths(page, BOLD)) > three
+    page.go_back()
+    page.wait_for_function(
+        "([bold, count]) => document.querySelectorAll(bold).length === count", arg=[BOLD, three]
+    )
+    assert "components" not in page.url
