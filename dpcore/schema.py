@@ -12,7 +12,7 @@ import math
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -420,6 +420,29 @@ class Schema:
         if label is not None:
             guessed.append(_guessed(label, frame[label], "label"))
         return cls(tuple(guessed), rehearsal=True)
+
+    @classmethod
+    def ball_for_rehearsal(cls, frame: pd.DataFrame, columns: Sequence[str]) -> Schema:
+        """A ball around the origin with the data's own largest norm as radius, as papers scale.
+
+        **Guarantee**: none: one far-off row moves the radius of everybody. The schema is marked
+        ``rehearsal=True`` and nothing proved follows. Cells that are not finite count as 0.
+
+        >>> import pandas as pd
+        >>> schema = Schema.ball_for_rehearsal(pd.DataFrame({"x": [3, 1], "y": [4, 1]}), ["x", "y"])
+        >>> schema.ball.radius, schema.rehearsal
+        (5.0, True)
+        """
+        import numpy as np
+        import pandas as pd
+
+        for name in columns:
+            _demand_column(frame, name)
+            _demand_numbers(name, frame[name])
+        cells = np.column_stack([pd.to_numeric(frame[name], errors="coerce") for name in columns])
+        norms = np.linalg.norm(np.where(np.isfinite(cells.astype(float)), cells, 0.0), axis=1)
+        radius = float(norms.max(initial=0.0)) or 1.0  # all rows at the origin: any ball will do
+        return replace(cls.ball_of(list(columns), None, radius), rehearsal=True)
 
 
 COLUMN_KEYS = tuple(field.name for field in fields(Column) if field.name != "name")

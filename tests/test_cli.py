@@ -698,6 +698,19 @@ def test_every_file_format_gives_the_same_fit(run: Run, tmp_path: Path) -> None:
     assert all(each == found[0] for each in found)
 
 
+def test_scaling_by_the_datas_own_norm_is_a_rehearsal_that_proves_nothing(run: Run) -> None:
+    words = ["fit", "gmm", "bundled:iris", *BUDGET, "--norm-bound", "data", "--json"]
+    guarantee = run(*words).json["guarantee"]
+    assert guarantee["epsilon"] is None
+    assert guarantee["proof"] is None
+    assert guarantee["rehearsal"]
+    assert "bounds were read from the data" in guarantee["notes"][0]
+    paper = run(*words, "--mode", "paper", "--accountant", "zcdp").json["guarantee"]
+    assert paper["claim"]["epsilon"] > 0
+    assert paper["epsilon"] is None
+    assert run(*words, "--center", "0,0,0,0").code == 2
+
+
 def test_a_release_holds_nothing_out_when_one_row_would_move_others(
     run: Run, tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from dpcore.wall.table import PrivateTable
 
+OWN_NORM = "data"  # instead of a radius
+
 
 def data_arguments(parser: argparse.ArgumentParser) -> None:
     """Options that name the data and its public bounds."""
@@ -31,7 +33,8 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--norm-bound",
         metavar="R",
-        help="bounds as a public ball: its radius, in the data's units [the schema's bounds]",
+        help="bounds as a public ball: its radius, in the data's units; the word data takes the "
+        "data's own largest norm: a rehearsal, nothing is proved [the schema's bounds]",
     )
     group.add_argument("--center", metavar="C1,C2,...", help="the ball's centre [the origin]")
     group.add_argument(
@@ -67,7 +70,7 @@ def read_table(args: argparse.Namespace) -> PrivateTable:
         return PrivateTable.seal(read_described(source, schema, array=args.array), schema)
     frame = read_frame(source, array=args.array)
     columns = _features(args, frame, stated, archive=str(source).lower().endswith(".npz"))
-    schema = _ball(args, columns) if args.norm_bound is not None else _inferred(frame, columns)
+    schema = _bounds(args, frame, columns)
     schema = replace(schema, columns=(*schema.columns, *_aside(args, frame)))
     if stated is not None:  # other bounds, but the same people
         schema = replace(schema, unit=stated.unit, rows_per_person=stated.rows_per_person)
@@ -96,7 +99,9 @@ def _check_sources(args: argparse.Namespace) -> None:
         raise InputError(" and ".join(given), "both were given", "give one source of bounds")
     if args.center is not None and args.norm_bound is None:
         raise InputError("center", "there is no ball to centre", "give --norm-bound as well")
-    if args.norm_bound is not None:
+    if args.norm_bound == OWN_NORM and args.center is not None:
+        raise InputError("center", "the data's own norm is about the origin", "leave it out")
+    if args.norm_bound not in (None, OWN_NORM):
         positive("norm bound", args.norm_bound)
     roles = [*(_names(args.columns) or ()), *filter(None, (args.label, args.target))]
     for name in roles:
@@ -129,8 +134,12 @@ def _coordinate(word: str) -> float:
         raise InputError("center", f"{word!r} is not a number", "give numbers and commas") from None
 
 
-def _inferred(frame: pd.DataFrame, columns: list[Column]) -> Schema:
-    schema = Schema.infer_for_rehearsal(frame, columns=[column.name for column in columns])
+def _bounds(args: argparse.Namespace, frame: pd.DataFrame, columns: list[Column]) -> Schema:
+    """A public ball, or bounds read off the data: a rehearsal."""
+    if args.norm_bound is not None and args.norm_bound != OWN_NORM:
+        return _ball(args, columns)
+    read_off = Schema.infer_for_rehearsal if args.infer_schema else Schema.ball_for_rehearsal
+    schema = read_off(frame, columns=[column.name for column in columns])
     units = {column.name: column.unit for column in columns}
     return replace(schema, columns=tuple(replace(c, unit=units[c.name]) for c in schema.columns))
 
