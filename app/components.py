@@ -54,12 +54,13 @@ def guarantee_line(guarantee: Guarantee | None, refusal: str | None = None) -> s
         return f"No fit, nothing spent: {refusal or 'this budget cannot be met.'}"
     sentence = guarantee.sentence()
     claim = guarantee.claim
+    sentence += "".join(f" Note: {note}." for note in guarantee.notes)
     if claim is None:
         head, comma, rest = sentence.partition(", replacing")
         head, comma, rest = (head, comma, rest) if comma else sentence.partition(", adding")
         return f"**{head}**{comma}{rest}" if comma else sentence
     says = f"The paper says epsilon = {show(claim.epsilon)}"
-    return f"{says}; as run here: {sentence}"
+    return f"{says}; run here with its gaps closed: {sentence}"
 
 
 def guarantee_details(guarantee: Guarantee) -> None:

@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from app.scenario import Scenario
+from dpcore.evaluation.alignment import align
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.references import converged
 from dpcore.evaluation.study import (
@@ -40,6 +41,7 @@ from dpcore.wall.table import PrivateTable
 
 T = TypeVar("T")
 
+REHEARSAL = "rehearsal, not a release"
 DRAWS = 13  # one bold, twelve ghosts
 SHOWN_ROWS = 500  # points drawn
 AT_ONCE = 40e6  # row visits (rows x runs x iterations x components) worked out without waiting
@@ -50,7 +52,8 @@ class Data:
     """Sealed rows with what may be said about them.
 
     key: identity of the content, for caches. provenance: ``simulated`` | ``public`` | ``upload``.
-    rows: how many there are, where that is public.
+    rows: how many there are, where that is public. whole: the same with everybody in it, where one
+    is missing here.
     """
 
     key: str
@@ -60,6 +63,7 @@ class Data:
     provenance: str
     rows: int | None
     secret: bytes = b""
+    whole: Data | None = None
 
     @property
     def public(self) -> PublicFrame:
@@ -194,6 +198,8 @@ def references_of(setting: Setting, data: Data, desk: Desk) -> References:
     """What a study is held against; the converged fit is worked out once for all clippings."""
     shape = (setting.components, setting.covariance)
     best = desk.tables.get(("converged", data.key, *shape), lambda: converged(data.table, *shape))
+    if data.whole is not None:  # groups keep their names when a person leaves
+        best = align(best, references_of(setting, data.whole, desk).converged).mixture
     key = ("references", data.key, *shape, setting.iterations, setting.clip)
     return desk.references.get(key, lambda: references(data.table, setting, best))
 
@@ -233,13 +239,13 @@ def with_extra_budget(
         at = np.log(scenario.epsilon)
         base = np.log(np.array(study.grid.epsilons))
 
-        def read(values: Any) -> Any:
-            return np.append(values, np.interp(at, base, values))
+        def read(values: Any) -> Any:  # beyond the grid nothing is known
+            return np.append(values, np.interp(at, base, values, left=np.nan, right=np.nan))
 
         drawn = Curves(
             {name: read(values) for name, values in drawn.methods.items()},
             {name: read(values) for name, values in drawn.says.items()},
-            read(drawn.single),
+            np.append(drawn.single, np.interp(at, base, drawn.single)),
         )
     return replace(study, grid=grid, curves=drawn), len(grid.epsilons) - 1
 
@@ -267,7 +273,8 @@ def neighbour(data: Data, adjacency: str, desk: Desk) -> Data:
     def make() -> Data:
         table = data.table.neighbour(loneliest_row(data.table), adjacency)
         rows = data.rows if adjacency == "replace_one" or data.rows is None else data.rows - 1
-        return replace(data, key=f"{data.key}/without/{adjacency}", table=table, rows=rows)
+        key = f"{data.key}/without/{adjacency}"
+        return replace(data, key=key, table=table, rows=rows, whole=data)
 
     found: Data = desk.tables.get(("neighbour", data.key, adjacency), make)
     return found
@@ -288,14 +295,14 @@ def one_fit(scenario: Scenario, data: Data) -> Fit:
     return grid.fit()
 
 
-def fit_json(fit: Fit) -> str:
-    """A fit as the JSON that the command line prints."""
+def fit_json(fit: Fit, note: str = REHEARSAL) -> str:
+    """A fit as the JSON that the command line prints, with what it is a fit of."""
     record = {
         "model": fit.model,
         "parameters": fit.parameters.as_dict(),
         "guarantee": fit.guarantee.as_dict(),
         "ledger": fit.ledger.as_list(),
         "seed": fit.seed,
-        "note": "rehearsal, not a release",
+        "note": note,
     }
     return json.dumps(record, indent=2, default=float)

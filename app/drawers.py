@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from app import compute, upload
 from app.components import guarantee_details
 from app.compute import Data, Desk, Study
-from app.exports import command, notebook, script
+from app.exports import command, notebook, script, upload_command
 from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario, opening
 from app.state import bind, change, on_choice
 from dpcore.datasets.catalogue import find
 from dpcore.datasets.load import load
 from dpcore.figures.scene import Scene
 from dpcore.models.gmm import Mixture
+
+Array = NDArray[np.float64]
 
 
 def desk(data: Data) -> Desk:
@@ -29,27 +32,23 @@ def desk(data: Data) -> Desk:
 
 def data_of(scenario: Scenario) -> Data | None:
     """The table of the scenario; ``None`` while an upload is not ready to be fitted."""
-    data = _whole(scenario)
+    if scenario.data == UPLOAD:
+        data = upload.ready()
+    elif scenario.data == GENERATED:
+        data = compute.bundle(("made", scenario.made), lambda: _generated(scenario.made))
+    else:
+        data = compute.bundle(("bundled", scenario.data), lambda: _bundled(scenario.data))
     if data is not None and scenario.without:
         return compute.neighbour(data, scenario.adjacency, desk(data))
     return data
 
 
-def _whole(scenario: Scenario) -> Data | None:
-    """The same with everybody in it."""
-    if scenario.data == UPLOAD:
-        return upload.ready()
-    if scenario.data == GENERATED:
-        return compute.bundle(("made", scenario.made), lambda: _generated(scenario.made))
-    return compute.bundle(("bundled", scenario.data), lambda: _bundled(scenario.data))
-
-
-def window(scenario: Scenario) -> Mixture | None:
-    """What the axes must hold: the exact fit to everybody, also when one is removed."""
-    data = _whole(scenario)
-    if data is None or not scenario.without:
-        return None
-    return compute.references_of(scenario.setting(data.secret), data, desk(data)).converged
+def window(scenario: Scenario, data: Data) -> tuple[Mixture, Array | None]:
+    """What the axes must hold: the exact fit to everybody, and the rows where all are shown."""
+    data = data.whole or data
+    best = compute.references_of(scenario.setting(data.secret), data, desk(data)).converged
+    rows = compute.shown_rows(data, desk(data))
+    return best, rows if len(rows) == data.rows else None
 
 
 def _bundled(name: str) -> Data:
@@ -242,6 +241,12 @@ def _made(scenario: Scenario) -> None:
         )  # fmt: skip
 
 
+FILES = {
+    "stand-in": ("stand-in-", "a fit of stand-in rows drawn from the limits: no row was read"),
+    "upload": ("rehearsal-", compute.REHEARSAL),
+}
+
+
 def take_away(scenario: Scenario, data: Data, scene: Scene | None) -> None:
     """Links, files and recipes that give the same numbers elsewhere."""
     with st.popover("Take it with you", width="stretch"):
@@ -252,26 +257,31 @@ def take_away(scenario: Scenario, data: Data, scene: Scene | None) -> None:
         if scene is None:
             return
         fit = compute.one_fit(scenario, data)
+        badge = provenance(data)
+        kind, note = FILES.get(badge, ("", compute.REHEARSAL))
         st.markdown("**What stands behind the promise**")
         guarantee_details(fit.guarantee)
         st.markdown(scene.slots["split"][scene.step])
         st.download_button(
             "Fit, guarantee and ledger (JSON)",
-            compute.fit_json(fit),
-            "fit.json",
+            compute.fit_json(fit, note),
+            f"{kind}fit.json",
             "application/json",
         )
         st.download_button(
             "Synthetic rows (CSV)",
             lambda: fit.sample(1000, seed=0).to_csv(index=False).encode(),
-            "synthetic.csv",
+            f"{kind}synthetic.csv",
             "text/csv",
         )
         if data.provenance == "upload":
             st.caption(
-                "A rehearsal on your table cannot be repeated elsewhere: "
-                "its noise is keyed by a secret of this process."
+                "A rehearsal on your table cannot be repeated elsewhere: its noise is keyed by a "
+                "secret of this process. To fit the file itself with fresh noise, keep its limits:"
             )
+            schema = data.schema.to_toml()
+            st.download_button("Limits (TOML)", schema, "schema.toml", "application/toml")
+            st.code(upload_command(scenario), language=None, wrap_lines=True)
             return
         st.markdown("**Reproduce**")
         st.code(command(scenario), language=None, wrap_lines=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,15 @@ def command(scenario: Scenario) -> str:
     words = ["dpcore", "fit", "gmm", source]
     words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return shlex.join(words)
+
+
+def upload_command(scenario: Scenario) -> str:
+    """How to fit an upload's own file with fresh noise, which the page never does."""
+    return (
+        command(replace(scenario, data=Scenario.data, without=False))
+        .replace(f"bundled:{Scenario.data}", "FILE --schema schema.toml")
+        .rpartition(" --seed ")[0]
+    )
 
 
 def script(scenario: Scenario) -> str:

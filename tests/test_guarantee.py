@@ -169,7 +169,7 @@ def test_a_fit_without_privacy_promises_nothing() -> None:
     guarantee = private_fit_without_noise().guarantee
     assert (guarantee.epsilon, guarantee.proof, guarantee.claim) == (None, None, None)
     assert guarantee.rehearsal
-    assert "No epsilon is proved" in guarantee.sentence()
+    assert "No noise was added" in guarantee.sentence()
 
 
 def private_fit_without_noise() -> Fit:

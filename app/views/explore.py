@@ -61,6 +61,8 @@ def lead(data: compute.Data | None, *, standing_in: bool) -> None:
     count = "" if data.rows is None else f"{data.rows:,} "
     kind = "simulated " if data.provenance == "simulated" else ""
     who = {"person": "people"}.get(data.unit, f"{data.unit}s")
+    if data.whole is not None:
+        who += " (one of them removed)"
     if standing_in:
         who = "stand-in rows drawn from your limits"
     st.html(
@@ -74,7 +76,7 @@ def choices(scenario: Scenario) -> None:
     hidden = scenario.hide.split(",")
     data, model, method, counting = st.columns([1.15, 1.1, 1.45, 0.9])
     titles = {b.name: f"{b.title} ({b.rows:,} × {b.features})" for b in bundled()}
-    titles |= {GENERATED: "Generate a table…", UPLOAD: "Your own file…"}
+    titles |= {GENERATED: "Generated table", UPLOAD: "Your own file…"}
     with data:
         _select("data", "Data", titles, scenario.data, drawers.on_data, "data" in hidden)
     with model:
@@ -161,8 +163,9 @@ def picture(scenario: Scenario, data: compute.Data) -> Scene:
     """The scene of the scenario, as far as it is worked out; asks for more until it is complete."""
     desk = drawers.desk(data)
     found = compute.study(scenario, data, desk)
-    if not found.complete:
-        drawers.watch(scenario, data, found)
+    with st.container():  # always there, so that nothing after it begins anew when it is done
+        if not found.complete:
+            drawers.watch(scenario, data, found)
     key = (
         data.key,
         drawers.without_epsilon(scenario),
@@ -182,7 +185,9 @@ def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Sc
     chances = np.array([_chance(*one) for one in zip(grid.guarantees, grid.ledgers, strict=True)])
     attacks = attack_sentences(chances, data.unit, scenario.adjacency)
     groups = found_sentences(grid)
-    judged = [v.text for v in verdicts(grid, found.references, single)]
+    own = drawers.provenance(data) == "upload"
+    eyes = " (for the custodian only)" if own else ""
+    judged = [v.text + eyes for v in verdicts(grid, found.references, single)]
     ghosts = grid.utility.shape[1] - 1
     cut = found.references.clipped_share
     words = Words(
@@ -197,6 +202,7 @@ def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Sc
         exact_subtitle=SEES[drawers.provenance(data)]
         + (f", clipping would move {cut:.0%}" if cut > 0.005 else ""),
         private_subtitle=f"hides each {data.unit}"
+        + (" · rehearsal" if own else "")
         + (f" · faint: {ghosts} other noise draws" if ghosts else ""),
         unit=data.unit,
         method_titles={m: method_title(m) for m in scenario.methods()},
@@ -212,7 +218,7 @@ def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Sc
         chosen=scenario.count_by,
         delta_text=f"(δ = {show(scenario.delta)})",
         positions=tuple(range(len(EPSILONS))),
-        window=drawers.window(scenario),
+        window=drawers.window(scenario, data),
     )
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.checks import one_of
-from dpcore.cli.output import print_json, print_table
+from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.cli.questions import MECHANISMS, answer, by_each_method, methods
 from dpcore.errors import InputError
+from dpcore.privacy.adjacency import protects
 
 _DESCRIBED = (
     ("mechanism", "what was run: gaussian, laplace or epsilon_delta [gaussian]"),
@@ -69,6 +70,13 @@ def run(args: argparse.Namespace) -> None:
         print_json(found)
     else:
         print_table([_line(each["method"], each) for each in found])
+        print_scope(args)
+
+
+def print_scope(args: argparse.Namespace) -> None:
+    """What an epsilon above holds for: its delta, and who is protected."""
+    who = protects(args.adjacency or "replace_one")
+    print_prose(f"Each epsilon: at delta = {args.delta} in total, {who}.")
 
 
 def question(args: argparse.Namespace, method: str, **more: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from dpcore.checks import positive
-from dpcore.cli.account import event_arguments, question
+from dpcore.cli.account import event_arguments, print_scope, question
 from dpcore.cli.output import print_json, print_table
 from dpcore.cli.questions import by_each_method, methods
 
@@ -38,3 +38,4 @@ def run(args: argparse.Namespace) -> None:
             for each in found
         ]
     )
+    print_scope(args)

@@ -15,6 +15,7 @@ from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.cli.questions import methods
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
+from dpcore.privacy.adjacency import protects
 from dpcore.privacy.budget import MODES
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def run(args: argparse.Namespace) -> None:
     print_table([{name: row[name] for name in _NAMES} for row in records])
     for sentence in dict.fromkeys(row["error"] for row in records if "error" in row):
         print_prose(f"Left out: {sentence}")
+    print_prose(f"Each epsilon: at delta = {args.delta} in total, {protects(args.adjacency)}.")
     print_prose(f"{args.metric} of exact rows: for the custodian's eyes, not part of a release.")
 
 

@@ -21,7 +21,8 @@ _SKLEARN = {"full": "full", "diag": "diag", "spherical": "spherical"}
 def converged(
     table: PrivateTable, components: int, covariance: Structure = "full", *, starts: int = 5
 ) -> Mixture:
-    """Maximum likelihood mixture in public unit coordinates, a batch of one.
+    """Maximum likelihood mixture in public unit coordinates, a batch of one; its components stand
+    in the order of their means, first column first.
 
     scikit-learn's EM to tolerance 1e-4, the best of ``starts`` k-means starts.
     """
@@ -51,11 +52,10 @@ def converged(
         covariances = covariances[:, :, None] * np.eye(dim)
     elif covariance == "spherical":
         covariances = covariances[:, None, None] * np.eye(dim)
-    return Mixture(
-        np.asarray(model.weights_, dtype=float)[None],
-        np.asarray(model.means_, dtype=float)[None],
-        covariances[None],
-    )
+    means = np.asarray(model.means_, dtype=float)
+    order = np.lexsort(means.T[::-1])
+    weights = np.asarray(model.weights_, dtype=float)
+    return Mixture(weights[None, order], means[None, order], covariances[None, order])
 
 
 def bounds_alone(public: PublicFrame) -> float:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from dpcore.errors import InputError
 from dpcore.evaluation.alignment import align
@@ -138,7 +137,6 @@ def references(table: PrivateTable, setting: Setting, best: Mixture | None = Non
     scorer = Scorer.of(table)
     if best is None:
         best = converged(table, setting.components, setting.covariance)
-    best = _left_to_right(best)
     plain = {k: v for k, v in setting.options().items() if k != "combination"}
 
     def own(clip: float | None, **changed: Any) -> float:
@@ -155,14 +153,6 @@ def references(table: PrivateTable, setting: Setting, best: Mixture | None = Non
         single_utility=own(np.inf, n_components=1),
         bounds_utility=bounds_alone(scorer.public) + scorer.public.log_volume(),
         clipped_share=clipped_share(table, setting.clip),
-    )
-
-
-def _left_to_right(mixture: Mixture) -> Mixture:
-    """Components in the order of their means, first column first."""
-    order = np.lexsort(mixture.means[0].T[::-1])
-    return Mixture(
-        mixture.weights[:, order], mixture.means[:, order], mixture.covariances[:, order]
     )
 
 
@@ -289,9 +279,8 @@ def _fitted(
 class Curves:
     """Median utility against budget for each way of counting, and of one private Gaussian.
 
-    Utility depends on the noise alone and falls with it, so a method's curve is the one falling
-    curve utility(noise), fitted to the medians (Brunk 1955, isotonic regression), read at the noise
-    which that method asks for: a shift along the axis. methods: name -> ``(S,)``, NaN
+    Utility depends on the noise alone, so a method's curve is the one curve utility(noise) read at
+    the noise which that method asks for: a shift along the axis. methods: name -> ``(S,)``, NaN
     where the method cannot meet the budget. says: name -> the epsilon ``(S,)`` that the method
     states for the noise of the chosen method's fit.
     """
@@ -312,8 +301,7 @@ def curves(
     asked = {method: setting.reach(grid.epsilons, method)[0] for method in methods}
     known_noise, known_utility = _pooled(table, setting, grid, asked, draws)
     order = np.argsort(known_noise)
-    level = np.log(known_noise[order])
-    value = isotonic_regression(known_utility[order], increasing=False).x
+    level, value = np.log(known_noise[order]), known_utility[order]
     at_noise = {
         method: np.interp(np.log(noise), level, value, left=np.nan, right=np.nan)
         for method, noise in asked.items()

@@ -46,9 +46,10 @@ def _verdict(utility: float, alone: float, reference: References, components: in
     gain = reference.converged_utility - reference.single_utility
     kept = (utility - reference.single_utility) / gain if gain > 1e-9 else 0.0
     span = reference.converged_utility - reference.bounds_utility
-    if reference.clipped_utility <= reference.bounds_utility + WORTH * span:
+    least = reference.bounds_utility + WORTH * span
+    if max(utility, alone, reference.clipped_utility) <= least:
         return Verdict(0, kept, "Clipping this tight leaves nothing, whatever the budget.")
-    if max(utility, alone) <= reference.bounds_utility + WORTH * span:
+    if max(utility, alone) <= least:
         return Verdict(
             0, kept, "With this budget nothing survives: the public limits alone say as much."
         )

@@ -57,15 +57,16 @@ def budget_scene(
     chosen: str = "exact",
     delta_text: str = "",
     positions: tuple[int, ...] | None = None,
-    window: Mixture | None = None,
+    window: tuple[Mixture, Array | None] | None = None,
 ) -> Scene:
     """The scene of a study.
 
     rows ``(n, d)``: exact rows in own units to draw behind the exact fit (``None``: none may be).
     pair: which two columns. chosen: the method whose curve is bold. positions: the budget of each
-    position of the slider. window: what the axes must hold [the converged fit].
+    position of the slider. window: a mixture and rows ``(n, d)`` that the axes must hold [the
+    converged fit].
     """
-    axes = _axes(grid.public, references.converged if window is None else window, pair)
+    axes = _axes(grid.public, *(window or (references.converged, None)), pair)
     cloud = () if rows is None else (Points(rows[:, pair[0]], rows[:, pair[1]], name=words.unit),)
     ring = _ring(grid.public, pair, clip)
     exact = _params(references.converged, grid.public, pair)[None]
@@ -150,17 +151,22 @@ def _params(mixture: Mixture, public: PublicFrame, pair: tuple[int, int]) -> Arr
     )
 
 
-def _axes(public: PublicFrame, exact: Mixture, pair: tuple[int, int]) -> tuple[Axis, Axis]:
-    """Ranges that hold the exact fit with room around it, inside the public bounds."""
-    return _axis(public, exact, pair[0]), _axis(public, exact, pair[1])
+def _axes(
+    public: PublicFrame, exact: Mixture, rows: Array | None, pair: tuple[int, int]
+) -> tuple[Axis, Axis]:
+    """Ranges that hold the exact fit with room around it, and rows, inside the public bounds."""
+    return _axis(public, exact, rows, pair[0]), _axis(public, exact, rows, pair[1])
 
 
-def _axis(public: PublicFrame, exact: Mixture, i: int) -> Axis:
+def _axis(public: PublicFrame, exact: Mixture, rows: Array | None, i: int) -> Axis:
     means, deviations = exact.means[0, :, i], np.sqrt(exact.covariances[0, :, i, i])
     room = 3.6 * deviations
-    low = max(float((means - room).min()), -1.04)
-    high = min(float((means + room).max()), 1.04)
+    low, high = float((means - room).min()), float((means + room).max())
     center, spread = public.center[i], public.half_range[i]
+    if rows is not None and len(rows):
+        cells = (rows[:, i] - center) / spread
+        low, high = min(low, float(cells.min()) - 0.03), max(high, float(cells.max()) + 0.03)
+    low, high = max(low, -1.04), min(high, 1.04)
     return Axis(column_title(public, i), (center + spread * low, center + spread * high))
 
 

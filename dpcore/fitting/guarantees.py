@@ -7,7 +7,7 @@ from dataclasses import replace
 from dpcore.accounting import best_proof, compose
 from dpcore.fitting.plan import NoisePlan
 from dpcore.privacy import Claim, Guarantee, Ledger, Privacy, Proof
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import NOISELESS, show
 from dpcore.schema import Schema
 
 _SECTION = {
@@ -33,9 +33,7 @@ def guarantee_of(
     one of them alone: budgets of a grid share noise, and draws add up.
     """
     if plan.requests is None:
-        return Guarantee(
-            None, None, "replace_one", schema.unit, 1, None, None, ("no noise was added",), True
-        )
+        return Guarantee(None, None, "replace_one", schema.unit, 1, None, None, (NOISELESS,), True)
     request = plan.requests[budget]
     proof = _proof(ledger, request, schema)
     return Guarantee(

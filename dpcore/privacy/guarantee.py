@@ -13,6 +13,8 @@ from typing import Any
 
 from dpcore.privacy.adjacency import protects
 
+NOISELESS = "no noise was added"
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -95,6 +97,8 @@ class Guarantee:
                 f"epsilon = {show_bound(self.epsilon)}, delta = {show_bound(self.delta)}, {who}. "
                 f"Proved.{end}"
             )
+        if NOISELESS in self.assumptions:
+            return "No noise was added: these are exact values of the rows, not a release."
         return f"No epsilon is proved for {who}.{end}"
 
 
