@@ -227,7 +227,7 @@ def _curve_panel(
     low = max(worst if curves is None else np.nanmin(curves.single, initial=worst), low - span / 2)
     layers: list[Rule | Curve | Cursor] = [
         Rule(high, "exact fit (converged)"),
-        Rule(references.clipped_utility, "our steps without noise", side="right"),
+        Rule(references.clipped_utility, "our steps, clipped, without noise", side="right"),
     ]
     if curves is not None:
         order = np.argsort(epsilons)
