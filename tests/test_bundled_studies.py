@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dpcore as dp
+from app import compute, drawers
 from app.scenario import Scenario
 from dpcore.datasets.catalogue import BundledTable, bundled
 from dpcore.evaluation.study import (
@@ -91,3 +92,34 @@ def test_the_first_screen_makes_its_point_in_one_drag() -> None:
     centres = first.grid.mixture.means[:, 0]
     step = np.linalg.norm(np.diff(centres, axis=0), axis=-1)
     assert step.max() <= 0.25, "between two positions of the slider a centre leaps"
+
+
+@pytest.mark.parametrize("clip", [1.0, 0.37])
+def test_a_way_of_counting_is_the_same_curve_at_another_price(clip: float) -> None:
+    """Also where tight clipping makes utility fall with the budget."""
+    table, setting = dp.load("bundled:three_groups"), Setting(clip=clip)
+    known = references(table, setting)
+    grid = budget_grid(table, setting, known.converged, EPSILONS[::4], range(5))
+    drawn = curves(table, setting, grid, ("exact", "zcdp"), range(5))
+    middle = np.median(grid.utility, axis=1)
+    np.testing.assert_allclose(drawn.methods["exact"], middle, rtol=1e-12)
+    noise = setting.noise(grid.epsilons, "zcdp")
+    inside = (noise >= grid.noise.min()) & (noise <= grid.noise.max())
+    order = np.argsort(grid.noise)
+    expected = np.interp(np.log(noise), np.log(grid.noise[order]), middle[order])
+    np.testing.assert_allclose(drawn.methods["zcdp"][inside], expected[inside], rtol=1e-12)
+    assert inside.sum() > 8
+
+
+def test_beyond_the_grid_no_number_is_made_up() -> None:
+    scenario = Scenario(epsilon=0.01, components=1)
+    data, desk = drawers.data_of(scenario), compute.Desk()
+    assert data is not None
+    found = compute.study(scenario, data, desk)
+    while not found.complete:
+        found = compute.study(scenario, data, desk)
+    found, step = compute.with_extra_budget(found, scenario, data, desk)
+    assert found.curves is not None
+    assert np.isnan(found.curves.says["zcdp"][step])
+    assert np.isnan(found.curves.methods["zcdp"][step])
+    assert np.isfinite(found.grid.utility[step]).all()
