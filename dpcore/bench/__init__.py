@@ -21,8 +21,10 @@ BENCHES = {
 }
 
 
-def run(name: str | None = None) -> list[Row]:
+def run(name: str | None = None, on_case: Callable[[int, int], None] | None = None) -> list[Row]:
     """Measure every case of a bench (of all without a name), one row each.
+
+    on_case: told the number of each case and of all, before it is measured.
 
     Row: ``case``, ``per`` (what the seconds are of), ``ours_seconds``, ``peer``, ``peer_version``,
     ``peer_seconds``, ``peer_seconds_one_core``, ``ratio`` (peer / ours, both on every core),
@@ -30,4 +32,10 @@ def run(name: str | None = None) -> list[Row]:
     Raises InputError on an unknown name or when a peer is not installed.
     """
     names = list(BENCHES) if name is None else [one_of("bench", name, BENCHES)]
-    return [case() for chosen in names for case in import_module(BENCHES[chosen]).CASES]
+    cases = [case for chosen in names for case in import_module(BENCHES[chosen]).CASES]
+    rows = []
+    for i, case in enumerate(cases, start=1):
+        if on_case is not None:
+            on_case(i, len(cases))
+        rows.append(case())
+    return rows

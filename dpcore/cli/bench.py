@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from dpcore.cli.output import print_json, print_table
 
@@ -13,11 +14,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true")
 
 
+def _say(case: int, cases: int) -> None:
+    """Where it is, on the side of errors: a bench takes minutes."""
+    print(f"measuring case {case} of {cases} ...", file=sys.stderr, flush=True)
+
+
 def run(args: argparse.Namespace) -> None:
     """Measure and print."""
     from dpcore.bench import run as measured
 
-    rows = measured(args.name)
+    rows = measured(args.name, None if args.json else _say)
     if args.json:
         print_json(rows)
         return

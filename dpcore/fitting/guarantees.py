@@ -90,6 +90,7 @@ def _claim(request: Privacy, plan: NoisePlan, proof: Proof | None) -> Claim | No
 def _assumptions(request: Privacy, schema: Schema) -> tuple[str, ...]:
     lines = [
         "bounds, column types, iterations and start were chosen without looking at the data",
+        "a missing cell counts as its column's public fill, the middle of the limits unless stated",
         "noise is drawn in floating point, treated as real arithmetic",
     ]
     if request.adjacency == "replace_one":
