@@ -93,21 +93,18 @@ class Shelf(Generic[T]):
                 return found
             try:
                 made = make()
+                with self._lock:
+                    self._kept[key] = made
+                    while len(self._kept) > self._size:
+                        self._kept.popitem(last=False)
             finally:
-                self._busy.pop(key, None)
-            with self._lock:
-                self._kept[key] = made
-                while len(self._kept) > self._size:
-                    self._kept.popitem(last=False)
+                with self._lock:
+                    self._busy.pop(key, None)
             return made
 
     def peek(self, key: Hashable) -> T | None:
         with self._lock:
             return self._kept.get(key)
-
-    def drop(self, key: Hashable) -> None:
-        with self._lock:
-            self._kept.pop(key, None)
 
 
 @dataclass

@@ -242,7 +242,7 @@ def _made(scenario: Scenario) -> None:
 
 
 FILES = {
-    "stand-in": ("stand-in-", "a fit of stand-in rows drawn from the limits: no row was read"),
+    "stand-in": ("stand-in-", "a fit of stand-in rows drawn from the limits, not of the table"),
     "upload": ("rehearsal-", compute.REHEARSAL),
 }
 

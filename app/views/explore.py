@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -93,7 +95,14 @@ def choices(scenario: Scenario) -> None:
         _select("count_by", "Count the cost by", ways, scenario.count_by, None, "count" in hidden)
 
 
-def _select(name, label, options, value, on_change, hidden):  # type: ignore[no-untyped-def]
+def _select(
+    name: str,
+    label: str,
+    options: dict[Any, str],
+    value: Any,
+    on_change: Callable[[Any], None] | None,
+    hidden: bool,
+) -> None:
     """A select box bound to one field of the scenario."""
     if hidden:
         return

@@ -263,7 +263,7 @@ def _curve_panel(
                 hi=band[1],
                 colour=names.index(chosen) if chosen in names else 0,
                 dash=0,
-                label=_says(words, chosen, epsilons),
+                label=_says(words, chosen, epsilons, sign="="),
                 bold=True,
                 name=words.method_titles.get(chosen, chosen),
             )
@@ -290,6 +290,7 @@ def _curve_panel(
     )
 
 
-def _says(words: Words, name: str, epsilons: Array) -> tuple[str, ...]:
+def _says(words: Words, name: str, epsilons: Array, sign: str = "≈") -> tuple[str, ...]:
+    """What a method states; ``≈`` where it is read off a curve and so is no upper bound."""
     title = words.method_titles.get(name, name)
-    return tuple(f"{title} says ε = {show(e)}" if np.isfinite(e) else title for e in epsilons)
+    return tuple(f"{title} says ε {sign} {show(e)}" if np.isfinite(e) else title for e in epsilons)

@@ -2,7 +2,7 @@
 
 The wall, not the model, makes the sensitivity true: it builds the features from the clipped row
 itself and projects whatever weights the model returns onto the simplex before it sums. A model
-that errs costs utility, never privacy.
+whose weights for a row come from that row alone may err: it costs utility, never privacy.
 """
 
 from __future__ import annotations

@@ -196,7 +196,8 @@ def bounded_sum(
     """Sum over rows of ``weights (x) features``, ``(runs, K, p)``, every row inside its bound.
 
     ``e_step(block, runs)`` gives weights ``(b, K, m)``; they are projected before they are used.
-    A wrong shape raises; wrong numbers cannot do harm.
+    A wrong shape raises; wrong numbers do no harm as long as the weights of a row come from that
+    row alone, which a review and a test of each model must see to.
     """
     components = contribution.components
     view = rows.view(frame, contribution)
