@@ -87,8 +87,7 @@ def test_what_has_no_theorem_is_refused_with_a_way_out(name: str) -> None:
     strange = Event(Gaussian(1.0))
     object.__setattr__(strange, "mechanism", Unheard())
     sampled = Event(Gaussian(1.0), sampling="poisson", sampling_rate=0.1)
-    parallel = Event(Gaussian(1.0), group="a", parallel=True)
-    for event in (strange, sampled, parallel):
+    for event in (strange, sampled):
         assert covers(name, [event]) is not None
         with pytest.raises(NotCovered) as refusal:
             epsilon(name, [Event(Gaussian(1.0)), event])
@@ -321,3 +320,24 @@ def test_laplace_log_moment_agrees_with_an_integral() -> None:
         )
         found = laplace_log_moment(np.array(float(order)), np.array(shift))
         assert float(found) == pytest.approx(np.log(value), rel=1e-8)
+
+
+def test_disjoint_parts_cost_what_one_record_can_touch() -> None:
+    """Under add/remove one part; where a record may move between parts, two."""
+    for adjacency, touched in (("add_remove", 1), ("replace_one", 2)):
+        parts = [
+            Event(Gaussian(3.0), group="g", parallel=True, adjacency=adjacency) for _ in range(9)
+        ]
+        same = [Event(Gaussian(3.0), count=touched, adjacency=adjacency)]
+        for name in NAMES:
+            assert compose(parts, name, delta=DELTA).epsilon == pytest.approx(
+                epsilon(name, same), rel=1e-12
+            )
+            factor = calibrate(parts, 1.0, DELTA, name)
+            assert factor == pytest.approx(calibrate(same, 1.0, DELTA, name), rel=1e-9)
+
+
+def test_costs_under_different_adjacencies_are_not_added() -> None:
+    events = [Event(Gaussian(3.0)), Event(Gaussian(3.0), adjacency="add_remove")]
+    with pytest.raises(InputError, match="adjacency"):
+        compose(events, "exact", delta=DELTA)

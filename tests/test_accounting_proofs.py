@@ -82,9 +82,9 @@ def test_an_unproved_entry_breaks_the_replay_though_its_number_is_right() -> Non
 
 
 def test_mixed_adjacencies_break_the_replay_though_the_number_is_right() -> None:
-    ledger = Ledger((GAUSSIAN, replace(LAPLACE, adjacency="add_remove")))
+    mixed = Ledger((GAUSSIAN, replace(LAPLACE, adjacency="add_remove")))
     with pytest.raises(ReplayError, match="adjacencies"):
-        replay(ledger, best_proof(ledger.events, DELTA))
+        replay(mixed, best_proof(LEDGER.events, DELTA))
 
 
 def test_altering_the_proof_breaks_the_replay() -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, check_plain, least_delta, real
-from dpcore.accounting.pairs import Pairs, check_affordable, fixed_deltas, pairs
+from dpcore.accounting.base import Array, Events, least_delta, real
+from dpcore.accounting.pairs import Pairs, check_affordable, check_pairs, fixed_deltas, pairs
 from dpcore.privacy.events import Real
 
 
@@ -34,7 +34,7 @@ class AdvancedAccountant:
     )
 
     def check(self, events: Events) -> None:
-        check_plain(events, "advanced composition")
+        check_pairs(events, "advanced composition")
 
     def epsilon(self, events: Events, delta: Real) -> Real:
         self.check(events)

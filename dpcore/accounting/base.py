@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError, NotCovered
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
+from dpcore.privacy.events import (
+    DiscreteGaussian,
+    EpsilonDelta,
+    Event,
+    Gaussian,
+    Laplace,
+    Real,
+)
 
 Array = NDArray[np.float64]
 Events = Sequence[Event]
@@ -77,6 +84,31 @@ class Calibrated(Protocol):
 
 
 @runtime_checkable
+class Interval(Protocol):
+    """A method that encloses the true epsilon from both sides."""
+
+    def interval(self, events: Events, delta: Real) -> tuple[Real, Real]:
+        """(lower, upper): the true epsilon is between them."""
+
+
+@runtime_checkable
+class Judging(Protocol):
+    """A method whose direction depends on the events."""
+
+    def kind_of(self, events: Events) -> str:
+        """``exact`` or ``upper bound`` for these events."""
+
+
+@runtime_checkable
+class Rough(Protocol):
+    """A method whose epsilon is itself solved to a tolerance: calibration need not be finer."""
+
+    @property
+    def precision(self) -> float:
+        """Relative precision of epsilon."""
+
+
+@runtime_checkable
 class Limited(Protocol):
     """A method that cannot prove every budget, however much noise there is."""
 
@@ -102,31 +134,42 @@ def live(events: Events) -> tuple[Event, ...]:
 def noise_of(event: Event) -> Real:
     """The number that says how much noise there is (for a black box: its epsilon)."""
     match event.mechanism:
-        case Gaussian(noise_multiplier=value) | Laplace(scale=value) | EpsilonDelta(epsilon=value):
+        case Gaussian(noise_multiplier=value) | DiscreteGaussian(noise_multiplier=value):
+            return value
+        case Laplace(scale=value) | EpsilonDelta(epsilon=value):
             return value
 
 
 def check_plain(events: Events, title: str) -> None:
     """Refuse what the methods for whole-table releases have no theorem for."""
     for event in live(events):
+        check_one_case(event, title)
         if event.sampling != "none":
             raise NotCovered(
                 "sampling",
                 f"{title} has no theorem for releases on a random sample of the table",
-                "leave the sampling out (sampling none), which never understates the cost",
+                f"choose {_SAMPLED[event.sampling]}, or leave the sampling out (sampling none), "
+                "which never understates the cost",
             )
-        if event.parallel:
-            raise NotCovered(
-                "parallel",
-                f"{title} has no theorem for releases on disjoint parts of the table",
-                "count them one after another (parallel false), which never understates the cost",
-            )
-        if not isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta):
+        if not isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta | DiscreteGaussian):
             raise NotCovered(
                 "mechanism",
                 f"{title} has no theorem for a mechanism of this kind",
-                "give a gaussian, laplace or epsilon_delta event",
+                "give a gaussian, laplace, discrete_gaussian or epsilon_delta event",
             )
+
+
+_SAMPLED = {"poisson": "pld or rdp", "without_replacement": "pld, wbk27 or wbk9"}
+
+
+def check_one_case(event: Event, title: str) -> None:
+    """Refuse disjoint parts that nobody has resolved into the parts one record can touch."""
+    if event.parallel:
+        raise NotCovered(
+            "parallel",
+            f"{title} has no theorem for releases on disjoint parts of the table",
+            "count them one after another (parallel false), which never understates the cost",
+        )
 
 
 def check_concentrated(events: Events, title: str) -> None:
@@ -156,6 +199,8 @@ def _scaled(event: Event, factor: Real) -> Event:
             return replace(event, mechanism=Gaussian(_times(value, factor)))
         case Laplace(scale=value, l2_ratio=ratio):
             return replace(event, mechanism=Laplace(_times(value, factor), ratio))
+        case DiscreteGaussian(noise_multiplier=value, steps=steps):
+            return replace(event, mechanism=DiscreteGaussian(_times(value, factor), steps))
     raise InputError(
         "events",
         "a black box has no noise that could be scaled",

@@ -6,8 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.accounting.base import Accountant, Bound, Events, live, noise_of
+from dpcore.accounting.base import (
+    Accountant,
+    Bound,
+    Events,
+    Interval,
+    Judging,
+    live,
+    noise_of,
+    real,
+)
 from dpcore.accounting.catalogue import accountant as registered
+from dpcore.accounting.parallel import Case, worst_cases
 from dpcore.accounting.solve import noise_factor
 from dpcore.checks import probability
 from dpcore.errors import InputError, NotCovered
@@ -17,10 +27,11 @@ from dpcore.privacy.events import EpsilonDelta, Real
 def compose(events: Events, accountant: str | Accountant = "exact", *, delta: float) -> Bound:
     """The epsilon of all events together at ``delta``.
 
-    events: what was done; a field that is an array gives an array of epsilons. accountant: a
-    registered name, or an accountant with its own settings. delta: in [0, 1).
+    events: what was done, under one adjacency; a field that is an array gives an array of epsilons.
+    accountant: a registered name, or an accountant with its own settings. delta: in [0, 1).
 
     **Guarantee.** ``kind`` says whether the epsilon is exact or an upper bound; never below.
+    Disjoint parts (``parallel``) cost what one record can touch.
 
     =========================  ========
     no events, or all count 0  0
@@ -35,14 +46,36 @@ def compose(events: Events, accountant: str | Accountant = "exact", *, delta: fl
     """
     method = registered(accountant)
     delta = _delta(delta)
+    cases = worst_cases(events)
+    ends = [_ends(case, method, delta) for case in cases]
+    lowers = [lower for lower, _ in ends if lower is not None]
     return Bound(
-        epsilon=method.epsilon(events, delta),
+        epsilon=_dearest([upper for _, upper in ends]),
         delta=delta,
         accountant=method.name,
-        kind=method.kind,
+        kind=_kind(cases, method),
         assumptions=method.assumptions,
         source=method.source,
+        lower=_dearest(lowers) if lowers else None,
     )
+
+
+def _ends(case: Events, method: Accountant, delta: float) -> tuple[Real | None, Real]:
+    """(lower end where the method has one, epsilon)."""
+    if isinstance(method, Interval):
+        return method.interval(case, delta)
+    return None, method.epsilon(case, delta)
+
+
+def _dearest(epsilons: list[Real]) -> Real:
+    return real(np.maximum.reduce([np.asarray(epsilon) for epsilon in epsilons]))
+
+
+def _kind(cases: list[Case], method: Accountant) -> str:
+    """``exact`` only where it is exact for every case."""
+    if not isinstance(method, Judging):
+        return method.kind
+    return max((method.kind_of(case) for case in cases), key=("exact", "upper bound").index)
 
 
 def calibrate(
@@ -67,9 +100,11 @@ def calibrate(
     target = np.asarray(epsilon, dtype=float)
     if not np.all((target > 0.0) & np.isfinite(target)):
         raise InputError("epsilon", "a value is not a finite number above 0", "give one, e.g. 1")
-    method.check(events)
+    cases = worst_cases(events)
+    for case in cases:
+        method.check(case)
     _check_noise(events)
-    return noise_factor(method, events, epsilon, float(delta))
+    return _dearest([noise_factor(method, case, epsilon, float(delta)) for case in cases])
 
 
 def covers(name: str | Accountant, events: Events) -> str | None:
@@ -82,7 +117,8 @@ def covers(name: str | Accountant, events: Events) -> str | None:
     'accountant: exact counting covers Gaussian noise onl'
     """
     try:
-        registered(name).check(events)
+        for case in worst_cases(events):
+            registered(name).check(case)
     except NotCovered as refusal:
         return str(refusal)
     return None

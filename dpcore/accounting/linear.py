@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, check_plain, least_delta, real
-from dpcore.accounting.pairs import check_affordable, fixed_deltas, pairs
+from dpcore.accounting.base import Array, Events, least_delta, real
+from dpcore.accounting.pairs import check_affordable, check_pairs, fixed_deltas, pairs
 from dpcore.privacy.events import Real
 
 
@@ -29,7 +29,7 @@ class LinearAccountant:
     assumptions: tuple[str, ...] = ("every Gaussian release has its own share of delta",)
 
     def check(self, events: Events) -> None:
-        check_plain(events, "linear composition")
+        check_pairs(events, "linear composition")
 
     def epsilon(self, events: Events, delta: Real) -> Real:
         self.check(events)

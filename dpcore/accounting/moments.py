@@ -27,7 +27,14 @@ from dpcore.accounting.base import (
     real,
 )
 from dpcore.errors import NotCovered
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
+from dpcore.privacy.events import (
+    DiscreteGaussian,
+    EpsilonDelta,
+    Event,
+    Gaussian,
+    Laplace,
+    Real,
+)
 from dpcore.privacy.guarantee import show
 
 
@@ -98,7 +105,7 @@ class MomentsAccountant:
 
 def _log_moment(event: Event, orders: Array) -> Array:
     match event.mechanism:
-        case Gaussian(noise_multiplier=noise):
+        case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
             return 0.5 * orders * (orders + 1.0) * inverse_square(noise)
         case Laplace(scale=scale, l2_ratio=ratio):
             by_l2 = 0.5 * orders * (orders + 1.0) * min(1.0, ratio) ** 2 * inverse_square(scale)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, live
+from dpcore.accounting.base import Array, Events, check_plain, live
 from dpcore.accounting.gaussian import epsilon_of
-from dpcore.errors import InputError
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
+from dpcore.errors import InputError, NotCovered
+from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
 from dpcore.privacy.guarantee import show
 
 
@@ -91,6 +91,17 @@ def _epsilons(events: Events, each: list[Real], shape: tuple[int, ...]) -> Array
     return table
 
 
+def check_pairs(events: Events, title: str) -> None:
+    """Refuse what has no single pair of its own."""
+    check_plain(events, title)
+    if any(isinstance(event.mechanism, DiscreteGaussian) for event in live(events)):
+        raise NotCovered(
+            "mechanism",
+            f"{title} has no formula for the pair of a discrete Gaussian",
+            "choose pld or zcdp_tight",
+        )
+
+
 def _amount(event: Event) -> Array:
     """epsilon of a Laplace release or a black box; mu of a Gaussian."""
     with np.errstate(divide="ignore"):
@@ -99,6 +110,7 @@ def _amount(event: Event) -> Array:
                 return np.asarray(1.0 / np.asarray(value, dtype=float))
             case EpsilonDelta(epsilon=value):
                 return np.asarray(value, dtype=float)
+    raise TypeError(event.mechanism)  # check_pairs has refused it
 
 
 def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None:

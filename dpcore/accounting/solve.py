@@ -17,6 +17,7 @@ from dpcore.accounting.base import (
     Calibrated,
     Events,
     Limited,
+    Rough,
     live,
     noise_of,
     real,
@@ -46,7 +47,8 @@ def noise_factor(accountant: Accountant, events: Events, epsilon: Real, delta: f
     if isinstance(accountant, Calibrated):
         factor = np.broadcast_to(accountant.factor(events, epsilon, delta), bare.shape)
     else:
-        factor = np.where(nothing, 0.0, _solve(epsilon_at, target, bare, nothing))
+        close = accountant.precision if isinstance(accountant, Rough) else _CLOSE
+        factor = np.where(nothing, 0.0, _solve(epsilon_at, target, bare, nothing, close))
     return real(_rounded_up(epsilon_at, factor, target))
 
 
@@ -72,10 +74,14 @@ def _rounded_up(epsilon_at: Callable[[Array], Array], factor: Array, target: Arr
 
 
 def _solve(
-    epsilon_at: Callable[[Array], Array], target: Array, bare: Array, skip: NDArray[np.bool_]
+    epsilon_at: Callable[[Array], Array],
+    target: Array,
+    bare: Array,
+    skip: NDArray[np.bool_],
+    close: float,
 ) -> Array:
-    """The factor where epsilon equals ``target``, to 1e-11: a root in log-log coordinates."""
-    aim = np.log(target) - 2.0 * _CLOSE  # so that the error stays on the side of more noise
+    """The factor where epsilon equals ``target``, to ``close``: a root in log-log coordinates."""
+    aim = np.log(target) - 2.0 * close  # so that the error stays on the side of more noise
 
     def excess(u: Array) -> Array:
         found = bare if not np.any(u) else epsilon_at(np.exp(u))
@@ -85,7 +91,7 @@ def _solve(
 
     start = excess(np.zeros(bare.shape))
     low, high, at_low, at_high = _bracket(excess, start)
-    return np.asarray(np.exp(_chandrupatla(excess, low, high, at_low, at_high)))
+    return np.asarray(np.exp(_chandrupatla(excess, low, high, at_low, at_high, close)))
 
 
 def _bracket(excess: Callable[[Array], Array], start: Array) -> tuple[Array, Array, Array, Array]:
@@ -116,7 +122,7 @@ def _bracket(excess: Callable[[Array], Array], start: Array) -> tuple[Array, Arr
 
 
 def _chandrupatla(
-    function: Callable[[Array], Array], a: Array, b: Array, fa: Array, fb: Array
+    function: Callable[[Array], Array], a: Array, b: Array, fa: Array, fb: Array, close: float
 ) -> Array:
     """A root between ``a`` (the newest point) and ``b``; c is the oldest, as in the paper."""
     c, fc = a, fa
@@ -132,7 +138,7 @@ def _chandrupatla(
         best = np.where(np.abs(fa) < np.abs(fb), a, b)
         width = np.abs(b - a)
         tolerance = 1e-15 * (1.0 + np.abs(best))
-        if np.all((width <= tolerance) | (np.minimum(np.abs(fa), np.abs(fb)) <= _CLOSE)):
+        if np.all((width <= tolerance) | (np.minimum(np.abs(fa), np.abs(fb)) <= close)):
             return np.asarray(best)
         with np.errstate(divide="ignore", invalid="ignore"):
             xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)

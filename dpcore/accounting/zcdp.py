@@ -1,6 +1,7 @@
 """zCDP: every release costs a rho, rhos add, and one conversion at the end gives epsilon.
 
-Bun, Steinke 2016. A Gaussian costs 1/(2 z^2) (Proposition 1.6), pure epsilon costs epsilon^2/2
+Bun, Steinke 2016. A Gaussian costs 1/(2 z^2) (Proposition 1.6), a discrete Gaussian no more
+(Canonne, Kamath, Steinke 2020, Theorem 4), pure epsilon costs epsilon^2/2
 (Proposition 1.4), costs add (Lemma 1.7). Laplace noise of scale b costs min(D1, D2)^2/(2 b^2) for a
 vector with L1 and L2 sensitivities D1 >= D2: coordinate by coordinate its log moment at shift s is
 at most lambda (lambda + 1) s^2 / 2, and the squares add to D2^2.
@@ -20,7 +21,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.accounting.base import Array, Events, check_concentrated, inverse_square, live, real
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
+from dpcore.privacy.events import (
+    DiscreteGaussian,
+    EpsilonDelta,
+    Event,
+    Gaussian,
+    Laplace,
+    Real,
+)
 
 _PROPOSITIONS = "Bun, Steinke 2016, Propositions 1.3, 1.4, 1.6 and Lemma 1.7"
 _NEWTON, _BISECTION = 60, 70
@@ -40,7 +48,7 @@ def total_rho(events: Events) -> Real:
 
 def _rho(event: Event) -> Array:
     match event.mechanism:
-        case Gaussian(noise_multiplier=noise):
+        case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
             return 0.5 * inverse_square(noise)
         case Laplace(scale=scale, l2_ratio=ratio):
             return 0.5 * min(1.0, ratio) ** 2 * inverse_square(scale)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import combinations, product
 from typing import Any
 
 from dpcore.accounting import ACCOUNTANTS, Accountant, accountant, calibrate, compose
@@ -12,19 +10,28 @@ from dpcore.accounting.base import scaled
 from dpcore.checks import nonnegative, one_of, positive, probability, whole
 from dpcore.errors import DPCoreError, InputError
 from dpcore.privacy.adjacency import ADJACENCIES
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Mechanism
+from dpcore.privacy.events import (
+    DiscreteGaussian,
+    EpsilonDelta,
+    Event,
+    Gaussian,
+    Laplace,
+    Mechanism,
+)
 
-MECHANISMS = ("gaussian", "laplace", "epsilon_delta")
+MECHANISMS = ("gaussian", "laplace", "discrete_gaussian", "epsilon_delta")
+_NOISE = {
+    "gaussian": "noise_multiplier",
+    "discrete_gaussian": "noise_multiplier",
+    "laplace": "scale",
+}
 SAMPLINGS = ("none", "poisson", "without_replacement")
 HIGHEST_LAMBDA = 1_000_000
-_MOST_CASES = 4_096
 _FIELDS = {
-    "mechanism", "noise_multiplier", "scale", "l2_ratio", "epsilon", "delta_each", "sampling",
-    "sampling_rate", "count", "group", "parallel", "adjacency",
+    "mechanism", "noise_multiplier", "scale", "l2_ratio", "steps", "epsilon", "delta_each",
+    "sampling", "sampling_rate", "count", "group", "parallel", "adjacency",
 }  # fmt: skip
 _REMARKS = {"what", "noise_scale", "sensitivity", "proof"}  # what a fit's ledger says besides
-
-Case = tuple[Event, ...]
 
 
 def answer(question: Any) -> dict[str, Any]:
@@ -53,25 +60,15 @@ def ask(question: Any) -> dict[str, Any]:
     solve = question.get("solve")
     if solve is not None:
         one_of("solve", solve, ("noise_multiplier",))
-    records = _records(question)
-    events = [event(record, solving=solve is not None) for record in records]
-    for record in records:
-        if record.get("adjacency", adjacency) != adjacency:
-            raise InputError(
-                "adjacency",
-                "an event is under another one than the question",
-                "ask for events of one adjacency, and name it in the question",
-            )
-    cases = worst_cases(events, adjacency)
+    events = [event(r, adjacency, solving=solve is not None) for r in _records(question)]
     if solve is not None:
-        return _least_noise(question, cases, events, delta, method)
-    return _cost(cases, delta, method)
+        return _least_noise(question, events, delta, method)
+    return _cost(events, delta, method)
 
 
-def _cost(cases: Sequence[Case], delta: float, method: Accountant) -> dict[str, Any]:
-    """The epsilon of the most costly case."""
-    bounds = [compose(case, method, delta=delta) for case in cases]
-    bound = max(bounds, key=lambda each: float(each.epsilon))
+def _cost(events: Sequence[Event], delta: float, method: Accountant) -> dict[str, Any]:
+    """The epsilon of the events, with what a reader needs to judge it."""
+    bound = compose(events, method, delta=delta)
     return {
         "epsilon": float(bound.epsilon),
         "lower": None if bound.lower is None else float(bound.lower),
@@ -82,70 +79,19 @@ def _cost(cases: Sequence[Case], delta: float, method: Accountant) -> dict[str, 
 
 
 def _least_noise(
-    question: dict[str, Any],
-    cases: Sequence[Case],
-    events: Sequence[Event],
-    delta: float,
-    method: Accountant,
+    question: dict[str, Any], events: Sequence[Event], delta: float, method: Accountant
 ) -> dict[str, Any]:
-    """The smallest noise that meets the budget in every case, and the epsilon it gives."""
+    """The smallest noise that meets the budget, and the epsilon it gives."""
     if question.get("epsilon") is None:
         raise InputError("epsilon", "none was given", "give the budget to solve for")
     epsilon = positive("epsilon", question["epsilon"])
     if not events:
         raise InputError("events", "there is no noise to solve for", "give at least one event")
     given = [noise_of_event(each) for each in events]
-    factor = max(float(calibrate(case, epsilon, delta, method)) for case in cases)
-    reached = _cost([scaled(case, factor) for case in cases], delta, method)
+    factor = float(calibrate(events, epsilon, delta, method))
+    reached = _cost(scaled(events, factor), delta, method)
     noises = [factor * noise for noise in given]
     return {"noise_multiplier": noises[0], "noise_multipliers": noises, **reached}
-
-
-def worst_cases(events: Sequence[Event], adjacency: str) -> list[Case]:
-    """The events that one record can touch: for disjoint parts, one member of each group.
-
-    Where a row or a label may move from one part to another (every adjacency but ``add_remove``),
-    two members. The cost of the whole is that of the most costly case.
-
-    >>> one, two = (Event(Gaussian(z), group="g", parallel=True) for z in (1.0, 2.0))
-    >>> len(worst_cases([one, two], "add_remove")), len(worst_cases([one, two], "replace_one"))
-    (2, 1)
-    """
-    touched = 1 if adjacency == "add_remove" else 2
-    plain = [each for each in events if not each.parallel]
-    groups: dict[str, list[Event]] = {}
-    for each in events:
-        if each.parallel:
-            groups.setdefault(_group(each), []).append(
-                Event(
-                    each.mechanism, each.count, each.delta_each, each.sampling, each.sampling_rate
-                )
-            )
-    choices = [_chosen(members, touched) for members in groups.values()]
-    number = 1
-    for choice in choices:
-        number *= len(choice)
-    if number > _MOST_CASES:
-        raise InputError(
-            "group", "there are too many ways to meet the groups", "give fewer or larger groups"
-        )
-    return [tuple([*plain, *(e for part in parts for e in part)]) for parts in product(*choices)]
-
-
-def _group(each: Event) -> str:
-    if each.group is None:
-        raise InputError(
-            "group",
-            "events on disjoint parts have none",
-            "give the events of one division one name",
-        )
-    return each.group
-
-
-def _chosen(members: list[Event], touched: int) -> list[Case]:
-    """Every different choice of ``touched`` members (all, where there are fewer)."""
-    kinds = [kind for kind, times in Counter(members).items() for _ in range(min(times, touched))]
-    return list(dict.fromkeys(combinations(kinds, min(touched, len(kinds)))))
 
 
 def _method(question: dict[str, Any]) -> Accountant:
@@ -177,7 +123,7 @@ def _records(question: dict[str, Any]) -> Sequence[dict[str, Any]]:
     return events
 
 
-def event(record: Any, *, solving: bool = False) -> Event:
+def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
     """An event from its record; while solving, noise that is not given counts as 1."""
     if not isinstance(record, dict):
         raise InputError("event", "it is not an object", "give mechanism, noise and count")
@@ -187,6 +133,12 @@ def event(record: Any, *, solving: bool = False) -> Event:
             "event", f"{unknown[0]!r} is not known", "use " + ", ".join(sorted(_FIELDS))
         )
     said = {name: value for name, value in record.items() if value is not None}
+    if said.get("adjacency", adjacency) != adjacency:
+        raise InputError(
+            "adjacency",
+            "an event is under another one than the question",
+            "ask for events of one adjacency, and name it in the question",
+        )
     sampling = one_of("sampling", said.get("sampling", "none"), SAMPLINGS)
     each = said.get("delta_each")
     black_box = said.get("mechanism") == "epsilon_delta"
@@ -198,6 +150,7 @@ def event(record: Any, *, solving: bool = False) -> Event:
         sampling_rate=_rate(said, sampling),
         group=None if said.get("group") is None else str(said["group"]),
         parallel=_truth("parallel", said.get("parallel", False)),
+        adjacency=adjacency,
     )
 
 
@@ -215,7 +168,7 @@ def _truth(field: str, value: Any) -> bool:
 
 def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:
     kind = one_of("mechanism", record.get("mechanism"), MECHANISMS)
-    field = {"gaussian": "noise_multiplier", "laplace": "scale"}.get(kind, "epsilon")
+    field = _NOISE.get(kind, "epsilon")
     for other in {"noise_multiplier", "scale", "epsilon"} - {field}:
         if other in record:
             raise InputError(other, f"a {kind} event has none", f"give {field}")
@@ -225,6 +178,8 @@ def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:
     amount = nonnegative(field, value)
     if kind == "gaussian":
         return Gaussian(amount)
+    if kind == "discrete_gaussian":
+        return DiscreteGaussian(amount, whole("steps", record.get("steps", 1)))
     if kind == "laplace":
         return Laplace(amount, positive("l2_ratio", record.get("l2_ratio", 1.0)))
     delta = nonnegative("delta_each", record.get("delta_each", 0.0))
@@ -234,7 +189,9 @@ def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:
 def noise_of_event(each: Event) -> float:
     """The noise that is solved for; raises InputError for a black box."""
     match each.mechanism:
-        case Gaussian(noise_multiplier=noise) | Laplace(scale=noise):
+        case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
+            return float(noise)
+        case Laplace(scale=noise):
             return float(noise)
     raise InputError("solve", "a black box has no noise to solve for", "describe the mechanism")
 

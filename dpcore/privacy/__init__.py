@@ -2,13 +2,14 @@
 
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.budget import Privacy
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace
+from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
 from dpcore.privacy.guarantee import Claim, Evidence, Guarantee, Proof
 from dpcore.privacy.ledger import Ledger, LedgerEntry
 
 __all__ = [
     "ADJACENCIES",
     "Claim",
+    "DiscreteGaussian",
     "EpsilonDelta",
     "Event",
     "Evidence",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
+from dpcore.privacy.adjacency import ADJACENCIES
 
 Real: TypeAlias = float | NDArray[np.float64]
 Sampling: TypeAlias = Literal["none", "poisson", "without_replacement"]
@@ -39,6 +40,18 @@ class Laplace:
 
 
 @dataclass(frozen=True)
+class DiscreteGaussian:
+    """Discrete normal noise on a scalar that moves in whole steps of a public grid.
+
+    ``noise_multiplier`` = scale parameter / sensitivity; ``steps`` = sensitivity / grid step, a
+    whole number. Source: Canonne, Kamath, Steinke 2020, Definition 1.
+    """
+
+    noise_multiplier: Real
+    steps: int = 1
+
+
+@dataclass(frozen=True)
 class EpsilonDelta:
     """A black box that is (epsilon, delta)-differentially private and nothing more is known."""
 
@@ -46,13 +59,16 @@ class EpsilonDelta:
     delta: float = 0.0
 
 
-Mechanism: TypeAlias = Gaussian | Laplace | EpsilonDelta
+Mechanism: TypeAlias = Gaussian | Laplace | DiscreteGaussian | EpsilonDelta
 
 
 @dataclass(frozen=True)
 class Event:
     """A mechanism run ``count`` times, adaptively, on the whole table or on random samples of it.
 
+    ``adjacency``: what the noise is relative to. Without sampling the price is the same under each;
+    with sampling it is not. ``sampling``: a fresh sample for every run; ``poisson`` takes each row
+    with probability ``sampling_rate``, ``without_replacement`` a fixed share of the rows.
     ``delta_each``: the share of delta a Gaussian may use under methods that count in
     (epsilon, delta) pairs; ``None`` leaves the choice to the method. ``group`` and ``parallel``:
     events of one group with ``parallel=True`` act on disjoint parts of the table.
@@ -65,6 +81,7 @@ class Event:
     sampling_rate: float = 1.0
     group: str | None = None
     parallel: bool = False
+    adjacency: str = "replace_one"
 
     def __post_init__(self) -> None:
         if self.count < 0 or self.count != int(self.count):
@@ -72,6 +89,10 @@ class Event:
         if not 0.0 < self.sampling_rate <= 1.0:
             raise InputError(
                 "sampling_rate", f"{self.sampling_rate} is not in (0, 1]", "give the sampled share"
+            )
+        if self.adjacency not in ADJACENCIES:
+            raise InputError(
+                "adjacency", f"{self.adjacency!r} is not known", f"use {', '.join(ADJACENCIES)}"
             )
         for name, value in _amounts(self.mechanism).items():
             if np.any(np.isnan(value)) or np.any(np.asarray(value) < 0.0):
@@ -81,6 +102,10 @@ class Event:
         mechanism = self.mechanism
         if isinstance(mechanism, Laplace) and not 0.0 < mechanism.l2_ratio <= 1.0:
             raise InputError("l2_ratio", f"{mechanism.l2_ratio} is not in (0, 1]", "leave it at 1")
+        if isinstance(mechanism, DiscreteGaussian) and (
+            mechanism.steps < 1 or mechanism.steps != int(mechanism.steps)
+        ):
+            raise InputError("steps", f"{mechanism.steps} is not a whole number >= 1", "give one")
         if isinstance(mechanism, EpsilonDelta) and not 0.0 <= mechanism.delta <= 1.0:
             raise InputError("delta", f"{mechanism.delta} is not in [0, 1]", "give a probability")
 
@@ -93,7 +118,7 @@ class Event:
 
 def _amounts(mechanism: Mechanism) -> dict[str, Any]:
     match mechanism:
-        case Gaussian(noise_multiplier=value):
+        case Gaussian(noise_multiplier=value) | DiscreteGaussian(noise_multiplier=value):
             return {"noise_multiplier": value}
         case Laplace(scale=value):
             return {"scale": value}

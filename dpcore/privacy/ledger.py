@@ -42,10 +42,11 @@ class LedgerEntry:
         """The event this entry amounts to: noise divided by sensitivity."""
         multiplier = self.noise_scale / self.sensitivity
         if self.noise == "gaussian" or self.noise == "none":
-            return Event(Gaussian(multiplier), count=self.count)
+            return Event(Gaussian(multiplier), count=self.count, adjacency=self.adjacency)
         if self.noise == "laplace":
             ratio = 1.0 if self.l2_sensitivity is None else self.l2_sensitivity / self.sensitivity
-            return Event(Laplace(multiplier, min(1.0, ratio)), count=self.count)
+            noise = Laplace(multiplier, min(1.0, ratio))
+            return Event(noise, count=self.count, adjacency=self.adjacency)
         raise InputError("noise", f"{self.noise!r} is not known", "use gaussian, laplace or none")
 
     def at(self, index: int) -> LedgerEntry:

@@ -1,0 +1,80 @@
+"""Parallel composition: releases on disjoint parts of the table cost one record only its own part.
+
+McSherry 2009, Theorem 4. Where a record may move from one part to another (its row or its label is
+replaced) it touches two parts, and two members of a group count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations, product
+from math import prod
+
+import numpy as np
+
+from dpcore.accounting.base import Events, noise_of
+from dpcore.errors import InputError
+from dpcore.privacy.events import Event
+
+Case = tuple[Event, ...]
+_MOST_CASES = 4_096
+
+
+def worst_cases(events: Events) -> list[Case]:
+    """The different lists of events that one record can touch; the dearest is the cost of all.
+
+    For each group of ``parallel`` events one member, or two where a record may move (every
+    adjacency but ``add_remove``). Events that are not parallel are in every case.
+
+    >>> from dpcore.privacy import Gaussian
+    >>> one, two = (Event(Gaussian(z), group="g", parallel=True) for z in (1.0, 2.0))
+    >>> len(worst_cases([one, two]))
+    1
+    >>> present = [replace(e, adjacency="add_remove") for e in (one, two)]
+    >>> len(worst_cases(present))
+    2
+    """
+    check_one_adjacency(events)
+    plain = [each for each in events if not each.parallel]
+    groups: dict[str, list[Event]] = {}
+    for each in events:
+        if each.parallel:
+            groups.setdefault(_group(each), []).append(replace(each, group=None, parallel=False))
+    if not groups:
+        return [tuple(events)]
+    choices = [_chosen(members) for members in groups.values()]
+    if prod(map(len, choices)) > _MOST_CASES:
+        raise InputError(
+            "group", "there are too many ways to meet the groups", "give fewer or larger groups"
+        )
+    return [tuple([*plain, *(e for part in parts for e in part)]) for parts in product(*choices)]
+
+
+def check_one_adjacency(events: Events) -> None:
+    """Costs under different adjacencies do not add."""
+    if len({each.adjacency for each in events}) > 1:
+        raise InputError(
+            "adjacency",
+            "the events are under different ones",
+            "give events of one adjacency",
+        )
+
+
+def _group(each: Event) -> str:
+    if each.group is None:
+        raise InputError(
+            "group",
+            "events on disjoint parts have none",
+            "give the events of one division one name",
+        )
+    return each.group
+
+
+def _chosen(members: list[Event]) -> list[Case]:
+    """Every different choice of the members that one record can touch."""
+    touched = 1 if members[0].adjacency == "add_remove" else 2
+    if any(np.ndim(noise_of(member)) for member in members):  # a grid of runs: no two are compared
+        return list(combinations(members, min(touched, len(members))))
+    kinds = [kind for kind, times in Counter(members).items() for _ in range(min(times, touched))]
+    return list(dict.fromkeys(combinations(kinds, min(touched, len(kinds)))))
