@@ -1,0 +1,297 @@
+"""The worst pair of output laws of a release: whoever cannot tell these two apart learns nothing.
+
+A pair (P, Q) dominates a mechanism when no pair of neighbouring tables is easier to tell apart, at
+any epsilon; then its powers dominate repeated, adaptive releases (Dong, Roth, Su 2022; Zhu, Dong,
+Wang 2022, Theorem 10). The pairs here:
+
+- normal noise: N(mu/2, 1) against N(-mu/2, 1), mu = 1 / noise multiplier; Laplace noise of scale
+  1/s: two Laplace laws s apart; a black box: randomised response with a chance delta of giving all
+  away (Kairouz, Oh, Viswanath 2015, Theorem 2); discrete normal noise: two integer shifts of it.
+- a Poisson sample with rate r, one row added or removed: (1-r) Q + r P against Q, and the same
+  turned round (Zhu, Dong, Wang 2022, Theorem 11). Neither is worse at every epsilon: both are kept.
+- a sample of fixed size, one row replaced: for epsilon >= 0 the curve of (1-r) Q + r P against Q,
+  and for epsilon < 0 its mirror image (Balle, Barthe, Gaboardi 2018, Theorem 9: advanced joint
+  convexity; Zhu, Dong, Wang 2022, Proposition 30). That curve is that of one symmetric pair: the
+  losses above 0 are those of the first pair, those below 0 of the second, the rest is exactly 0.
+- a Poisson sample, one row replaced, normal noise: (1-r) N(0) + r N(+m) against
+  (1-r) N(0) + r N(-m), where a row contributes at most m = half the sensitivity in any direction
+  (rows clipped to a ball around 0). Schuchardt et al. 2024 show it is worst among all such rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+from dpcore.accounting.base import Array
+from dpcore.errors import NotCovered
+from dpcore.privacy.events import (
+    DiscreteGaussian,
+    EpsilonDelta,
+    Event,
+    Gaussian,
+    Laplace,
+)
+
+Curve = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A stretch of outputs with densities: the loss increases along it.
+
+    low, high: ends of the stretch. width: length over which nothing changes much. log_p, log_q:
+    log densities. loss: log p/q. position: its inverse (infinite where no output has that loss).
+    """
+
+    low: float
+    high: float
+    width: float
+    log_p: Curve
+    log_q: Curve
+    loss: Curve
+    position: Curve
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """P against Q: outputs with densities, and single outputs with probabilities (p, q).
+
+    tail: probability, under either law, of outputs left out. filled: the rest of P has loss 0.
+    """
+
+    pieces: tuple[Piece, ...] = ()
+    p: Array = field(default_factory=lambda: np.zeros(0))
+    q: Array = field(default_factory=lambda: np.zeros(0))
+    tail: float = 0.0
+    filled: bool = False
+
+
+def pairs_of(event: Event, reach: float) -> tuple[Pair, ...]:
+    """The dominating pair, or the two of them where neither is worse: row removed, row added.
+
+    reach: standard deviations beyond which normal noise is left out.
+    Raises NotCovered where no theorem names the pair.
+    """
+    plain = _plain(event, reach)
+    rate = event.sampling_rate
+    if event.sampling == "none" or rate == 1.0:
+        return (plain,)
+    if event.sampling == "poisson" and event.adjacency == "add_remove":
+        sampled = _sampled(plain, rate)
+        return (sampled, _turned(sampled))
+    if event.sampling == "without_replacement" and event.adjacency != "add_remove":
+        return (_mirrored(_sampled(plain, rate)),)
+    if event.sampling == "poisson" and isinstance(event.mechanism, Gaussian):
+        return (_replaced(_mu(event.mechanism.noise_multiplier), rate, reach),)
+    raise NotCovered("sampling", *_refusal(event))
+
+
+def check_sampling(event: Event) -> None:
+    """Raise NotCovered, naming what to ask instead, where no theorem names the pair."""
+    if event.sampling == "none":
+        return
+    if event.sampling == "without_replacement" and event.adjacency == "add_remove":
+        raise NotCovered("sampling", *_refusal(event))
+    if (
+        event.sampling == "poisson"
+        and event.adjacency != "add_remove"
+        and not isinstance(event.mechanism, Gaussian)
+    ):
+        raise NotCovered("sampling", *_refusal(event))
+
+
+def _refusal(event: Event) -> tuple[str, str]:
+    if event.sampling == "without_replacement":
+        return (
+            "a sample of fixed size has no theorem for rows that are added or removed",
+            "choose adjacency replace_one, or sampling poisson",
+        )
+    return (
+        "a Poisson sample of replaced rows has a theorem for Gaussian noise only",
+        "choose adjacency add_remove, or sampling without_replacement",
+    )
+
+
+def _mu(noise: object) -> float:
+    return 1.0 / float(noise)  # type: ignore[arg-type]
+
+
+def _plain(event: Event, reach: float) -> Pair:
+    """Without sampling."""
+    match event.mechanism:
+        case Gaussian(noise_multiplier=noise):
+            return gaussian(_mu(noise), reach)
+        case Laplace(scale=scale):
+            return laplace(_mu(scale))
+        case DiscreteGaussian(noise_multiplier=noise, steps=steps):
+            return discrete(float(noise) * steps, steps, reach)
+        case EpsilonDelta(epsilon=epsilon, delta=delta):
+            return box(float(epsilon), delta)
+
+
+def gaussian(mu: float, reach: float) -> Pair:
+    """N(mu/2, 1) against N(-mu/2, 1); the loss at x is mu x."""
+    half, constant = 0.5 * mu, 0.5 * np.log(2.0 * np.pi)
+    return Pair(
+        (
+            Piece(
+                low=-half - reach,
+                high=half + reach,
+                width=min(1.0, 1.0 / mu),
+                log_p=lambda x: -0.5 * np.square(x - half) - constant,
+                log_q=lambda x: -0.5 * np.square(x + half) - constant,
+                loss=lambda x: mu * x,
+                position=lambda loss: loss / mu,
+            ),
+        ),
+        tail=float(ndtr(-reach)),
+    )
+
+
+def laplace(shift: float) -> Pair:
+    """Two Laplace laws ``shift`` scales apart, by their loss: atoms at both ends, e^(x/2) between.
+
+    Under P: 1/2 at +shift, e^-shift / 2 at -shift, density e^((x - shift)/2) / 4 between.
+    """
+    ends = np.array([0.5, 0.5 * np.exp(-shift)])
+    start = -np.log(4.0) - 0.5 * shift
+    piece = Piece(
+        low=-shift,
+        high=shift,
+        width=1.0,
+        log_p=lambda x: start + 0.5 * x,
+        log_q=lambda x: start - 0.5 * x,
+        loss=lambda x: x,
+        position=lambda loss: loss,
+    )
+    return Pair((piece,), p=ends, q=ends[::-1])
+
+
+def box(epsilon: float, delta: float) -> Pair:
+    """Randomised response; with probability delta the answer is given away, either way round."""
+    likely = (1.0 - delta) / (1.0 + np.exp(-epsilon))
+    unlikely = (1.0 - delta) / (1.0 + np.exp(epsilon))
+    p = np.array([likely, unlikely, delta, 0.0])
+    q = np.array([unlikely, likely, 0.0, delta])
+    kept = (p > 0.0) | (q > 0.0)
+    return Pair(p=p[kept], q=q[kept])
+
+
+def discrete(scale: float, steps: int, reach: float) -> Pair:
+    """Discrete normal noise of ``scale`` around ``steps`` and around 0, on the whole numbers.
+
+    Its tails are below those of a normal law of the same scale (Canonne, Kamath, Steinke 2020,
+    Corollary 9), twice exp(-reach^2 / 2) in all.
+    """
+    far = int(np.ceil(reach * scale)) + steps + 1
+    whole = np.arange(-far, far + steps + 1, dtype=float)
+    noise = np.exp(-0.5 * np.square(whole / scale))
+    moved = np.exp(-0.5 * np.square((whole - steps) / scale))
+    total = float(np.sum(noise))
+    return Pair(p=moved / total, q=noise / total, tail=2.0 * float(np.exp(-0.5 * reach**2)))
+
+
+def _sampled(pair: Pair, rate: float) -> Pair:
+    """(1-r) Q + r P against Q: what a random sample leaves of a pair."""
+    pieces = tuple(_sampled_piece(piece, rate) for piece in pair.pieces)
+    return replace(pair, pieces=pieces, p=(1.0 - rate) * pair.q + rate * pair.p)
+
+
+def _sampled_piece(piece: Piece, rate: float) -> Piece:
+    def loss(x: Array) -> Array:
+        return _mixed(piece.loss(x), rate)
+
+    return replace(
+        piece,
+        log_p=lambda x: piece.log_q(x) + loss(x),
+        loss=loss,
+        position=lambda value: piece.position(_unmixed(value, rate)),
+    )
+
+
+def _mixed(loss: Array, rate: float) -> Array:
+    """log(1 - r + r e^loss)."""
+    small = np.log1p(rate * np.expm1(np.minimum(loss, 30.0)))
+    large = loss + np.log(rate) + np.log1p((1.0 - rate) / rate * np.exp(-np.maximum(loss, 30.0)))
+    return np.asarray(np.where(loss > 30.0, large, small))
+
+
+def _unmixed(value: Array, rate: float) -> Array:
+    """The inverse of :func:`_mixed`; -infinity at and below log(1 - r)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        small = np.log1p(np.maximum(np.expm1(np.minimum(value, 30.0)) / rate, -1.0))
+        kept = np.log1p(-(1.0 - rate) * np.exp(-np.maximum(value, 30.0)))
+    return np.asarray(np.where(value > 30.0, value - np.log(rate) + kept, small))
+
+
+def _turned(pair: Pair) -> Pair:
+    """Q against P."""
+    return replace(pair, pieces=tuple(map(_turned_piece, pair.pieces)), p=pair.q, q=pair.p)
+
+
+def _turned_piece(piece: Piece) -> Piece:
+    return Piece(
+        low=-piece.high,
+        high=-piece.low,
+        width=piece.width,
+        log_p=lambda x: piece.log_q(-x),
+        log_q=lambda x: piece.log_p(-x),
+        loss=lambda x: -piece.loss(-x),
+        position=lambda loss: -piece.position(-loss),
+    )
+
+
+def _mirrored(pair: Pair) -> Pair:
+    """The symmetric pair whose losses above 0 are those of ``pair``; what is left has loss 0."""
+    above = tuple(_above_zero(piece) for piece in pair.pieces)
+    revealing = pair.p > pair.q
+    p, q = pair.p[revealing], pair.q[revealing]
+    return Pair(
+        pieces=(*above, *map(_turned_piece, above)),
+        p=np.append(p, q),
+        q=np.append(q, p),
+        tail=pair.tail,
+        filled=True,
+    )
+
+
+def _above_zero(piece: Piece) -> Piece:
+    return replace(piece, low=max(piece.low, float(piece.position(np.zeros(())))))
+
+
+def _replaced(mu: float, rate: float, reach: float) -> Pair:
+    """(1-r) N(0, 1) + r N(m, 1) against (1-r) N(0, 1) + r N(-m, 1), with m = mu / 2."""
+    half, constant = 0.5 * mu, 0.5 * np.log(2.0 * np.pi)
+    stay, go = np.log1p(-rate), np.log(rate) - 0.5 * half**2
+
+    def log_side(x: Array, sign: float) -> Array:
+        return np.asarray(np.logaddexp(stay, go + sign * half * x) - 0.5 * np.square(x) - constant)
+
+    def loss(x: Array) -> Array:
+        """log[(1 + k e^(mx)) / (1 + k e^(-mx))], k = e^(go - stay), without cancellation at 0."""
+        drop = np.expm1(-mu * np.abs(x)) * expit(go - stay + half * np.abs(x))
+        return np.asarray(np.sign(x) * -np.log1p(drop))
+
+    def position(value: Array) -> Array:
+        """The root r = e^(m x) of k r^2 + (1 - e^v) r - k e^v = 0, for v >= 0; odd in v."""
+        size = np.minimum(np.abs(value), 300.0)
+        gain = np.expm1(size)
+        root = np.sqrt(np.square(gain) + 4.0 * np.exp(2.0 * (go - stay) + size))
+        far = np.abs(value) - size  # above 300 the root is e^v / k
+        scaled = np.log(0.5 * (gain + root)) - (go - stay) + far
+        return np.asarray(np.sign(value) * np.maximum(scaled, 0.0) / half)
+
+    piece = Piece(
+        low=-half - reach,
+        high=half + reach,
+        width=min(1.0, 1.0 / mu),
+        log_p=lambda x: log_side(x, 1.0),
+        log_q=lambda x: log_side(x, -1.0),
+        loss=loss,
+        position=position,
+    )
+    return Pair((piece,), tail=float(ndtr(-reach)))

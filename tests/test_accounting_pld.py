@@ -1,0 +1,371 @@
+"""Privacy-loss distributions against closed forms, brute force, and numbers of other libraries."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from dpcore.accounting import compose, delta_of, epsilon_of
+from dpcore.accounting.discretise import from_above, from_below
+from dpcore.accounting.dominating import pairs_of
+from dpcore.accounting.lattice import Composition
+from dpcore.accounting.losses import delta_curve, loss_distribution, tradeoff
+from dpcore.accounting.pld import PLD, Sides
+from dpcore.errors import InputError, NotCovered
+from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
+
+
+def poisson(noise: Any, rate: float, count: int = 1) -> Event:
+    return Event(
+        Gaussian(noise), count, sampling="poisson", sampling_rate=rate, adjacency="add_remove"
+    )
+
+
+def fixed_size(noise: Any, rate: float, count: int = 1) -> Event:
+    return Event(Gaussian(noise), count, sampling="without_replacement", sampling_rate=rate)
+
+
+def interval(events: list[Event], delta: float) -> tuple[float, float]:
+    lower, upper = PLD.interval(events, delta)
+    return float(lower), float(upper)
+
+
+def removed(epsilon: float, noise: float, rate: float) -> float:
+    """delta of one Poisson-sampled release, the row removed: r delta_G(log(1 + (e^eps - 1)/r))."""
+    return rate * float(delta_of(np.log1p(np.expm1(epsilon) / rate), 1.0 / noise))
+
+
+def added(epsilon: float, noise: float, rate: float) -> float:
+    """The same with the row added: outputs x with q(x) > e^eps ((1-r) q(x) + r p(x))."""
+    inner = (np.exp(-epsilon) - (1.0 - rate)) / rate
+    if inner <= 0.0:
+        return 0.0
+    mu = 1.0 / noise
+    cut = np.log(inner) / mu  # p/q < inner below it, with p, q = N(+-mu/2, 1)
+    q, p = ndtr(cut + 0.5 * mu), ndtr(cut - 0.5 * mu)
+    return float(q - np.exp(epsilon) * ((1.0 - rate) * q + rate * p))
+
+
+@pytest.mark.parametrize("noise", [0.4, 1.0, 5.0])
+@pytest.mark.parametrize("rate", [1e-3, 0.05, 0.6])
+def test_one_sampled_release_has_the_closed_form_curve(noise: float, rate: float) -> None:
+    for epsilon in (1e-3 * rate / noise, 0.1 * rate / noise, rate / noise, 3.0 * rate / noise):
+        worst = max(removed(epsilon, noise, rate), added(epsilon, noise, rate))
+        if worst < 1e-13:
+            continue
+        low, high = interval([poisson(noise, rate)], worst)
+        assert low <= epsilon * (1 + 1e-9) + 1e-12
+        assert high >= epsilon * (1 - 1e-9) - 1e-12
+        assert high - low < max(1e-3 * epsilon, 1e-5)
+        _, upper = interval([fixed_size(noise, rate)], removed(epsilon, noise, rate))
+        assert upper == pytest.approx(epsilon, rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("shift", [0.01, 0.5, 4.0])
+def test_one_laplace_release_has_the_closed_form_curve(shift: float) -> None:
+    """delta = 1 - e^((eps - s)/2)."""
+    for delta in (1e-12, 1e-5, 0.3 * -np.expm1(-shift / 2)):
+        epsilon = shift + 2.0 * np.log1p(-delta)
+        low, high = interval([Event(Laplace(1.0 / shift))], float(delta))
+        assert low <= epsilon * (1 + 1e-12) <= high * (1 + 2e-12)
+        assert high - low < 1e-4 * shift
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.5, 3.0, 100.0])
+@pytest.mark.parametrize("delta", [1e-15, 1e-5, 0.02])
+def test_a_normal_law_on_the_lattice_encloses_the_exact_epsilon(noise: float, delta: float) -> None:
+    """The engine itself; the accountant answers Gaussians alone by their closed form."""
+    exact = float(epsilon_of(delta, 1.0 / noise))
+    low, high = Sides((Event(Gaussian(noise)),), delta, 1).epsilon(delta)
+    assert low <= exact <= high
+    assert high - low <= 1e-4 * exact + 1e-9
+
+
+def test_many_normal_laws_convolved_are_one() -> None:
+    """A thousand releases through the transform, not through mu."""
+    each = (Event(Gaussian(20.0), count=1000),)
+    for delta in (1e-14, 1e-5):
+        exact = float(epsilon_of(delta, np.sqrt(1000) / 20.0))
+        low, high = Sides(each, delta, 2).epsilon(delta)
+        assert low <= exact <= high
+        assert high - low < 1e-4 * exact
+
+
+def brute_force(boxes: list[tuple[float, float]], epsilon: float) -> mpmath.mpf:
+    """delta of randomised responses: the sum over all their answers, with 50 digits."""
+    with mpmath.workdps(50):
+        total = mpmath.mpf(0)
+        bounded = mpmath.mpf(1)
+        for _, delta in boxes:
+            bounded *= 1 - mpmath.mpf(delta)
+        for signs in itertools.product((1, -1), repeat=len(boxes)):
+            p = mpmath.mpf(1)
+            loss = mpmath.mpf(0)
+            for sign, (each, _) in zip(signs, boxes, strict=True):
+                p *= 1 / (1 + mpmath.exp(-sign * mpmath.mpf(each)))
+                loss += sign * mpmath.mpf(each)
+            total += max(p * (1 - mpmath.exp(epsilon - loss)), 0)
+        return 1 - bounded + bounded * total
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0.01, 2.0), st.sampled_from([0.0, 1e-9])), min_size=1, max_size=8),
+    st.floats(-30.0, -1.0),
+)
+def test_black_boxes_agree_with_brute_force(
+    boxes: list[tuple[float, float]], log_delta: float
+) -> None:
+    delta = float(np.exp(log_delta))
+    events = [Event(EpsilonDelta(*each)) for each in boxes]
+    low, high = interval(events, delta)
+    if np.isfinite(high):
+        assert brute_force(boxes, high) <= delta * (1 + 1e-9)
+    else:
+        assert delta <= 1 - (1 - 1e-9) ** sum(d > 0 for _, d in boxes) + 1e-15
+    if 0.0 < low < np.inf:
+        assert brute_force(boxes, low * (1 - 1e-9)) >= delta * (1 - 1e-6)
+    if np.isfinite(high):
+        assert high - low <= 5e-3 * high + 1e-9
+
+
+def test_discrete_normal_noise_agrees_with_sums_over_the_whole_numbers() -> None:
+    """Two releases, by the double sum."""
+    scale, steps, epsilon = 1.7, 2, 1.3
+    whole = np.arange(-40, 43)
+    q = np.exp(-0.5 * (whole / scale) ** 2)
+    p = np.exp(-0.5 * ((whole - steps) / scale) ** 2)
+    p, q = p / q.sum(), q / q.sum()
+    both = np.maximum(np.multiply.outer(p, p) - np.exp(epsilon) * np.multiply.outer(q, q), 0.0)
+    delta = float(both.sum())
+    events = [Event(DiscreteGaussian(scale / steps, steps), count=2)]
+    low, high = interval(events, delta)
+    assert low <= epsilon <= high
+    assert high - low < 1e-6
+    assert PLD.delta(events, epsilon) == pytest.approx(delta, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("event", "delta", "low", "high"),
+    [
+        (poisson(1.24, 0.05, 20), 1e-4, 0.932010895636 - 2e-3, 0.932010895636),
+        (poisson(1.0, 0.01, 10_000), 1e-5, 6.18771 - 3e-3, 6.18774),
+        (fixed_size(1.24, 0.05, 20), 1e-4, 0.932, 0.983887826484),
+        (fixed_size(1.0, 0.0533, 20), 1e-4, 1.599, 1.678),
+        (fixed_size(6.0, 0.05, 100), 1e-5, 0.289, 0.3012),
+    ],
+)
+def test_known_intervals(event: Event, delta: float, low: float, high: float) -> None:
+    """dp-accounting 0.6.0 and prv_accountant 0.2.0."""
+    found_low, found_high = interval([event], delta)
+    assert found_high == pytest.approx(high, rel=5e-4)
+    assert low * (1 - 1e-3) <= found_low <= found_high
+
+
+EVENTS = {
+    "poisson": poisson(0.9, 0.03),
+    "wide poisson": poisson(0.3, 0.4),
+    "fixed size": fixed_size(0.9, 0.03),
+    "replaced": Event(Gaussian(1.1), sampling="poisson", sampling_rate=0.1),
+    "laplace": Event(Laplace(1.3)),
+    "sampled laplace": replace(poisson(1.0, 0.2), mechanism=Laplace(0.7)),
+    "box": Event(EpsilonDelta(0.7, 1e-6)),
+    "sampled box": replace(fixed_size(1.0, 0.3), mechanism=EpsilonDelta(0.7, 1e-6)),
+    "discrete": Event(DiscreteGaussian(1.4, 3)),
+}
+
+
+@pytest.mark.parametrize("name", list(EVENTS))
+@pytest.mark.parametrize("step", [0.11, 0.013])
+def test_lattice_laws_keep_to_their_side(name: str, step: float) -> None:
+    """Against the pair itself, by quadrature: above never below, below never above."""
+    for pair in pairs_of(EVENTS[name], 9.0):
+        above = Composition([from_above(pair, step, 0.0)], [1], upper=True)
+        below = from_below(replace(pair, filled=False), step, 0.0)
+        under = Composition([below.lattice], [1], upper=False)
+        for epsilon in (0.0, 0.05, 0.2, 0.61, 1.5):
+            exact = direct(pair, epsilon)
+            if exact < 1e-12:
+                continue
+            assert above.delta(epsilon) >= exact * (1 - 1e-7)
+            assert under.delta(epsilon + below.raised) <= exact * (1 + 1e-7)
+
+
+def direct(pair: Any, epsilon: float) -> float:
+    """The integral of (p - e^eps q) where it is positive."""
+    total = float(np.sum(np.maximum(pair.p - np.exp(epsilon) * pair.q, 0.0)))
+    for piece in pair.pieces:
+        cut = float(np.clip(piece.position(np.asarray(epsilon)), piece.low, piece.high))
+        x = np.linspace(cut, piece.high, 200_001)
+        gain = np.exp(piece.log_p(x)) - np.exp(epsilon + piece.log_q(x))
+        total += float(np.trapezoid(gain, x))
+    return total
+
+
+@pytest.mark.parametrize("name", list(EVENTS))
+def test_positions_are_the_inverse_of_losses(name: str) -> None:
+    for pair in pairs_of(EVENTS[name], 9.0):
+        for piece in pair.pieces:
+            x = np.linspace(piece.low, piece.high, 1001)[1:-1]
+            loss = piece.loss(x)
+            assert np.all(np.diff(loss) >= 0.0)
+            np.testing.assert_allclose(loss, piece.log_p(x) - piece.log_q(x), atol=1e-9)
+            clear = np.gradient(loss, x) > 1e-3
+            np.testing.assert_allclose(piece.position(loss)[clear], x[clear], atol=1e-6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.floats(0.4, 8.0), st.floats(1e-3, 0.5), st.integers(1, 300), st.sampled_from([1e-9, 1e-5])
+)
+def test_monotone_in_noise_rate_count_and_delta(
+    noise: float, rate: float, count: int, delta: float
+) -> None:
+    for make in (poisson, fixed_size):
+        base = interval([make(noise, rate, count)], delta)[1]
+        near = 1.0 + 2e-4  # the widths of two intervals
+        assert interval([make(1.2 * noise, rate, count)], delta)[1] <= base * near
+        assert interval([make(noise, min(1.0, 1.2 * rate), count)], delta)[1] * near >= base
+        assert interval([make(noise, rate, 2 * count)], delta)[1] * near >= base
+        assert interval([make(noise, rate, count)], 2 * delta)[1] <= base * near
+
+
+def test_a_sample_of_everybody_is_no_sample() -> None:
+    plain = float(compose([Event(Gaussian(3.0), 50)], "exact", delta=1e-6).epsilon)
+    for make in (poisson, fixed_size):
+        low, high = interval([make(3.0, 1.0, 50)], 1e-6)
+        assert low <= plain * (1 + 1e-9)
+        assert high == pytest.approx(plain, rel=2e-4)
+
+
+def test_a_sample_of_fixed_size_costs_at_least_a_poisson_sample() -> None:
+    for noise, rate, count in ((0.7, 0.05, 100), (2.0, 0.2, 30), (12.0, 0.004, 100)):
+        assert (
+            interval([fixed_size(noise, rate, count)], 1e-5)[1]
+            >= interval([poisson(noise, rate, count)], 1e-5)[0]
+        )
+
+
+def test_row_added_and_row_removed_are_both_counted() -> None:
+    """At a large delta and many steps each direction is the worse one somewhere."""
+    events = (poisson(1.0, 0.3, 1),)
+    up, down = Sides(events, 1e-5, 2).above()
+    found = [(up.delta(e), down.delta(e)) for e in (0.05, 0.3, 1.0)]
+    assert any(a > b * 1.01 for a, b in found)
+    for epsilon, (a, b) in zip((0.05, 0.3, 1.0), found, strict=True):
+        assert PLD.delta(list(events), epsilon) == pytest.approx(max(a, b), rel=1e-3)
+
+
+def test_delta_and_epsilon_are_inverse() -> None:
+    mixed = [Event(Laplace(5.0), 20), Event(Gaussian(6.0), 10), fixed_size(1.0, 0.02, 50)]
+    for delta in (1e-12, 1e-6, 1e-3):
+        epsilon = PLD.epsilon(mixed, delta)
+        assert PLD.delta(mixed, epsilon) == pytest.approx(delta, rel=1e-2)
+
+
+def test_a_grid_gives_what_single_questions_give() -> None:
+    noise = np.array([[0.8, 1.6, 5.0]])
+    delta = np.array([[1e-5], [1e-8]])
+    grid = [poisson(noise, 0.02, 40), replace(poisson(noise * 9, 1.0, 3), sampling="none")]
+    together = np.asarray(PLD.epsilon(grid, delta))
+    assert together.shape == (2, 3)
+    for i, j in np.ndindex(2, 3):
+        one = [event.at(j) for event in (replace_noise(e) for e in grid)]
+        assert together[i, j] == pytest.approx(PLD.epsilon(one, float(delta[i, 0])), rel=1e-12)
+
+
+def replace_noise(event: Event) -> Event:
+    return replace(event, mechanism=Gaussian(event.mechanism.noise_multiplier.ravel()))  # type: ignore[union-attr]
+
+
+def test_parts_that_cancel_nothing_out_cost_nothing() -> None:
+    endless = [poisson(np.inf, 0.1, 10), Event(Laplace(np.inf), adjacency="add_remove")]
+    assert interval(endless, 1e-5) == (0.0, 0.0)
+    assert interval([Event(EpsilonDelta(0.0))], 1e-5) == (0.0, 0.0)
+
+
+def test_pure_losses_never_cost_more_than_their_sum() -> None:
+    events = [Event(Laplace(2.0), 3), Event(EpsilonDelta(0.25))]
+    for delta in (0.0, 1e-300, 1e-15, 1e-5):
+        assert interval(events, delta)[1] <= 1.75
+    assert PLD.epsilon(events, 0.0) == pytest.approx(1.75)
+    assert PLD.epsilon([poisson(1.0, 0.1)], 0.0) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("event", "delta"),
+    [
+        (poisson(1.0, 1e-4, 1_000_000), 1e-15),
+        (poisson(0.3, 0.5, 3), 1e-15),
+        (fixed_size(0.2, 0.9, 400), 1e-12),
+        (Event(Laplace(1.0), 1_000_000), 1e-9),
+        (Event(Laplace(2e4), 1_000_000), 1e-15),
+        (Event(EpsilonDelta(30.0, 1e-9), 40), 1e-6),
+        (poisson(2000.0, 0.1, 10), 1e-9),
+    ],
+)
+def test_extreme_questions_are_answered_between_two_ends(event: Event, delta: float) -> None:
+    low, high = interval([event], delta)
+    assert 0.0 <= low <= high < np.inf
+    rough = compose([replace(event, sampling="none", sampling_rate=1.0)], "linear", delta=delta)
+    assert high <= float(rough.epsilon) * (1 + 1e-9)
+
+
+def test_schemes_without_a_theorem_are_refused_with_one_that_has() -> None:
+    with pytest.raises(NotCovered, match=r"fixed size.*replace_one.*poisson"):
+        PLD.epsilon([replace(fixed_size(1.0, 0.1), adjacency="add_remove")], 1e-5)
+    laplace = Event(Laplace(1.0), sampling="poisson", sampling_rate=0.1)
+    with pytest.raises(NotCovered, match=r"Gaussian noise only.*add_remove"):
+        PLD.epsilon([laplace], 1e-5)
+
+
+def test_tradeoff_of_gaussians_is_the_closed_form_and_the_engine_agrees() -> None:
+    alarms = np.array([0.0, 0.001, 0.05, 0.3, 0.9, 1.0])
+    exact = tradeoff([Event(Gaussian(2.0), 3)], alarms)
+    mixed = tradeoff([Event(Gaussian(2.0), 3), Event(Laplace(1e6))], alarms)
+    assert np.all(mixed <= exact + 1e-6)
+    np.testing.assert_allclose(mixed, exact, atol=2e-4)
+    np.testing.assert_allclose(tradeoff([], alarms), 1.0 - alarms)
+    with pytest.raises(InputError, match="false_alarms"):
+        tradeoff([], np.array([1.2]))
+
+
+def test_tradeoff_of_one_laplace_release() -> None:
+    """Dong, Roth, Su 2022: 1 - e^s a at first, e^-s / (4 a) in the middle (here s = 1)."""
+    alarms = np.array([0.05, 0.3, 0.45])
+    middle = np.exp(-1.0) / (4.0 * alarms)
+    expected = np.where(alarms < np.exp(-1.0) / 2, 1.0 - np.exp(1.0) * alarms, middle)
+    np.testing.assert_allclose(tradeoff([Event(Laplace(1.0))], alarms), expected, atol=2e-4)
+
+
+def test_the_curve_is_never_below_the_single_points() -> None:
+    events = [Event(Laplace(3.0), 5), poisson(1.0, 0.1, 20)]
+    events[0] = replace(events[0], adjacency="add_remove")
+    epsilons = np.array([0.0, 0.4, 1.0, 2.0])
+    lows = [PLD_low(events, float(e)) for e in epsilons]
+    found = delta_curve(events, epsilons)
+    assert np.all(found >= np.array(lows) * (1 - 1e-9))
+    np.testing.assert_allclose(found, [PLD.delta(events, float(e)) for e in epsilons], rtol=1e-3)
+
+
+def PLD_low(events: list[Event], epsilon: float) -> float:
+    return Sides(tuple(events), 1e-6, 3).delta(epsilon)[0]
+
+
+def test_losses_for_a_picture_hold_all_probability_and_the_mean() -> None:
+    """The mean loss of a Laplace release is s - 1 + e^-s."""
+    found = loss_distribution([Event(Laplace(2.0), 12)])
+    width = found.losses[1] - found.losses[0]
+    assert np.sum(found.density) * width == pytest.approx(1.0, abs=1e-4)
+    mean = 12 * (0.5 - 1.0 + np.exp(-0.5))
+    assert np.sum(found.losses * found.density) * width == pytest.approx(mean, rel=1e-3)
+    box = loss_distribution([Event(EpsilonDelta(0.3, 0.01), 5)])
+    assert box.infinite == pytest.approx(1 - 0.99**5)
