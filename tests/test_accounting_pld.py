@@ -322,9 +322,23 @@ def test_extreme_questions_are_answered_between_two_ends(event: Event, delta: fl
 def test_schemes_without_a_theorem_are_refused_with_one_that_has() -> None:
     with pytest.raises(NotCovered, match=r"fixed size.*replace_one.*poisson"):
         PLD.epsilon([replace(fixed_size(1.0, 0.1), adjacency="add_remove")], 1e-5)
+    for adjacency in ("label", "feature"):
+        for event in (fixed_size(1.0, 0.1), poisson(1.0, 0.1)):
+            with pytest.raises(NotCovered, match=r"part of a row.*replace_one"):
+                PLD.epsilon([replace(event, adjacency=adjacency)], 1e-5)
     laplace = Event(Laplace(1.0), sampling="poisson", sampling_rate=0.1)
     with pytest.raises(NotCovered, match=r"Gaussian noise only.*add_remove"):
         PLD.epsilon([laplace], 1e-5)
+
+
+def test_what_samples_assume_is_said() -> None:
+    """A ball around 0 is needed where rows are replaced in a Poisson sample, and only there."""
+    replaced = replace(poisson(1.0, 0.1), adjacency="replace_one")
+    assert "ball around 0" in " ".join(compose([replaced], "pld", delta=1e-5).assumptions)
+    for event in (poisson(1.0, 0.1), fixed_size(1.0, 0.1)):
+        said = " ".join(compose([event], "pld", delta=1e-5).assumptions)
+        assert "afresh" in said
+        assert "ball" not in said
 
 
 def test_tradeoff_of_gaussians_is_the_closed_form_and_the_engine_agrees() -> None:

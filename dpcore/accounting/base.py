@@ -87,8 +87,8 @@ class Calibrated(Protocol):
 class Interval(Protocol):
     """A method that encloses the true epsilon from both sides."""
 
-    def interval(self, events: Events, delta: Real) -> tuple[Real, Real]:
-        """(lower, upper): the true epsilon is between them."""
+    def interval(self, events: Events, delta: Real) -> tuple[Real | None, Real]:
+        """(lower, upper): the true epsilon is between them; no lower end where none is known."""
 
 
 @runtime_checkable
@@ -97,6 +97,14 @@ class Judging(Protocol):
 
     def kind_of(self, events: Events) -> str:
         """``exact`` or ``upper bound`` for these events."""
+
+
+@runtime_checkable
+class Assuming(Protocol):
+    """A method that assumes more for some events than for others."""
+
+    def assumptions_of(self, events: Events) -> tuple[str, ...]:
+        """All that is assumed for these events."""
 
 
 @runtime_checkable
@@ -112,7 +120,7 @@ class Rough(Protocol):
 class Limited(Protocol):
     """A method that cannot prove every budget, however much noise there is."""
 
-    def check_reachable(self, epsilon: Real, delta: float) -> None:
+    def check_reachable(self, epsilon: Real, delta: float, events: Events) -> None:
         """Raise NotCovered, naming the smallest reachable epsilon, for a budget below it."""
 
 

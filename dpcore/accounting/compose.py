@@ -8,6 +8,7 @@ import numpy as np
 
 from dpcore.accounting.base import (
     Accountant,
+    Assuming,
     Bound,
     Events,
     Interval,
@@ -54,7 +55,7 @@ def compose(events: Events, accountant: str | Accountant = "exact", *, delta: fl
         delta=delta,
         accountant=method.name,
         kind=_kind(cases, method),
-        assumptions=method.assumptions,
+        assumptions=_assumptions(events, method),
         source=method.source,
         lower=_dearest(lowers) if lowers else None,
     )
@@ -69,6 +70,10 @@ def _ends(case: Events, method: Accountant, delta: float) -> tuple[Real | None, 
 
 def _dearest(epsilons: list[Real]) -> Real:
     return real(np.maximum.reduce([np.asarray(epsilon) for epsilon in epsilons]))
+
+
+def _assumptions(events: Events, method: Accountant) -> tuple[str, ...]:
+    return method.assumptions_of(events) if isinstance(method, Assuming) else method.assumptions
 
 
 def _kind(cases: list[Case], method: Accountant) -> str:

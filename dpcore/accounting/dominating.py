@@ -76,44 +76,51 @@ def pairs_of(event: Event, reach: float) -> tuple[Pair, ...]:
     reach: standard deviations beyond which normal noise is left out.
     Raises NotCovered where no theorem names the pair.
     """
+    check_sampling(event)
     plain = _plain(event, reach)
     rate = event.sampling_rate
     if event.sampling == "none" or rate == 1.0:
         return (plain,)
-    if event.sampling == "poisson" and event.adjacency == "add_remove":
+    if event.sampling == "without_replacement":
+        return (_mirrored(_sampled(plain, rate)),)
+    if event.adjacency == "add_remove":
         sampled = _sampled(plain, rate)
         return (sampled, _turned(sampled))
-    if event.sampling == "without_replacement" and event.adjacency != "add_remove":
-        return (_mirrored(_sampled(plain, rate)),)
-    if event.sampling == "poisson" and isinstance(event.mechanism, Gaussian):
-        return (_replaced(_mu(event.mechanism.noise_multiplier), rate, reach),)
-    raise NotCovered("sampling", *_refusal(event))
+    assert isinstance(event.mechanism, Gaussian)  # all else is refused above
+    return (_replaced(_mu(event.mechanism.noise_multiplier), rate, reach),)
 
 
 def check_sampling(event: Event) -> None:
-    """Raise NotCovered, naming what to ask instead, where no theorem names the pair."""
+    """Raise NotCovered, naming what to ask instead, where no theorem names the pair.
+
+    Under ``label`` and ``feature`` the noise covers the change of a label (or of features) alone.
+    Whether the row is in the sample shows as a larger change, so a sample hides nothing more.
+    """
     if event.sampling == "none":
         return
+    if event.adjacency in ("label", "feature"):
+        raise NotCovered(
+            "sampling",
+            "noise that covers a part of a row does not hide whether the row is in a sample",
+            "choose adjacency replace_one or add_remove, or leave the sampling out (sampling none)",
+        )
     if event.sampling == "without_replacement" and event.adjacency == "add_remove":
-        raise NotCovered("sampling", *_refusal(event))
-    if (
-        event.sampling == "poisson"
-        and event.adjacency != "add_remove"
-        and not isinstance(event.mechanism, Gaussian)
-    ):
-        raise NotCovered("sampling", *_refusal(event))
-
-
-def _refusal(event: Event) -> tuple[str, str]:
-    if event.sampling == "without_replacement":
-        return (
+        raise NotCovered(
+            "sampling",
             "a sample of fixed size has no theorem for rows that are added or removed",
             "choose adjacency replace_one, or sampling poisson",
         )
-    return (
-        "a Poisson sample of replaced rows has a theorem for Gaussian noise only",
-        "choose adjacency add_remove, or sampling without_replacement",
-    )
+    if replaced_in_poisson(event) and not isinstance(event.mechanism, Gaussian):
+        raise NotCovered(
+            "sampling",
+            "a Poisson sample of replaced rows has a theorem for Gaussian noise only",
+            "choose adjacency add_remove, or sampling without_replacement",
+        )
+
+
+def replaced_in_poisson(event: Event) -> bool:
+    """Whether a pair is used that needs rows in a ball around 0."""
+    return event.sampling == "poisson" and event.adjacency == "replace_one"
 
 
 def _mu(noise: object) -> float:

@@ -1,11 +1,10 @@
 """Moments accountant: the log moments of the privacy loss add; the best integer order decides.
 
 Abadi et al. 2016, Theorem 2: with alpha(lambda) the sum of the log moments, epsilon is the least of
-(alpha(lambda) + ln(1/delta)) / lambda over lambda = 1, 2, ..., max_lambda. A Gaussian has
-lambda (lambda + 1) / (2 z^2). Laplace has the smaller of its exact scalar log moment (Park et al.
-2017, Eq. 20; an upper bound for vectors of the same L1 sensitivity, attained in one coordinate) and
-lambda (lambda + 1) D2^2 / (2 b^2). Pure epsilon has the log moment of randomised response, which no
-other mechanism of that epsilon exceeds (Kairouz, Oh, Viswanath 2015, Theorem 2).
+(alpha(lambda) + ln(1/delta)) / lambda over lambda = 1, 2, ..., max_lambda. The log moments are
+those of ``renyi.py``, lambda tau(lambda + 1): a Gaussian has lambda (lambda + 1) / (2 z^2), Laplace
+has Park et al. 2017, Eq. 20, and Poisson samples, a row added or removed, are what the method was
+made for.
 
 Direction: an upper bound. The cap on lambda makes it loose for small epsilon: below
 ln(1/delta) / max_lambda no noise is enough.
@@ -17,32 +16,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import (
-    Array,
-    Events,
-    check_concentrated,
-    inverse_square,
-    live,
-    noise_of,
-    real,
-)
+from dpcore.accounting.base import Array, Events, live, noise_of, real
+from dpcore.accounting.renyi import check_renyi, log_moment, poisson_log_moments
 from dpcore.errors import NotCovered
-from dpcore.privacy.events import (
-    DiscreteGaussian,
-    EpsilonDelta,
-    Event,
-    Gaussian,
-    Laplace,
-    Real,
-)
+from dpcore.privacy.events import Event, Gaussian, Real
 from dpcore.privacy.guarantee import show
+
+_WHOLE, _SAMPLED = 64, 255  # orders of the authors' tables; of the peers' for sampled releases
 
 
 @dataclass(frozen=True)
 class MomentsAccountant:
-    """Integer orders 1..max_lambda, classic conversion. Black boxes must be pure (delta 0)."""
+    """Integer orders 1..max_lambda, classic conversion. Black boxes must be pure (delta 0).
 
-    max_lambda: int = 64
+    max_lambda: by default 64, and 255 where any release is on a Poisson sample.
+    """
+
+    max_lambda: int | None = None
     name: str = "ma"
     title: str = "Moments accountant"
     kind: str = "upper bound"
@@ -50,13 +40,13 @@ class MomentsAccountant:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return (
-            "noise is drawn from the exact law",
-            f"orders are whole numbers up to {self.max_lambda}",
+        cap = (
+            f"{_WHOLE}, or {_SAMPLED} with samples" if self.max_lambda is None else self.max_lambda
         )
+        return ("noise is drawn from the exact law", f"orders are whole numbers up to {cap}")
 
     def check(self, events: Events) -> None:
-        check_concentrated(events, "the moments accountant")
+        check_renyi(events, "the moments accountant")
 
     def epsilon(self, events: Events, delta: Real) -> Real:
         self.check(events)
@@ -77,65 +67,46 @@ class MomentsAccountant:
         nothing = np.max(moments, axis=0) <= 0.0
         return real(np.where(nothing, 0.0, np.exp(np.minimum(exponent, 0.0))))
 
-    def smallest_epsilon(self, delta: float) -> float:
-        """The limit of infinite noise: no finite noise reaches it."""
-        return float(-np.log(delta) / self.max_lambda)
+    def highest(self, events: Events = ()) -> int:
+        """The highest order used for these events."""
+        if self.max_lambda is not None:
+            return self.max_lambda
+        return _SAMPLED if any(each.sampling == "poisson" for each in live(events)) else _WHOLE
 
-    def check_reachable(self, epsilon: Real, delta: float) -> None:
+    def smallest_epsilon(self, delta: float, events: Events = ()) -> float:
+        """The limit of infinite noise: no finite noise reaches it."""
+        return float(-np.log(delta) / self.highest(events))
+
+    def check_reachable(self, epsilon: Real, delta: float, events: Events) -> None:
         """Refuse a budget that no noise meets under the cap, naming the smallest one it does."""
-        least = self.smallest_epsilon(delta)
+        least = self.smallest_epsilon(delta, events)
         if np.any(np.asarray(epsilon) <= least):
             raise NotCovered(
                 "epsilon",
-                f"the moments accountant with orders up to {self.max_lambda} cannot prove an "
+                f"the moments accountant with orders up to {self.highest(events)} cannot prove an "
                 f"epsilon of {show(least)} or less at delta {show(delta)}",
-                "give a larger epsilon or choose exact, zcdp or zcdp_tight",
+                "give a larger epsilon or max_lambda, or choose rdp, exact, zcdp or zcdp_tight",
             )
 
     def _moments(self, events: Events, ndim: int) -> tuple[Array, Array]:
         """Orders ``(L, 1, ..)`` and the summed log moments ``(L, ...)``."""
-        happened = live(events)
+        happened, most = live(events), self.highest(events)
         ndim = max([ndim, *(np.ndim(noise_of(event)) for event in happened)])
-        orders = np.arange(1.0, self.max_lambda + 1.0).reshape(-1, *[1] * ndim)
+        orders = np.arange(1.0, most + 1.0).reshape(-1, *[1] * ndim)
         total = np.zeros_like(orders)
         for event in happened:
-            total = total + event.count * _log_moment(event, orders)
+            total = total + event.count * _log_moment(event, most, orders)
         return orders, total
 
 
-def _log_moment(event: Event, orders: Array) -> Array:
-    match event.mechanism:
-        case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
-            return 0.5 * orders * (orders + 1.0) * inverse_square(noise)
-        case Laplace(scale=scale, l2_ratio=ratio):
-            by_l2 = 0.5 * orders * (orders + 1.0) * min(1.0, ratio) ** 2 * inverse_square(scale)
-            with np.errstate(divide="ignore"):
-                shift = 1.0 / np.asarray(scale, dtype=float)
-            return np.minimum(laplace_log_moment(orders, shift), by_l2)
-        case EpsilonDelta(epsilon=epsilon):
-            return _pure_log_moment(orders, np.asarray(epsilon, dtype=float))
-
-
-def laplace_log_moment(orders: Array, shift: Array) -> Array:
-    """Exact log moment of scalar Laplace noise; ``shift`` = sensitivity / scale.
-
-    Source: Park et al. 2017, Eq. 20: log[(l+1)/(2l+1) e^(l s) + l/(2l+1) e^(-(l+1) s)].
-
-    >>> round(float(laplace_log_moment(np.array(1.0), np.array(1.0))), 6)
-    0.619124
-    """
-    with np.errstate(under="ignore"):
-        shrunk = np.exp(-(2.0 * orders + 1.0) * shift)
-    inner = np.log1p(orders / (2.0 * orders + 1.0) * (shrunk - 1.0))
-    return np.asarray(np.maximum(orders * shift + inner, 0.0))
-
-
-def _pure_log_moment(orders: Array, epsilon: Array) -> Array:
-    """log[(e^((l+1) eps) + e^(-l eps)) / (1 + e^eps)], and never above l (l+1) eps^2 / 2."""
-    with np.errstate(under="ignore"):
-        excess = np.log1p(np.exp(-(2.0 * orders + 1.0) * epsilon)) - np.log1p(np.exp(-epsilon))
-    squared = 0.5 * orders * (orders + 1.0) * np.square(epsilon)
-    return np.asarray(np.clip(orders * epsilon + excess, 0.0, squared))
+def _log_moment(event: Event, most: int, orders: Array) -> Array:
+    """Log moments at lambda = 1..most, ``(most, ...)``; on Poisson samples as finite sums."""
+    if event.sampling == "none" or not isinstance(event.mechanism, Gaussian):
+        return log_moment(event, orders)
+    noise = np.asarray(event.mechanism.noise_multiplier, dtype=float)
+    each = [poisson_log_moments(most, float(z), event.sampling_rate) for z in noise.ravel()]
+    spread = (1,) * (orders.ndim - 1 - noise.ndim)
+    return np.stack(each, axis=1).reshape(most, *spread, *noise.shape)
 
 
 MOMENTS = MomentsAccountant()

@@ -21,9 +21,10 @@ import numpy as np
 
 from dpcore.accounting.base import Events, check_one_case, live, noise_of, real
 from dpcore.accounting.discretise import Below, from_above, from_below, spike
-from dpcore.accounting.dominating import Pair, check_sampling, pairs_of
+from dpcore.accounting.dominating import Pair, check_sampling, pairs_of, replaced_in_poisson
 from dpcore.accounting.gaussian import all_gaussian, delta_of, epsilon_of, total_mu
 from dpcore.accounting.lattice import Composition, Lattice
+from dpcore.errors import NotCovered
 from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
 
 _CLOSE, _LEAST = 1e-4, 1e-13  # relative and absolute width at which refining stops
@@ -44,16 +45,28 @@ class PLDAccountant:
         "Sommer, Meiser, Mohammadi 2019; Doroshenko et al. 2022; "
         "Zhu, Dong, Wang 2022, Theorems 10 and 11 and Proposition 30"
     )
-    assumptions: tuple[str, ...] = (
-        "noise is drawn from the exact law",
-        "every sample is drawn afresh, and nobody sees who is in it",
-    )
+    assumptions: tuple[str, ...] = ("noise is drawn from the exact law",)
     precision: float = 1e-6
 
     def check(self, events: Events) -> None:
         for event in live(events):
             check_one_case(event, "the privacy-loss distribution")
             check_sampling(event)
+            if not isinstance(event.mechanism, Gaussian | Laplace | DiscreteGaussian | EpsilonDelta):
+                raise NotCovered(
+                    "mechanism",
+                    "no worst pair is known for a mechanism of this kind",
+                    "give a gaussian, laplace, discrete_gaussian or epsilon_delta event",
+                )
+
+    def assumptions_of(self, events: Events) -> tuple[str, ...]:
+        """Those that the events' samples add."""
+        found = self.assumptions
+        if any(event.sampling != "none" for event in live(events)):
+            found += ("every sample is drawn afresh, and nobody sees who is in it",)
+        if any(map(replaced_in_poisson, live(events))):
+            found += ("every row is clipped to a ball around 0: sensitivity is twice its radius",)
+        return found
 
     def interval(self, events: Events, delta: Real) -> tuple[Real, Real]:
         """(lower, upper) ends of the true epsilon."""
@@ -125,7 +138,7 @@ def _deltas(events: Events, epsilon: float) -> tuple[float, float]:
     if _bare(events):
         return 1.0, 1.0
     releases = merged(events)
-    if not releases:
+    if not releases or epsilon >= _without_delta(releases):
         return 0.0, 0.0
     rough = max(1e-300, min(0.5, Sides(releases, 1e-9, 0).delta(epsilon)[1]))
     return _refined(releases, rough, lambda side: side.delta(epsilon))

@@ -39,7 +39,7 @@ def noise_factor(accountant: Accountant, events: Events, epsilon: Real, delta: f
         return np.asarray(accountant.epsilon(scaled(events, factor), delta))
 
     if isinstance(accountant, Limited) and live(events):
-        accountant.check_reachable(epsilon, delta)
+        accountant.check_reachable(epsilon, delta, events)
     bare = epsilon_at(np.ones(target.shape))
     nothing = np.broadcast_to(_no_release(events), bare.shape)
     if np.all(nothing):
