@@ -20,7 +20,8 @@ import pytest
 from support import ROOT, shared
 
 import dpcore as dp
-from dpcore.accounting import ACCOUNTANTS
+from dpcore import accounting
+from dpcore.accounting import ACCOUNTANTS, most_repeats
 from dpcore.cli import COMMANDS, main, parse
 from dpcore.cli.output import WIDTH
 
@@ -175,7 +176,6 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("privacy word", good("--privacy", "some"), "privacy", "'some' is not known"),
     ("noise < 0", good("--noise-multiplier", "-2"), "noise_multiplier", "-2.0 is not a finite"),
     ("method", good(*BUDGET, "--accountant", "guess"), "accountant", "'guess' is not known"),
-    ("method to come", good(*BUDGET, "--accountant", "pld"), "accountant", "'pld' is not known"),
     ("mode", good(*BUDGET, "--mode", "hopeful"), "mode", "'hopeful' is not known"),
     ("adjacency", good(*BUDGET, "--adjacency", "near"), "adjacency", "'near' is not known"),
     ("label adjacency", good(*BUDGET, "--adjacency", "label"), "adjacency", "label does not apply"),
@@ -323,16 +323,23 @@ BAD: list[tuple[str, Bad, str, str]] = [
     (
         "sampling",
         lambda tmp: account(
-            "--noise-multiplier", "1", "--sampling", "poisson", "--sampling-rate", "0.1"
+            *("--noise-multiplier", "1", "--sampling", "poisson", "--sampling-rate", "0.1"),
+            *("--method", "linear,exact"),
         ),
         "sampling",
         "has no theorem for releases on a random sample",
     ),
     (
+        "rate without sampling",
+        lambda tmp: account("--noise-multiplier", "1", "--sampling-rate", "0.1"),
+        "sampling_rate",
+        "given without a way of sampling",
+    ),
+    (
         "account method",
-        lambda tmp: account("--noise-multiplier", "1", "--method", "kov"),
+        lambda tmp: account("--noise-multiplier", "1", "--method", "kow"),
         "method",
-        "'kov' is not known",
+        "'kow' is not known",
     ),
     (
         "cap of another method",
@@ -354,10 +361,77 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "it is not JSON",
     ),
     (
-        "one question",
-        lambda tmp: ["account", "--file", written(tmp, "q.json", "{}", None)],
+        "no question",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "5", None)],
         "file",
-        "it holds no list",
+        "it holds no question",
+    ),
+    (
+        "one question without events",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "{}", None)],
+        "events",
+        "there is no list of events",
+    ),
+    (
+        "questions not TOML",
+        lambda tmp: ["account", "--file", written(tmp, "q.toml", "[[[", None)],
+        "file",
+        "it is not TOML",
+    ),
+    (
+        "method beside questions",
+        lambda tmp: [*("account", "--file", written(tmp, "q.json", "[]", None)), "--method", "ma"],
+        "file",
+        "--method was given beside it",
+    ),
+    ("events", lambda tmp: account("--events", tmp / "e.json"), "events", "cannot be read"),
+    (
+        "events that are none",
+        lambda tmp: account("--events", written(tmp, "e.json", "{}", None)),
+        "events",
+        "holds no list of events",
+    ),
+    (
+        "events and an event",
+        lambda tmp: account("--events", written(tmp, "e.json", "[]", None), "--count", "3"),
+        "events",
+        "--count was given beside it",
+    ),
+    (
+        "something else to solve",
+        lambda tmp: account("--noise-multiplier", "1", "--solve", "delta", "--epsilon", "1"),
+        "solve",
+        "'delta' is not known",
+    ),
+    (
+        "a count without a budget",
+        lambda tmp: account("--noise-multiplier", "1", "--solve", "count"),
+        "epsilon",
+        "none was given",
+    ),
+    (
+        "a budget that is a black box",
+        lambda tmp: account("--mechanism", "epsilon_delta", "--solve", "count", "--epsilon", "1"),
+        "solve",
+        "--epsilon is the budget",
+    ),
+    (
+        "conversion of other methods",
+        lambda tmp: account("--noise-multiplier", "1", "--method", "zcdp", "--conversion", "best"),
+        "conversion",
+        "no method named has a choice",
+    ),
+    (
+        "conversion",
+        lambda tmp: account("--noise-multiplier", "1", "--conversion", "worst"),
+        "conversion",
+        "'worst' is not known",
+    ),
+    (
+        "a budget without delta",
+        lambda tmp: ["calibrate", "--epsilon", "1", "--delta", "0"],
+        "delta",
+        "is not between 0 and 1",
     ),
     (
         "questions and options",
@@ -585,7 +659,7 @@ def test_every_accountant_meets_the_budget_it_is_given(
     found = run("fit", "gmm", table, *BUDGET, "--accountant", accountant, "--json").json
     proof = found["guarantee"]["proof"]
     assert proof["accountant"] == accountant
-    assert proof["epsilon"] == pytest.approx(1.0, rel=1e-6)
+    assert proof["epsilon"] == pytest.approx(1.0, rel=max(1e-6, precision(accountant)))
     assert proof["epsilon"] <= 1.0
 
 
@@ -760,7 +834,7 @@ def test_answers_stand_in_the_order_of_the_questions(run: Run, tmp_path: Path) -
         tmp_path,
         {"events": [gaussian(5.0, count=100)], "delta": 1e-5, "method": "exact"},
         "nonsense",
-        {"events": [gaussian(5.0)], "delta": 1e-5, "method": "kov"},
+        {"events": [gaussian(5.0)], "delta": 1e-5, "method": "kow"},
         {"events": [gaussian(5.0, count=100)], "delta": 1e-5, "method": "zcdp"},
         {"events": [], "delta": 1e-5},
         {"events": [gaussian(0.0)], "delta": 1e-5},
@@ -834,13 +908,29 @@ def test_what_cannot_be_answered_says_why(
     assert found["error"].endswith(".")
 
 
-@pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
+SAMPLED = {
+    ("poisson", "add_remove"): {"ma", "rdp", "pld"},
+    ("poisson", "replace_one"): {"pld"},
+    ("without_replacement", "replace_one"): {"wbk9", "wbk27", "pld"},
+    ("without_replacement", "add_remove"): set(),
+}
+
+
+@pytest.mark.parametrize(("sampling", "adjacency"), list(SAMPLED))
 @pytest.mark.parametrize("method", list(ACCOUNTANTS))
-def test_sampling_is_refused_clearly(sampling: str, method: str, run: Run, tmp_path: Path) -> None:
+def test_sampling_is_counted_by_the_methods_that_have_a_theorem_and_refused_by_others(
+    sampling: str, adjacency: str, method: str, run: Run, tmp_path: Path
+) -> None:
     event = gaussian(1.0, sampling=sampling, sampling_rate=0.1)
-    (found,) = asked(run, tmp_path, {"events": [event], "delta": 1e-5, "method": method})
-    assert found["error"].startswith("sampling: ")
-    assert "leave the sampling out" in found["error"]
+    base = {"delta": 1e-5, "method": method, "adjacency": adjacency}
+    found, whole = asked(
+        run, tmp_path, {"events": [event], **base}, {"events": [gaussian(1.0)], **base}
+    )
+    if method in SAMPLED[sampling, adjacency]:
+        assert found["epsilon"] < whole["epsilon"]
+    else:
+        assert list(found) == ["error"]
+        assert re.match(r"(sampling|adjacency): .*; .*(choose|leave the sampling)", found["error"])
 
 
 def test_noise_is_solved_for_by_every_method(run: Run, tmp_path: Path) -> None:
@@ -865,7 +955,8 @@ def test_noise_is_solved_for_by_every_method(run: Run, tmp_path: Path) -> None:
             ]
             again = {"events": known, "delta": 1e-5, "method": question["method"]}
             (back,) = asked(run, tmp_path, again)
-            assert back["epsilon"] == pytest.approx(2.0, rel=1e-8)
+            near = pytest.approx(2.0, rel=max(1e-8, precision(question["method"])))
+            assert back["epsilon"] == near
     assert noises[1] == pytest.approx(2.0 * noises[0])
 
 
@@ -963,6 +1054,135 @@ def test_the_cap_on_orders_is_an_option_of_the_moments_accountant(run: Run, tmp_
     assert found.json[0]["epsilon"] == higher["epsilon"]
 
 
+def test_the_cap_on_orders_is_64_and_255_with_poisson_samples(run: Run, tmp_path: Path) -> None:
+    event = gaussian(40.0, sampling="poisson", sampling_rate=0.1, count=10)
+    for events, cap in (([gaussian(40.0)], 64), ([event], 255)):
+        base = {"events": events, "delta": 1e-5, "method": "ma", "adjacency": "add_remove"}
+        default, same, lower = asked(
+            run, tmp_path, base, {**base, "max_lambda": cap}, {**base, "max_lambda": cap - 1}
+        )
+        assert default["epsilon"] == same["epsilon"] < lower["epsilon"]
+
+
+def test_the_conversion_is_a_choice_of_the_fixed_size_methods(run: Run, tmp_path: Path) -> None:
+    event = gaussian(1.24, sampling="without_replacement", sampling_rate=0.05, count=20)
+    base = {"events": [event], "delta": 1e-4, "method": "wbk27"}
+    plain, best, classic, moments, refused, other = asked(
+        run,
+        tmp_path,
+        base,
+        {**base, "conversion": "best"},
+        {**base, "conversion": "classic"},
+        {**base, "events": [gaussian(5.0)], "method": "rdp", "conversion": "best"},
+        {**base, "events": [gaussian(5.0)], "method": "rdp", "conversion": "classic"},
+        {**base, "conversion": "worst"},
+    )
+    assert plain["epsilon"] == best["epsilon"] == pytest.approx(1.904, rel=1e-3)
+    assert classic["epsilon"] == pytest.approx(2.3826, rel=1e-4)  # VIPS, topic model: 2.38
+    assert moments["epsilon"] > 0.0
+    assert "rdp has the best conversion only" in refused["error"]
+    assert "'worst' is not known" in other["error"]
+    words = ["--noise-multiplier", 1.24, "--count", 20, "--sampling", "without_replacement"]
+    words += ["--sampling-rate", 0.05, "--method", "wbk9,wbk27,ma", "--conversion", "classic"]
+    nine, found, ma = run("account", "--delta", 1e-4, *words, "--json").json
+    assert found["epsilon"] == classic["epsilon"]
+    assert nine["epsilon"] >= found["epsilon"]
+    assert "error" in ma
+
+
+def test_the_most_repeats_are_solved_for_by_every_method(run: Run, tmp_path: Path) -> None:
+    events = [gaussian(60.0, count=2), gaussian(90.0)]
+    base = {"events": events, "delta": 1e-5}
+    questions = [{**base, "method": m, "solve": "count", "epsilon": 1.5} for m in ACCOUNTANTS]
+    found = asked(run, tmp_path, *questions)
+    for method, each in zip(ACCOUNTANTS, found, strict=True):
+        count = each["count"]
+        assert count > 1
+        next_one = [{**event, "count": event.get("count", 1) * (count + 1)} for event in events]
+        (more,) = asked(run, tmp_path, {**base, "events": next_one, "method": method})
+        assert each["epsilon"] <= 1.5 < more["epsilon"]
+    words = ["--noise-multiplier", 12, "--solve", "count", "--epsilon", 1, "--json"]
+    single = run(*account(*words)).json
+    library = [dp.privacy.Event(dp.privacy.Gaussian(12.0))]
+    for each in single:
+        assert each["count"] == most_repeats(library, 1.0, 1e-5, each["method"])
+
+
+TOML = """
+[[events]]
+mechanism = "gaussian"
+noise_multiplier = 5.0
+count = 100
+
+[[events]]
+mechanism = "laplace"
+scale = 40
+"""
+
+
+def test_questions_and_events_come_from_json_or_toml(run: Run, tmp_path: Path) -> None:
+    events = [gaussian(5.0, count=100), {"mechanism": "laplace", "scale": 40}]
+    question = {"events": events, "delta": 1e-5, "method": "kov"}
+    (expected,) = asked(run, tmp_path, question)
+    files = {
+        "one.json": json.dumps(question),
+        "many.json": json.dumps({"questions": [question]}),
+        "one.toml": f'delta = 1e-5\nmethod = "kov"\n{TOML}',
+        "many.toml": '[[questions]]\ndelta = 1e-5\nmethod = "kov"\n'
+        + TOML.replace("[[events]]", "[[questions.events]]"),
+    }
+    for name, text in files.items():
+        path = written(tmp_path, name, text, None)
+        assert run("account", "--file", path, "--json").json == [expected]
+    for name, text in (
+        ("e.json", json.dumps(events)),
+        ("o.json", json.dumps({"events": events})),
+        ("e.toml", TOML),
+    ):
+        words = ["--events", written(tmp_path, name, text, None), "--method", "kov", "--json"]
+        assert run(*account(*words)).json == [{"method": "kov", **expected}]
+
+
+def test_the_ledger_of_a_fit_is_a_file_of_events(run: Run, table: Path, tmp_path: Path) -> None:
+    words = ["--adjacency", "add_remove", "--seed", 1, "--json"]
+    fitted = run("fit", "gmm", table, *BUDGET, *words)
+    path = written(tmp_path, "fit.json", fitted.out, None)
+    priced = run("account", "--events", path, "--delta", 1e-3, "--json").json
+    by_name = {each["method"]: each for each in priced}
+    assert by_name["exact"]["epsilon"] == fitted.json["guarantee"]["epsilon"]
+    assert by_name["kov"]["epsilon"] > by_name["exact"]["epsilon"]
+    text = run("account", "--events", path, "--delta", 1e-3).out
+    assert "adding or removing one person's row" in " ".join(text.split())
+    noise = run("calibrate", "--events", path, *BUDGET, "--method", "exact", "--json").json[0]
+    ledger = fitted.json["ledger"]
+    assert noise["noise_multipliers"] == pytest.approx([e["noise_multiplier"] for e in ledger])
+    other = run("account", "--events", path, "--delta", 1e-3, "--adjacency", "label")
+    assert (other.code, other.err[:18]) == (2, "dpcore: adjacency:")
+
+
+def test_the_table_puts_answers_first_and_names_its_columns(run: Run) -> None:
+    lines = run(*account("--mechanism", "laplace", "--scale", 10)).out.splitlines()
+    assert lines[0].split()[:2] == ["method", "epsilon"]
+    assert "kind" in lines[0]
+    assert "noise" not in lines[0]
+    rows = [line.split()[0] for line in lines if line.split()[0] in ACCOUNTANTS]
+    assert rows[-1] == "exact"
+    assert rows[:-1] == [name for name in ACCOUNTANTS if name != "exact"]
+    refused = next(line for line in lines if line.split()[0] == "exact")
+    assert "refused" in refused
+    solved = run("calibrate", *BUDGET).out.splitlines()[0].split()
+    assert solved[:3] == ["method", "noise", "epsilon"]
+
+
+def test_a_file_of_questions_is_a_table_by_question(run: Run, tmp_path: Path) -> None:
+    questions = [{"events": [gaussian(5.0)], "delta": 1e-5}, {"events": 5}]
+    path = written(tmp_path, "q.json", json.dumps(questions), None)
+    lines = run("account", "--file", path).out.splitlines()
+    assert lines[0].split()[:3] == ["question", "epsilon", "kind"]
+    assert lines[1].split()[:3] == ["1", "0.7255", "exact"]
+    assert any(line.split()[:3] == ["2", "-", "refused"] for line in lines)
+
+
 def test_options_and_questions_give_the_same_answers(run: Run, tmp_path: Path) -> None:
     found = run(*account("--noise-multiplier", 5, "--count", 100, "--json")).json
     assert [each["method"] for each in found] == list(ACCOUNTANTS)
@@ -973,7 +1193,8 @@ def test_options_and_questions_give_the_same_answers(run: Run, tmp_path: Path) -
     assert [each["epsilon"] for each in found] == [each["epsilon"] for each in again]
     laplace = run(*account("--mechanism", "laplace", "--scale", 10, "--count", 40, "--json")).json
     assert laplace[0]["epsilon"] == pytest.approx(4.0)
-    assert "error" in laplace[-1]  # exact counting says so in its own line
+    refused = {each["method"] for each in laplace if "error" in each}
+    assert refused == {"exact"}  # it says so in its own line
     box = account("--mechanism", "epsilon_delta", "--epsilon", 0.5, "--method", "linear", "--json")
     assert run(*box).json[0]["epsilon"] == 0.5
 
@@ -988,8 +1209,13 @@ def test_calibrated_noise_costs_the_budget_it_was_asked_for(run: Run) -> None:
                 *account(option, repr(found["noise_multiplier"]), "--mechanism", mechanism),
                 *("--count", 10, "--method", found["method"], "--json"),
             ).json
-            assert priced[0]["epsilon"] == pytest.approx(1.0, rel=1e-8)
+            assert priced[0]["epsilon"] == pytest.approx(1.0, rel=precision(found["method"]))
             assert priced[0]["epsilon"] <= 1.0
+
+
+def precision(method: str) -> float:
+    """How near to the budget the method's noise comes."""
+    return 4.0 * float(getattr(accounting.accountant(method), "precision", 1e-8))
 
 
 GROUPS = {

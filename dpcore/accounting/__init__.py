@@ -6,19 +6,37 @@ from dpcore.accounting.compose import calibrate, compose, covers
 from dpcore.accounting.gaussian import delta_of, epsilon_of, mu_of
 from dpcore.accounting.guess import guess_rate
 from dpcore.accounting.proofs import best_proof, replay
+from dpcore.accounting.questions import (
+    PerRelease,
+    against_count,
+    attacker_success,
+    delta_at,
+    most_repeats,
+    per_release,
+    posterior,
+    worst_posterior,
+)
 
 __all__ = [
     "ACCOUNTANTS",
     "Accountant",
     "Bound",
+    "PerRelease",
     "accountant",
+    "against_count",
+    "attacker_success",
     "best_proof",
     "calibrate",
     "compose",
     "covers",
+    "delta_at",
     "delta_of",
     "epsilon_of",
     "guess_rate",
+    "most_repeats",
     "mu_of",
+    "per_release",
+    "posterior",
     "replay",
+    "worst_posterior",
 ]

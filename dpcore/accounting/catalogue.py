@@ -11,10 +11,15 @@ from dpcore.registry import load
 ACCOUNTANTS = {
     "linear": "dpcore.accounting.linear:LINEAR",
     "advanced": "dpcore.accounting.advanced:ADVANCED",
+    "kov": "dpcore.accounting.kov:KOV",
     "zcdp": "dpcore.accounting.zcdp:CLASSIC",
     "zcdp_tight": "dpcore.accounting.zcdp:TIGHT",
     "ma": "dpcore.accounting.moments:MOMENTS",
+    "rdp": "dpcore.accounting.rdp:RENYI",
+    "wbk9": "dpcore.accounting.wbk:THEOREM_9",
+    "wbk27": "dpcore.accounting.wbk:THEOREM_27",
     "exact": "dpcore.accounting.gaussian:EXACT",
+    "pld": "dpcore.accounting.pld:PLD",
 }
 
 

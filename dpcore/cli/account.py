@@ -3,79 +3,202 @@
 from __future__ import annotations
 
 import argparse
-import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.checks import one_of
 from dpcore.cli.output import print_json, print_prose, print_table
-from dpcore.cli.questions import MECHANISMS, answer, by_each_method, methods
-from dpcore.errors import InputError
-from dpcore.privacy.adjacency import protects
-
-_DESCRIBED = (
-    ("mechanism", "what was run: gaussian, laplace or epsilon_delta [gaussian]"),
-    ("count", "how often, one after another [1]"),
-    ("delta", "total delta, in (0, 1); 0 for pure epsilon [required]"),
-    ("adjacency", "replace_one, add_remove, label or feature [replace_one]"),
-    ("delta_each", "delta of each release [delta / (2 count); black boxes 0]"),
-    ("sampling", "none, poisson or without_replacement [none]"),
-    ("sampling_rate", "share of the rows that each release sees [all]"),
-    ("l2_ratio", "of a Laplace vector: L2 / L1 sensitivity, at most 1 [1]"),
+from dpcore.cli.questions import (
+    CONVERSIONS,
+    MECHANISMS,
+    adjacency_of,
+    answer,
+    answers,
+    by_each_method,
+    methods,
 )
+from dpcore.cli.sources import read_events, read_questions
+from dpcore.errors import InputError
+from dpcore.privacy.adjacency import ADJACENCIES, protects
 
-
-def event_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options that describe one mechanism, run ``--count`` times."""
-    for name, text in _DESCRIBED:
-        parser.add_argument(f"--{name.replace('_', '-')}", metavar=name.upper(), help=text)
-    parser.add_argument(
-        "--method",
-        default="all",
-        metavar="M1,M2,...",
-        help=f"ways of counting, of {', '.join(ACCOUNTANTS)} [all]",
-    )
-    parser.add_argument("--max-lambda", metavar="L", help="highest order of method ma [64]")
-    parser.add_argument("--json", action="store_true", help="a JSON list [a table for people]")
+Answer = dict[str, Any]
+Cell = Callable[[Answer], Any]
+_EVENT = (
+    ("mechanism", "NAME", f"one of {', '.join(MECHANISMS)} [gaussian]"),
+    ("count", "N", "how often, one after another [1]"),
+    ("sampling", "S", "each time on: none (all rows), poisson, without_replacement [none]"),
+    ("sampling_rate", "Q", "share of the rows that each release sees [all]"),
+    ("delta_each", "D", "delta of each release [delta / (2 count); black boxes 0]"),
+    ("l2_ratio", "R", "of a Laplace vector: L2 / L1 sensitivity, at most 1 [1]"),
+    ("steps", "K", "of discrete Gaussian noise: sensitivity / grid step [1]"),
+)
+_NOISE = (
+    ("noise_multiplier", "M", "Gaussian noise: deviation / L2 sensitivity [none]"),
+    ("scale", "B", "Laplace noise: scale / L1 sensitivity [none]"),
+)
+_WAYS = ("wbk9", "wbk27", "ma", "rdp")  # methods that --conversion may be about
+_EXAMPLES = """examples:
+  dpcore account --noise-multiplier 12 --count 10 --delta 1e-5
+  dpcore account --noise-multiplier 4 --count 1000 --sampling poisson --sampling-rate 0.01 \\
+                 --adjacency add_remove --delta 1e-5 --method pld,rdp,ma
+  dpcore account --noise-multiplier 12 --delta 1e-5 --solve count --epsilon 1
+  dpcore fit gmm bundled:iris --epsilon 1 --delta 1e-3 --json > fit.json
+  dpcore account --events fit.json --delta 1e-3"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+    asked = parser.add_argument_group("the question")
+    delta_argument(asked, "total delta, in (0, 1); 0 for pure epsilon")
+    asked.add_argument(
+        "--solve",
+        metavar="WHAT",
+        help="count: how often all of it fits a budget of --epsilon [the cost is asked for]",
+    )
+    asked.add_argument(
+        "--epsilon", metavar="E", help="of each epsilon_delta event; with --solve the budget [none]"
+    )
+    event = event_arguments(parser)
+    for name, metavar, text in _NOISE:
+        event.add_argument(_option(name), metavar=metavar, help=text)
+    files = file_argument(parser)
+    files.add_argument(
         "--file",
-        metavar="QUESTIONS.json",
-        help="a list of questions, instead of the options [none]",
+        metavar="FILE",
+        help="questions that say everything themselves, JSON or TOML [the options ask]",
     )
-    parser.add_argument(
-        "--noise-multiplier", metavar="M", help="Gaussian noise deviation / L2 sensitivity [none]"
+    method_arguments(parser)
+
+
+def delta_argument(group: argparse._ArgumentGroup, text: str) -> None:
+    """The total delta and who is protected."""
+    group.add_argument("--delta", metavar="D", help=f"{text} [required]")
+    group.add_argument(
+        "--adjacency",
+        metavar="A",
+        help=f"which change is hidden: {', '.join(ADJACENCIES)} "
+        "[that of the events, else replace_one]",
     )
-    parser.add_argument("--scale", metavar="B", help="Laplace scale / L1 sensitivity [none]")
-    parser.add_argument("--epsilon", metavar="E", help="of each epsilon_delta black box [none]")
-    event_arguments(parser)
+
+
+def event_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Options that describe one mechanism, run ``--count`` times."""
+    group = parser.add_argument_group("what was run")
+    for name, metavar, text in _EVENT:
+        group.add_argument(_option(name), metavar=metavar, help=text)
+    return group
+
+
+def file_argument(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """A file of events in place of the options for one."""
+    group = parser.add_argument_group("files instead")
+    group.add_argument(
+        "--events",
+        metavar="FILE",
+        help="several events with their counts: a JSON or TOML list, or what dpcore fit --json "
+        "printed [the options describe one]",
+    )
+    return group
+
+
+def method_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options that choose the ways of counting, and how answers are printed."""
+    group = parser.add_argument_group("ways of counting")
+    group.add_argument(
+        "--method", default="all", metavar="M1,M2,...", help=f"of {', '.join(ACCOUNTANTS)} [all]"
+    )
+    group.add_argument(
+        "--conversion",
+        metavar="C",
+        help="from moments to (epsilon, delta), of wbk9 and wbk27: classic, as the papers, or best "
+        "[best]",
+    )
+    group.add_argument(
+        "--max-lambda", metavar="L", help="highest order of method ma [64; 255 with poisson]"
+    )
+    parser.add_argument("--json", action="store_true", help="a JSON list [a table for people]")
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def run(args: argparse.Namespace) -> None:
     """Answer and print."""
     if args.file is not None:
-        _check_alone(args)
-        found = [answer(question) for question in _read(Path(args.file))]
-        if args.json:
-            print_json(found)
-        else:
-            print_table([_line(str(i), each) for i, each in enumerate(found, start=1)])
+        _answer_file(args)
         return
-    found = by_each_method(methods(args.method), lambda name: question(args, name))
+    solving = {} if args.solve is None else {"solve": args.solve, "epsilon": args.epsilon}
+    if args.solve is not None:
+        one_of("solve", args.solve, ("count",))
+    found = by_each_method(methods(args.method), lambda name: question(args, name, **solving))
     if args.json:
         print_json(found)
-    else:
-        print_table([_line(each["method"], each) for each in found])
-        print_scope(args)
+        return
+    print_answers(found, "method", [each["method"] for each in found])
+    if solving:
+        print_prose("count: how often all of it may be run within the budget.")
+    print_scope(args)
+
+
+def _answer_file(args: argparse.Namespace) -> None:
+    """Every question's own answer; a file that is a single question may also fail as one."""
+    _check_alone(args)
+    questions, single = read_questions(Path(args.file))
+    found = answers(questions) if single else [answer(each) for each in questions]
+    if args.json:
+        print_json(found)
+        return
+    print_answers(found, "question", [str(i) for i in range(1, len(found) + 1)])
+    if any("error" not in each for each in found):
+        print_prose("Each epsilon: at its question's delta and adjacency.")
+
+
+def print_answers(found: Sequence[Answer], heading: str, names: Sequence[str]) -> None:
+    """A table: methods that answer before those that refuse; only columns that hold something."""
+    lines = list(zip(names, found, strict=True))
+    if heading == "method":
+        lines.sort(key=lambda line: "error" in line[1])
+    columns: dict[str, Cell] = {
+        "count": lambda each: each.get("count"),
+        "noise": _noise,
+        "epsilon": lambda each: each.get("epsilon"),
+        "at least": lambda each: each.get("lower"),
+    }
+    kept = {
+        title: cell
+        for title, cell in columns.items()
+        if title == "epsilon" or any(cell(each) is not None for each in found)
+    }
+    print_table([_line(heading, name, each, kept) for name, each in lines])
+
+
+def _line(heading: str, name: str, each: Answer, columns: dict[str, Cell]) -> Answer:
+    refused = "error" in each
+    return {
+        heading: name,
+        **{title: cell(each) for title, cell in columns.items()},
+        "kind": "refused" if refused else each.get("kind"),
+        "source, or why not": each["error"] if refused else each.get("source"),
+    }
+
+
+def _noise(each: Answer) -> Any:
+    """The noise that was solved for; of several events, each one's."""
+    noises = each.get("noise_multipliers")
+    if noises is None or len(noises) == 1:
+        return each.get("noise_multiplier")
+    shown = [f"{noise:.4g}" for noise in dict.fromkeys(noises)]
+    return ", ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")
 
 
 def print_scope(args: argparse.Namespace) -> None:
     """What an epsilon above holds for: its delta, and who is protected."""
-    who = protects(args.adjacency or "replace_one")
+    who = protects(adjacency_of({"adjacency": args.adjacency}, _events(args)))
     print_prose(f"Each epsilon: at delta = {args.delta} in total, {who}.")
 
 
@@ -83,59 +206,72 @@ def question(args: argparse.Namespace, method: str, **more: Any) -> dict[str, An
     """The question that the options ask of one method."""
     if args.delta is None:
         raise InputError("delta", "none was given", "give one, for example 0.00001")
-    asked = {
-        "events": [_event_record(args)],
+    _check_settings(args)
+    return {
+        "events": _events(args),
         "delta": args.delta,
-        "adjacency": args.adjacency or "replace_one",
+        "adjacency": args.adjacency,
         "method": method,
         "max_lambda": args.max_lambda if method == "ma" else None,
+        "conversion": args.conversion if method in _conversions(args) else None,
         **more,
     }
-    if args.max_lambda is not None and args.method != "all" and "ma" not in methods(args.method):
+
+
+def _check_settings(args: argparse.Namespace) -> None:
+    """A setting needs a method that has it among those named."""
+    if args.max_lambda is not None and "ma" not in methods(args.method):
         raise InputError("max_lambda", "only method ma has such a cap", "leave it out")
-    return asked
+    if args.conversion is None:
+        return
+    one_of("conversion", args.conversion, CONVERSIONS)
+    if not set(_WAYS) & set(methods(args.method)):
+        raise InputError(
+            "conversion", "no method named has a choice of conversions", "add wbk9 or wbk27"
+        )
+
+
+def _conversions(args: argparse.Namespace) -> tuple[str, ...]:
+    """The methods that --conversion is about: of all, those with a choice; else those named."""
+    return ("wbk9", "wbk27") if args.method.strip() == "all" else _WAYS
+
+
+def _events(args: argparse.Namespace) -> list[Any]:
+    """The events of the file, or the one that the options describe."""
+    if args.events is None:
+        return [_event_record(args)]
+    _check_absent(args, "events", [name for name, *_ in (*_EVENT, *_NOISE)])
+    return read_events(Path(args.events))
 
 
 def _event_record(args: argparse.Namespace) -> dict[str, Any]:
     """The event that the options describe; ``--epsilon`` belongs to it where nothing is solved."""
-    fields = ["noise_multiplier", "scale", "delta_each", "sampling", "sampling_rate", "l2_ratio"]
-    if args.command == "account":
+    mechanism = one_of("mechanism", args.mechanism or "gaussian", MECHANISMS)
+    fields = [name for name, *_ in (*_EVENT, *_NOISE) if name not in ("mechanism", "count")]
+    if args.command == "account" and args.solve is None:
         fields.append("epsilon")
+    elif mechanism == "epsilon_delta" and args.command == "account":
+        raise InputError(
+            "solve", "--epsilon is the budget, not a black box's own", "describe it with --events"
+        )
     record = {name: getattr(args, name, None) for name in fields}
     return {
-        "mechanism": one_of("mechanism", args.mechanism or "gaussian", MECHANISMS),
+        "mechanism": mechanism,
         "count": "1" if args.count is None else args.count,
         **{name: value for name, value in record.items() if value is not None},
     }
 
 
 def _check_alone(args: argparse.Namespace) -> None:
-    """A file says everything about its events itself."""
-    names = ["noise_multiplier", "scale", "epsilon", "max_lambda", *(n for n, _ in _DESCRIBED)]
+    """A file of questions says everything itself."""
+    names = [name for name, *_ in (*_EVENT, *_NOISE)]
+    others = ["delta", "adjacency", "epsilon", "solve", "events", "conversion", "max_lambda"]
+    _check_absent(args, "file", [*names, *others])
+    if args.method != "all":
+        raise InputError("file", "--method was given beside it", "say it in the file")
+
+
+def _check_absent(args: argparse.Namespace, field: str, names: Sequence[str]) -> None:
     for name in names:
-        if getattr(args, name) is not None:
-            raise InputError(
-                "file", f"--{name.replace('_', '-')} was given beside it", "say it in the file"
-            )
-
-
-def _read(path: Path) -> list[Any]:
-    try:
-        questions = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError("file", "it cannot be read", "give the path of a JSON file") from None
-    except (ValueError, RecursionError):
-        raise InputError("file", "it is not JSON", "give a list of questions") from None
-    if not isinstance(questions, list):
-        raise InputError("file", "it holds no list", "give a list of questions")
-    return questions
-
-
-def _line(name: str, found: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "question": name,
-        "epsilon": found.get("epsilon"),
-        "noise": found.get("noise_multiplier"),
-        "kind": found.get("kind"),
-        "source or remedy": found.get("error") or found.get("source"),
-    }
+        if getattr(args, name, None) is not None:
+            raise InputError(field, f"{_option(name)} was given beside it", "say it in the file")

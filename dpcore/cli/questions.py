@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from dpcore.accounting import ACCOUNTANTS, Accountant, accountant, calibrate, compose
+from dpcore.accounting import (
+    ACCOUNTANTS,
+    Accountant,
+    accountant,
+    calibrate,
+    compose,
+    most_repeats,
+)
 from dpcore.accounting.base import scaled
 from dpcore.checks import nonnegative, one_of, positive, probability, whole
 from dpcore.errors import DPCoreError, InputError
@@ -26,7 +34,10 @@ _NOISE = {
     "laplace": "scale",
 }
 SAMPLINGS = ("none", "poisson", "without_replacement")
+SOLVABLE = ("noise_multiplier", "count")
+CONVERSIONS = ("classic", "best")
 HIGHEST_LAMBDA = 1_000_000
+_CONVERSIONS = {"wbk9": CONVERSIONS, "wbk27": CONVERSIONS, "ma": ("classic",), "rdp": ("best",)}
 _FIELDS = {
     "mechanism", "noise_multiplier", "scale", "l2_ratio", "steps", "epsilon", "delta_each",
     "sampling", "sampling_rate", "count", "group", "parallel", "adjacency",
@@ -51,19 +62,32 @@ def answers(questions: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def ask(question: Any) -> dict[str, Any]:
-    """A bound, or the smallest noise where the question says ``solve``; raises InputError."""
+    """A bound; the smallest noise or the most repeats where the question says ``solve``.
+
+    Raises InputError.
+    """
     if not isinstance(question, dict):
         raise InputError("question", "it is not an object", "give events, delta and method")
     delta = _delta(question)
     method = _method(question)
-    adjacency = one_of("adjacency", question.get("adjacency", "replace_one"), ADJACENCIES)
+    records = _records(question)
+    adjacency = adjacency_of(question, records)
     solve = question.get("solve")
-    if solve is not None:
-        one_of("solve", solve, ("noise_multiplier",))
-    events = [event(r, adjacency, solving=solve is not None) for r in _records(question)]
-    if solve is not None:
-        return _least_noise(question, events, delta, method)
-    return _cost(events, delta, method)
+    if solve is None:
+        return _cost([event(each, adjacency) for each in records], delta, method)
+    one_of("solve", solve, SOLVABLE)
+    if solve == "count":
+        return _most(question, [event(each, adjacency) for each in records], delta, method)
+    events = [event(each, adjacency, solving=True) for each in records]
+    return _least_noise(question, events, delta, method)
+
+
+def adjacency_of(question: dict[str, Any], records: Sequence[Any]) -> str:
+    """The question's adjacency; where it names none, that of its first event that does."""
+    said = [record.get("adjacency") for record in records if isinstance(record, dict)]
+    named = next((each for each in said if each is not None), "replace_one")
+    asked = question.get("adjacency")
+    return one_of("adjacency", named if asked is None else asked, ADJACENCIES)
 
 
 def _cost(events: Sequence[Event], delta: float, method: Accountant) -> dict[str, Any]:
@@ -82,9 +106,7 @@ def _least_noise(
     question: dict[str, Any], events: Sequence[Event], delta: float, method: Accountant
 ) -> dict[str, Any]:
     """The smallest noise that meets the budget, and the epsilon it gives."""
-    if question.get("epsilon") is None:
-        raise InputError("epsilon", "none was given", "give the budget to solve for")
-    epsilon = positive("epsilon", question["epsilon"])
+    epsilon = _budget(question)
     if not events:
         raise InputError("events", "there is no noise to solve for", "give at least one event")
     given = [noise_of_event(each) for each in events]
@@ -94,13 +116,29 @@ def _least_noise(
     return {"noise_multiplier": noises[0], "noise_multipliers": noises, **reached}
 
 
+def _most(
+    question: dict[str, Any], events: Sequence[Event], delta: float, method: Accountant
+) -> dict[str, Any]:
+    """How often all events may be repeated within the budget, and the epsilon they cost then."""
+    epsilon = _budget(question)
+    if not any(each.count for each in events):
+        raise InputError("events", "there is nothing to repeat", "give at least one event")
+    count = most_repeats(events, epsilon, delta, method)
+    repeats = [replace(each, count=each.count * count) for each in events]
+    return {"count": count, **_cost(repeats, delta, method)}
+
+
+def _budget(question: dict[str, Any]) -> float:
+    if question.get("epsilon") is None:
+        raise InputError("epsilon", "none was given", "give the budget to solve for")
+    return positive("epsilon", question["epsilon"])
+
+
 def _method(question: dict[str, Any]) -> Accountant:
     name = one_of("method", question.get("method", "exact"), ACCOUNTANTS)
     conversion = question.get("conversion")
-    if conversion is not None and (name, conversion) != ("ma", "classic"):
-        raise InputError(
-            "conversion", f"method {name} has no choice of conversions", "leave it out"
-        )
+    if conversion is not None:
+        return _converted(name, conversion, question)
     cap = question.get("max_lambda")
     if cap is None:
         return accountant(name)
@@ -109,6 +147,25 @@ def _method(question: dict[str, Any]) -> Accountant:
     from dpcore.accounting.moments import MomentsAccountant
 
     return MomentsAccountant(max_lambda=whole("max_lambda", cap, most=HIGHEST_LAMBDA))
+
+
+def _converted(name: str, conversion: Any, question: dict[str, Any]) -> Accountant:
+    """The method with the asked way from moments to (epsilon, delta), where it has that way."""
+    ways = _CONVERSIONS.get(name)
+    if ways is None:
+        raise InputError(
+            "conversion", f"method {name} has no choice of conversions", "leave it out"
+        )
+    if one_of("conversion", conversion, CONVERSIONS) not in ways:
+        raise InputError(
+            "conversion",
+            f"method {name} has the {ways[0]} conversion only",
+            "leave it out, or choose wbk27, or ma (classic) or rdp (best)",
+        )
+    plain = _method({name: value for name, value in question.items() if name != "conversion"})
+    if len(ways) == 1:
+        return plain
+    return replace(plain, conversion=conversion)  # type: ignore[type-var]
 
 
 def _delta(question: dict[str, Any]) -> float:
@@ -157,7 +214,14 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
 def _rate(record: dict[str, Any], sampling: str) -> float:
     if "sampling_rate" not in record and sampling != "none":
         raise InputError("sampling_rate", "none was given", "give the sampled share of the rows")
-    return positive("sampling_rate", record.get("sampling_rate", 1.0))
+    rate = positive("sampling_rate", record.get("sampling_rate", 1.0))
+    if sampling == "none" and rate != 1.0:
+        raise InputError(
+            "sampling_rate",
+            "it was given without a way of sampling",
+            "give sampling poisson or without_replacement, or leave the rate out",
+        )
+    return rate
 
 
 def _truth(field: str, value: Any) -> bool:

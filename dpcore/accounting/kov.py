@@ -1,0 +1,217 @@
+"""Optimal composition: the smallest total that single (epsilon, delta) pairs allow.
+
+Kairouz, Oh, Viswanath 2015 (The composition theorem for differential privacy), Theorems 3.2 to 3.5.
+A mechanism of which only its pair is known reveals at most what randomised response reveals that
+gives everything away with probability delta (their Theorem 2). Composing the responses is therefore
+optimal: exact for black boxes, an upper bound for Laplace and Gaussian releases, which are turned
+into pairs first (a Gaussian by its exact curve at its own share of delta).
+
+With losses as in ``responses``: delta = 1 - prod(1 - delta_i) (1 - delta_0(epsilon)). For unequal
+epsilons the optimum is #P-hard (Murtagh, Vadhan 2016); losses are multiplied out while there are at
+most 2^20 of them, and enclosed from both sides beyond.
+
+Between the values (k - 2i) epsilon of Theorem 3.3 the curve is linear in e^epsilon and strictly
+below the theorem's step. :func:`grid_epsilon` is the theorem as printed, :func:`closed_form` is
+Theorem 3.5 (Theorem 3.4 where all are equal).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.base import Array, Events, least_delta, live, real
+from dpcore.accounting.pairs import check_affordable, check_pairs, fixed_deltas, pairs, shares
+from dpcore.accounting.responses import Enclosed, Ends, Kinds, Multiplied, together
+from dpcore.checks import nonnegative, probability, whole
+from dpcore.privacy.events import EpsilonDelta, Gaussian, Real
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class OptimalAccountant:
+    """The optimum over all mechanisms with these pairs.
+
+    Raises InputError naming ``delta_each`` when the single releases use up delta.
+    """
+
+    name: str = "kov"
+    title: str = "Optimal for pairs"
+    kind: str = "upper bound"
+    source: str = "Kairouz, Oh, Viswanath 2015, Theorems 3.2 and 3.3; Murtagh, Vadhan 2016"
+    assumptions: tuple[str, ...] = (
+        "of every release only its pair (epsilon, delta) is used",
+        "every Gaussian release has its own share of delta",
+    )
+
+    def check(self, events: Events) -> None:
+        check_pairs(events, "optimal composition")
+
+    def kind_of(self, events: Events) -> str:
+        """``exact`` where all are black boxes whose losses can be multiplied out."""
+        happened = live(events)
+        if not all(isinstance(event.mechanism, EpsilonDelta) for event in happened):
+            return "upper bound"
+        if not happened:
+            return "exact"
+        columns = pairs(events, 0.0).epsilons.reshape(len(happened), -1).T
+        kinds = (_kinds(column, _counts(events)) for column in columns)
+        enclosed = any(k and isinstance(together(k), Enclosed) for k in kinds)
+        return "upper bound" if enclosed else "exact"
+
+    def interval(self, events: Events, delta: Real) -> tuple[Real | None, Real]:
+        """(lower, upper) ends; the lower one is a bound for black boxes only."""
+        boxes = all(isinstance(event.mechanism, EpsilonDelta) for event in live(events))
+        lower, upper = self._found(events, delta, both=boxes)
+        return (real(lower) if boxes and live(events) else None), real(upper)
+
+    def epsilon(self, events: Events, delta: Real) -> Real:
+        return real(self._found(events, delta, both=False).upper)
+
+    def _found(self, events: Events, delta: Real, *, both: bool) -> Ends:
+        self.check(events)
+        check_affordable(events, delta, slack_needed=False)
+        return _epsilons(events, np.asarray(delta, dtype=float), both=both)
+
+    def delta(self, events: Events, epsilon: Real) -> Real:
+        self.check(events)
+        if any(isinstance(e.mechanism, Gaussian) and e.delta_each is None for e in live(events)):
+            return least_delta(
+                lambda d: _epsilons(events, np.asarray(d)).upper, epsilon, fixed_deltas(events)
+            )
+        return real(_deltas(events, np.asarray(epsilon, dtype=float)))
+
+
+def grid_epsilon(epsilon_each: float, count: int, delta: float, delta_each: float = 0.0) -> float:
+    """Theorem 3.3 as printed: the least of (count - 2i) epsilon_each that holds at ``delta``.
+
+    Infinity where the deltas of single releases alone exceed ``delta``.
+
+    >>> grid_epsilon(0.1, 2, 1e-3)
+    0.2
+    """
+    nonnegative("epsilon_each", epsilon_each)
+    whole("count", count, least=0)
+    allowed = float(_allowed(np.asarray(nonnegative("delta", delta)), count, delta_each))
+    if allowed < 0.0:
+        return math.inf
+    if epsilon_each == 0.0 or count == 0:
+        return 0.0
+    curve = together(((epsilon_each, count),))
+    found = float(curve.epsilon(np.asarray(allowed)).upper) / epsilon_each
+    lies = max(0, math.floor(0.5 * (count - found) + 1e-12))  # the next value at or above
+    return (count - 2 * lies) * epsilon_each
+
+
+def _allowed(delta: Array, count: int, delta_each: float) -> Array:
+    """What of delta the releases' own deltas leave for the responses; below 0 where nothing."""
+    kept = count * math.log1p(-delta_each) if delta_each < 1.0 else -math.inf
+    return _rest(delta, np.asarray(kept))
+
+
+def _rest(delta: Array, kept: Array) -> Array:
+    """(delta - spent) / (1 - spent) with spent = 1 - e^kept; rounding does not make it negative."""
+    spent = -np.expm1(kept)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest = (delta - spent) / np.exp(kept)
+    rest = np.where(np.abs(delta - spent) <= _ROUNDING * delta, np.maximum(rest, 0.0), rest)
+    return np.asarray(np.where(np.isnan(rest), -1.0, rest))
+
+
+def closed_form(epsilons: Array, counts: Array, slack: float) -> float:
+    """Theorem 3.5: epsilon at delta = 1 - (1 - slack) prod(1 - delta_i), in closed form.
+
+    epsilons, counts ``(n,)``: of the releases. slack: in (0, 1), what pays for the composition.
+
+    >>> round(closed_form(np.array([0.1]), np.array([100]), 1e-5), 4)
+    5.2981
+    """
+    probability("slack", slack)
+    each, number = np.asarray(epsilons, dtype=float), np.asarray(counts, dtype=float)
+    total = float(number @ each)
+    drift = float(number @ (each * np.tanh(0.5 * each)))
+    squares = float(number @ np.square(each))
+    logs = (math.log(math.e + math.sqrt(squares) / slack), -math.log(slack))
+    return min(total, *(drift + math.sqrt(2.0 * squares * log) for log in logs))
+
+
+def _counts(events: Events) -> tuple[int, ...]:
+    return tuple(event.count for event in live(events))
+
+
+def _kinds(epsilons: Array, counts: tuple[int, ...]) -> Kinds:
+    """(epsilon, count) of what reveals anything; infinite ones are not for here."""
+    return tuple((float(e), n) for e, n in zip(epsilons, counts, strict=True) if 0.0 < e < math.inf)
+
+
+def _log_kept(events: Events, delta: Array) -> Array:
+    """log of the chance that no release gives all away."""
+    total = np.zeros(np.shape(delta))
+    with np.errstate(divide="ignore"):
+        for event, share in zip(live(events), shares(events, delta), strict=True):
+            total = total + event.count * np.log1p(-np.asarray(share, dtype=float))
+    return np.asarray(total)
+
+
+def _epsilons(events: Events, delta: Array, *, both: bool = False) -> Ends:
+    """Ends of epsilon over the grid of runs and deltas; infinite where delta is used up."""
+    if not live(events):
+        return Ends(np.zeros(delta.shape), np.zeros(delta.shape))
+    each = pairs(events, delta).epsilons
+    rest = np.broadcast_to(_rest(delta, _log_kept(events, delta)), each.shape[1:])
+    bad = np.any(np.isinf(each), axis=0) | (rest < 0.0)
+    wanted = np.where(bad, 0.0, rest)
+    return _by_column(
+        each, _counts(events), bad, math.inf, wanted, lambda c, d: c.epsilon(d, both=both)
+    )
+
+
+def _deltas(events: Events, epsilon: Array) -> Array:
+    """delta over the grid of runs and epsilons, where no share depends on it."""
+    if not live(events):
+        return np.zeros(epsilon.shape)
+    each = pairs(events, np.zeros(epsilon.shape)).epsilons
+    wanted = np.broadcast_to(epsilon, each.shape[1:])
+    bad = np.any(np.isinf(each), axis=0)
+    found = _by_column(
+        each, _counts(events), bad, 1.0, wanted, lambda c, e: c.delta(e, both=False)
+    ).upper
+    spent = -np.expm1(_log_kept(events, np.zeros(())))
+    return np.asarray(found + spent * (1.0 - found))
+
+
+def _by_column(
+    each: Array,
+    counts: tuple[int, ...],
+    bad: NDArray[np.bool_],
+    worst: float,
+    wanted: Array,
+    question: Callable[[Multiplied | Enclosed, Array], Ends],
+) -> Ends:
+    """The question asked of the curve of every column of epsilons ``(events, ...)``.
+
+    Columns that are equal share a curve. bad: where the answer is ``worst``.
+    """
+    table = each.reshape(len(counts), -1)
+    columns, which = np.unique(np.where(np.isinf(table), 0.0, table), axis=1, return_inverse=True)
+    flat = wanted.ravel()
+    lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)
+    for i, column in enumerate(columns.T):
+        kinds = _kinds(column, counts)
+        if not kinds:
+            continue
+        here = which.ravel() == i
+        lower[here], upper[here] = question(together(kinds), flat[here])
+    hidden = bad.ravel()
+    shape = wanted.shape
+    return Ends(
+        np.where(hidden, worst, lower).reshape(shape), np.where(hidden, worst, upper).reshape(shape)
+    )
+
+
+KOV = OptimalAccountant()

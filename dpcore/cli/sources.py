@@ -1,0 +1,59 @@
+"""Questions and events from files: JSON, or TOML where the name ends in .toml."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from dpcore.errors import InputError
+
+
+def read_questions(path: Path) -> tuple[list[Any], bool]:
+    """(questions, whether the file is a single one).
+
+    A list of questions, an object with ``questions`` (in TOML ``[[questions]]``), or one question
+    by itself, with its ``events``.
+    """
+    found = _document("file", path)
+    if isinstance(found, dict) and "questions" in found:
+        found = found["questions"]
+    if isinstance(found, dict):
+        return [found], True
+    if not isinstance(found, list):
+        raise InputError("file", "it holds no question", "give one question or a list of them")
+    return found, False
+
+
+def read_events(path: Path) -> list[Any]:
+    """A list of events, or an object with ``events``, or what ``dpcore fit --json`` printed."""
+    found = _document("events", path)
+    if isinstance(found, dict):
+        found = found.get("events", found.get("ledger"))
+    if not isinstance(found, list):
+        raise InputError(
+            "events",
+            "the file holds no list of events",
+            "give a list, or what dpcore fit --json printed",
+        )
+    return found
+
+
+def _document(field: str, path: Path) -> Any:
+    kind = "TOML" if path.suffix == ".toml" else "JSON"
+    try:
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text) if kind == "TOML" else json.loads(text)
+    except OSError:
+        raise InputError(
+            field, "it cannot be read", "give the path of a JSON or TOML file"
+        ) from None
+    except (ValueError, RecursionError):
+        raise InputError(field, f"it is not {kind}", _REMEDIES[kind]) from None
+
+
+_REMEDIES = {
+    "JSON": "check its commas and brackets, or name it .toml if it is TOML",
+    "TOML": "check it, or name it .json if it is JSON",
+}
