@@ -14,6 +14,7 @@ from dpcore.accounting.catalogue import accountant
 from dpcore.accounting.compose import covers
 from dpcore.accounting.gaussian import all_gaussian, guess_from_mu, total_mu
 from dpcore.accounting.pairs import SharesExceedDelta
+from dpcore.accounting.questions import attacker_success
 from dpcore.accounting.zcdp import total_rho
 from dpcore.privacy.events import EpsilonDelta, Laplace, Real
 
@@ -33,8 +34,8 @@ def guess_rate(events: Events) -> Real:
     - TV <= sqrt(rho/2) and TV <= sqrt(1 - e^-rho) (Pinsker; Bretagnolle, Huber), rho the zCDP cost,
       which bounds the Kullback-Leibler divergence.
 
-    0.5 for no events, 1 for unprotected data. Arrays in events give an array.
-    Raises NotCovered for sampled or parallel events.
+    0.5 for no events, 1 for unprotected data. Arrays in events give an array. Releases on samples
+    are counted by their privacy-loss distributions. Raises NotCovered where no worst pair is known.
 
     >>> from dpcore.privacy import Event, Gaussian
     >>> round(guess_rate([Event(Gaussian(1.0))]), 4)
@@ -42,6 +43,8 @@ def guess_rate(events: Events) -> Real:
     >>> round(guess_rate([Event(Laplace(1.0))]), 4)
     0.6967
     """
+    if any(event.sampling != "none" for event in live(events)):
+        return attacker_success(events, 0.5, "pld")
     check_plain(events, "the guessing bound")
     if all_gaussian(events):
         return guess_from_mu(total_mu(events))

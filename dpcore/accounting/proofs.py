@@ -7,33 +7,36 @@ import math
 import numpy as np
 
 from dpcore.accounting.base import Bound, Events
-from dpcore.accounting.compose import compose
+from dpcore.accounting.compose import compose, covers
+from dpcore.accounting.pairs import SharesExceedDelta
 from dpcore.errors import InputError, NotCovered, ReplayError
 from dpcore.privacy import Ledger, Proof
 
 AGREEMENT = 1e-9  # relative; recomputation differs in the last digits at most
 
 
-_BEST = ("exact", "pld", "rdp", "linear")  # the first that has a theorem is the tightest
-
-
 def best_proof(events: Events, delta: float) -> Proof:
     """The smallest epsilon that can be proved for the events of one run, within parts in 1e4.
 
-    Gaussian events alone are counted exactly, others by their privacy-loss distributions.
+    Gaussian events alone are counted exactly, others by their privacy-loss distributions, or by
+    Rényi divergences where these know more (Laplace vectors bounded in L2).
     Raises NotCovered where no method has a theorem.
 
     >>> from dpcore.privacy import Event, Gaussian, Laplace
     >>> best_proof([Event(Laplace(2.0)), Event(Gaussian(9.0))], 1e-5).accountant
     'pld'
     """
-    refusals = []
-    for name in _BEST:
+    if covers("exact", events) is None:
+        return _proof(compose(events, "exact", delta=delta))
+    proofs, refusals = [], []
+    for name in ("pld", "rdp", "linear"):
         try:
-            return _proof(compose(events, name, delta=delta))
-        except NotCovered as refusal:
+            proofs.append(_proof(compose(events, name, delta=delta)))
+        except (NotCovered, SharesExceedDelta) as refusal:
             refusals.append(refusal)
-    raise refusals[1]
+    if not proofs:
+        raise refusals[0]
+    return min(proofs, key=lambda proof: proof.epsilon)
 
 
 def _proof(bound: Bound) -> Proof:
