@@ -15,6 +15,7 @@ PROVENANCE = {
     "simulated": "Simulated data: everything here may be shown",
     "public": "Published data: everything here may be shown",
     "upload": "Your table: for the custodian's eyes only",
+    "none": "No data on this page: arithmetic alone",
     "stand-in": "Stand-in rows drawn from the limits: your table is not read",
 }
 

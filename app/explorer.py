@@ -9,7 +9,10 @@ import streamlit as st
 from app.components import frame
 from dpcore.registry import load
 
-PAGES = {"explore": ("app.views.explore:page", "Explore")}
+PAGES = {
+    "explore": ("app.views.explore:page", "Explore"),
+    "compose": ("app.views.compose:page", "Compose"),
+}
 
 
 def show(target: str) -> None:
@@ -22,10 +25,10 @@ def main() -> None:
     st.set_page_config(page_title="dpcore explorer", page_icon="🔍", layout="wide")
     frame()
     pages = [
-        st.Page(partial(show, target), title=title, url_path=name)
+        st.Page(partial(show, target), title=title, url_path=name, default=name == "explore")
         for name, (target, title) in PAGES.items()
     ]
-    st.navigation(pages, position="hidden" if len(pages) == 1 else "top").run()
+    st.navigation(pages, position="top").run()
 
 
 if __name__ == "__main__":

@@ -13,8 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from app.composing import Composition
 from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario
 from dpcore.errors import InputError
+from dpcore.evaluation.composition import Way, ways
+from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
 
 
 def command(scenario: Scenario) -> str:
@@ -154,3 +157,89 @@ def _cells(scenario: Scenario) -> list[str]:
     )
 )"""
     return [imports, source, fit, show]
+
+
+def account_command(asked: Composition) -> str:
+    """The five prices as a command line, where one line of releases on the whole table is all."""
+    listed = asked.lines[0]
+    direct = [way for way in ways(asked.events) if way.method is not None]
+    plain = (
+        len(asked.lines) == 1
+        and asked.hold == "noise"
+        and listed.mechanism in ("g", "l")
+        and not any(way.shrunk or getattr(way.method, "conversion", "") for way in direct)
+    )
+    if not plain:
+        return "dpcore account --file questions.json --json"
+    record = _record(asked.events[0], asked.k)
+    words = ["dpcore", "account"]
+    for name, value in (record | {"delta": asked.delta, "adjacency": asked.adjacency}).items():
+        words += [f"--{name.replace('_', '-')}", _word(value)]
+    methods = ",".join(way.method.name for way in direct if way.method is not None)
+    return shlex.join([*words, "--method", methods])
+
+
+def account_questions(asked: Composition) -> str:
+    """The same as questions for ``dpcore account --file``, one for each way that has an answer."""
+    known = [way for way in ways(asked.events) if way.method is not None]
+    return json.dumps([_question(asked, way) for way in known], indent=1)
+
+
+def _question(asked: Composition, way: Way) -> dict[str, Any]:
+    """One way's question; pairs made smaller by sampling are asked about as black boxes."""
+    method = way.method
+    assert method is not None
+    solving = asked.hold == "budget" and not way.shrunk
+    events = way.asked(asked.events, asked.delta, asked.k)
+    question: dict[str, Any] = {
+        "events": [_record(event, 1) for event in events],
+        "delta": asked.delta,
+        "adjacency": asked.adjacency,
+        "method": method.name,
+    }
+    if getattr(method, "conversion", "") == "classic":
+        question["conversion"] = "classic"
+    return question | ({"solve": "noise_multiplier", "epsilon": asked.epsilon} if solving else {})
+
+
+def _record(event: Event, repeats: int) -> dict[str, Any]:
+    """An event in the words of ``dpcore account``."""
+    record: dict[str, Any]
+    match event.mechanism:
+        case Gaussian(noise_multiplier=noise):
+            record = {"mechanism": "gaussian", "noise_multiplier": noise}
+        case DiscreteGaussian(noise_multiplier=noise):
+            record = {"mechanism": "discrete_gaussian", "noise_multiplier": noise}
+        case Laplace(scale=scale, l2_ratio=ratio):
+            record = {"mechanism": "laplace", "scale": scale, "l2_ratio": ratio}
+        case EpsilonDelta(epsilon=epsilon, delta=delta):
+            record = {"mechanism": "epsilon_delta", "epsilon": epsilon, "delta_each": delta}
+    record["count"] = event.count * repeats
+    if event.delta_each is not None:
+        record["delta_each"] = event.delta_each
+    if event.sampling != "none":
+        record |= {"sampling": event.sampling, "sampling_rate": event.sampling_rate}
+    return record
+
+
+def _word(value: Any) -> str:
+    return _number(value) if isinstance(value, float) else str(value)
+
+
+def account_script(asked: Composition) -> str:
+    """The five prices as a Python script that prints them as JSON."""
+    events = ",\n    ".join(repr(event) for event in asked.events)
+    budget = repr(asked.epsilon) if asked.hold == "budget" else "None"
+    return f"""import json
+import math
+
+from dpcore.evaluation.composition import price_list
+from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
+
+events = (
+    {events},
+)
+found = price_list(events, {_number(asked.delta)}, ({asked.k},), epsilon={budget})
+prices = {{slot: float(values[0]) for slot, values in found.values.items()}}
+print(json.dumps({{slot: p if math.isfinite(p) else None for slot, p in prices.items()}}))
+"""

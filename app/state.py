@@ -1,35 +1,55 @@
-"""The current scenario: one value in the session, mirrored in the address bar."""
+"""What each page shows: one value a page in the session, mirrored in the address bar."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
 
+from app import composing
+from app.composing import Composition
 from app.scenario import GENERATED, UPLOAD, Scenario, from_query, sane
 from dpcore.datasets.catalogue import bundled
+from dpcore.evaluation.composition import COUNTS
 from dpcore.evaluation.study import EPSILONS
 
 SETTLING = 2.0  # seconds within which the browser may not have heard of a change made here
 
+Choices = TypeVar("Choices", Scenario, Composition)
+
 
 def current() -> Scenario:
-    """The scenario; that of the address at first, and where the reader went back to another one."""
+    """The scenario of Explore."""
+    names = {table.name: table for table in bundled()} | {UPLOAD: None, GENERATED: None}
+    return _kept("scenario", lambda address: from_query(address, names))
+
+
+def composition() -> Composition:
+    """What Compose asks."""
+    return _kept("composition", composing.from_query)
+
+
+def _kept(name: str, read: Callable[[dict[str, str]], Choices]) -> Choices:
+    """A page's choices: those of the address at first, and where the reader went back to others.
+
+    Who comes from the other page by the bar on top brings no address, and finds what was left.
+    """
     state, address = st.session_state, st.query_params.to_dict()
-    if "scenario" not in state or _went_elsewhere(address):
-        names = {table.name: table for table in bundled()} | {UPLOAD: None, GENERATED: None}
-        state["scenario"] = from_query(address, names)
-    scenario: Scenario = state["scenario"]
+    arrived = state.get("page") != name
+    state["page"] = name
+    if name not in state or (bool(address) if arrived else _went_elsewhere(address)):
+        state[name] = read(address)
+    choices: Choices = state[name]
     state.pop("chosen", None)
-    if address != scenario.as_query():
-        st.query_params.from_dict(scenario.as_query())
-    if state.get("address") != scenario.as_query():
-        state["address"], state["addressed"] = scenario.as_query(), monotonic()
-    return scenario
+    if address != choices.as_query():
+        st.query_params.from_dict(choices.as_query())
+    if arrived or state.get("address") != choices.as_query():
+        state["address"], state["addressed"] = choices.as_query(), monotonic()
+    return choices
 
 
 def _went_elsewhere(address: dict[str, str]) -> bool:
@@ -43,9 +63,22 @@ def _went_elsewhere(address: dict[str, str]) -> bool:
 
 
 def change(**choices: Any) -> None:
-    """Change some choices; those that no longer fit together are brought in line."""
+    """Change some choices on Explore; those that no longer fit together are brought in line."""
     st.session_state["chosen"] = True
     st.session_state["scenario"] = sane(replace(st.session_state["scenario"], **choices))
+
+
+def ask(**choices: Any) -> None:
+    """Change some choices on Compose."""
+    st.session_state["chosen"] = True
+    asked = replace(st.session_state["composition"], **choices)
+    st.session_state["composition"] = composing.sane(asked)
+
+
+def left_on_explore() -> Scenario:
+    """The scenario that Explore shows, or would show first."""
+    scenario: Scenario = st.session_state.get("scenario", Scenario())
+    return scenario
 
 
 def bind(key: str, value: Any) -> None:
@@ -77,3 +110,8 @@ def on_choice(key: str, apply: Callable[[Any], None]) -> Callable[[], None]:
 def step_of(epsilon: float) -> int:
     """The slider's position nearest to a budget, by the rule of :attr:`Scene.thumb`."""
     return int(np.argmin(np.abs(np.array(EPSILONS) - epsilon)))
+
+
+def step_of_count(count: int) -> int:
+    """The same for a number of repeats."""
+    return int(np.argmin(np.abs(np.array(COUNTS) - count)))

@@ -14,8 +14,10 @@ from streamlit.testing.v1 import AppTest
 from support import ROOT
 
 from app import compute
+from app.explorer import PAGES
 from app.scenario import METHODS, RECIPES, Scenario
 from dpcore.datasets.catalogue import bundled
+from dpcore.registry import load
 
 SMALL = {"data": "generated", "made": "200x2x3x1"}  # fitted in a moment, for the extremes
 PATIENCE = 30
@@ -142,6 +144,12 @@ def test_every_picture_has_alt_text_with_the_current_numbers(first: AppTest) -> 
     for panel in now["panels"]:
         alt = panel["alt"]
         assert re.search(r"\d", alt if isinstance(alt, str) else alt[now["step"]]), panel["id"]
+
+
+def test_the_explorer_opens_on_explore_and_every_page_is_there(first: AppTest) -> None:
+    assert any("See what privacy costs" in html for html in texts(first))
+    assert next(iter(PAGES)) == "explore"
+    assert all(callable(load(target)) for target, _ in PAGES.values())
 
 
 # ---------------------------------------------------------------- every choice

@@ -38,7 +38,13 @@ function show(value, digits = 4) {
 }
 
 /** A number beside an axis, with the minus sign of print. */
-const tickText = (value) => show(value, 6).replace("-", "−");
+const tickText = (value) => {
+  const power = Math.round(Math.log10(value));
+  if (value > 0 && power < -3 && Math.abs(value / 10 ** power - 1) < 1e-9) {
+    return `10⁻${[...String(-power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
+  }
+  return show(value, 6).replace("-", "−");
+};
 
 /** `**bold**` is the only markup a text may hold; everything else is plain text. */
 function rich(text) {
@@ -271,7 +277,7 @@ const LAYERS = {
         const { x0, x1, y0, y1 } = card.frame;
         const across = x >= x0 - 1 && x <= x1 + 1; // never for NaN
         const seen = across && finite(y);
-        line.style.display = across ? "" : "none";
+        line.style.display = across && layer.line ? "" : "none";
         dot.style.display = seen ? "" : "none";
         if (across) set(line, { x1: x, x2: x, y1: y0, y2: y1 });
         // Beyond the frame it waits at the edge, hollow: further out it would lie on the numbers.
@@ -283,6 +289,60 @@ const LAYERS = {
     rows: (layer, step) => [
       { layer: "current point", name: "", item: 1, x: layer.x[step], y: layer.y[step] },
     ],
+  },
+
+  bars: {
+    // The longest bar of a step fills the card: what is compared is one bar with another.
+    build(card, layer, group) {
+      const bars = layer.names.map((name, i) => {
+        const title = svg("text", { class: "dpl-barname" });
+        title.textContent = name;
+        const note = svg("text", { class: "dpl-note" });
+        const label = svg("text", { class: "dpl-barlabel" });
+        const bar = svg("rect", { class: "dpl-bar", rx: 4, fill: colour(layer.colours[i]) });
+        const tip = svg("title");
+        tip.textContent = layer.tips[i] ?? "";
+        const row = svg("g", { "data-bar": name }, [tip, bar, title, note, label]);
+        group.append(row);
+        return { row, title, note, label, bar };
+      });
+      const moving = (texts) => Array.isArray(texts[0]);
+      const texts = (all, step) => (moving(all) ? all[step] : all);
+      const bold = 1.2; // the names' 14 px, bold, against the 13 px of the measure
+      const notes = [...new Set(layer.notes.flat())];
+      const names = Math.max(bold * card.widest(layer.names), card.widest(notes)) + 16;
+      // Room for the labels of bars; a reason has no bar and may use all of the card.
+      const numbers = layer.labels.flat().filter((text) => /^[^a-z]*\d/i.test(text));
+      const room = bold * card.widest([...new Set(numbers)]) + 24;
+      return (step) => {
+        const { x0, x1, y0, y1 } = card.frame;
+        const values = slice(layer.values, step, 1);
+        const most = Math.max(0, ...values.filter(finite)) || 1;
+        const pitch = (y1 - y0) / bars.length;
+        const tall = Math.min(34, pitch * 0.56);
+        const left = x0 + names;
+        bars.forEach(({ row, title, note, label, bar }, i) => {
+          const middle = y0 + pitch * (i + 0.5);
+          const seen = finite(values[i]);
+          const wide = seen ? Math.max((values[i] / most) * (x1 - left - room), 2) : 0;
+          const under = texts(layer.notes, step)[i];
+          set(bar, { x: left, y: middle - tall / 2, width: wide, height: tall });
+          bar.style.display = seen ? "" : "none";
+          set(title, { x: x0, y: middle + (under ? -2 : 5) });
+          set(note, { x: x0, y: middle + 14 });
+          note.textContent = under;
+          set(label, { x: left + wide + (seen ? 8 : 0), y: middle + 5 });
+          label.textContent = texts(layer.labels, step)[i];
+          row.classList.toggle("dpl-none", !seen);
+          row.dataset.value = values[i] ?? "";
+        });
+      };
+    },
+    moves: (layer) => Array.isArray(layer.values[0]),
+    rows(layer, step) {
+      const values = slice(layer.values, step, 1);
+      return layer.names.map((name, i) => ({ layer: "bar", name, item: i + 1, x: values[i] }));
+    },
   },
 
   ring: {
@@ -383,6 +443,7 @@ class Card {
   update(panel) {
     this.panel = panel;
     this.root.classList.toggle("dpl-full", panel.width === "full");
+    this.root.classList.toggle("dpl-bare", panel.bare);
     this.plot.style.height = `${panel.height - 52}px`;
     this.title.textContent = panel.title;
     this.canvas.style.display = panel.layers.some((l) => l.kind === "points") ? "" : "none";
@@ -392,7 +453,7 @@ class Card {
     this.layers = panel.layers.map((layer) => {
       const group = svg("g");
       // Rules' labels and the ring's grip may reach past the frame; all else is clipped to it.
-      (["rule", "ring", "cursor"].includes(layer.kind) ? this.over : this.body).append(group);
+      (["rule", "ring", "cursor", "bars"].includes(layer.kind) ? this.over : this.body).append(group);
       const kind = LAYERS[layer.kind];
       return { layer, draw: kind.build(this, layer, group), moves: kind.moves(layer) };
     });
@@ -437,6 +498,14 @@ class Card {
   layout(step) {
     const [width, height] = [this.plot.clientWidth, this.plot.clientHeight];
     if (!width || !height) return;
+    if (this.panel.bare) {
+      this.frame = { x0: 16, x1: width - 12, y0: 2, y1: height - 8, width, height };
+      set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
+      this.grid.replaceChildren();
+      for (const { draw } of this.layers) draw(step);
+      this.texts(step);
+      return;
+    }
     const right = Math.max(MARGIN.right, Math.min(this.labelRoom, width * 0.4));
     // A reference near the top has its label above it.
     const top = MARGIN.top + (this.panel.layers.some((l) => l.kind === "rule") ? 8 : 0);
@@ -547,6 +616,7 @@ class Card {
 
   listen() {
     this.svg.addEventListener("wheel", (event) => {
+      if (this.panel.bare) return; // nothing to zoom
       // A scroll that began elsewhere on the page goes on scrolling the page.
       if (!event.ctrlKey && this.live.wheelOwner !== this) return;
       event.preventDefault();
@@ -596,7 +666,7 @@ class Card {
   }
 
   pan(down) {
-    if (down.button !== 0) return;
+    if (down.button !== 0 || this.panel.bare) return;
     const start = this.live.view(this.panel);
     const [u0, v0] = this.unit(down);
     this.svg.setPointerCapture(down.pointerId);
@@ -662,6 +732,7 @@ class Card {
       const button = make("button", { type: "button", title: label, "aria-label": label }, [face]);
       button.addEventListener("click", act);
       if (face === "Table") this.tableButton = button;
+      if (/zoom/i.test(label)) button.dataset.zoom = "";
       bar.append(button);
     }
     return bar;

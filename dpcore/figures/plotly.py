@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.evaluation.composition import Prices
 from dpcore.evaluation.study import Study
+from dpcore.figures.composition import prices_scene
 from dpcore.figures.mixture import study_scene
 from dpcore.figures.scene import (
     MARKERS,
     PALETTE_LIGHT,
     Axis,
+    Bars,
     Cursor,
     Curve,
     Ellipses,
@@ -29,6 +32,7 @@ from dpcore.figures.scene import (
     Scene,
     at_step,
     text_at,
+    texts_at,
 )
 
 if TYPE_CHECKING:
@@ -41,12 +45,13 @@ MUTED = "#5B6B7A"
 _TURN = np.linspace(0.0, 2.0 * np.pi, 49)
 
 
-def figure(found: Study) -> go.Figure:
-    """A study of :func:`dpcore.study` as a picture: exact, private, and what each budget buys.
+def figure(found: Study | Prices) -> go.Figure:
+    """A study of :func:`dpcore.study` as a picture: exact, private, and what each budget buys; or
+    the five prices of a list of releases against how often it is repeated.
 
     ``figure(found).show(auto_play=False)`` shows it in a notebook. Needs the package plotly.
     """
-    return scene_figure(study_scene(found))
+    return scene_figure(prices_scene(found) if isinstance(found, Prices) else study_scene(found))
 
 
 def scene_figure(scene: Scene) -> go.Figure:
@@ -70,8 +75,8 @@ def scene_figure(scene: Scene) -> go.Figure:
     for panel, (row, column) in zip(scene.panels, places, strict=True):
         for trace in _traces(panel, scene.step):
             fig.add_trace(trace, row=row, col=column)
-        fig.update_xaxes(**_axis(panel.x), row=row, col=column)
-        fig.update_yaxes(**_axis(panel.y), row=row, col=column)
+        fig.update_xaxes(**_axis(panel.x, panel.bare), row=row, col=column)
+        fig.update_yaxes(**_axis(panel.y, panel.bare), row=row, col=column)
     fig.frames = [
         go.Frame(
             data=[trace for panel in scene.panels for trace in _traces(panel, step)], name=label
@@ -107,8 +112,10 @@ def _places(
     return places, specs
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
-    """Plotly wants the range of a log axis as powers of ten."""
+def _axis(axis: Axis, bare: bool = False) -> dict[str, Any]:
+    """Plotly wants the range of a log axis as powers of ten; bars bring their own scale."""
+    if bare:
+        return {"title": axis.label, "autorange": True}
     low_high = np.log10(axis.range) if axis.scale == "log" else np.asarray(axis.range)
     ticks = {} if axis.ticks is None else {"tickvals": list(axis.ticks)}
     return {
@@ -156,6 +163,8 @@ def _drawn(layer: Layer, panel: Panel, step: int) -> Iterator[Any]:
         case Ring():
             x, y = layer.cx + layer.rx * np.cos(_TURN), layer.cy + layer.ry * np.sin(_TURN)
             yield _line(x, y, name=layer.label, line={"color": MUTED, "dash": "dash"})
+        case Bars():
+            yield _bars(layer, step)
 
 
 def _line(x: Any, y: Any, **more: Any) -> Any:
@@ -248,3 +257,19 @@ def _dot(layer: Cursor, step: int) -> Any:
     x, y = np.asarray(layer.x, dtype=float)[step], np.asarray(layer.y, dtype=float)[step]
     marker = {"size": 10, "color": PALETTE_LIGHT[layer.colour]}
     return _line([x], [y], mode="markers", marker=marker, name="now")
+
+
+def _bars(layer: Bars, step: int) -> Any:
+    """One trace; the first bar on top, as on the page."""
+    import plotly.graph_objects as go
+
+    values = at_step(layer.values, step, 1)
+    return go.Bar(
+        x=values[::-1],
+        y=list(layer.names)[::-1],
+        orientation="h",
+        text=list(texts_at(layer.labels, step))[::-1],
+        textposition="auto",
+        marker={"color": [PALETTE_LIGHT[colour] for colour in layer.colours or ()][::-1]},
+        name="",
+    )

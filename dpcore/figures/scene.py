@@ -210,12 +210,16 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Cursor:
-    """The current point, ``x`` and ``y`` (S,): a vertical line, and a dot where y is a number."""
+    """The current point, ``x`` and ``y`` (S,): a vertical line, and a dot where y is a number.
+
+    ``line``: whether the vertical line is drawn; one of several cursors at the same x is enough.
+    """
 
     kind: ClassVar[str] = "cursor"
     x: ArrayLike
     y: ArrayLike
     colour: int = 0
+    line: bool = True
 
     def __post_init__(self) -> None:
         _same_shape(self, "x", "y", dimensions=(1,))
@@ -244,7 +248,40 @@ class Ring:
             )
 
 
-Layer = Points | Ellipses | Curve | Rule | Cursor | Ring
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """Bars that run to the right, ``values`` (B,) or (S, B); the longest of a step fills the card.
+
+    ``labels``: what stands at the end of each bar, (B,) texts, or (S, B) when they move; where a
+    value is no number there is no bar and the label says why. ``notes``: a muted word under each
+    name, like the labels. ``tips``: a sentence for each name [none].
+    """
+
+    kind: ClassVar[str] = "bars"
+    values: ArrayLike
+    names: tuple[str, ...]
+    labels: tuple[Any, ...]
+    notes: tuple[Any, ...] = ()
+    tips: tuple[str, ...] = ()
+    colours: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        values, count = _numbers(self, "values"), len(self.names)
+        if values.ndim not in (1, 2) or values.shape[-1] != count:
+            raise InputError("bars", "values and names do not match", "give one name a bar")
+        for name in ("labels", "notes"):
+            texts = tuple(getattr(self, name)) or ("",) * count
+            moving = not isinstance(texts[0], str)
+            if any(len(one) != count for one in (texts if moving else (texts,))):
+                raise InputError("bars", f"{name} and names do not match", "give one a bar")
+            object.__setattr__(self, name, texts)
+        if self.colours is None:
+            object.__setattr__(self, "colours", tuple(i % len(PALETTE_LIGHT) for i in range(count)))
+        if len(self.colours or ()) != count or (self.tips and len(self.tips) != count):
+            raise InputError("bars", "colours or tips do not match the names", "give one a bar")
+
+
+Layer = Points | Ellipses | Curve | Rule | Cursor | Ring | Bars
 
 # The array fields of each layer and how many dimensions one step of them has.
 _PER_STEP: dict[str, dict[str, int]] = {
@@ -254,6 +291,7 @@ _PER_STEP: dict[str, dict[str, int]] = {
     "cursor": {"x": 0, "y": 0},
     "rule": {},
     "ring": {},
+    "bars": {"values": 1},
 }
 
 
@@ -263,7 +301,7 @@ class Panel:
 
     ``alt`` and ``subtitle`` are one text or one a step. Panels with the same ``link`` share zoom
     and pan (give them the same axes). ``width``: "half" or "full" of the page; ``height``: of the
-    whole card in pixels [half 340, full 250].
+    whole card in pixels [half 340, full 250]. ``bare``: draw no axes (bars are their own scale).
     """
 
     id: str
@@ -276,6 +314,7 @@ class Panel:
     link: str | None = None
     width: Literal["half", "full"] = "half"
     height: int | None = None
+    bare: bool = False
 
     def __post_init__(self) -> None:
         one_of("panel width", self.width, ("half", "full"))
@@ -295,6 +334,7 @@ class Panel:
             "link": self.link,
             "width": self.width,
             "height": self.height or (340 if self.width == "half" else 250),
+            "bare": self.bare,
             "layers": [layer_dict(layer) for layer in self.layers],
         }
 
@@ -429,6 +469,15 @@ def text_at(text: Text, step: int) -> str:
     return text if isinstance(text, str) else text[step]
 
 
+def texts_at(texts: tuple[Any, ...], step: int) -> tuple[str, ...]:
+    """The texts of a step.
+
+    >>> texts_at((("a", "b"), ("c", "d")), 1), texts_at(("a", "b"), 1)
+    (('c', 'd'), ('a', 'b'))
+    """
+    return texts if not texts or isinstance(texts[0], str) else tuple(texts[step])
+
+
 def _text(text: Text | list[str]) -> Text:
     """A text, or a tuple of texts whatever the sequence was."""
     return text if isinstance(text, str) else tuple(text)
@@ -461,6 +510,9 @@ def _check_panel(panel: Panel, count: int) -> None:
         if not isinstance(text := getattr(panel, name), str):
             _demand_steps(f"{name} of panel {panel.id}", len(text), count)
     for layer in panel.layers:
+        for texts in (getattr(layer, "labels", ()), getattr(layer, "notes", ())):
+            if texts and not isinstance(texts[0], str):
+                _demand_steps(f"labels in panel {panel.id}", len(texts), count)
         label = getattr(layer, "label", "")
         if not isinstance(label, str):
             _demand_steps(f"label in panel {panel.id}", len(label), count)

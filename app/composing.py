@@ -1,0 +1,386 @@
+"""What the Compose page asks: every choice as one frozen value: link, cache key and export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from urllib.parse import urlencode
+
+import numpy as np
+
+from dpcore.accounting.published import published_budget
+from dpcore.errors import InputError
+from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
+from dpcore.privacy.events import DiscreteGaussian, Mechanism, Sampling
+
+MOST = 1_000_000  # repeats
+MOST_ROWS = 12
+MECHANISMS = {
+    "g": "Gaussian",
+    "l": "Laplace",
+    "d": "Discrete Gaussian",
+    "e": "(ε, δ) box",
+}
+SAMPLINGS: dict[str, Sampling] = {"n": "none", "p": "poisson", "w": "without_replacement"}
+ADJACENCIES = ("replace_one", "add_remove")
+SHOWS = {
+    "count": "Price against k",
+    "profile": "δ against ε",
+    "attack": "The best attacker",
+    "loss": "The privacy loss",
+    "noise": "Noise for a target ε",
+}
+HOLDS = {"noise": "the noise", "budget": "the budget"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the list of releases, as a reader edits it and as a link writes it.
+
+    noise: the multiplier, scale or (for a box) the epsilon. each: ``delta_each``, or the delta of a
+    box; 0 leaves it to the method. fit: whether it came from the ledger of a fit.
+    """
+
+    mechanism: str = "g"
+    noise: float = 20.0
+    count: int = 1
+    sampling: str = "n"
+    rate: float = 0.01
+    each: float = 0.0
+    ratio: float = 1.0
+    fit: bool = False
+
+    def event(self, adjacency: str) -> Event:
+        """The event of the line."""
+        sampled = self.sampling != "n"
+        return Event(
+            self._mechanism(),
+            count=self.count,
+            delta_each=self.each if self.each and self.mechanism == "g" else None,
+            sampling=SAMPLINGS[self.sampling],
+            sampling_rate=self.rate if sampled else 1.0,
+            adjacency=adjacency,
+        )
+
+    def _mechanism(self) -> Mechanism:
+        match self.mechanism:
+            case "l":
+                return Laplace(self.noise, self.ratio)
+            case "d":
+                return DiscreteGaussian(self.noise)
+            case "e":
+                return EpsilonDelta(self.noise, self.each)
+        return Gaussian(self.noise)
+
+    def __str__(self) -> str:
+        """``g20~1``, then what is not usual: sampling p or w, delta d, ratio r, f for a fit.
+
+        >>> str(Line(noise=4.0, count=100, sampling="p"))
+        'g4~100~p0.01'
+        """
+        parts = [f"{self.mechanism}{_number(self.noise)}", f"{self.count}"]
+        if self.sampling != "n":
+            parts.append(f"{self.sampling}{_number(self.rate)}")
+        if self.each:
+            parts.append(f"d{_number(self.each)}")
+        if self.ratio != 1.0:
+            parts.append(f"r{_number(self.ratio)}")
+        return "~".join(parts) + ("~f" if self.fit else "")
+
+    @classmethod
+    def parse(cls, text: str) -> Line:
+        """Read what ``str`` wrote. Raises ValueError for anything else.
+
+        >>> Line.parse("g4~100~p0.01~f") == Line(noise=4.0, count=100, sampling="p", fit=True)
+        True
+        """
+        first, count, *more = text.split("~")
+        line = cls(first[:1], float(first[1:]), int(count))
+        for part in more:
+            match part[:1]:
+                case "p" | "w":
+                    line = replace(line, sampling=part[0], rate=float(part[1:]))
+                case "d":
+                    line = replace(line, each=float(part[1:]))
+                case "r":
+                    line = replace(line, ratio=float(part[1:]))
+                case "f" if part == "f":
+                    line = replace(line, fit=True)
+                case _:
+                    raise ValueError(part)
+        return line.checked()
+
+    def checked(self) -> Line:
+        """The line itself. Raises ValueError where it describes no release."""
+        good = (
+            self.mechanism in MECHANISMS
+            and self.sampling in SAMPLINGS
+            and 0.0 < self.noise < 1e9
+            and 1 <= self.count <= MOST
+            and 0.0 < self.rate <= 1.0
+            and 0.0 <= self.each < 1.0
+            and 0.0 < self.ratio <= 1.0
+        )
+        if not good:
+            raise ValueError("it describes no release")
+        return self
+
+    @classmethod
+    def of(cls, event: Event) -> Line:
+        """The line of an event of a fit's ledger."""
+        match event.mechanism:
+            case Laplace(scale=scale, l2_ratio=ratio):
+                return cls("l", float(scale), event.count, ratio=ratio, fit=True)
+            case Gaussian(noise_multiplier=noise):
+                return cls("g", float(noise), event.count, fit=True)
+        raise InputError("ledger", "it holds another kind of release", "choose another fit")
+
+
+def imported(events: tuple[Event, ...]) -> tuple[Line, ...]:
+    """A ledger's events as lines; equal releases become one line."""
+    lines: dict[Line, int] = {}
+    for event in events:
+        line = replace(Line.of(event), count=1)
+        lines[line] = lines.get(line, 0) + event.count
+    return tuple(replace(line, count=count) for line, count in lines.items())
+
+
+@dataclass(frozen=True)
+class Composition:
+    """The choices. Defaults are those of the first screen."""
+
+    preset: str = "opening"
+    k: int = 100
+    lines: tuple[Line, ...] = (Line(),)
+    delta: float = 0.00001
+    adjacency: str = "replace_one"
+    hold: str = "noise"
+    epsilon: float = 1.0
+    show: str = "count"
+    hide: str = ""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """One run of the list."""
+        return tuple(line.event(self.adjacency) for line in self.lines)
+
+    @property
+    def repeats(self) -> str:
+        """What is counted."""
+        known = PRESETS.get(self.preset)
+        if known is not None and known.repeats:
+            return known.repeats
+        return "releases" if sum(line.count for line in self.lines) == 1 else "runs of the list"
+
+    @property
+    def one(self) -> str:
+        """The same in the singular."""
+        return _ONE[self.repeats]
+
+    @property
+    def misused(self) -> bool:
+        """Whether a line from a fit, which does not sample, is priced as if it did."""
+        return any(line.fit and line.sampling != "n" for line in self.lines)
+
+    def without_k(self) -> Composition:
+        """What the prices depend on besides the slider."""
+        return replace(self, k=1, hide="", preset="own", show="count")
+
+    def as_query(self) -> dict[str, str]:
+        """What differs from the preset's opening, as it stands in a link."""
+        default = replace(opening(self.preset), preset=Composition.preset)
+        return {
+            f.name: _written(getattr(self, f.name))
+            for f in fields(self)
+            if getattr(self, f.name) != getattr(default, f.name)
+        }
+
+    def as_link(self) -> str:
+        """The same as one string."""
+        return urlencode(self.as_query())
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A setting somebody published. printed: (k, epsilon, the way that printed it)."""
+
+    title: str
+    repeats: str
+    make: Callable[[], Composition]
+    printed: tuple[tuple[int, float, str], ...] = ()
+
+
+def _dpem(combination: str, components: int, iterations: int, each: float) -> Composition:
+    """One iteration of DP-EM with the noise that its paper computes by zCDP for epsilon 1."""
+    budget = published_budget(
+        1.0,
+        1e-4,
+        accountant="zcdp",
+        combination=combination,
+        components=components,
+        iterations=iterations,
+        delta_each=each,
+    )
+    noise = float(budget.noise_multiplier)
+    gaussian = Line(noise=noise, count=2 * components + 1, each=each)
+    lines: tuple[Line, ...] = (gaussian,)
+    if combination == "LLG":
+        scale = 1.0 / float(budget.epsilon_each)
+        lines = (Line("l", scale, components + 1), replace(gaussian, count=components))
+    return Composition(lines=lines, k=iterations, delta=1e-4)
+
+
+def _minibatch(rate: float, noise: float, steps: int, delta: float) -> Composition:
+    """Steps on minibatches of a fixed size, one row replaced."""
+    return Composition(lines=(Line(noise=noise, sampling="w", rate=rate),), k=steps, delta=delta)
+
+
+def _abadi() -> Composition:
+    """One pass over the data is 100 steps on Poisson samples of 1%."""
+    lines = (Line(noise=4.0, count=100, sampling="p", rate=0.01),)
+    return Composition(lines=lines, k=100, adjacency="add_remove")
+
+
+def _presets() -> dict[str, Preset]:
+    found = {"opening": Preset("Opening: one Gaussian release", "", Composition)}
+    for groups, steps, each in ((10, 20, 1e-6), (3, 10, 1e-8)):
+        for combination in ("GGG", "LLG"):
+            found[f"dpem_{groups}_{combination.lower()}"] = Preset(
+                f"DP-EM, {groups} groups, {steps} iterations, {_NOISES[combination]}",
+                "iterations",
+                lambda c=combination, g=groups, s=steps, e=each: _dpem(c, g, s, e),  # type: ignore[misc]
+                ((steps, 1.0, "zcdp"),),
+            )
+    found["vips_lda"] = Preset(
+        "VIPS topics, 20 minibatches of 20,000 in 400,000",
+        "minibatches",
+        lambda: _minibatch(20_000 / 400_000, 1.24, 20, 1e-4),
+        ((20, 2.38, "ma"),),
+    )
+    for size, steps, printed in (
+        (400, 150, 1.34),
+        (800, 75, 1.74),
+        (1600, 37, 2.44),
+        (3200, 18, 3.34),
+    ):
+        found[f"vips_sbn_{size}"] = Preset(
+            f"VIPS belief network, {steps} minibatches of {size:,} in 60,000",
+            "minibatches",
+            lambda n=size, t=steps: _minibatch(n / 60_000, 1.0, t, 1e-4),  # type: ignore[misc]
+            ((steps, printed, "ma"),),
+        )
+    for noise, printed in ((1.0, 0.8), (6.0, 0.05), (12.0, 0.025)):
+        found[f"vips_adult_{noise:.0f}"] = Preset(
+            f"VIPS Adult, 100 minibatches of 0.4%, noise {noise:.0f}",
+            "minibatches",
+            lambda z=noise: _minibatch(0.004, z, 100, 1e-3),  # type: ignore[misc]
+            ((100, printed, "ma"),),
+        )
+    found["abadi"] = Preset(
+        "Abadi et al. 2016, Figure 2: passes of 100 samples of 1%",
+        "passes",
+        _abadi,
+        ((100, 1.26, "ma"), (400, 2.55, "ma")),
+    )
+    found["crossover"] = Preset(
+        "Basic against advanced: the crossover",
+        "",
+        lambda: Composition(lines=(Line(noise=50.0),), k=30),
+    )
+    return found
+
+
+_ONE = {
+    "releases": "release",
+    "runs of the list": "run of the list",
+    "iterations": "iteration",
+    "minibatches": "minibatch",
+    "passes": "pass",
+}
+_NOISES = {"GGG": "Gaussian noise", "LLG": "Laplace and Gaussian noise"}
+PRESETS = _presets()
+
+
+@cache
+def opening(preset: str) -> Composition:
+    """The choices with which a preset opens; an own list opens as the first screen does."""
+    made = PRESETS[preset].make() if preset in PRESETS else Composition()
+    return replace(made, preset=preset)
+
+
+def from_query(query: Mapping[str, str]) -> Composition:
+    """The choices of a link; a word that is not understood leaves the default in place."""
+    preset = query.get("preset", Composition.preset)
+    found = opening(preset if preset in PRESETS or preset == "own" else Composition.preset)
+    for name, read in _READERS.items():
+        if name in query:
+            try:
+                found = replace(found, **{name: read(query[name])})
+            except ValueError:
+                continue
+    return sane(found)
+
+
+def sane(choices: Composition) -> Composition:
+    """The choices with those that cannot stand together brought in line."""
+    if choices.hold == "budget" and choices.show == "noise":
+        choices = replace(choices, show="count")
+    if choices.preset in PRESETS and choices.lines != opening(choices.preset).lines:
+        choices = replace(choices, preset="own")
+    return choices
+
+
+def _within(low: float, high: float) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        number = float(text)
+        if not low <= number <= high:
+            raise ValueError(text)
+        return number
+
+    return read
+
+
+def _repeats(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
+    if not 1 <= number <= MOST:
+        raise ValueError(text)
+    return number
+
+
+def _lines(text: str) -> tuple[Line, ...]:
+    lines = text.split("_")
+    if len(lines) > MOST_ROWS:
+        raise ValueError("too many")
+    return tuple(Line.parse(line) for line in lines)
+
+
+def _one(words: Mapping[str, str] | tuple[str, ...]) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(text)
+        return text
+
+    return read
+
+
+_READERS: dict[str, Callable[[str], object]] = {
+    "k": _repeats,
+    "lines": _lines,
+    "delta": _within(1e-12, 0.5),
+    "adjacency": _one(ADJACENCIES),
+    "hold": _one(HOLDS),
+    "epsilon": _within(0.01, 100.0),
+    "show": _one(SHOWS),
+    "hide": str,
+}
+
+
+def _written(value: object) -> str:
+    if isinstance(value, tuple):
+        return "_".join(map(str, value))
+    return _number(value) if isinstance(value, float) else f"{value}"
+
+
+def _number(value: float) -> str:
+    return np.format_float_positional(value, trim="-")

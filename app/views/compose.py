@@ -1,0 +1,177 @@
+"""Compose: how do costs add up? The same noise, counted five ways, against how often it is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app import compute, releases
+from app.components import brand, slot
+from app.composing import HOLDS, MOST, PRESETS, SHOWS, Composition, opening
+from app.live import live
+from app.state import ask, bind, composition, on_choice, step_of_count
+from app.wording import sentences
+from dpcore.errors import DPCoreError
+from dpcore.evaluation.composition import COUNTS
+from dpcore.figures.composition import Texts, prices_scene
+from dpcore.figures.scene import Scene
+
+
+def page() -> None:
+    """Top to bottom: what it is, what to choose, what to drag, what to see, what stands behind."""
+    asked = composition()
+    brand("none")
+    st.html('<h1 class="dp-title">See how privacy costs add up.</h1>')
+    st.html(
+        '<p class="dp-lead">Composition: what all releases about the same people cost together. '
+        "Drag k: same noise, same picture, five prices.</p>"
+    )
+    choices(asked)
+    repeats(asked)
+    try:
+        found = compute.priced(asked, all_methods=releases.drawer_open())
+    except DPCoreError as error:
+        st.error(str(error))
+        buttons(asked, None)
+        return
+    scene = picture(asked, found)
+    slot("sentence", "dp-says", scene.slots["sentence"][scene.step])
+    releases.remarks(asked, found)
+    live(scene, key="prices", slider_key="repeats_step")
+    buttons(asked, scene)
+    releases.more_methods(asked, found.rows)
+    if found.left:  # at the end, where its coming and going moves nothing
+        releases.watch(asked, found)
+
+
+def choices(asked: Composition) -> None:
+    """The row of choices."""
+    hidden = asked.hide.split(",")
+    start, hold, show, amount = st.columns([1.9, 1.25, 1.25, 0.9])
+    with start:
+        titles = {name: preset.title for name, preset in PRESETS.items()}
+        if asked.preset == "own":
+            titles["own"] = "Your own list of releases"
+        _select("preset", "Start from", titles, asked.preset, "preset" in hidden)
+    with hold:
+        if "hold" not in hidden:
+            bind("ask_hold", asked.hold)
+            st.segmented_control(
+                "Hold",
+                list(HOLDS),
+                format_func=HOLDS.__getitem__,
+                key="ask_hold",
+                required=True,
+                on_change=on_choice("ask_hold", lambda chosen: ask(hold=chosen)),
+                help=HELP["hold"],
+            )
+    with show:
+        shows = {name: title for name, title in SHOWS.items() if asked.hold == "noise"}
+        if shows:
+            _select("show", "Show", shows, asked.show, "show" in hidden)
+    with amount:
+        if "noise" not in hidden:
+            _amount(asked)
+
+
+def _select(name: str, label: str, options: dict[str, str], value: Any, hidden: bool) -> None:
+    """A select box bound to one field of what is asked."""
+    if hidden:
+        return
+    key = f"ask_{name}"
+    bind(key, value)
+    st.selectbox(
+        label,
+        list(options),
+        format_func=lambda chosen: options.get(chosen, chosen),
+        key=key,
+        on_change=on_choice(key, PICK.get(name, lambda chosen: ask(**{name: chosen}))),
+        help=HELP[name],
+    )
+
+
+def _preset(name: str) -> None:
+    """Another list to start from: everything is as that list opens."""
+    first = opening(name)
+    ask(
+        preset=name,
+        k=first.k,
+        lines=first.lines,
+        delta=first.delta,
+        adjacency=first.adjacency,
+    )
+
+
+PICK = {"preset": _preset}
+HELP = {
+    "preset": "A list of releases to start from: our opening, or a setting that a paper printed.",
+    "hold": "Hold the noise to see what it costs, or the budget to see how much noise it takes.",
+    "show": "The picture beside the bars.",
+}
+
+
+def _amount(asked: Composition) -> None:
+    """The budget where it is held; else the noise, where there is one line only."""
+    if asked.hold == "budget" or asked.show == "noise":
+        bind("ask_epsilon", asked.epsilon)
+        st.number_input(
+            "Budget ε", 0.01, 100.0, step=0.1, format="%.3g", key="ask_epsilon",
+            help="What all releases together may cost.",
+            on_change=on_choice("ask_epsilon", lambda chosen: ask(epsilon=chosen)),
+        )  # fmt: skip
+    elif len(asked.lines) == 1 and asked.lines[0].mechanism != "e":
+        bind("ask_noise", asked.lines[0].noise)
+        st.number_input(
+            "Noise", 0.01, 1e6, step=1.0, format="%.4g", key="ask_noise",
+            help="Standard deviation (Laplace: scale) of the noise, divided by the most that one "
+            "person can change.",
+            on_change=on_choice("ask_noise", lambda chosen: releases.first_noise(chosen)),
+        )  # fmt: skip
+
+
+def repeats(asked: Composition) -> None:
+    """The slider, and the exact box that stays in step with it."""
+    if "k" in asked.hide.split(","):
+        return
+    slider, box = st.columns([6, 1], vertical_alignment="bottom")
+    with slider:
+        bind("repeats_step", COUNTS[step_of_count(asked.k)])
+        st.select_slider(
+            f"Number of {asked.repeats} k",
+            COUNTS,
+            format_func=lambda count: f"{count:,}",
+            key="repeats_step",
+            on_change=on_choice("repeats_step", lambda chosen: ask(k=chosen)),
+            help="How often the same noisy answer is given about the same people.",
+        )
+        st.html('<p class="dp-ends"><span>◂ one</span><span>ten thousand ▸</span></p>')
+    with box:
+        bind("repeats_exact", asked.k)
+        st.number_input(
+            "Exact k", 1, MOST, step=1, key="repeats_exact",
+            on_change=on_choice("repeats_exact", lambda chosen: ask(k=chosen)),
+        )  # fmt: skip
+
+
+def picture(asked: Composition, found: compute.Priced) -> Scene:
+    """The scene of what is asked, as far as it is worked out."""
+    return prices_scene(
+        found.prices,
+        Texts(asked.repeats, asked.one, sentences(asked, found.prices, found.turn)),
+        found.picture,
+        count=asked.k,
+        positions=tuple(range(len(COUNTS))),
+    )
+
+
+def buttons(asked: Composition, scene: Scene | None) -> None:
+    """What to change and take along on the left, what the numbers hold for on the right."""
+    edit, take, line = st.columns([1.3, 1.2, 5.6], vertical_alignment="center")
+    with edit:
+        releases.editor(asked)
+    with take:
+        releases.take_away(asked, scene)
+    with line:
+        if scene is not None:
+            slot("promise", "dp-guarantee", scene.slots["promise"][scene.step])

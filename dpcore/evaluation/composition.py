@@ -1,0 +1,564 @@
+"""What a list of releases costs when it is repeated k times, by each way of counting.
+
+The same noise has one true price; every way of counting proves some upper bound on it. A release on
+a random sample enters basic and advanced composition as a pair that the sampling has made smaller:
+epsilon' = ln(1 + q (e^epsilon - 1)), delta' = q delta (Balle, Barthe, Gaboardi 2018, Theorem 8 for
+Poisson samples under add_remove, Theorem 9 for samples of fixed size under replace_one).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.base import (
+    Accountant,
+    Bound,
+    Events,
+    Interval,
+    Judging,
+    noise_of,
+    scaled,
+)
+from dpcore.accounting.catalogue import ACCOUNTANTS, accountant
+from dpcore.accounting.compose import calibrate, compose, covers
+from dpcore.accounting.gaussian import epsilon_of
+from dpcore.accounting.questions import against_count
+from dpcore.errors import InputError
+from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace
+
+Array = NDArray[np.float64]
+
+_ROUND = (10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 90)
+COUNTS = (*range(1, 10), *(m * 10**p for p in range(3) for m in _ROUND), 10_000)
+"""Steps of the slider: how often the list is repeated."""
+SLOW = ("pld", "kov", "wbk9", "wbk27")
+"""Methods that are worked out in the background where they are not closed forms."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One of the five ways on the page, by the method that has a theorem for the events.
+
+    slot: which of the five. method: ``None`` where none has a theorem; ``refusal`` says why.
+    shrunk: pairs of sampled releases are made smaller before they are put together.
+    """
+
+    slot: str
+    title: str
+    method: Accountant | None
+    refusal: str = ""
+    shrunk: bool = False
+
+    @property
+    def name(self) -> str:
+        """The registered name of the method; empty where there is none."""
+        return "" if self.method is None else self.method.name
+
+    def asked(self, events: Events, delta: float, count: int) -> tuple[Event, ...]:
+        """The events, ``count`` times over, as the method gets them."""
+        many = repeated(events, count)
+        return shrunk_pairs(many, delta) if self.shrunk else many
+
+    def bound(self, events: Events, delta: float, count: int) -> Bound:
+        """The price of ``count`` repeats. Raises InputError where the method refuses."""
+        return compose(self.asked(events, delta, count), self._method(), delta=delta)
+
+    def prices(self, events: Events, delta: float, counts: Sequence[int]) -> Array:
+        """Epsilon ``(counts,)``; infinite where delta is used up, NaN where there is no theorem."""
+        if self.method is None:
+            return np.full(len(counts), np.nan)
+        if not self.shrunk:
+            return np.asarray(against_count(events, np.array(counts, float), delta, self.method))
+        return np.array([self._price(events, delta, count) for count in counts])
+
+    def _price(self, events: Events, delta: float, count: int) -> float:
+        try:
+            return float(self.bound(events, delta, count).epsilon)
+        except InputError:  # the shares of single releases use up delta
+            return math.inf
+
+    def factors(self, events: Events, epsilon: float, delta: float, counts: Sequence[int]) -> Array:
+        """Factor on all noise ``(counts,)`` that meets the budget; infinite where none does."""
+        if self.method is None:
+            return np.full(len(counts), np.nan)
+        return np.array([self._factor(events, epsilon, delta, count) for count in counts])
+
+    def _factor(self, events: Events, epsilon: float, delta: float, count: int) -> float:
+        try:
+            if self.shrunk:
+                return _least_factor(
+                    lambda factor: self._price(scaled(events, factor), delta, count), epsilon
+                )
+            return float(calibrate(repeated(events, count), epsilon, delta, self._method()))
+        except InputError:
+            return math.inf
+
+    def _method(self) -> Accountant:
+        if self.method is None:
+            raise InputError("method", self.refusal, "choose another")
+        return self.method
+
+
+def ways(events: Events) -> tuple[Way, ...]:
+    """The five ways, each by the first of its methods that has a theorem for the events.
+
+    >>> [way.title for way in ways([Event(Gaussian(20.0))])]
+    ['Basic', 'Advanced', 'zCDP', 'Moments accountant', 'Exact']
+    """
+    return tuple(_way(slot, names, events) for slot, names in SLOTS.items())
+
+
+SLOTS = {
+    "basic": ("linear",),
+    "advanced": ("advanced",),
+    "zcdp": ("zcdp", "rdp", "wbk27"),
+    "ma": ("ma", "wbk27 classic"),
+    "exact": ("exact", "pld"),
+}
+"""The five ways, each with the methods that may stand for it."""
+
+
+def _way(slot: str, names: Sequence[str], events: Events) -> Way:
+    known = [method for method in map(method_named, names) if method is not None]
+    for method in known:
+        if covers(method, events) is None:
+            return Way(slot, title_of(method), method)
+    if slot in ("basic", "advanced") and _can_shrink(events):
+        boxes = shrunk_pairs(events, 1e-5)
+        if covers(known[0], boxes) is None:
+            return Way(slot, known[0].title, known[0], shrunk=True)
+    return Way(slot, known[0].title, None, refusal=covers(known[0], events) or "")
+
+
+def method_named(name: str) -> Accountant | None:
+    """A registered method, ``"wbk27 classic"`` with its older conversion; ``None`` if unknown."""
+    word, _, conversion = name.partition(" ")
+    if word not in ACCOUNTANTS:
+        return None
+    found = accountant(word)
+    return replace(found, conversion=conversion) if conversion else found  # type: ignore[type-var]
+
+
+def title_of(method: Accountant) -> str:
+    """A title short enough for a bar; an older conversion is named."""
+    short = {"wbk27": "Wang et al.", "pld": "Loss distribution"}.get(method.name, method.title)
+    return f"{short}, classic" if getattr(method, "conversion", "") == "classic" else short
+
+
+def repeated(events: Events, count: int) -> tuple[Event, ...]:
+    """The whole list ``count`` times over."""
+    return tuple(replace(event, count=event.count * count) for event in events)
+
+
+def _can_shrink(events: Events) -> bool:
+    """Whether the sampling theorem covers every sampled event."""
+    need = {"poisson": ("add_remove",), "without_replacement": ("replace_one", "label", "feature")}
+    return all(
+        event.sampling == "none"
+        or (
+            event.adjacency in need[event.sampling]
+            and isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta)
+        )
+        for event in events
+    )
+
+
+def shrunk_pairs(events: Events, delta: float) -> tuple[Event, ...]:
+    """Sampled events as black boxes of the pair that the sampling leaves; others as they are.
+
+    A Gaussian's own share of delta is delta / (2 Gaussian releases), as in basic composition.
+
+    >>> box = shrunk_pairs([Event(Laplace(1.0), sampling="without_replacement",
+    ...                           sampling_rate=0.1)], 1e-5)[0]
+    >>> round(box.mechanism.epsilon, 4), box.sampling
+    (0.1586, 'none')
+    """
+    releases = sum(event.count for event in events if isinstance(event.mechanism, Gaussian))
+    share = delta / (2 * max(1, releases))
+    return tuple(event if event.sampling == "none" else _shrunk(event, share) for event in events)
+
+
+def _shrunk(event: Event, share: float) -> Event:
+    q = event.sampling_rate
+    with np.errstate(over="ignore", divide="ignore"):
+        match event.mechanism:
+            case Gaussian(noise_multiplier=noise):
+                each = share if event.delta_each is None else event.delta_each
+                whole = min(each / q, 0.5)
+                pair = (float(epsilon_of(whole, float(np.divide(1.0, noise)))), q * whole)
+            case Laplace(scale=scale):
+                pair = (float(np.divide(1.0, scale)), 0.0)
+            case EpsilonDelta(epsilon=epsilon, delta=each):
+                pair = (float(epsilon), q * each)
+            case _:
+                raise InputError(
+                    "mechanism", "no pair is known for it under sampling", "choose pld"
+                )
+        # ln(1 + q (e^eps - 1)) without e^eps, which overflows
+        epsilon = float(np.logaddexp(math.log1p(-q) if q < 1 else -np.inf, math.log(q) + pair[0]))
+    return Event(EpsilonDelta(epsilon, pair[1]), count=event.count, adjacency=event.adjacency)
+
+
+def _least_factor(price: Callable[[float], float], epsilon: float) -> float:
+    """The smallest factor with ``price(factor) <= epsilon``, rounded up; bisection on its log."""
+    low, high = -12.0, 24.0
+    if not price(math.exp(high)) <= epsilon:
+        return math.inf
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if price(math.exp(middle)) <= epsilon:
+            high = middle
+        else:
+            low = middle
+    return math.exp(high)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What the five ways say at each number of repeats.
+
+    counts ``(S,)``. values: slot -> ``(S,)``, an epsilon, or the noise factor where the budget is
+    held; NaN where a way has no answer, infinite where delta is used up. lowers: slot -> ``(S,)``,
+    below which the true price is not. waiting: slots that are still worked out.
+    """
+
+    events: tuple[Event, ...]
+    delta: float
+    counts: tuple[int, ...]
+    ways: tuple[Way, ...]
+    values: dict[str, Array]
+    lowers: dict[str, Array]
+    epsilon: float | None = None
+    waiting: frozenset[str] = frozenset()
+
+    @property
+    def unit(self) -> float:
+        """What a factor on the noise is to be multiplied by: the one amount of all events, or 1."""
+        return common_noise(self.events) or 1.0
+
+    def bound_kind(self, way: Way) -> str:
+        """``exact`` or ``upper bound``."""
+        if isinstance(way.method, Judging):
+            return way.method.kind_of(self.events)
+        return "" if way.method is None else way.method.kind
+
+    def at(self, count: int) -> Prices:
+        """The same with one more number of repeats at the end, where it is not yet among them."""
+        if count in self.counts:
+            return self
+        more = price_list(
+            self.events,
+            self.delta,
+            (count,),
+            epsilon=self.epsilon,
+            only=set(self.values) - self.waiting,
+        )
+
+        def joined(one: dict[str, Array], other: dict[str, Array]) -> dict[str, Array]:
+            return {slot: np.append(one[slot], other[slot]) for slot in one}
+
+        return replace(
+            self,
+            counts=(*self.counts, count),
+            values=joined(self.values, more.values),
+            lowers=joined(self.lowers, more.lowers),
+        )
+
+
+def price_list(
+    events: Events,
+    delta: float,
+    counts: Sequence[int] = COUNTS,
+    *,
+    epsilon: float | None = None,
+    only: Collection[str] | None = None,
+) -> Prices:
+    """The five ways' prices of the list repeated; with ``epsilon``, the noise each needs instead.
+
+    only: slots to work out [all]; the others are NaN and stand under ``waiting``.
+
+    >>> found = price_list([Event(Gaussian(20.0))], 1e-5, (1, 100))
+    >>> [round(float(found.values[slot][1]), 2) for slot in ("basic", "zcdp", "exact")]
+    [22.24, 2.52, 1.99]
+    """
+    listed, known = tuple(events), ways(events)
+    values, lowers = {}, {}
+    nothing = np.full(len(counts), np.nan)
+    for way in known:
+        low = nothing
+        if only is not None and way.slot not in only:
+            found = nothing
+        elif epsilon is not None:
+            found = way.factors(listed, epsilon, delta, counts)
+        elif isinstance(way.method, Interval) and not way.shrunk:
+            low, found = _intervals(way, listed, delta, counts)
+        else:
+            found = way.prices(listed, delta, counts)
+        values[way.slot], lowers[way.slot] = found, low
+    left = frozenset() if only is None else frozenset(values) - frozenset(only)
+    return Prices(listed, delta, tuple(counts), known, values, lowers, epsilon, left)
+
+
+def _intervals(
+    way: Way, events: Events, delta: float, counts: Sequence[int]
+) -> tuple[Array, Array]:
+    """(lower, upper) ends ``(counts,)`` of a method that encloses the true price."""
+    ends = [_interval(way, events, delta, count) for count in counts]
+    lowers, uppers = np.array(ends, dtype=float).T
+    return lowers, uppers
+
+
+def _interval(way: Way, events: Events, delta: float, count: int) -> tuple[float, float]:
+    """The ends of one count; NaN below where there is no lower one."""
+    try:
+        bound = way.bound(events, delta, count)
+    except InputError:  # beyond what the method can compute
+        return math.nan, math.inf
+    return math.nan if bound.lower is None else float(bound.lower), float(bound.epsilon)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The curve delta(epsilon) of each way: ``deltas (m,)``, slot -> ``epsilons (S, m)``."""
+
+    deltas: Array
+    epsilons: dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The best attacker's errors: ``false_alarms (m,)``, ``misses (S, m)``."""
+
+    false_alarms: Array
+    misses: Array
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The law of the privacy loss: ``losses`` and ``density``, both ``(S, m)``."""
+
+    losses: Array
+    density: Array
+
+
+Picture = Profile | Attack | Loss
+PICTURES = ("profile", "attack", "loss")
+DELTAS = np.logspace(-10.0, -1.0, 37)
+ALARMS = np.concatenate([np.linspace(0.0, 0.05, 21)[:-1], np.linspace(0.05, 1.0, 77)])
+_POINTS = 160
+
+
+def picture_of(name: str, events: Events, counts: Sequence[int]) -> Picture:
+    """One of ``PICTURES`` at each number of repeats.
+
+    Raises NotCovered where no worst pair of tables is known for the events (attack and loss).
+
+    >>> found = picture_of("attack", [Event(Gaussian(1.0))], (1,))
+    >>> round(float(np.interp(0.05, found.false_alarms, found.misses[0])), 4)
+    0.7405
+    """
+    from dpcore.accounting.losses import loss_distribution, tradeoff  # 0.4 s, when first asked
+
+    if name == "profile":
+        known = ways(events)
+        columns = [[_profile(way, events, k) for k in counts] for way in known]
+        return Profile(DELTAS, {w.slot: np.array(c) for w, c in zip(known, columns, strict=True)})
+    if name == "attack":
+        return Attack(ALARMS, np.array([tradeoff(repeated(events, k), ALARMS) for k in counts]))
+    laws = [loss_distribution(repeated(events, k), _POINTS) for k in counts]
+    return Loss(np.array([law.losses for law in laws]), np.array([law.density for law in laws]))
+
+
+def check_lawful(events: Events) -> None:
+    """Raise NotCovered where no worst pair of tables is known: there is no picture of its law."""
+    accountant("pld").check(events)
+
+
+def _profile(way: Way, events: Events, count: int) -> Array:
+    """Epsilon at each of ``DELTAS``; NaN where a delta is used up or has no theorem."""
+    found = np.full(len(DELTAS), np.nan)
+    if way.method is None:
+        return found
+    if way.method.name in SLOW:
+        return _from_law(repeated(events, count)) if way.slot == "exact" else found
+    if not way.shrunk:
+        with suppress(InputError):
+            found = np.asarray(way.method.epsilon(repeated(events, count), DELTAS))
+            return np.where(np.isfinite(found), found, np.nan)
+    for i, delta in enumerate(DELTAS):
+        with suppress(InputError):
+            found[i] = way.bound(events, float(delta), count).epsilon
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _from_law(events: Events) -> Array:
+    """The exact curve read off the privacy loss's law, on a fine grid of epsilons."""
+    from dpcore.accounting.losses import delta_curve
+
+    epsilons = np.concatenate([np.zeros(1), np.geomspace(1e-3, 1e3, 1200)])
+    found = delta_curve(events, epsilons)
+    enough = found[:, None] <= DELTAS
+    first = np.argmax(enough, axis=0)
+    return np.where(enough.any(axis=0), epsilons[first], np.nan)
+
+
+def joined(parts: Sequence[Picture]) -> Picture:
+    """Pictures of single counts as one picture, in their order."""
+    first = parts[0]
+    if isinstance(first, Profile):
+        slots = first.epsilons
+        return Profile(
+            first.deltas,
+            {
+                s: np.concatenate([p.epsilons[s] for p in parts if isinstance(p, Profile)])
+                for s in slots
+            },
+        )
+    if isinstance(first, Attack):
+        misses = [part.misses for part in parts if isinstance(part, Attack)]
+        return Attack(first.false_alarms, np.concatenate(misses))
+    laws = [part for part in parts if isinstance(part, Loss)]
+    return Loss(
+        np.concatenate([law.losses for law in laws]), np.concatenate([law.density for law in laws])
+    )
+
+
+def nothing_yet(name: str) -> Picture:
+    """The picture of one count that is still worked out."""
+    gap = np.full((1, _POINTS), np.nan)
+    if name == "profile":
+        return Profile(DELTAS, {slot: np.full((1, len(DELTAS)), np.nan) for slot in SLOTS})
+    if name == "attack":
+        return Attack(ALARMS, np.full((1, len(ALARMS)), np.nan))
+    return Loss(gap, gap)
+
+
+def slow_slots(events: Events) -> frozenset[str]:
+    """Slots whose method takes long enough to be worked out in the background."""
+    return frozenset(
+        way.slot for way in ways(events) if way.method is not None and way.method.name in SLOW
+    )
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """From ``first`` repeats on (to ``last``, if there is an end) advanced is below basic."""
+
+    first: int | None
+    last: int | None = None
+
+
+def crossover(events: Events, delta: float, most: int = COUNTS[-1]) -> Crossover:
+    """Where advanced composition drops below plain adding, to the single repeat.
+
+    >>> crossover([Event(Gaussian(1000.0))], 1e-5).first
+    25
+    """
+    basic, advanced = ways(events)[:2]
+    if basic.method is None or advanced.method is None:
+        return Crossover(None)
+
+    def both(counts: Sequence[int]) -> tuple[Array, Array]:
+        return basic.prices(events, delta, counts), advanced.prices(events, delta, counts)
+
+    def gains(count: int) -> bool:
+        adding, other = both([count])
+        return bool(other[0] < adding[0])
+
+    whole = [count for count in COUNTS if count <= most]
+    adding, other = both(whole)
+    priced = np.isfinite(adding)  # until delta is used up
+    counts = [count for count, known in zip(whole, priced, strict=True) if known]
+    cheaper = other[priced] < adding[priced]
+    if not cheaper.any():
+        return Crossover(None)
+    start = int(np.argmax(cheaper))
+    stop = start + int(np.argmin(cheaper[start:]))
+    first = _turn(gains, counts[start - 1] if start else 0, counts[start], wanted=True)
+    if cheaper[start:].all():
+        return Crossover(first)
+    return Crossover(first, _turn(gains, counts[stop - 1], counts[stop], wanted=False) - 1)
+
+
+def _turn(gains: Callable[[int], bool], low: int, high: int, *, wanted: bool) -> int:
+    """The first count after ``low`` (not so) up to ``high`` (so) where ``gains`` is as wanted."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if gains(middle) == wanted:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def shares_asked(events: Events, count: int) -> float:
+    """Sum of the deltas that single releases are given in ``count`` repeats."""
+    return count * sum(event.count * (event.delta_each or 0.0) for event in events)
+
+
+def common_noise(events: Events) -> float | None:
+    """The one amount of noise of all events, or ``None`` where they differ."""
+    amounts = {float(noise_of(event)) for event in events}
+    return amounts.pop() if len(amounts) == 1 else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method in the table of all: a bound, or the sentence with which it refuses."""
+
+    name: str
+    title: str
+    bound: Bound | None
+    refusal: str = ""
+
+
+def all_methods(
+    events: Events, delta: float, count: int, names: Sequence[str] | None = None
+) -> tuple[Row, ...]:
+    """Every registered method's answer for ``count`` repeats; refusals last."""
+    rows = [one_row(name, events, delta, count) for name in names or ACCOUNTANTS]
+    return tuple(sorted(rows, key=lambda row: row.bound is None))
+
+
+def one_row(name: str, events: Events, delta: float, count: int) -> Row:
+    """One method's answer."""
+    method = accountant(name)
+    try:
+        bound = compose(repeated(events, count), method, delta=delta)
+    except InputError as refusal:
+        return Row(name, method.title, None, str(refusal))
+    return Row(name, method.title, bound)
+
+
+def agreements(rows: Sequence[Row], events: Events) -> tuple[str, ...]:
+    """What must agree, and whether it does, in sentences."""
+    found = {row.name: row.bound for row in rows if row.bound is not None}
+    said = []
+    plain = all(e.sampling == "none" and isinstance(e.mechanism, Gaussian) for e in events)
+    if plain and {"zcdp_tight", "rdp"} <= set(found):
+        one, two = float(found["zcdp_tight"].epsilon), float(found["rdp"].epsilon)
+        said.append(
+            f"zCDP (tight) and Renyi must agree for Gaussian noise, and "
+            f"{_agree(abs(one - two) <= 1e-6 * max(one, two))}."
+        )
+    if {"exact", "pld"} <= set(found):
+        exact, pld = found["exact"], found["pld"]
+        lower = pld.epsilon if pld.lower is None else pld.lower
+        inside = (
+            float(lower) * (1 - 1e-6) <= float(exact.epsilon) <= float(pld.epsilon) * (1 + 1e-6)
+        )
+        said.append(
+            "The exact price must lie in the interval of the privacy-loss distribution, and "
+            f"{'does' if inside else 'does NOT'}."
+        )
+    return tuple(said)
+
+
+def _agree(holds: bool) -> str:
+    return "do" if holds else "do NOT"

@@ -1,0 +1,369 @@
+"""The picture of what releases cost together: five bars at one number of repeats, one curve beside.
+
+Everything drawn is a price that some theorem gives; between two counts the picture jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.evaluation.composition import Attack, Loss, Picture, Prices, Profile, Way
+from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene
+from dpcore.privacy.adjacency import protects
+from dpcore.privacy.guarantee import show, show_bound
+
+Array = NDArray[np.float64]
+
+COLOURS = {"exact": 0, "zcdp": 1, "ma": 2, "basic": 3, "advanced": 4}
+"""As on Explore, so that a way of counting keeps its colour from page to page."""
+BARS, CURVE = "bars", "curve"
+HEIGHT = 470
+TIPS = {
+    "linear": "Adds up the price of every release.",
+    "advanced": "Grows with the square root of the number of releases, but starts higher.",
+    "zcdp": "Adds up one number a release, its concentrated divergence, then converts it to ε.",
+    "ma": "Adds up moments of the privacy loss and takes the best of them.",
+    "rdp": "Adds up the Renyi divergence at every order and takes the best order.",
+    "wbk27": "Renyi divergences of releases on samples of fixed size (Wang et al. 2019).",
+    "exact": "Follows the whole law of the privacy loss: no way of counting can show less.",
+    "pld": "Composes the whole law of the privacy loss numerically, from above and below.",
+}
+_TICKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
+_LONGEST, _SHORTEST = 1e4, 1e-3  # where an axis of prices ends
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Words of the scene besides numbers.
+
+    repeats: what is counted, in the plural; one: in the singular. slots: texts elsewhere on the
+    page, one a count.
+    """
+
+    repeats: str = "releases"
+    one: str = "release"
+    slots: dict[str, tuple[str, ...]] | None = None
+
+    def counted(self, count: int) -> str:
+        """A number of them.
+
+        >>> Texts().counted(1), Texts().counted(2000)
+        ('1 release', '2,000 releases')
+        """
+        return f"{count:,} {self.one if count == 1 else self.repeats}"
+
+
+def prices_scene(
+    prices: Prices,
+    texts: Texts | None = None,
+    picture: Picture | Prices | None = None,
+    *,
+    count: int | None = None,
+    positions: tuple[int, ...] | None = None,
+) -> Scene:
+    """Bars at the current count beside a picture: the prices against the count, unless another is
+    given (other prices, such as the noise that a budget needs, are drawn against the count too).
+
+    count: the current one [the first]. positions: the count of each position of the slider.
+    """
+    texts = texts or Texts()
+    step = prices.counts.index(count) if count is not None else 0
+    if picture is None or isinstance(picture, Prices):
+        beside = _curve_panel(picture or prices, texts)
+    else:
+        beside = _picture_panel(picture, prices)
+    return Scene(
+        steps=tuple(float(k) for k in prices.counts),
+        step_labels=tuple(f"{k:,}" for k in prices.counts),
+        panels=(_bars_panel(prices, texts), beside),
+        slots=texts.slots or {},
+        step=step,
+        positions=positions,
+        symbol="k",
+    )
+
+
+def _held(prices: Prices) -> str:
+    """At which delta, and who is protected."""
+    return f"δ = {show(prices.delta)}, {protects(prices.events[0].adjacency)}"
+
+
+def _shown(prices: Prices) -> dict[str, Array]:
+    """Epsilons, or amounts of noise where the budget is held."""
+    unit = 1.0 if prices.epsilon is None else prices.unit
+    return {slot: unit * values for slot, values in prices.values.items()}
+
+
+def _bars_panel(prices: Prices, texts: Texts) -> Panel:
+    shown = _shown(prices)
+    counts = range(len(prices.counts))
+    table = np.stack([shown[way.slot] for way in prices.ways], axis=1)
+    labels = tuple(
+        tuple(_label(prices, way, float(shown[way.slot][s])) for way in prices.ways) for s in counts
+    )
+    notes = tuple(tuple(_note(prices, way, s) for way in prices.ways) for s in counts)
+    budget = prices.epsilon is not None
+    what = "Noise needed" if budget else "Price ε"
+    who = protects(prices.events[0].adjacency)
+    held = f"δ = {show(prices.delta)}"
+    at = f"ε = {show(prices.epsilon or 0)}, " if budget else ""
+    return Panel(
+        id=BARS,
+        title=what,
+        subtitle=tuple(
+            f"k = {k:,}, " + (f"{at}{held}" if budget else f"{held}, {who}") for k in prices.counts
+        ),
+        alt=tuple(
+            f"{texts.counted(k)} at {at}{_held(prices)}: "
+            + "; ".join(
+                f"{way.title} {label}" for way, label in zip(prices.ways, labels[s], strict=True)
+            )
+            + "."
+            for s, k in enumerate(prices.counts)
+        ),
+        x=Axis(_value_label(prices), (0.0, 1.0)),
+        y=Axis("way of counting", (0.0, 1.0)),
+        layers=(
+            Bars(
+                np.where(np.isfinite(table), table, np.nan),
+                names=tuple(way.title for way in prices.ways),
+                labels=labels,
+                notes=notes,
+                tips=tuple(way.refusal or TIPS[way.name] for way in prices.ways),
+                colours=tuple(COLOURS[way.slot] for way in prices.ways),
+            ),
+        ),
+        height=HEIGHT,
+        bare=True,
+    )
+
+
+def _label(prices: Prices, way: Way, value: float) -> str:
+    """A bar's number, or in a few words why there is none."""
+    if np.isfinite(value):
+        return show_bound(value)
+    if way.method is None:
+        return "no theorem for these releases"
+    if np.isinf(value) and prices.epsilon is not None:
+        return "out of reach for any noise"
+    if np.isinf(value):
+        return "δ is used up: no price" if way.slot in ("basic", "advanced") else "no bound"
+    return "working it out…" if way.slot in prices.waiting else "let go: then it is worked out"
+
+
+def _note(prices: Prices, way: Way, step: int) -> str:
+    """Exact or upper bound; with its lower end where there is one."""
+    value, low = prices.values[way.slot][step], prices.lowers[way.slot][step]
+    if not np.isfinite(value):
+        return ""
+    kind = prices.bound_kind(way)
+    if np.isfinite(low) and low < value * (1.0 - 1e-4):
+        return f"true price at least {show(float(low))}"
+    return f"{kind}, after sampling" if way.shrunk else kind
+
+
+def _value_label(prices: Prices) -> str:
+    held = f"δ = {show(prices.delta)}"
+    if prices.epsilon is None:
+        return f"ε ({held})"
+    what = "noise / sensitivity" if prices.unit != 1.0 else "factor on the noise"
+    return f"{what} (ε = {show(prices.epsilon)}, {held})"
+
+
+def _curve_panel(prices: Prices, texts: Texts) -> Panel:
+    shown = _shown(prices)
+    order = np.argsort(prices.counts)
+    counts = np.array(prices.counts, dtype=float)
+    layers: list[Layer] = []
+    for way in prices.ways:
+        values = np.where(np.isfinite(shown[way.slot]), shown[way.slot], np.nan)
+        if not np.isfinite(values).any():
+            continue
+        colour = COLOURS[way.slot]
+        known = order[np.isfinite(values[order])]
+        layers.append(
+            Curve(
+                counts[known],
+                values[known],
+                colour=colour,
+                label=way.title,
+                bold=way.slot == "exact",
+                name=way.title,
+            )
+        )
+    drawn = list(layers)
+    first = True
+    for way in prices.ways:
+        if np.isfinite(shown[way.slot]).any():
+            layers.append(Cursor(counts, shown[way.slot], colour=COLOURS[way.slot], line=first))
+            first = False
+    budget = prices.epsilon is not None
+    return Panel(
+        id=CURVE,
+        title="Noise against k" if budget else "Price against k",
+        subtitle="the longer the list, the more noise" if budget else "both axes in tenfold steps",
+        alt=tuple(f"Curves of {len(drawn)} ways of counting; k is {k:,}." for k in prices.counts),
+        x=Axis(
+            f"number of {texts.repeats} k",
+            (float(counts.min()), max(float(counts.max()), 2.0)),
+            "log",
+            _TICKS,
+        ),
+        y=Axis(_value_label(prices), _range([shown[way.slot] for way in prices.ways]), "log"),
+        layers=tuple(layers),
+        height=HEIGHT,
+    )
+
+
+def _range(series: Sequence[Array]) -> tuple[float, float]:
+    """A log range that holds the finite values, within reason."""
+    values = np.concatenate(list(series))
+    values = values[np.isfinite(values) & (values > 0.0)]
+    if not len(values):
+        return 0.1, 10.0
+    low = max(float(values.min()), float(values.max()) * 1e-7)
+    return low * 0.8, float(values.max()) * 1.25
+
+
+def _picture_panel(picture: Picture, prices: Prices) -> Panel:
+    match picture:
+        case Profile():
+            return _profile_panel(picture, prices)
+        case Attack():
+            return _attack_panel(picture, prices)
+        case Loss():
+            return _loss_panel(picture, prices)
+
+
+def _epsilon_range(picture: Profile) -> tuple[float, float]:
+    """Where the curves are, without the far left end that only huge deltas reach."""
+    low, high = _range(list(picture.epsilons.values()))
+    return max(low, min(0.01, high / 10.0)), high
+
+
+_DECADES = tuple(10.0**p for p in range(-9, 7))
+
+
+def _waiting(rows: Array, said: str) -> tuple[str, ...]:
+    """What a subtitle says at each count: ``said``, or that the picture is not there yet."""
+    ready = [bool(np.isfinite(row).any()) for row in rows]
+    return tuple(said if there else "working it out…" for there in ready)
+
+
+def _profile_panel(picture: Profile, prices: Prices) -> Panel:
+    layers: list[Layer] = [Rule(prices.delta, f"δ of the bars: {show(prices.delta)}")]
+    for way in prices.ways:
+        epsilons = picture.epsilons[way.slot]
+        if np.isfinite(epsilons).any():
+            deltas = np.broadcast_to(picture.deltas, epsilons.shape)
+            layers.append(
+                Curve(
+                    epsilons,
+                    np.where(np.isfinite(epsilons), deltas, np.nan),
+                    colour=COLOURS[way.slot],
+                    label=way.title,
+                    bold=way.slot == "exact",
+                    name=way.title,
+                )
+            )
+    return Panel(
+        id="profile",
+        title="δ against ε",
+        subtitle="one list of releases has a whole curve of prices",
+        alt=tuple(
+            f"At each ε, the smallest δ that each way proves for k = {k:,}." for k in prices.counts
+        ),
+        x=Axis("ε", _epsilon_range(picture), "log", _DECADES),
+        y=Axis(
+            "δ",
+            (float(picture.deltas[0]), float(picture.deltas[-1])),
+            "log",
+            (1e-9, 1e-7, 1e-5, 1e-3, 1e-1),
+        ),
+        layers=tuple(layers),
+        height=HEIGHT,
+    )
+
+
+def _attack_panel(picture: Attack, prices: Prices) -> Panel:
+    alarms, misses = picture.false_alarms, picture.misses
+    at = [float(np.interp(0.05, alarms, row)) for row in misses]
+    return Panel(
+        id="attack",
+        title="The best attacker",
+        subtitle=_waiting(misses, "nobody gets below the bold curve"),
+        alt=tuple(
+            f"k = {k:,}: at 5% false alarms at least {m:.0%} misses; blind guessing has 95%."
+            if np.isfinite(m)
+            else f"k = {k:,}: not worked out yet."
+            for k, m in zip(prices.counts, at, strict=True)
+        ),
+        x=Axis("false alarms (share)", (0.0, 1.0)),
+        y=Axis("misses (share)", (0.0, 1.0)),
+        layers=(
+            Curve([0.0, 1.0], [1.0, 0.0], colour=5, label="blind guess", name="blind guess"),
+            Curve(
+                np.broadcast_to(alarms, misses.shape),
+                misses,
+                colour=COLOURS["exact"],
+                label="best attacker",
+                bold=True,
+                name="best attacker",
+            ),
+        ),
+        height=HEIGHT,
+    )
+
+
+def _loss_panel(picture: Loss, prices: Prices) -> Panel:
+    """The bump of the current count, over those of some shorter lists."""
+    peak = np.fmax.reduce(picture.density, axis=1, initial=0.0)
+    heights = picture.density / np.where(peak > 0.0, peak, 1.0)[:, None]
+    ready = [s for s in range(len(prices.counts)) if np.isfinite(picture.losses[s]).any()]
+    shown = [s for s in ready if prices.counts[s] in _BUMPS and s < len(prices.counts)]
+    layers: list[Layer] = [
+        Curve(
+            picture.losses[s],
+            heights[s],
+            colour=5,
+            label_at="none",
+            name=f"k = {prices.counts[s]:,}",
+        )
+        for s in shown
+    ]
+    layers.append(
+        Curve(
+            picture.losses,
+            heights,
+            colour=COLOURS["exact"],
+            label=tuple(f"k = {k:,}" for k in prices.counts),
+            bold=True,
+            name="current k",
+        )
+    )
+    prices_now = prices.values["exact"]
+    layers.append(Cursor(prices_now, np.full(len(prices.counts), np.nan)))
+    ends = picture.losses[[s for s in ready if prices.counts[s] <= 100] or ready]
+    low, high = (float(np.nanmin(ends)), float(np.nanmax(ends))) if ready else (-1.0, 1.0)
+    return Panel(
+        id="loss",
+        title="The privacy loss",
+        subtitle=_waiting(picture.losses, "upright line: ε; what lies beyond it weighs δ"),
+        alt=tuple(
+            f"Law of the privacy loss after k = {k:,}: farther right and wider with every one."
+            for k in prices.counts
+        ),
+        x=Axis(
+            "privacy loss (log of how much likelier one table is)", (low, max(high, low + 1e-6))
+        ),
+        y=Axis("likelihood (highest = 1)", (0.0, 1.08)),
+        layers=tuple(layers),
+        height=HEIGHT,
+    )
+
+
+_BUMPS = (1, 2, 5, 10, 20, 50, 100)

@@ -1,0 +1,251 @@
+"""Compose in a real browser: the bars follow the hand, and the link brings everything back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from app.scripts.stage import wait_until_complete
+from dpcore.accounting import compose
+from dpcore.privacy import Event, Gaussian
+
+THUMB = ".st-key-repeats_step [role=slider], .st-key-repeats_step input[type=range]"
+BOX = ".st-key-repeats_exact input"
+IDLE = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+# Streamlit looks for its own server below the page's name first, and then where it is.
+ELSEWHERE = "Failed to load resource: the server responded with a status of 404 (Not Found)"
+
+RECORD = """
+() => {
+  const root = document.querySelector(".dpl");
+  window.seen = [];
+  new MutationObserver(() => window.seen.push({
+    time: performance.now(), k: root.dataset.epsilon, ms: Number(root.dataset.ms),
+    values: [...document.querySelectorAll("[data-bar]")].map((b) => Number(b.dataset.value)),
+    widths: [...document.querySelectorAll(".dpl-bar")].map((b) => Number(b.getAttribute("width"))),
+    cursor: document.querySelector('[data-panel="curve"] .dpl-cursor')?.getAttribute("x1"),
+    promise: document.querySelector("[data-live=promise]").textContent,
+  })).observe(root, { attributes: true, attributeFilter: ["data-updates"] });
+}
+"""
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Any], visits: Any) -> Iterator[Any]:
+    yield new_page()
+    assert visits.outside == []
+    assert [error for error in visits.errors if error != ELSEWHERE] == []
+
+
+@pytest.fixture
+def composed(page: Any, server: Any) -> Callable[..., Any]:
+    """``composed(link)`` opens the page and waits for the first bars."""
+
+    def open_link(link: str = "") -> Any:
+        page.goto(f"{server(None)}/compose{link}")
+        page.wait_for_selector(".dpl[data-step]", timeout=30_000)
+        page.wait_for_function(IDLE)
+        return page
+
+    return open_link
+
+
+def bars(page: Any) -> dict[str, str]:
+    """name -> what stands at the end of the bar."""
+    return dict(
+        page.locator("[data-bar]").evaluate_all(
+            "n => n.map(b => [b.dataset.bar, b.querySelector('.dpl-barlabel').textContent])"
+        )
+    )
+
+
+def grasp(page: Any) -> tuple[float, float, float, float]:
+    x, y = page.locator(THUMB).first.evaluate(
+        "n => { const b = (n.closest('[class*=humb]') ?? n.parentElement)"
+        ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] }"
+    )
+    track = page.locator(".st-key-repeats_step [data-testid=stSlider]").bounding_box()
+    return x, y, track["x"], track["width"]
+
+
+def test_the_bars_follow_the_hand_without_asking_the_server(
+    composed: Any, record_property: Any
+) -> None:
+    page = composed()
+    page.evaluate(RECORD)
+    x, y, left, width = grasp(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    began = page.evaluate("performance.now()")
+    for i in range(1, 61):
+        page.mouse.move(left + width * (i / 61), y)
+    page.wait_for_timeout(60)
+    seen = page.evaluate("window.seen")
+    rate = len(seen) / (seen[-1]["time"] - began) * 1000
+    worst = max(one["ms"] for one in seen)
+    print(f"{len(seen)} updates, {rate:.0f} a second, slowest drawing {worst:.1f} ms")
+    record_property("updates_per_second", rate)
+    assert page.url.endswith("/compose"), "Streamlit was asked before the release"
+    assert page.locator(BOX).input_value() == "100"
+    assert len(seen) >= 20
+    assert rate >= 20
+    for before, after in pairwise(seen):
+        assert before["k"] != after["k"]
+        assert before["values"] != after["values"]
+        assert before["cursor"] != after["cursor"]
+        assert before["promise"] != after["promise"]
+    for one in seen[::7]:
+        events = [Event(Gaussian(20.0), count=int(one["k"].replace(",", "")))]
+        for i, method in enumerate(("linear", "advanced", "zcdp", "ma", "exact")):
+            epsilon = float(compose(events, method, delta=1e-5).epsilon)
+            assert one["values"][i] == pytest.approx(epsilon, rel=1e-4)
+        longest = max(one["values"])
+        shares = [value / longest for value in one["values"]]
+        drawn = [width / max(one["widths"]) for width in one["widths"]]
+        assert drawn == pytest.approx(shares, abs=0.02)
+    page.mouse.up()
+    label = seen[-1]["k"]
+    page.wait_for_function(
+        "([box, k]) => document.querySelector(box).value === k"
+        " && new URLSearchParams(location.search).get('k') === k",
+        arg=[BOX, label.replace(",", "")],
+        timeout=15_000,
+    )
+    assert page.evaluate("document.querySelector('.dpl').dataset.epsilon") == label
+
+
+def test_the_crossover_is_in_reach_of_the_slider(composed: Any) -> None:
+    """At the k that the sentence names advanced is the shorter bar; one before, it is not."""
+    page = composed()
+    said = page.locator("[data-live=sentence]").inner_text()
+    first = int(said.split("from ")[1].split(" on")[0].replace(",", ""))
+    for k, wanted in ((first, True), (first - 1, False)):
+        page.locator(BOX).fill(str(k))
+        page.locator(BOX).press("Enter")
+        page.wait_for_function(f"document.querySelector('.dpl').dataset.epsilon === '{k:,}'")
+        values = page.locator("[data-bar]").evaluate_all("n => n.map(b => Number(b.dataset.value))")
+        assert (values[1] < values[0]) is wanted
+
+
+def test_a_link_and_the_back_button_bring_the_same_page_back(composed: Any) -> None:
+    page = composed("?hold=budget&epsilon=2&k=30")
+    before = bars(page)
+    page.reload()
+    page.wait_for_selector(".dpl[data-step]", timeout=30_000)
+    assert bars(page) == before
+    page.get_by_role("radio", name="the noise").or_(
+        page.get_by_role("button", name="the noise")
+    ).first.click()
+    page.wait_for_function("!location.search.includes('hold')")
+    page.wait_for_function(IDLE)
+    assert bars(page) != before
+    page.wait_for_timeout(2500)  # until an old address is no longer taken for a late one
+    page.go_back()
+    page.wait_for_function(
+        "label => document.querySelector('.dpl-barlabel')?.textContent === label",
+        arg=before["Basic"],
+        timeout=15_000,
+    )
+    assert "hold=budget" in page.url
+
+
+def test_the_bar_on_top_leads_from_page_to_page_and_each_keeps_its_choices(
+    page: Any, server: Any
+) -> None:
+    page.goto(f"{server(None)}/?epsilon=2&data=generated&made=200x2x2x1")
+    wait_until_complete(page)
+    page.get_by_role("link", name="Compose").click()
+    page.wait_for_selector("[data-bar]", timeout=20_000)
+    page.locator(BOX).fill("30")
+    page.locator(BOX).press("Enter")
+    page.wait_for_function("location.search.includes('k=30')")
+    page.get_by_role("link", name="Explore").click()
+    page.wait_for_selector('[data-panel="private"]', timeout=20_000)
+    page.wait_for_function("location.search.includes('epsilon=2')")
+    wait_until_complete(page)
+    assert page.evaluate("document.querySelector('.dpl').dataset.epsilon") == "2.00"
+    page.get_by_role("link", name="Compose").click()
+    page.wait_for_selector("[data-bar]", timeout=20_000)
+    page.wait_for_function("location.search.includes('k=30')")
+    assert page.locator(BOX).input_value() == "30"
+
+
+def test_slow_prices_arrive_while_the_others_are_there(composed: Any) -> None:
+    page = composed("?preset=vips_lda")
+    assert bars(page)["Basic"][0].isdigit()
+    page.wait_for_function(
+        "[...document.querySelectorAll('.dpl-barlabel')].every(n => /^\\d/.test(n.textContent))",
+        timeout=30_000,
+    )
+    found = bars(page)
+    assert float(found["Loss distribution"]) == pytest.approx(0.984, abs=2e-3)
+    assert float(found["Wang et al., classic"]) == pytest.approx(2.39, abs=0.011)
+
+
+@pytest.mark.parametrize("show", ["profile", "attack", "loss", "noise"])
+def test_every_picture_moves_with_the_slider(composed: Any, show: str) -> None:
+    page = composed(f"?show={show}")
+    panel = page.locator(".dpl-card").nth(1)
+
+    def drawn() -> str:
+        return str(panel.locator("svg").inner_html())
+
+    before = drawn()
+    page.locator(THUMB).first.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.dpl').dataset.epsilon === '120'")
+    assert drawn() != before
+
+
+def test_all_methods_are_listed_when_the_drawer_is_opened(composed: Any) -> None:
+    page = composed()
+    page.get_by_text("More methods").click()
+    page.wait_for_function("document.querySelectorAll('.dp-methods tbody tr').length >= 11")
+    assert page.get_by_text("must agree").count() == 1
+
+
+def test_nothing_overflows_and_dark_follows_the_system(
+    new_page: Callable[..., Any], server: Any
+) -> None:
+    for width, theme in ((1280, "dark"), (1920, "light")):
+        page = new_page(width, 1000, theme)
+        page.goto(f"{server(None)}/compose")
+        page.wait_for_selector(f".dpl[data-theme={theme}]", timeout=30_000)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        inside = page.evaluate(
+            "[...document.querySelectorAll('.dpl-barlabel')].every(n => {"
+            " const card = n.closest('.dpl-card').getBoundingClientRect();"
+            " return n.getBoundingClientRect().right <= card.right })"
+        )
+        assert inside
+
+
+def test_a_line_that_is_typed_is_priced_and_stands_in_the_link(composed: Any) -> None:
+    page = composed("?lines=g7~3~f&k=1")
+    before = bars(page)
+    page.get_by_role("button", name="What is released").click()
+    cells = page.locator("[data-testid=stDataFrame] canvas").first
+    cells.wait_for()
+    page.wait_for_selector("#glide-cell-2-0, #glide-cell-3-0", state="attached")
+    page.wait_for_timeout(500)  # the drawer opens with a transition
+    for column, value in ((1, "14"), (2, "12")):  # noise, times
+        box = cells.bounding_box()
+        page.mouse.click(box["x"] + 60, box["y"] + 35 + 12)
+        for _ in range(column):
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("input.gdg-input:focus")
+        page.wait_for_timeout(100)  # the cell opens with a transition, and loses keys until then
+        page.keyboard.type(value)
+        page.wait_for_timeout(100)
+        page.keyboard.press("Enter")
+        page.wait_for_function(IDLE)
+    page.wait_for_function("decodeURIComponent(location.search).includes('lines=g14~12~f')")
+    page.wait_for_function(IDLE)
+    found = bars(page)
+    assert found["Exact"] == before["Exact"], "12 releases of twice the noise cost what 3 did"
+    assert found["Basic"] != before["Basic"]
+    assert page.locator("[data-testid=stDataFrame]").count() == 1, "the drawer was closed"

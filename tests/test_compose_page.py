@@ -1,0 +1,591 @@
+"""Compose: every choice renders, and each number on the page is the accountants' own."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import compute
+from app.composing import (
+    MOST,
+    PRESETS,
+    SHOWS,
+    Composition,
+    Line,
+    from_query,
+    imported,
+    opening,
+)
+from app.exports import account_command, account_questions, account_script
+from app.releases import edited_lines
+from app.wording import finding, said_of
+from dpcore.accounting import ACCOUNTANTS, calibrate, compose
+from dpcore.errors import InputError
+from dpcore.evaluation.composition import (
+    COUNTS,
+    SLOTS,
+    Crossover,
+    agreements,
+    all_methods,
+    crossover,
+    picture_of,
+    price_list,
+    repeated,
+    shrunk_pairs,
+    ways,
+)
+from dpcore.figures.composition import prices_scene
+from dpcore.figures.plotly import figure
+from dpcore.figures.scene import Axis, Bars, Panel, Scene
+from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
+from dpcore.privacy.guarantee import show_bound
+
+PATIENCE = 60
+PAGE = """
+import streamlit as st
+from app.components import frame
+from app.views.compose import page
+st.set_page_config(layout="wide")
+frame()
+page()
+"""
+
+
+@pytest.fixture(autouse=True)
+def one_step_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One answer is worked out at once, and nothing more: nothing outlives a test."""
+
+    def at_once(desk: compute.Desk, key: Any, work: Callable[[], None]) -> None:
+        desk.waiting.pop(key, None)
+        work()
+
+    monkeypatch.setattr(compute, "_in_background", at_once)
+
+
+def opened(**query: str) -> AppTest:
+    """The page as a visitor finds it who follows this link."""
+    page = AppTest.from_string(PAGE, default_timeout=PATIENCE)
+    for name, value in query.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+def healthy(page: AppTest) -> AppTest:
+    assert [e.message for e in page.exception] == []
+    assert [e.value for e in page.error] == []
+    assert scene(page)["panels"]
+    return page
+
+
+def _all(block: Any, skip: str = "") -> Iterator[Any]:
+    for child in block.children.values():
+        if skip and child.type == skip:
+            continue
+        if hasattr(child, "children"):
+            yield from _all(child, skip)
+        else:
+            yield child
+
+
+def texts(page: AppTest) -> list[str]:
+    return [node.value for node in _all(page.main) if node.type == "html"]
+
+
+def scene(page: AppTest) -> dict[str, Any]:
+    found = [node for node in _all(page.main) if node.type == "bidi_component"]
+    assert len(found) == 1
+    return dict(json.loads(found[0].proto.json)["scene"])
+
+
+def bars(page: AppTest) -> dict[str, tuple[float | None, str]]:
+    """name -> (value, label) at the current count."""
+    now = scene(page)
+    layer = now["panels"][0]["layers"][0]
+    step = now["step"]
+    rows = zip(layer["names"], layer["values"][step], layer["labels"][step], strict=True)
+    return {name: (value, label) for name, value, label in rows}
+
+
+def control(page: AppTest, kind: str, label: str) -> Any:
+    found = [one for one in getattr(page, kind) if one.label.startswith(label)]
+    assert len(found) == 1, (kind, label)
+    return found[0]
+
+
+# ---------------------------------------------------------------- the first screen
+
+
+@pytest.fixture(scope="module")
+def first() -> AppTest:
+    return healthy(opened())
+
+
+def test_the_first_screen_holds_five_controls_two_figures_and_60_words(first: AppTest) -> None:
+    shown = list(_all(first.main, skip="popover"))
+    kinds = ("selectbox", "select_slider", "slider", "button_group", "number_input", "radio")
+    controls = [node.label for node in shown if node.type in kinds]
+    assert len([label for label in controls if label != "Exact k"]) <= 5, controls
+    assert len(scene(first)["panels"]) == 2
+    html = [h for h in texts(first) if "<style" not in h]
+    words = re.findall(
+        r"[^\W\d_][\w'’-]*", " ".join(unescape(re.sub("<[^>]+>", " ", h)) for h in html)
+    )
+    assert len(words) <= 75
+    prose = [h for h in html if "<h1" in h or "dp-lead" in h or 'data-live="sentence"' in h]
+    assert len(re.findall(r"[^\W\d_][\w'’-]*", re.sub("<[^>]+>", " ", " ".join(prose)))) <= 60
+
+
+def test_five_prices_are_those_of_compose(first: AppTest) -> None:
+    events = [Event(Gaussian(20.0), count=100)]
+    methods = {
+        "Basic": "linear",
+        "Advanced": "advanced",
+        "zCDP": "zcdp",
+        "Moments accountant": "ma",
+        "Exact": "exact",
+    }
+    found = bars(first)
+    assert list(found) == list(methods)
+    for name, method in methods.items():
+        epsilon = float(compose(events, method, delta=1e-5).epsilon)
+        value, label = found[name]
+        assert value == pytest.approx(epsilon, rel=1e-4)
+        assert label == show_bound(epsilon)
+
+
+def test_every_step_of_the_scene_has_the_prices_of_its_count(first: AppTest) -> None:
+    now = scene(first)
+    assert now["steps"] == [float(k) for k in COUNTS]
+    for step in (0, 9, len(COUNTS) - 1):
+        for i, method in enumerate(("linear", "advanced", "zcdp", "ma", "exact")):
+            events = [Event(Gaussian(20.0), count=COUNTS[step])]
+            epsilon = compose(events, method, delta=1e-5).epsilon
+            drawn = now["panels"][0]["layers"][0]["values"][step][i]
+            assert drawn == pytest.approx(float(epsilon), rel=1e-4)
+
+
+def test_every_epsilon_has_its_delta_and_adjacency_beside_it(first: AppTest) -> None:
+    now = scene(first)
+    assert "δ = 0.00001, replacing one person's row" in now["panels"][0]["subtitle"][now["step"]]
+    assert all(
+        "δ = 0.00001, replacing one person's row" in line for line in now["slots"]["promise"]
+    )
+    assert "δ = 0.00001" in now["panels"][1]["y"]["label"]
+    assert {note for row in now["panels"][0]["layers"][0]["notes"] for note in row} == {
+        "upper bound",
+        "exact",
+    }
+
+
+def test_alt_texts_hold_the_current_numbers(first: AppTest) -> None:
+    now = scene(first)
+    assert bars(first)["Exact"][1] in now["panels"][0]["alt"][now["step"]]
+
+
+# ---------------------------------------------------------------- the crossover
+
+
+@pytest.mark.parametrize("noise", [10.0, 20.0, 50.0, 1000.0])
+def test_the_crossover_is_where_advanced_drops_below_basic(noise: float) -> None:
+    events = (Event(Gaussian(noise)),)
+    found = crossover(events, 1e-5).first
+    assert found is not None
+
+    def cheaper(count: int) -> bool:
+        many = repeated(events, count)
+        advanced, basic = (compose(many, m, delta=1e-5).epsilon for m in ("advanced", "linear"))
+        return bool(advanced < basic)
+
+    assert cheaper(found)
+    assert not cheaper(found - 1)
+    page = opened(lines=str(Line(noise=noise)), k="1")
+    said = next(text for text in texts(page) if 'data-live="sentence"' in text)
+    assert f"Up to {found - 1:,} releases, adding is cheaper; from <b>{found:,}</b> on" in said
+
+
+def test_a_crossover_that_is_not_there_or_ends_is_said() -> None:
+    assert crossover((Event(Gaussian(1.0)),), 1e-5).first is None
+    assert "never" in said_of(Crossover(None), "releases")
+    assert "up to 70" in said_of(Crossover(3, 70), "releases")
+    assert "from the first on" in said_of(Crossover(1), "releases")
+
+
+# ---------------------------------------------------------------- presets
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_opens(name: str) -> None:
+    page = healthy(opened(preset=name))
+    assert any(value is not None for value, _ in bars(page).values())
+    assert control(page, "selectbox", "Start from").value == name
+
+
+TRUNCATED = {0.8: 0.8162, 0.025: 0.02577, 0.05: 0.0520, 3.34: 3.3683, 2.55: 2.576}
+"""Printed numbers that recounting does not give to the digit, and what it gives."""
+
+
+@pytest.mark.parametrize("name", [n for n, p in PRESETS.items() if p.printed])
+def test_printed_numbers_are_recounted_by_the_papers_own_way(name: str) -> None:
+    asked = opening(name)
+    for k, printed, slot in PRESETS[name].printed:
+        way = next(way for way in ways(asked.events) if way.slot == slot)
+        ours = float(way.bound(asked.events, asked.delta, k).epsilon)
+        assert ours == pytest.approx(TRUNCATED.get(printed, printed), rel=6e-3)
+
+
+@pytest.mark.parametrize(("name", "shares"), [("dpem_10_ggg", 420), ("dpem_10_llg", 200)])
+def test_the_printed_advanced_setting_is_infeasible(name: str, shares: int) -> None:
+    asked = opening(name)
+    prices = price_list(asked.events, asked.delta, (asked.k,))
+    assert np.isinf(prices.values["advanced"][0])
+    said = finding(asked, prices)
+    assert "advanced composition is impossible" in said
+    assert f"{shares * 1e-6:.5f}".rstrip("0") in said
+    feasible = opening(name.replace("10", "3"))
+    prices = price_list(feasible.events, feasible.delta, (feasible.k,))
+    assert np.isfinite(prices.values["advanced"][0])
+    assert "impossible" not in finding(feasible, prices)
+
+
+def test_without_replacement_the_true_price_is_an_interval() -> None:
+    page = opened(preset="vips_lda")
+    for _ in range(4):
+        healthy(page.run())
+    assert bars(page)["Loss distribution"][0] == pytest.approx(0.984, abs=2e-3)
+    notes = scene(page)["panels"][0]["layers"][0]["notes"]
+    assert "true price at least 0.932" in notes[scene(page)["step"]]
+    assert any(
+        "The paper prints ε = 2.38 at k = 20; counted its way: 2.38." in t for t in texts(page)
+    )
+
+
+def test_sampling_makes_a_pair_smaller() -> None:
+    """Balle, Barthe, Gaboardi 2018, Theorem 9, at a pair that is known."""
+    event = Event(EpsilonDelta(1.0, 1e-6), sampling="without_replacement", sampling_rate=0.1)
+    box = shrunk_pairs([event], 1e-5)[0].mechanism
+    assert isinstance(box, EpsilonDelta)
+    assert box.epsilon == pytest.approx(np.log1p(0.1 * np.expm1(1.0)), rel=1e-12)
+    assert box.delta == pytest.approx(1e-7)
+
+
+@pytest.mark.parametrize("name", ["vips_lda", "vips_adult_6", "abadi"])
+def test_shrunk_pairs_are_never_below_the_true_price(name: str) -> None:
+    asked = opening(name)
+    known = {way.slot: way for way in ways(asked.events)}
+    true = known["exact"].bound(asked.events, asked.delta, 3)
+    for slot in ("basic", "advanced"):
+        assert known[slot].shrunk
+        price = float(known[slot].bound(asked.events, asked.delta, 3).epsilon)
+        assert price >= float(true.lower or 0.0)
+
+
+def test_pairs_are_not_shrunk_under_the_other_adjacency() -> None:
+    event = Event(Gaussian(4.0), sampling="poisson", sampling_rate=0.01)
+    basic = ways([event])[0]
+    assert basic.method is None
+    assert basic.refusal
+
+
+# ---------------------------------------------------------------- every choice
+
+EXTREMES: list[dict[str, str]] = [
+    {"k": "1"},
+    {"k": "10000"},
+    {"k": str(MOST)},
+    {"k": "37"},
+    {"hold": "budget"},
+    {"hold": "budget", "epsilon": "0.01"},
+    {"hold": "budget", "epsilon": "100", "k": "123"},
+    {"delta": "1e-12"},
+    {"delta": "0.5"},
+    {"adjacency": "add_remove"},
+    {"lines": "g0.01~1000000"},
+    {"lines": "g100000~1"},
+    {"lines": "l10~3"},
+    {"lines": "l10~3_g20~5_d15~1_e0.1~2~d0.000001"},
+    {"lines": "e0.1~1", "hold": "budget"},
+    {"lines": "e0.1~1~d0.00000001"},
+    {"lines": "g20~1~d0.001"},
+    {"lines": "g4~1~p0.01"},
+    {"lines": "g4~1~p0.01", "adjacency": "add_remove", "hold": "budget", "k": "10"},
+    {"lines": "g4~1~w0.01", "adjacency": "add_remove"},
+    {"lines": "l4~1~w0.1", "k": "3"},
+    {"lines": "_".join(["g20~1"] * 12)},
+    {"show": "noise", "epsilon": "3"},
+    {"hide": "preset,hold,show,noise,k"},
+    *({"show": name} for name in SHOWS),
+    *({"show": name, "lines": "l3~1", "k": "2"} for name in SHOWS),
+]
+
+
+def _named(query: dict[str, str]) -> str:
+    return "&".join(f"{name}={value}" for name, value in query.items())
+
+
+@pytest.mark.parametrize("query", EXTREMES, ids=_named)
+def test_extreme_choices_render(query: dict[str, str]) -> None:
+    page = healthy(opened(**query))
+    now = scene(page)
+    for name, lines in now["slots"].items():
+        assert "nan" not in lines[now["step"]].lower().split(), name
+        assert "inf" not in lines[now["step"]].lower().split(), name
+    assert all(label for _, label in bars(page).values())
+
+
+def test_what_has_no_theorem_says_so_and_nothing_is_drawn() -> None:
+    page = healthy(opened(lines="g4~1~w0.01", adjacency="add_remove"))
+    found = bars(page)
+    assert found["Basic"] == (None, "no theorem for these releases")
+
+
+def test_a_picture_that_no_theorem_gives_says_why_and_leaves_the_bars() -> None:
+    page = healthy(opened(lines="g4~1~w0.01", adjacency="add_remove", show="attack"))
+    assert [panel["id"] for panel in scene(page)["panels"]] == ["bars", "curve"]
+    assert any("sampling" in text for text in texts(page) if "dp-finding" in text)
+
+
+def test_hidden_controls_are_not_there() -> None:
+    page = healthy(opened(hide="preset,hold,show,noise,k"))
+    outside = [n for n in _all(page.main, skip="popover") if hasattr(n, "label")]
+    kinds = ("selectbox", "select_slider", "number_input", "button_group")
+    assert [n.label for n in outside if n.type in kinds] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["<script>", "", "nan", "-1", "1e999", "9" * 400, "²", "g1~²", "~~"]
+)
+def test_a_link_of_nonsense_opens_the_first_screen(text: str) -> None:
+    query = dict.fromkeys((f.name for f in fields(Composition) if f.name != "hide"), text)
+    assert from_query(query) == Composition()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *map(opening, PRESETS),
+        replace(opening("abadi"), k=17, hold="budget", epsilon=2.5),
+        Composition(
+            preset="own",
+            lines=(Line("l", 3.5, 2, ratio=0.25, fit=True), Line("e", 0.1, each=1e-7)),
+            show="loss",
+            delta=1e-7,
+            adjacency="add_remove",
+            hide="k",
+        ),
+    ],
+    ids=lambda asked: f"{asked.preset}, k={asked.k}",
+)
+def test_a_link_brings_back_the_same_choices(asked: Composition) -> None:
+    assert from_query(asked.as_query()) == asked
+
+
+def test_the_budget_asks_each_way_for_its_noise() -> None:
+    page = healthy(opened(hold="budget", epsilon="2", k="50"))
+    for name, method in (("Basic", "linear"), ("zCDP", "zcdp"), ("Exact", "exact")):
+        factor = calibrate([Event(Gaussian(20.0), count=50)], 2.0, 1e-5, method)
+        assert bars(page)[name][0] == pytest.approx(20.0 * float(factor), rel=1e-4)
+
+
+def test_a_count_off_the_slider_is_priced_exactly() -> None:
+    page = healthy(opened(k="37"))
+    now = scene(page)
+    assert now["labels"][now["step"]] == "37"
+    epsilon = compose([Event(Gaussian(20.0), count=37)], "exact", delta=1e-5).epsilon
+    assert bars(page)["Exact"][0] == pytest.approx(float(epsilon), rel=1e-4)
+
+
+def test_slider_box_and_preset_change_the_page() -> None:
+    page = healthy(opened())
+    healthy(control(page, "select_slider", "Number of").set_value(30).run())
+    assert control(page, "number_input", "Exact k").value == 30
+    healthy(control(page, "number_input", "Noise").set_value(50.0).run())
+    assert control(page, "selectbox", "Start from").value == "own"
+    healthy(control(page, "selectbox", "Start from").select("dpem_3_ggg").run())
+    assert control(page, "number_input", "Exact k").value == 10
+
+
+# ---------------------------------------------------------------- the list
+
+
+def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
+    base = (Line(), Line("l", 3.0))
+    edits = {
+        "edited_rows": {0: {"Times": 7, "Sampling": "Poisson", "Sampled share": 0.1}},
+        "added_rows": [{"Mechanism": "(ε, δ) box", "Noise (ε of a box)": 0.2, "δ each": 1e-6}],
+        "deleted_rows": [1],
+    }
+    assert edited_lines(base, edits) == (
+        Line(count=7, sampling="p", rate=0.1),
+        Line("e", 0.2, each=1e-6),
+    )
+    with pytest.raises(ValueError, match="Line 1 describes no release"):
+        edited_lines(base, {**edits, "edited_rows": {0: {"Noise (ε of a box)": 0.0}}})
+    with pytest.raises(ValueError, match="empty"):
+        edited_lines(base, {"edited_rows": {}, "added_rows": [], "deleted_rows": [0, 1]})
+
+
+def test_the_ledger_of_the_fit_on_explore_costs_what_the_fit_says() -> None:
+    page = healthy(opened())
+    healthy(control(page, "button", "Use the current fit").click().run())
+    assert bars(page)["Exact"][0] == pytest.approx(1.0, rel=1e-4)
+    assert control(page, "number_input", "Exact k").value == 1
+
+
+def test_equal_releases_of_a_ledger_become_one_line() -> None:
+    events = (Event(Gaussian(2.0)), Event(Laplace(3.0, 0.5)), Event(Gaussian(2.0), count=4))
+    assert imported(events) == (
+        Line("g", 2.0, 5, fit=True),
+        Line("l", 3.0, 1, ratio=0.5, fit=True),
+    )
+
+
+def test_an_imported_line_that_is_then_sampled_is_not_the_fits_price() -> None:
+    page = healthy(opened(lines="g7~3~f", k="1"))
+    assert not any("not the fit" in text for text in texts(page))
+    page = healthy(opened(lines="g7~3~p0.1~f", k="1", adjacency="add_remove"))
+    assert any("dp-wrong" in t and "this price is not the fit's" in t for t in texts(page))
+
+
+# ---------------------------------------------------------------- all methods
+
+
+@pytest.mark.parametrize("name", ["opening", "vips_lda", "abadi", "dpem_3_llg"])
+def test_more_methods_lists_every_method_or_its_refusal(name: str) -> None:
+    page = opened(preset=name, k="3")
+    page.session_state["more_methods"] = True
+    for _ in range(10):  # one slow answer after the other
+        healthy(page.run())
+    table = next(html for html in texts(page) if "dp-methods" in html)
+    assert table.count("<tr") == 1 + len(ACCOUNTANTS)
+    asked = replace(opening(name), k=3)
+    for row in all_methods(asked.events, asked.delta, 3):
+        if row.bound is None:
+            assert unescape(table).count(row.refusal) >= 1
+            continue
+        assert f"<td>{show_bound(float(row.bound.epsilon))}</td>" in table
+
+
+def test_methods_that_must_agree_do_and_a_difference_is_seen() -> None:
+    events = (Event(Gaussian(20.0)),)
+    rows = all_methods(events, 1e-5, 100)
+    assert len(agreements(rows, events)) == 2
+    assert not any("NOT" in said for said in agreements(rows, events))
+    wrong = [
+        replace(row, bound=replace(row.bound, epsilon=row.bound.epsilon * 1.01))
+        if row.name in ("rdp", "exact") and row.bound is not None
+        else row
+        for row in rows
+    ]
+    assert all("NOT" in said for said in agreements(wrong, events))
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def test_a_profile_passes_through_the_prices() -> None:
+    events = (Event(Gaussian(20.0)),)
+    found = picture_of("profile", events, (100,))
+    for method, slot in (("zcdp", "zcdp"), ("exact", "exact"), ("linear", "basic")):
+        at = int(np.argmin(np.abs(found.deltas - 1e-5)))  # type: ignore[union-attr]
+        delta = float(found.deltas[at])  # type: ignore[union-attr]
+        epsilon = compose(repeated(events, 100), method, delta=delta).epsilon
+        assert found.epsilons[slot][0, at] == pytest.approx(float(epsilon))  # type: ignore[union-attr]
+
+
+def test_the_best_attacker_is_better_after_more_releases() -> None:
+    found = picture_of("attack", (Event(Gaussian(5.0)),), (1, 10, 100))
+    misses = found.misses  # type: ignore[union-attr]
+    assert np.all(np.diff(misses[:, 40]) < 0.0)
+    assert np.all(misses <= 1.0 - found.false_alarms + 1e-9)  # type: ignore[union-attr]
+
+
+def test_a_notebook_gets_the_same_picture() -> None:
+    found = price_list((Event(Gaussian(20.0)),), 1e-5, (1, 10, 100))
+    drawn = figure(found)
+    assert [frame.name for frame in drawn.frames] == ["1", "10", "100"]
+    assert {len(frame.data) for frame in drawn.frames} == {len(drawn.data)}
+    bar = drawn.frames[2].data[0]
+    assert list(bar.y)[::-1] == [way.title for way in found.ways]
+    np.testing.assert_allclose(list(bar.x)[::-1], [found.values[s][2] for s in SLOTS])
+
+
+def test_bars_must_match_their_names_and_the_steps() -> None:
+    with pytest.raises(InputError):
+        Bars([1.0, 2.0], names=("one",), labels=("1",))
+    with pytest.raises(InputError):
+        Bars([1.0], names=("one",), labels=("1", "2"))
+    axis = Axis("x", (0.0, 1.0))
+    layer = Bars([[1.0], [2.0]], names=("one",), labels=(("1",), ("2",)))
+    panel = Panel("p", "t", "", "a", axis, axis, (layer,), bare=True)
+    with pytest.raises(InputError):
+        Scene(steps=(1.0, 2.0, 3.0), step_labels=("1", "2", "3"), panels=(panel,))
+    assert Scene(steps=(1.0, 2.0), step_labels=("1", "2"), panels=(panel,)).as_dict()
+
+
+def test_a_scene_of_prices_stays_small() -> None:
+    asked = Composition()
+    prices = price_list(asked.events, asked.delta)
+    for name in ("profile", "attack", "loss"):
+        drawn = prices_scene(prices, None, picture_of(name, asked.events, COUNTS))
+        assert len(json.dumps(drawn.as_dict())) < 500_000
+
+
+# ---------------------------------------------------------------- to take away
+
+
+def run(*words: str, at: Path) -> Any:
+    done = subprocess.run(words, cwd=at, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+EXPORTED = {
+    "opening": Composition(),
+    "laplace": Composition(preset="own", lines=(Line("l", 7.5, 2),), k=5, delta=1e-6),
+    "many": Composition(preset="own", lines=(Line("l", 7.5, 2), Line(noise=9.25, count=3)), k=4),
+    "budget": replace(Composition(), hold="budget", epsilon=1.5, k=20),
+    "poisson": replace(opening("abadi"), k=2),
+    "fixed size": opening("vips_lda"),
+}
+
+
+@pytest.mark.parametrize("asked", EXPORTED.values(), ids=EXPORTED)
+def test_exports_give_the_numbers_of_the_page(asked: Composition, tmp_path: Path) -> None:
+    epsilon = asked.epsilon if asked.hold == "budget" else None
+    prices = price_list(asked.events, asked.delta, (asked.k,), epsilon=epsilon)
+    here = {w.slot: float(prices.values[w.slot][0]) for w in prices.ways if w.method is not None}
+
+    (tmp_path / "prices.py").write_text(account_script(asked), encoding="utf-8")
+    script = run(sys.executable, "-W", "error", "prices.py", at=tmp_path)
+    assert {slot: script[slot] for slot in here} == here
+
+    (tmp_path / "questions.json").write_text(account_questions(asked), encoding="utf-8")
+    words = shlex.split(account_command(asked))
+    assert words[0] == "dpcore"
+    main = "import sys; from dpcore.cli import main; sys.exit(main())"
+    found = run(
+        sys.executable,
+        "-c",
+        main,
+        *words[1:],
+        *([] if "--json" in words else ["--json"]),
+        at=tmp_path,
+    )
+    for slot, answer in zip(here, found, strict=True):
+        if epsilon is None:
+            assert answer["epsilon"] == pytest.approx(here[slot], rel=1e-12), slot
+        else:
+            noise = prices.unit * here[slot]
+            assert answer["noise_multiplier"] == pytest.approx(noise, rel=1e-9), slot
