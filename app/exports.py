@@ -167,7 +167,7 @@ def account_command(asked: Composition) -> str:
         len(asked.lines) == 1
         and asked.hold == "noise"
         and listed.mechanism in ("g", "l")
-        and not any(way.shrunk or getattr(way.method, "conversion", "") for way in direct)
+        and not any(getattr(way.method, "conversion", "") for way in direct)
     )
     if not plain:
         return "dpcore account --file questions.json --json"
@@ -186,13 +186,12 @@ def account_questions(asked: Composition) -> str:
 
 
 def _question(asked: Composition, way: Way) -> dict[str, Any]:
-    """One way's question; pairs made smaller by sampling are asked about as black boxes."""
+    """One way's question."""
     method = way.method
     assert method is not None
-    solving = asked.hold == "budget" and not way.shrunk
-    events = way.asked(asked.events, asked.delta, asked.k)
+    solving = asked.hold == "budget"
     question: dict[str, Any] = {
-        "events": [_record(event, 1) for event in events],
+        "events": [_record(event, asked.k) for event in asked.events],
         "delta": asked.delta,
         "adjacency": asked.adjacency,
         "method": method.name,

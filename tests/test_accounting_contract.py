@@ -14,6 +14,7 @@ from dpcore.accounting import ACCOUNTANTS, accountant, calibrate, compose, cover
 from dpcore.accounting.base import Rough, scaled
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
+from dpcore.privacy.events import Mechanism
 
 NAMES = list(ACCOUNTANTS)
 ROUGH = [name for name in NAMES if isinstance(accountant(name), Rough)]  # solved to a tolerance
@@ -347,3 +348,25 @@ def test_costs_under_different_adjacencies_are_not_added() -> None:
     events = [Event(Gaussian(3.0)), Event(Gaussian(3.0), adjacency="add_remove")]
     with pytest.raises(InputError, match="adjacency"):
         compose(events, "exact", delta=DELTA)
+
+
+def test_a_sample_makes_the_pair_of_its_release_smaller() -> None:
+    """Balle, Barthe, Gaboardi 2018, Theorem 9: ln(1 + q (e^epsilon - 1)) and q delta."""
+    box = Event(EpsilonDelta(1.0, 1e-5), sampling="without_replacement", sampling_rate=0.1)
+    for name in ("linear", "kov"):
+        bound = compose([box], name, delta=1e-6 * (1 + 1e-9))
+        assert bound.epsilon == pytest.approx(np.log1p(0.1 * np.expm1(1.0)), rel=1e-6)
+        assert bound.kind == "upper bound"
+        assert "afresh" in " ".join(bound.assumptions)
+        with pytest.raises(InputError, match="delta"):
+            compose([box], name, delta=0.9e-6)
+
+
+@pytest.mark.parametrize("name", ["linear", "advanced", "kov"])
+@pytest.mark.parametrize("mechanism", [Gaussian(0.8), Laplace(0.9), EpsilonDelta(1.5, 1e-9)])
+def test_pairs_of_samples_are_never_below_privacy_losses(name: str, mechanism: Mechanism) -> None:
+    poisson = Event(mechanism, 7, sampling="poisson", sampling_rate=0.07, adjacency="add_remove")
+    fixed = replace(poisson, sampling="without_replacement", adjacency="replace_one")
+    for event in (poisson, fixed):
+        assert epsilon(name, [event]) >= compose([event], "pld", delta=DELTA).lower
+        assert "leave the sampling out" in str(covers(name, [replace(event, adjacency="label")]))

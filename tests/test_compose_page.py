@@ -43,13 +43,12 @@ from dpcore.evaluation.composition import (
     picture_of,
     price_list,
     repeated,
-    shrunk_pairs,
     ways,
 )
 from dpcore.figures.composition import prices_scene
 from dpcore.figures.plotly import figure
 from dpcore.figures.scene import Axis, Bars, Panel, Scene
-from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
+from dpcore.privacy import Event, Gaussian, Laplace
 from dpcore.privacy.guarantee import show_bound
 
 PATIENCE = 60
@@ -271,27 +270,17 @@ def test_without_replacement_the_true_price_is_an_interval() -> None:
     )
 
 
-def test_sampling_makes_a_pair_smaller() -> None:
-    """Balle, Barthe, Gaboardi 2018, Theorem 9, at a pair that is known."""
-    event = Event(EpsilonDelta(1.0, 1e-6), sampling="without_replacement", sampling_rate=0.1)
-    box = shrunk_pairs([event], 1e-5)[0].mechanism
-    assert isinstance(box, EpsilonDelta)
-    assert box.epsilon == pytest.approx(np.log1p(0.1 * np.expm1(1.0)), rel=1e-12)
-    assert box.delta == pytest.approx(1e-7)
-
-
 @pytest.mark.parametrize("name", ["vips_lda", "vips_adult_6", "abadi"])
-def test_shrunk_pairs_are_never_below_the_true_price(name: str) -> None:
+def test_pairs_of_samples_are_never_below_the_true_price(name: str) -> None:
     asked = opening(name)
     known = {way.slot: way for way in ways(asked.events)}
     true = known["exact"].bound(asked.events, asked.delta, 3)
     for slot in ("basic", "advanced"):
-        assert known[slot].shrunk
         price = float(known[slot].bound(asked.events, asked.delta, 3).epsilon)
         assert price >= float(true.lower or 0.0)
 
 
-def test_pairs_are_not_shrunk_under_the_other_adjacency() -> None:
+def test_pairs_of_samples_are_refused_under_the_other_adjacency() -> None:
     event = Event(Gaussian(4.0), sampling="poisson", sampling_rate=0.01)
     basic = ways([event])[0]
     assert basic.method is None

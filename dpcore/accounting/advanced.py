@@ -13,7 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.accounting.base import Array, Events, least_delta, real
-from dpcore.accounting.pairs import Pairs, check_affordable, check_pairs, fixed_deltas, pairs
+from dpcore.accounting.pairs import (
+    Pairs,
+    check_affordable,
+    check_pairs,
+    fixed_deltas,
+    pair_assumptions,
+    pairs,
+)
 from dpcore.privacy.events import Real
 
 
@@ -32,6 +39,9 @@ class AdvancedAccountant:
         "every Gaussian release has its own share of delta",
         "what is left of delta pays for the composition",
     )
+
+    def assumptions_of(self, events: Events) -> tuple[str, ...]:
+        return pair_assumptions(events, self.assumptions)
 
     def check(self, events: Events) -> None:
         check_pairs(events, "advanced composition")

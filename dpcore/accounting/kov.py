@@ -25,10 +25,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.base import Array, Events, least_delta, live, real
-from dpcore.accounting.pairs import check_affordable, check_pairs, fixed_deltas, pairs, shares
+from dpcore.accounting.pairs import (
+    check_affordable,
+    check_pairs,
+    fixed_deltas,
+    pair_assumptions,
+    pairs,
+    shares,
+)
 from dpcore.accounting.responses import Enclosed, Ends, Kinds, Multiplied, together
 from dpcore.checks import nonnegative, probability, whole
-from dpcore.privacy.events import EpsilonDelta, Gaussian, Real
+from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Real
 
 _ROUNDING = 1e-12
 
@@ -49,13 +56,16 @@ class OptimalAccountant:
         "every Gaussian release has its own share of delta",
     )
 
+    def assumptions_of(self, events: Events) -> tuple[str, ...]:
+        return pair_assumptions(events, self.assumptions)
+
     def check(self, events: Events) -> None:
         check_pairs(events, "optimal composition")
 
     def kind_of(self, events: Events) -> str:
         """``exact`` where all are black boxes whose losses can be multiplied out."""
         happened = live(events)
-        if not all(isinstance(event.mechanism, EpsilonDelta) for event in happened):
+        if not all(map(_is_box, happened)):
             return "upper bound"
         if not happened:
             return "exact"
@@ -66,7 +76,7 @@ class OptimalAccountant:
 
     def interval(self, events: Events, delta: Real) -> tuple[Real | None, Real]:
         """(lower, upper) ends; the lower one is a bound for black boxes only."""
-        boxes = all(isinstance(event.mechanism, EpsilonDelta) for event in live(events))
+        boxes = all(map(_is_box, live(events)))
         lower, upper = self._found(events, delta, both=boxes)
         return (real(lower) if boxes and live(events) else None), real(upper)
 
@@ -85,6 +95,11 @@ class OptimalAccountant:
                 lambda d: _epsilons(events, np.asarray(d)).upper, epsilon, fixed_deltas(events)
             )
         return real(_deltas(events, np.asarray(epsilon, dtype=float)))
+
+
+def _is_box(event: Event) -> bool:
+    """Whether the release may be any with its pair."""
+    return isinstance(event.mechanism, EpsilonDelta) and event.sampling == "none"
 
 
 def grid_epsilon(epsilon_each: float, count: int, delta: float, delta_each: float = 0.0) -> float:

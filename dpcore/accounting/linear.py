@@ -11,7 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.accounting.base import Array, Events, least_delta, real
-from dpcore.accounting.pairs import check_affordable, check_pairs, fixed_deltas, pairs
+from dpcore.accounting.pairs import (
+    check_affordable,
+    check_pairs,
+    fixed_deltas,
+    pair_assumptions,
+    pairs,
+)
 from dpcore.privacy.events import Real
 
 
@@ -27,6 +33,9 @@ class LinearAccountant:
     kind: str = "upper bound"
     source: str = "Dwork, Roth 2014, Theorem 3.16; Balle, Wang 2018, Theorem 8"
     assumptions: tuple[str, ...] = ("every Gaussian release has its own share of delta",)
+
+    def assumptions_of(self, events: Events) -> tuple[str, ...]:
+        return pair_assumptions(events, self.assumptions)
 
     def check(self, events: Events) -> None:
         check_pairs(events, "linear composition")

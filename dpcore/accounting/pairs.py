@@ -3,6 +3,10 @@
 A Gaussian release has a whole curve of pairs; it is read at the delta it was given (``delta_each``)
 by the exact curve of Balle, Wang 2018, Theorem 8, which holds for every epsilon, unlike the
 classical formula.
+
+A release on a random sample has the pair that the sampling leaves of its own: epsilon' =
+ln(1 + q (e^epsilon - 1)) and delta' = q delta, for a Poisson sample where a row is added or removed
+and for a sample of fixed size where one is replaced (Balle, Barthe, Gaboardi 2018, Theorems 8, 9).
 """
 
 from __future__ import annotations
@@ -12,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, check_plain, live
+from dpcore.accounting.base import Array, Events, check_one_case, live
 from dpcore.accounting.gaussian import epsilon_of
 from dpcore.errors import InputError, NotCovered
-from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
+from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
 from dpcore.privacy.guarantee import show
 
 
@@ -60,8 +64,12 @@ def _share(event: Event, default: Array) -> Real:
         case Gaussian():
             return default if event.delta_each is None else event.delta_each
         case EpsilonDelta(delta=each):
-            return each
+            return each * _rate(event)
     return 0.0
+
+
+def _rate(event: Event) -> float:
+    return 1.0 if event.sampling == "none" else event.sampling_rate
 
 
 def pairs(events: Events, delta: Real) -> Pairs:
@@ -86,20 +94,53 @@ def _epsilons(events: Events, each: list[Real], shape: tuple[int, ...]) -> Array
     table = np.array([np.broadcast_to(value, full) for value in known]).reshape(-1, *full)
     curves = [i for i, event in enumerate(events) if isinstance(event.mechanism, Gaussian)]
     if curves:
-        share = np.array([np.broadcast_to(np.asarray(each[i]), full) for i in curves])
-        table[curves] = epsilon_of(share, table[curves])
+        own = [np.asarray(each[i]) / _rate(events[i]) for i in curves]  # before the sampling
+        share = np.array([np.broadcast_to(value, full) for value in own])
+        table[curves] = epsilon_of(np.minimum(share, 1.0), table[curves])
+    for i, event in enumerate(events):
+        table[i] = _sampled(table[i], _rate(event))
     return table
+
+
+def _sampled(epsilon: Array, rate: float) -> Array:
+    """ln(1 + q (e^epsilon - 1))."""
+    if rate == 1.0:
+        return epsilon
+    return np.asarray(np.logaddexp(math.log1p(-rate), math.log(rate) + epsilon))
 
 
 def check_pairs(events: Events, title: str) -> None:
     """Refuse what has no single pair of its own."""
-    check_plain(events, title)
-    if any(isinstance(event.mechanism, DiscreteGaussian) for event in live(events)):
-        raise NotCovered(
-            "mechanism",
-            f"{title} has no formula for the pair of a discrete Gaussian",
-            "choose pld or zcdp_tight",
-        )
+    for event in live(events):
+        check_one_case(event, title)
+        if not isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta):
+            raise NotCovered(
+                "mechanism",
+                f"{title} has no formula for the pair of a mechanism of this kind",
+                "give a gaussian, laplace or epsilon_delta event, or choose pld or zcdp_tight",
+            )
+        if (event.sampling, event.adjacency) not in _SAMPLES and event.sampling != "none":
+            raise NotCovered(
+                "sampling",
+                f"{title} has no theorem for {_WORDS[event.sampling]} under {event.adjacency}",
+                "choose poisson with add_remove, without_replacement with replace_one, or leave "
+                "the sampling out (sampling none), which never understates the cost",
+            )
+
+
+_SAMPLES = (("poisson", "add_remove"), ("without_replacement", "replace_one"))
+_WORDS = {"poisson": "Poisson samples", "without_replacement": "samples of a fixed size"}
+
+
+def pair_assumptions(events: Events, assumptions: tuple[str, ...]) -> tuple[str, ...]:
+    """What is assumed, and where samples come in."""
+    if all(event.sampling == "none" for event in live(events)):
+        return assumptions
+    return (
+        *assumptions,
+        "a sample, drawn afresh each time, makes its release's pair smaller (Balle, Barthe, "
+        "Gaboardi 2018, Theorems 8 and 9)",
+    )
 
 
 def _amount(event: Event) -> Array:
@@ -120,7 +161,9 @@ def check_affordable(events: Events, delta: Real, *, slack_needed: bool) -> None
     if spent < smallest or (spent <= smallest * (1.0 + _ROUNDING) and not slack_needed):
         return
     boxes = sum(
-        e.count * e.mechanism.delta for e in live(events) if isinstance(e.mechanism, EpsilonDelta)
+        e.count * e.mechanism.delta * _rate(e)
+        for e in live(events)
+        if isinstance(e.mechanism, EpsilonDelta)
     )
     releases, left = gaussian_releases(events), smallest - boxes
     if releases == 0 or left <= 0.0:

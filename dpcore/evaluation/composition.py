@@ -1,9 +1,6 @@
 """What a list of releases costs when it is repeated k times, by each way of counting.
 
-The same noise has one true price; every way of counting proves some upper bound on it. A release on
-a random sample enters basic and advanced composition as a pair that the sampling has made smaller:
-epsilon' = ln(1 + q (e^epsilon - 1)), delta' = q delta (Balle, Barthe, Gaboardi 2018, Theorem 8 for
-Poisson samples under add_remove, Theorem 9 for samples of fixed size under replace_one).
+The same noise has one true price; every way of counting proves some upper bound on it.
 """
 
 from __future__ import annotations
@@ -23,14 +20,12 @@ from dpcore.accounting.base import (
     Interval,
     Judging,
     noise_of,
-    scaled,
 )
 from dpcore.accounting.catalogue import ACCOUNTANTS, accountant
 from dpcore.accounting.compose import calibrate, compose, covers
-from dpcore.accounting.gaussian import epsilon_of
 from dpcore.accounting.questions import against_count
 from dpcore.errors import InputError
-from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace
+from dpcore.privacy.events import Event, Gaussian
 
 Array = NDArray[np.float64]
 
@@ -46,42 +41,27 @@ class Way:
     """One of the five ways on the page, by the method that has a theorem for the events.
 
     slot: which of the five. method: ``None`` where none has a theorem; ``refusal`` says why.
-    shrunk: pairs of sampled releases are made smaller before they are put together.
     """
 
     slot: str
     title: str
     method: Accountant | None
     refusal: str = ""
-    shrunk: bool = False
 
     @property
     def name(self) -> str:
         """The registered name of the method; empty where there is none."""
         return "" if self.method is None else self.method.name
 
-    def asked(self, events: Events, delta: float, count: int) -> tuple[Event, ...]:
-        """The events, ``count`` times over, as the method gets them."""
-        many = repeated(events, count)
-        return shrunk_pairs(many, delta) if self.shrunk else many
-
     def bound(self, events: Events, delta: float, count: int) -> Bound:
         """The price of ``count`` repeats. Raises InputError where the method refuses."""
-        return compose(self.asked(events, delta, count), self._method(), delta=delta)
+        return compose(repeated(events, count), self._method(), delta=delta)
 
     def prices(self, events: Events, delta: float, counts: Sequence[int]) -> Array:
         """Epsilon ``(counts,)``; infinite where delta is used up, NaN where there is no theorem."""
         if self.method is None:
             return np.full(len(counts), np.nan)
-        if not self.shrunk:
-            return np.asarray(against_count(events, np.array(counts, float), delta, self.method))
-        return np.array([self._price(events, delta, count) for count in counts])
-
-    def _price(self, events: Events, delta: float, count: int) -> float:
-        try:
-            return float(self.bound(events, delta, count).epsilon)
-        except InputError:  # the shares of single releases use up delta
-            return math.inf
+        return np.asarray(against_count(events, np.array(counts, float), delta, self.method))
 
     def factors(self, events: Events, epsilon: float, delta: float, counts: Sequence[int]) -> Array:
         """Factor on all noise ``(counts,)`` that meets the budget; infinite where none does."""
@@ -91,10 +71,6 @@ class Way:
 
     def _factor(self, events: Events, epsilon: float, delta: float, count: int) -> float:
         try:
-            if self.shrunk:
-                return _least_factor(
-                    lambda factor: self._price(scaled(events, factor), delta, count), epsilon
-                )
             return float(calibrate(repeated(events, count), epsilon, delta, self._method()))
         except InputError:
             return math.inf
@@ -129,10 +105,6 @@ def _way(slot: str, names: Sequence[str], events: Events) -> Way:
     for method in known:
         if covers(method, events) is None:
             return Way(slot, title_of(method), method)
-    if slot in ("basic", "advanced") and _can_shrink(events):
-        boxes = shrunk_pairs(events, 1e-5)
-        if covers(known[0], boxes) is None:
-            return Way(slot, known[0].title, known[0], shrunk=True)
     return Way(slot, known[0].title, None, refusal=covers(known[0], events) or "")
 
 
@@ -154,69 +126,6 @@ def title_of(method: Accountant) -> str:
 def repeated(events: Events, count: int) -> tuple[Event, ...]:
     """The whole list ``count`` times over."""
     return tuple(replace(event, count=event.count * count) for event in events)
-
-
-def _can_shrink(events: Events) -> bool:
-    """Whether the sampling theorem covers every sampled event."""
-    need = {"poisson": ("add_remove",), "without_replacement": ("replace_one", "label", "feature")}
-    return all(
-        event.sampling == "none"
-        or (
-            event.adjacency in need[event.sampling]
-            and isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta)
-        )
-        for event in events
-    )
-
-
-def shrunk_pairs(events: Events, delta: float) -> tuple[Event, ...]:
-    """Sampled events as black boxes of the pair that the sampling leaves; others as they are.
-
-    A Gaussian's own share of delta is delta / (2 Gaussian releases), as in basic composition.
-
-    >>> box = shrunk_pairs([Event(Laplace(1.0), sampling="without_replacement",
-    ...                           sampling_rate=0.1)], 1e-5)[0]
-    >>> round(box.mechanism.epsilon, 4), box.sampling
-    (0.1586, 'none')
-    """
-    releases = sum(event.count for event in events if isinstance(event.mechanism, Gaussian))
-    share = delta / (2 * max(1, releases))
-    return tuple(event if event.sampling == "none" else _shrunk(event, share) for event in events)
-
-
-def _shrunk(event: Event, share: float) -> Event:
-    q = event.sampling_rate
-    with np.errstate(over="ignore", divide="ignore"):
-        match event.mechanism:
-            case Gaussian(noise_multiplier=noise):
-                each = share if event.delta_each is None else event.delta_each
-                whole = min(each / q, 0.5)
-                pair = (float(epsilon_of(whole, float(np.divide(1.0, noise)))), q * whole)
-            case Laplace(scale=scale):
-                pair = (float(np.divide(1.0, scale)), 0.0)
-            case EpsilonDelta(epsilon=epsilon, delta=each):
-                pair = (float(epsilon), q * each)
-            case _:
-                raise InputError(
-                    "mechanism", "no pair is known for it under sampling", "choose pld"
-                )
-        # ln(1 + q (e^eps - 1)) without e^eps, which overflows
-        epsilon = float(np.logaddexp(math.log1p(-q) if q < 1 else -np.inf, math.log(q) + pair[0]))
-    return Event(EpsilonDelta(epsilon, pair[1]), count=event.count, adjacency=event.adjacency)
-
-
-def _least_factor(price: Callable[[float], float], epsilon: float) -> float:
-    """The smallest factor with ``price(factor) <= epsilon``, rounded up; bisection on its log."""
-    low, high = -12.0, 24.0
-    if not price(math.exp(high)) <= epsilon:
-        return math.inf
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        if price(math.exp(middle)) <= epsilon:
-            high = middle
-        else:
-            low = middle
-    return math.exp(high)
 
 
 @dataclass(frozen=True)
@@ -296,7 +205,7 @@ def price_list(
             found = nothing
         elif epsilon is not None:
             found = way.factors(listed, epsilon, delta, counts)
-        elif isinstance(way.method, Interval) and not way.shrunk:
+        elif isinstance(way.method, Interval):
             low, found = _intervals(way, listed, delta, counts)
         else:
             found = way.prices(listed, delta, counts)
@@ -387,10 +296,9 @@ def _profile(way: Way, events: Events, count: int) -> Array:
         return found
     if way.method.name in SLOW:
         return _from_law(repeated(events, count)) if way.slot == "exact" else found
-    if not way.shrunk:
-        with suppress(InputError):
-            found = np.asarray(way.method.epsilon(repeated(events, count), DELTAS))
-            return np.where(np.isfinite(found), found, np.nan)
+    with suppress(InputError):
+        found = np.asarray(way.method.epsilon(repeated(events, count), DELTAS))
+        return np.where(np.isfinite(found), found, np.nan)
     for i, delta in enumerate(DELTAS):
         with suppress(InputError):
             found[i] = way.bound(events, float(delta), count).epsilon

@@ -163,7 +163,7 @@ def _note(prices: Prices, way: Way, step: int) -> str:
     kind = prices.bound_kind(way)
     if np.isfinite(low) and low < value * (1.0 - 1e-4):
         return f"true price at least {show(float(low))}"
-    return f"{kind}, after sampling" if way.shrunk else kind
+    return kind
 
 
 def _value_label(prices: Prices) -> str:
