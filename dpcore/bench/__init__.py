@@ -1,38 +1,53 @@
 """Speed beside quality, against peers, all measured in one run on one machine.
 
-A row is one case: seconds of ours and of the peer (the least of several repetitions in which the
-two take turns), the quality both reached, and the peak memory of a process that runs ours alone.
+A row is one case: seconds of ours and of the peer (of several repetitions in which the two take
+turns; each bench says whether the least or the median), the quality both reached, and the peak
+memory of a process that runs ours alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from dpcore.checks import one_of
 
 Row = dict[str, Any]
 Case = Callable[[], Row]  # measures when called
 
+
+@runtime_checkable
+class Optional(Protocol):
+    """A case that may be left out."""
+
+    def why_missing(self) -> str | None:
+        """``None`` where it can be measured here, else why not, naming the peer."""
+
+
 # name -> module with a list ``CASES``
 BENCHES = {
     "gmm": "dpcore.bench.gmm",
+    "accounting": "dpcore.bench.accounting",
 }
 
 
 def run(name: str | None = None, on_case: Callable[[int, int], None] | None = None) -> list[Row]:
     """Measure every case of a bench (of all without a name), one row each.
 
+    Cases against a peer that the bench can do without are left out where it is not installed.
     on_case: told the number of each case and of all, before it is measured.
 
     Row: ``case``, ``per`` (what the seconds are of), ``ours_seconds``, ``peer``, ``peer_version``,
     ``peer_seconds``, ``peer_seconds_one_core``, ``ratio`` (peer / ours, both on every core),
-    ``quality_ours``, ``quality_peer``, ``peak_mib``.
+    ``quality_ours``, ``quality_peer``, ``peak_mib``. ``peer_seconds_one_core`` is ``None`` where it
+    was not measured. Accounting adds ``quality`` (what both qualities are) and ``left_out`` (a
+    sentence for every peer that could not be asked the same).
     Raises InputError on an unknown name or when a peer is not installed.
     """
     names = list(BENCHES) if name is None else [one_of("bench", name, BENCHES)]
-    cases = [case for chosen in names for case in import_module(BENCHES[chosen]).CASES]
+    every = [case for chosen in names for case in import_module(BENCHES[chosen]).CASES]
+    cases = [case for case in every if not (isinstance(case, Optional) and case.why_missing())]
     rows = []
     for i, case in enumerate(cases, start=1):
         if on_case is not None:

@@ -1,7 +1,8 @@
 """How a bench measures: repetitions that take turns, the least of each, memory in a fresh process.
 
 On a shared machine noise only ever adds time, so the least of several repetitions is the steadiest
-figure; taking turns lets a slow spell meet both sides.
+figure; taking turns lets a slow spell meet both sides. Short answers can be repeated so often that
+their median is steady too, and it says what a person waits.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -27,6 +29,30 @@ def least_seconds(jobs: Sequence[Callable[[], object]], repetitions: int) -> lis
             job()
             least[i] = min(least[i], perf_counter() - begun)
     return least
+
+
+def median_seconds(
+    jobs: Sequence[tuple[Callable[[], object], Callable[[], object]]],
+    seconds: float,
+    least: int = 3,
+    most: int = 1000,
+) -> list[float]:
+    """The median seconds of each job, given with what to do, unmeasured, before each of its runs.
+
+    seconds: how long to repeat; ``least`` and ``most`` rounds, in each of which every job has one
+    turn.
+    """
+    taken: list[list[float]] = [[] for _ in jobs]
+    end = perf_counter() + seconds
+    for done in range(most):
+        if done >= least and perf_counter() >= end:
+            break
+        for (prepare, job), times in zip(jobs, taken, strict=True):
+            prepare()
+            begun = perf_counter()
+            job()
+            times.append(perf_counter() - begun)
+    return [median(times) for times in taken]
 
 
 def peer_version(package: str) -> str:

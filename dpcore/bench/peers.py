@@ -1,0 +1,350 @@
+"""Other people's accountants, each asked the project's questions in its own words.
+
+Everything here returns a function without arguments that answers once. Imports happen before, so
+that what is measured is the answer alone. Under each name stand the conventions that differ from
+ours; all noise multipliers are standard deviation / sensitivity under the question's adjacency.
+
+==============  ===============================================================================
+dp-accounting   ``noise_multiplier`` of a sample of fixed size is relative to the replaced row
+autodp          classic conversion wherever a sample is drawn (``anaRDPacct``)
+opacus          its analysis file alone, read without the package, which needs PyTorch
+prv_accountant  the upper of its three numbers; Poisson: one direction only
+opendp          the tight conversion of a zCDP cost
+==============  ===============================================================================
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Answer: TypeAlias = Callable[[], float]
+Table: TypeAlias = Callable[[], Array]  # (noises, deltas)
+
+FIRST = "dp-accounting"  # the peer without which there is nothing to compare
+INTERVAL = 1e-4  # dp-accounting's default step of a privacy-loss distribution
+_ERROR = 0.01  # of epsilon, asked of prv_accountant
+_TABLE = 100_000  # rows where a peer wants a sample as two counts
+
+
+def why_missing(package: str) -> str | None:
+    """``None`` where the peer can be asked, else why not.
+
+    >>> why_missing("a-peer-that-is-not-there")
+    'a-peer-that-is-not-there is not installed'
+    """
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return f"{package} is not installed"
+    try:
+        _loaded(package)
+    except ImportError:
+        return f"{package} is installed but cannot be imported here"
+    return None
+
+
+_MODULES = {  # where it is not the package's own name
+    "dp-accounting": "dp_accounting",
+    "autodp": "autodp.rdp_acct",
+    "opendp": "opendp.prelude",
+    "prv-accountant": "prv_accountant",
+}
+
+
+@cache
+def _loaded(package: str) -> ModuleType:
+    """The peer's module; its warnings at import are its own business."""
+    with _quiet():
+        if package == "opacus":
+            return _opacus_analysis()
+        return import_module(_MODULES.get(package, package))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _opacus_analysis() -> ModuleType:
+    found = find_spec("opacus")
+    if found is None or not found.submodule_search_locations:
+        raise ImportError("opacus")
+    path = Path(found.submodule_search_locations[0]) / "accountants" / "analysis" / "rdp.py"
+    spec = spec_from_file_location("opacus_analysis_rdp", path)
+    if spec is None or spec.loader is None:
+        raise ImportError("opacus")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# --- dp-accounting -------------------------------------------------------------------------------
+
+
+def google_exact(noise: float, count: int, delta: float) -> Answer:
+    solve = _loaded("dp-accounting").get_epsilon_gaussian
+    return lambda: float(solve(noise / math.sqrt(count), delta))
+
+
+def google_exact_table(noises: Array, deltas: Array) -> Table:
+    solve = _loaded("dp-accounting").get_epsilon_gaussian
+    return lambda: np.array([[solve(z, d) for d in deltas] for z in noises.tolist()])
+
+
+def google_sigma(epsilon: float, delta: float) -> Answer:
+    solve = _loaded("dp-accounting").get_sigma_gaussian
+    return lambda: float(solve(epsilon, delta))
+
+
+def _google_events() -> Any:
+    return import_module("dp_accounting.dp_event")
+
+
+def google_poisson(noise: float, rate: float) -> Any:
+    """The peer's event of one release on a Poisson sample."""
+    events = _google_events()
+    return events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(noise))
+
+
+def google_fixed_size(noise: float, rate: float) -> Any:
+    """The peer's event of one release on a sample of fixed size."""
+    events = _google_events()
+    sample = round(rate * _TABLE)
+    return events.SampledWithoutReplacementDpEvent(_TABLE, sample, events.GaussianDpEvent(noise))
+
+
+def google_gaussian(noise: float) -> Any:
+    return _google_events().GaussianDpEvent(noise)
+
+
+def google_laplace(scale: float) -> Any:
+    return _google_events().LaplaceDpEvent(scale)
+
+
+def _google_rdp(*, replaced: bool) -> Callable[[], Any]:
+    """Makes fresh Renyi accountants with the peer's default orders."""
+    _loaded("dp-accounting")
+    made = import_module("dp_accounting.rdp").RdpAccountant
+    relation = import_module("dp_accounting.privacy_accountant").NeighboringRelation
+    chosen = relation.REPLACE_ONE if replaced else relation.ADD_OR_REMOVE_ONE
+    return lambda: made(neighboring_relation=chosen)
+
+
+def _google_pld(interval: float = INTERVAL) -> Callable[[], Any]:
+    """Makes fresh accountants of privacy-loss distributions."""
+    _loaded("dp-accounting")
+    made = import_module("dp_accounting.pld").PLDAccountant
+    return lambda: made(value_discretization_interval=interval)
+
+
+Releases: TypeAlias = Sequence[tuple[Any, int]]  # the peer's events with their counts
+
+
+def _asked(fresh: Callable[[], Any], releases: Releases, delta: float) -> Answer:
+    def answer() -> float:
+        accountant = fresh()
+        for event, count in releases:
+            accountant.compose(event, count)
+        return float(accountant.get_epsilon(delta))
+
+    return answer
+
+
+def google_rdp(releases: Callable[[], Releases], delta: float, *, replaced: bool = False) -> Answer:
+    fresh = _google_rdp(replaced=replaced)
+    return _asked(fresh, releases(), delta)
+
+
+def google_rdp_table(
+    release: Callable[[float], Any], noises: Array, deltas: Array, count: int
+) -> Table:
+    """One accountant for each noise, asked for every delta: its best loop."""
+    fresh = _google_rdp(replaced=False)
+
+    def answer() -> Array:
+        rows = []
+        for noise in noises.tolist():
+            accountant = fresh().compose(release(noise), count)
+            rows.append([accountant.get_epsilon(delta) for delta in deltas.tolist()])
+        return np.array(rows)
+
+    return answer
+
+
+def google_pld(releases: Callable[[], Releases], delta: float) -> Answer:
+    fresh = _google_pld()
+    return _asked(fresh, releases(), delta)
+
+
+def google_kov(epsilon: float, count: int, delta: float, delta_each: float) -> Answer:
+    """Its form of the optimal composition of equal pairs (values on its grid only)."""
+    _loaded("dp-accounting")
+    pair = import_module("dp_accounting.pld.common").DifferentialPrivacyParameters
+    solve = import_module("dp_accounting.pld.accountant").advanced_composition
+    return lambda: float(solve(pair(epsilon, delta_each), count, delta))
+
+
+def google_kov_pld(epsilon: float, count: int, delta: float, delta_each: float) -> Answer:
+    """The same by its privacy-loss distribution with steps of epsilon, which is exact."""
+    _loaded("dp-accounting")
+    pair = import_module("dp_accounting.pld.common").DifferentialPrivacyParameters
+    law = import_module("dp_accounting.pld.privacy_loss_distribution").from_privacy_parameters
+
+    def answer() -> float:
+        one = law(pair(epsilon, delta_each), value_discretization_interval=epsilon)
+        return float(one.self_compose(count).get_epsilon_for_delta(delta))
+
+    return answer
+
+
+def google_calibrate(
+    method: str, release: Callable[[float], Any], count: int, epsilon: float, delta: float
+) -> Answer:
+    """Its own search between two noise multipliers, to its tolerance of 1e-4."""
+    peer = _loaded("dp-accounting")
+    fresh = _google_rdp(replaced=False) if method == "rdp" else _google_pld()
+    bracket = peer.ExplicitBracketInterval(0.4, 60.0)
+    composed = _google_events().SelfComposedDpEvent
+
+    def answer() -> float:
+        found = peer.calibrate_dp_mechanism(
+            fresh,
+            lambda noise: composed(release(noise), count),
+            epsilon,
+            delta,
+            bracket_interval=bracket,
+            tol=1e-4,
+        )
+        return float(found)
+
+    return answer
+
+
+# --- autodp --------------------------------------------------------------------------------------
+
+
+def autodp_exact(noise: float, count: int, delta: float) -> Answer:
+    _loaded("autodp")
+    with _quiet():
+        made = import_module("autodp.mechanism_zoo").ExactGaussianMechanism
+        composed = import_module("autodp.transformer_zoo").ComposeGaussian
+    return lambda: float(composed()([made(sigma=noise)], [count]).get_approxDP(delta))
+
+
+def autodp_sigma(epsilon: float, delta: float) -> Answer:
+    _loaded("autodp")
+    solve = import_module("autodp.privacy_calibrator").ana_gaussian_mech
+    return lambda: float(solve(epsilon, delta)["sigma"])
+
+
+def autodp_rdp(kind: str, noise: float, rate: float, count: int, delta: float) -> Answer:
+    """kind: ``plain``, ``poisson`` or ``fixed size`` (Theorem 27)."""
+    fresh = _loaded("autodp").anaRDPacct
+    curve = import_module("autodp.rdp_bank").RDP_gaussian
+
+    def divergence(order: float) -> Any:
+        return curve({"sigma": noise}, order)
+
+    def answer() -> float:
+        with _quiet(), np.errstate(all="ignore"):
+            accountant = fresh()
+            if kind == "plain":
+                accountant.compose_mechanism(divergence, count)
+            elif kind == "poisson":
+                accountant.compose_poisson_subsampled_mechanisms(divergence, rate, coeff=count)
+            else:
+                accountant.compose_subsampled_mechanism(
+                    divergence, rate, coeff=count, improved_bound_flag=True
+                )
+            return float(accountant.get_eps(delta))
+
+    return answer
+
+
+# --- the others ----------------------------------------------------------------------------------
+
+
+def opacus_rdp(noise: float, rate: float, count: int, delta: float) -> Answer:
+    """Orders as in its RDPAccountant: 1.1, 1.2, .. 10.9, 12, 13, .. 63."""
+    peer = _loaded("opacus")
+    orders = [1 + x / 10.0 for x in range(1, 100)] + list(range(12, 64))
+
+    def answer() -> float:
+        curve = peer.compute_rdp(q=rate, noise_multiplier=noise, steps=count, orders=orders)
+        return float(peer.get_privacy_spent(orders=orders, rdp=curve, delta=delta)[0])
+
+    return answer
+
+
+def prv_epsilon(laws: Callable[[Any], Sequence[tuple[Any, int]]], delta: float) -> Answer:
+    """laws: given its module, its mechanisms with their counts."""
+    peer = _loaded("prv-accountant")
+
+    def answer() -> float:
+        mechanisms, counts = zip(*laws(peer), strict=True)
+        with _quiet(), np.errstate(all="ignore"):
+            accountant = peer.PRVAccountant(
+                prvs=list(mechanisms),
+                max_self_compositions=list(counts),
+                eps_error=_ERROR,
+                delta_error=delta * 1e-3,
+            )
+            return float(accountant.compute_epsilon(delta, list(counts))[2])
+
+    return answer
+
+
+def prv_noise(rate: float, count: int, epsilon: float, delta: float) -> Answer:
+    _loaded("prv-accountant")
+    solve = import_module("prv_accountant.dpsgd").find_noise_multiplier
+
+    def answer() -> float:
+        with _quiet(), np.errstate(all="ignore"):
+            return float(solve(rate, count, epsilon, delta, eps_error=_ERROR))
+
+    return answer
+
+
+def opendp_curve(rho: float, delta: float) -> Answer:
+    peer = _loaded("opendp")
+    space = peer.atom_domain(T=float, nan=False), peer.absolute_distance(T=float)
+
+    def answer() -> float:
+        release = peer.m.make_gaussian(*space, scale=math.sqrt(0.5 / rho))
+        return float(peer.c.make_zCDP_to_approxDP(release).map(1.0).epsilon(delta))
+
+    peer.enable_features("contrib")
+    return answer
+
+
+def opendp_table(rhos: Array, deltas: Array) -> Table:
+    """One curve for each cost, asked for every delta."""
+    peer = _loaded("opendp")
+    peer.enable_features("contrib")
+    space = peer.atom_domain(T=float, nan=False), peer.absolute_distance(T=float)
+
+    def answer() -> Array:
+        rows = []
+        for rho in rhos.tolist():
+            release = peer.m.make_gaussian(*space, scale=math.sqrt(0.5 / rho))
+            curve = peer.c.make_zCDP_to_approxDP(release).map(1.0)
+            rows.append([curve.epsilon(delta) for delta in deltas.tolist()])
+        return np.array(rows)
+
+    return answer
