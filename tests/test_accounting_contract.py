@@ -370,3 +370,15 @@ def test_pairs_of_samples_are_never_below_privacy_losses(name: str, mechanism: M
     for event in (poisson, fixed):
         assert epsilon(name, [event]) >= compose([event], "pld", delta=DELTA).lower
         assert "leave the sampling out" in str(covers(name, [replace(event, adjacency="label")]))
+
+
+def test_samples_of_disjoint_parts_are_counted_only_where_rows_do_not_move() -> None:
+    part = Event(
+        Gaussian(1.0), 5, sampling="poisson", sampling_rate=0.1, adjacency="add_remove",
+        group="g", parallel=True,
+    )  # fmt: skip
+    alone = replace(part, parallel=False, group=None)
+    both = compose([part, part], "pld", delta=DELTA).epsilon
+    assert both == compose([alone], "pld", delta=DELTA).epsilon
+    moved = replace(part, adjacency="replace_one", sampling="without_replacement")
+    assert "move from part to part" in str(covers("pld", [moved]))

@@ -282,6 +282,64 @@ def test_no_method_is_below_the_rigorous_interval(group: str) -> None:
             assert found >= row["lower"] * (1 - 1e-9) - 1e-9, (row["id"], method)
 
 
+WHOLE = {
+    "gaussian_composed": gaussians,
+    "laplace_composed": laplaces,
+    "llg_mixture": mixture,
+    "subsampled_gaussian_poisson": poisson,
+    "subsampled_gaussian_wor_replace_one": fixed_size,
+}
+
+
+@pytest.mark.parametrize("group", list(WHOLE))
+def test_privacy_loss_intervals_agree_and_are_narrow(group: str) -> None:
+    """Both intervals hold the truth, so they overlap; ours may not be wider than is promised."""
+    rows = [r for r in entries() if r["group"] == group and r["kind"] == "tight_interval"]
+    rows = [r for r in rows if r["accountant"] in ("pld", "pld_dominating_pair")]
+    assert rows
+    for row in rows:
+        bound = compose(WHOLE[group](row["inputs"]), "pld", delta=row["inputs"]["delta"])
+        lower, upper = float(bound.lower or 0.0), float(bound.epsilon)
+        assert lower <= row["upper"] * (1 + 1e-6) + 1e-9, row["id"]
+        assert upper >= row["lower"] * (1 - 1e-6) - 1e-9, row["id"]
+        assert upper <= row["upper"] * (1 + 1e-4) + 1e-9, row["id"]
+        if group != "subsampled_gaussian_wor_replace_one":  # there the theorem leaves a gap
+            assert upper - lower <= max(1e-3 * upper, 1e-4), row["id"]
+
+
+def replaced(inputs: Row) -> list[Event]:
+    """Rows in a ball: the sensitivity to a replacement is twice the norm of one row."""
+    share = 0.5 if inputs["sens"] == "record_norm_C" else 1.0
+    event = replace(poisson(inputs)[0], adjacency="replace_one")
+    return [replace(event, mechanism=Gaussian(share * inputs["noise_multiplier"]))]
+
+
+@pytest.mark.parametrize(
+    ("group", "accountant", "events"),
+    [
+        ("subsampled_gaussian_poisson_replace_one", "pld", replaced),
+        ("vips_headline", "pld_dominating_pair", fixed_size),
+        ("vips_headline", "pld_poisson_add_remove", poisson),
+    ],
+)
+def test_privacy_loss_upper_ends(
+    group: str, accountant: str, events: Callable[[Row], list[Event]]
+) -> None:
+    rows = [r for r in entries() if (r["group"], r["accountant"]) == (group, accountant)]
+    assert rows
+    for row in rows:
+        found = compose(events(row["inputs"]), "pld", delta=row["inputs"]["delta"]).epsilon
+        assert found == pytest.approx(row["value"], rel=3e-4, abs=1e-6), row["id"]
+
+
+def test_noise_solved_for_by_privacy_losses() -> None:
+    route = noise_for("pld", poisson)
+    for row in (r for r in entries() if r["group"] == "subsampled_calibration"):
+        if row["accountant"] == "pld":
+            found = route(row["inputs"])
+            assert (1 - 2e-3) * row["value"] <= found <= (1 + row["rel_tol"]) * row["value"]
+
+
 @pytest.mark.parametrize(
     ("method", "noise", "count", "known"),
     [

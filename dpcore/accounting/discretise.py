@@ -61,12 +61,12 @@ def from_above(pair: Pair, step: float, offset: float) -> Lattice:
             step,
             offset,
         )
-    bounded = (pair.p > 0.0) & (pair.q > 0.0)
+    bounded = np.isfinite(pair.loss)
     if np.any(bounded):
-        loss = np.log(pair.p[bounded]) - np.log(pair.q[bounded])
+        loss = pair.loss[bounded]
         place = np.floor((loss - offset) / step + _EXACT).astype(np.int64)
         _split(places, masses, pair.p[bounded], loss, place, step, offset)
-    infinite = float(np.sum(pair.p[pair.q <= 0.0])) + 2.0 * pair.tail
+    infinite = float(np.sum(pair.p[np.isposinf(pair.loss)])) + 2.0 * pair.tail
     if pair.filled:
         places.append(np.array([round(-offset / step)]))
         masses.append(np.array([max(0.0, 1.0 - infinite - sum(float(np.sum(m)) for m in masses))]))
@@ -85,7 +85,7 @@ def _split(
     """Masses at the lattice points below and above each loss, with the same totals of P and Q."""
     ahead = np.clip(loss - (offset + step * place), 0.0, step)
     up = mass * (np.expm1(-ahead) / math.expm1(-step))
-    down = mass * (np.expm1(step - ahead) / math.expm1(step))
+    down = mass * np.exp(-ahead) * (np.expm1(ahead - step) / math.expm1(-step))
     places += [place.ravel(), place.ravel() + 1]
     masses += [down.ravel(), up.ravel()]
 
@@ -103,12 +103,11 @@ def from_below(pair: Pair, step: float, offset: float) -> Below:
         raised = max(raised, missed)
         places.append(place)
         masses.append(mass)
-    bounded = (pair.p > 0.0) & (pair.q > 0.0)
+    bounded = np.isfinite(pair.loss)
     if np.any(bounded):
-        loss = np.log(pair.p[bounded]) - np.log(pair.q[bounded])
-        places.append(np.floor((loss - offset) / step + _EXACT).astype(np.int64))
+        places.append(np.floor((pair.loss[bounded] - offset) / step + _EXACT).astype(np.int64))
         masses.append(pair.p[bounded])
-    infinite = float(np.sum(pair.p[pair.q <= 0.0]))
+    infinite = float(np.sum(pair.p[np.isposinf(pair.loss)]))
     return Below(_lattice(places, masses, step, offset, infinite), raised)
 
 
@@ -185,12 +184,26 @@ def _stretches(
     stretch = np.clip(stretch, 0, len(edges.losses) - 2)
     count = len(edges.losses) - 1
     place = edges.first + np.arange(count, dtype=np.int64)
-    point = offset + step * place
+    point = np.asarray(offset + step * place, dtype=float)
     mass = weight * np.exp(piece.log_p(x))
     p = np.asarray(np.bincount(stretch, np.sum(mass, axis=1), count), dtype=float)
+    if step > 1.0:
+        log_q = np.asarray(np.log(weight) + piece.log_q(x), dtype=float)
+        return place, p, _far_apart(log_q, stretch, p, point)
     ahead = piece.loss(x) - point[stretch][:, None]
     less = np.bincount(stretch, np.sum(mass * np.expm1(-ahead), axis=1), count)
     return place, p, np.asarray(point - np.log1p(less / np.where(p > 0.0, p, 1.0)))
+
+
+def _far_apart(log_q: Array, stretch: Integers, p: Array, point: Array) -> Array:
+    """log P/Q of every stretch where Q may be too small to be written down."""
+    highest = np.full(len(p), -np.inf)
+    np.maximum.at(highest, stretch, np.max(log_q, axis=1))
+    highest = np.where(np.isfinite(highest), highest, 0.0)
+    q = np.bincount(stretch, np.sum(np.exp(log_q - highest[stretch][:, None]), axis=1), len(p))
+    held = (p > 0.0) & (q > 0.0)
+    loss = np.log(np.where(held, p, 1.0)) - np.log(np.where(held, q, 1.0)) - highest
+    return np.asarray(np.where(held, loss, point))
 
 
 def _lattice_points(piece: Piece, step: float, offset: float) -> Array:

@@ -19,8 +19,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import logsumexp
 
@@ -29,8 +31,10 @@ from dpcore.errors import NotCovered
 
 _CUT = 36.0  # -log of what the window may lose, relative to the answer
 _REACHES = 2.0 ** np.array([-5.0, -3.0, -1.5, 0.0, 1.5, 3.0])  # tried in Chernoff's inequality
-_LONGEST = 2**23
+LONGEST = 2**23
+_STEEPEST = 4.0  # tilt times step, at most: beyond it nothing below the last points is seen
 _UNIT = 2.0**-53
+_THIN = 4096  # points of a law by which tilts are chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +67,24 @@ class _Moments:
 
 @dataclass(frozen=True, eq=False)
 class _Factor:
-    """A lattice with its count, in the form the log moments need."""
+    """A lattice with its count; places: of the points that have mass, as the moments need them."""
 
     lattice: Lattice
     count: int
+    places: NDArray[np.int64]
     losses: Array
     log_mass: Array
+
+    @cached_property
+    def thinned(self) -> _Factor:
+        """The same law with neighbouring points put together: good enough to choose a tilt by."""
+        stride = -(-len(self.losses) // _THIN)
+        if stride == 1:
+            return self
+        first = np.arange(0, len(self.losses), stride)
+        log_mass = np.logaddexp.reduceat(self.log_mass, first)
+        middle = np.minimum(first + stride // 2, len(self.losses) - 1)
+        return _Factor(self.lattice, self.count, middle, self.losses[middle], log_mass)
 
     def moments(self, tilt: float) -> _Moments:
         log, weights = self.tilted(tilt)
@@ -130,25 +146,37 @@ class Total:
         near, far = np.exp(self.log_delta[place : place + 2])
         share = min(1.0, max(0.0, (near - delta) / (near - far)))
         low, high = self.epsilons[place : place + 2]
-        return float(low + math.log1p(share * math.expm1(high - low)))
+        gap = float(high - low)
+        if gap > 1.0:  # e^gap may be too large to be written down
+            return float(high) + math.log(share + (1.0 - share) * math.exp(-gap))
+        return float(low) + math.log1p(share * math.expm1(gap))
 
 
 def _share(epsilon: Array, low: Array, high: Array) -> Array:
     """Where e^epsilon lies between e^low and e^high."""
     inside = np.clip(epsilon, low, high)
-    return np.asarray(np.expm1(inside - low) / np.expm1(high - low))
+    return np.asarray(np.exp(inside - high) * (np.expm1(low - inside) / np.expm1(low - high)))
 
 
 class Composition:
     """Independent losses added up: ``counts[i]`` times the loss of ``lattices[i]``, on one step.
 
-    upper: whether delta errs above (True) or below (False) that of the lattices.
+    upper: whether delta errs above (True) or below (False) that of the lattices. longest: window
+    of the transform, in points.
     """
 
-    def __init__(self, lattices: Sequence[Lattice], counts: Sequence[int], *, upper: bool) -> None:
+    def __init__(
+        self,
+        lattices: Sequence[Lattice],
+        counts: Sequence[int],
+        *,
+        upper: bool,
+        longest: int = LONGEST,
+    ) -> None:
         self._factors = [_factor(*pair) for pair in zip(lattices, counts, strict=True)]
         self._step = lattices[0].step
         self._upper = upper
+        self._longest = longest
         lost = sum(
             f.count * math.log1p(-f.lattice.infinite) if f.lattice.infinite < 1.0 else -math.inf
             for f in self._factors
@@ -196,7 +224,7 @@ class Composition:
         """Tilted masses of a window that is wide enough, and the loss at its first point."""
         below, above = self._window(tilt, at)
         size = math.ceil((below + above) / self._step) + 4
-        if size > _LONGEST:
+        if size > self._longest:
             raise NotCovered(
                 "events",
                 "their losses are spread too widely for one lattice",
@@ -204,8 +232,8 @@ class Composition:
             )
         return self._density(tilt, at, below, next_fast_len(size, real=True))
 
-    def _moments(self, tilt: float) -> _Moments:
-        each = [factor.moments(tilt) for factor in self._factors]
+    def _moments(self, tilt: float, *, rough: bool = False) -> _Moments:
+        each = [(f.thinned if rough else f).moments(tilt) for f in self._factors]
         return _Moments(
             sum(m.log for m in each), sum(m.mean for m in each), sum(m.variance for m in each)
         )
@@ -229,8 +257,10 @@ class Composition:
         centre, offset = 0, 0.0
         for factor in self._factors:
             lattice = factor.lattice
-            _, weights = factor.tilted(tilt)
-            middle = round(float(np.sum(weights * (lattice.first + np.arange(len(weights))))))
+            _, tilted = factor.tilted(tilt)
+            middle = round(float(np.sum(tilted * (lattice.first + factor.places))))
+            weights = np.zeros(len(lattice.mass))
+            weights[factor.places] = tilted
             product *= rfft(_wrapped(weights, lattice.first - middle, size)) ** factor.count
             centre += factor.count * middle
             offset += factor.count * lattice.offset
@@ -272,19 +302,23 @@ class Composition:
         wanted = math.log(max(delta - self.infinite, 1e-3 * delta))
 
         def excess(tilt: float) -> float:
-            at = self._moments(tilt)
+            at = self._moments(tilt, rough=True)
             return tilt * at.mean - at.log + math.log1p(tilt) + wanted
 
-        best = _increasing_root(excess, 1e-4, 1e6)
-        epsilon = (self._moments(best).log - math.log1p(best) - wanted) / best - math.log1p(
-            1 / best
-        )
+        best = self._root(excess)
+        epsilon = (
+            self._moments(best, rough=True).log - math.log1p(best) - wanted
+        ) / best - math.log1p(1 / best)
         return self._milder(best, epsilon, wanted)
 
     def tilt_for_epsilon(self, epsilon: float) -> float:
         """The same where epsilon is given: the best tilt has it as its mean."""
-        best = _increasing_root(lambda tilt: self._moments(tilt).mean - epsilon, 1e-4, 1e6)
-        return self._milder(best, epsilon, self._moments(best).log - best * epsilon)
+        best = self._root(lambda tilt: self._moments(tilt, rough=True).mean - epsilon)
+        return self._milder(best, epsilon, self._moments(best, rough=True).log - best * epsilon)
+
+    def _root(self, function: Callable[[float], float]) -> float:
+        high = _STEEPEST / self._step
+        return _increasing_root(function, min(1e-4, 1e-3 * high), high)
 
     def _milder(self, tilt: float, epsilon: float, log_delta: float) -> float:
         """A smaller tilt, for a narrower window, that gives up a few digits of relative precision.
@@ -294,7 +328,7 @@ class Composition:
         releases = sum(factor.count for factor in self._factors)
         allowed = log_delta + max(2.0, 12.0 - math.log(releases))
         return _increasing_root(
-            lambda x: allowed - self._moments(x).log + x * epsilon, 1e-2 * tilt, tilt
+            lambda x: allowed - self._moments(x, rough=True).log + x * epsilon, 1e-2 * tilt, tilt
         )
 
 
@@ -304,8 +338,10 @@ def _factor(lattice: Lattice, count: int) -> _Factor:
     trimmed = Lattice(
         lattice.step, lattice.offset, lattice.first + low, lattice.mass[low:high], lattice.infinite
     )
+    places = kept - low if len(kept) else np.zeros(1, dtype=np.int64)
     with np.errstate(divide="ignore"):
-        return _Factor(trimmed, count, trimmed.losses, np.log(trimmed.mass))
+        log_mass = np.log(trimmed.mass[places])
+    return _Factor(trimmed, count, places, trimmed.losses[places], log_mass)
 
 
 def _wrapped(weights: Array, first: int, size: int) -> Array:

@@ -16,7 +16,7 @@ from dpcore.accounting.base import Array, Events, live
 from dpcore.accounting.gaussian import all_gaussian, delta_of, total_mu
 from dpcore.accounting.lattice import Composition
 from dpcore.accounting.parallel import worst_cases
-from dpcore.accounting.pld import PLD, Sides, merged
+from dpcore.accounting.pld import PLD, Sides, bare, merged
 from dpcore.errors import InputError
 
 _SMALLEST = 1e-9  # the delta down to which a curve is precise
@@ -55,6 +55,8 @@ def _curve(events: Events, epsilons: Array) -> Array:
     PLD.check(events)
     if all_gaussian(events):
         return np.asarray(delta_of(epsilons, total_mu(events)), dtype=float)
+    if bare(live(events)) > 0.0:
+        return np.ones(epsilons.shape)
     releases = merged(live(events))
     if not releases:
         return np.zeros(epsilons.shape)
@@ -87,12 +89,18 @@ def tradeoff(events: Events, false_alarms: Array) -> Array:
     if not np.all((alarms >= 0.0) & (alarms <= 1.0)):
         raise InputError("false_alarms", "a value is not in [0, 1]", "give shares")
     if all_gaussian(events):
-        return np.asarray(ndtr(ndtri(1.0 - alarms) - float(np.asarray(total_mu(events)))))
+        return _normal_misses(alarms, float(np.asarray(total_mu(events))))
     epsilons = np.concatenate([np.zeros(1), np.geomspace(1e-4, _widest(events), _CURVE)])
     covered = (1.0 - delta_curve(events, epsilons))[:, None]
     rise = np.exp(epsilons)[:, None]
     misses = np.maximum(covered - rise * alarms, (covered - alarms) / rise)
     return np.asarray(np.clip(np.max(misses, axis=0), 0.0, 1.0))
+
+
+def _normal_misses(alarms: Array, mu: float) -> Array:
+    if np.isinf(mu):
+        return np.zeros(alarms.shape)
+    return np.asarray(ndtr(-ndtri(alarms) - mu))
 
 
 def _widest(events: Events) -> float:
@@ -114,6 +122,8 @@ def loss_distribution(events: Events, points: int = 400) -> Losses:
     2.0
     """
     PLD.check(events)
+    if bare(live(events)) > 0.0:
+        return Losses(np.linspace(-1.0, 1.0, points), np.zeros(points), 1.0)
     if all_gaussian(events):
         return _normal(float(np.asarray(total_mu(events))), points)
     releases = merged(live(events))

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from dpcore.accounting.base import Events, noise_of
-from dpcore.errors import InputError
+from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import Event
 
 Case = tuple[Event, ...]
@@ -36,6 +36,8 @@ def worst_cases(events: Events) -> list[Case]:
     2
     """
     check_one_adjacency(events)
+    for each in events:
+        _check_unsampled(each)
     plain = [each for each in events if not each.parallel]
     groups: dict[str, list[Event]] = {}
     for each in events:
@@ -58,6 +60,16 @@ def check_one_adjacency(events: Events) -> None:
             "adjacency",
             "the events are under different ones",
             "give events of one adjacency",
+        )
+
+
+def _check_unsampled(each: Event) -> None:
+    """A row that moves to another part changes the size of both, and with it both samples."""
+    if each.parallel and each.sampling != "none" and each.adjacency != "add_remove":
+        raise NotCovered(
+            "parallel",
+            "samples of disjoint parts have no theorem for rows that move from part to part",
+            "choose adjacency add_remove, or leave the sampling out (sampling none)",
         )
 
 

@@ -12,7 +12,7 @@ into one (Dong, Roth, Su 2022, Corollary 3.3).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, repeat
@@ -23,15 +23,20 @@ from dpcore.accounting.base import Events, check_one_case, live, noise_of, real
 from dpcore.accounting.discretise import Below, from_above, from_below, spike
 from dpcore.accounting.dominating import Pair, check_sampling, pairs_of, replaced_in_poisson
 from dpcore.accounting.gaussian import all_gaussian, delta_of, epsilon_of, total_mu
-from dpcore.accounting.lattice import Composition, Lattice
+from dpcore.accounting.lattice import LONGEST, Composition, Lattice
+from dpcore.accounting.parallel import check_one_adjacency
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
 
-_CLOSE, _LEAST = 1e-4, 1e-13  # relative and absolute width at which refining stops
+_KNOWN = (Gaussian, Laplace, DiscreteGaussian, EpsilonDelta)
+_CLOSE, _LEAST = 4e-4, 1e-13  # relative and absolute width at which refining stops
 _POINTS = 2**18  # of one release, at most
 _SPREAD = 400.0  # least number of steps in a standard deviation of the sum
 _COARSE = 0.08  # of the loss of one release, in the mean
 _MOST = 5  # halvings of the step
+_QUICK = LONGEST // 4  # window of the transform where the step is halved
+_COARSEST = -15  # doublings of the step where losses are spread too widely
+_NO_DELTA = 1e-300
 
 
 @dataclass(frozen=True)
@@ -49,10 +54,11 @@ class PLDAccountant:
     precision: float = 1e-6
 
     def check(self, events: Events) -> None:
+        check_one_adjacency(live(events))
         for event in live(events):
             check_one_case(event, "the privacy-loss distribution")
             check_sampling(event)
-            if not isinstance(event.mechanism, Gaussian | Laplace | DiscreteGaussian | EpsilonDelta):
+            if not isinstance(event.mechanism, _KNOWN):
                 raise NotCovered(
                     "mechanism",
                     "no worst pair is known for a mechanism of this kind",
@@ -117,14 +123,15 @@ def _epsilons(events: Events, delta: float) -> tuple[float, float]:
     if all_gaussian(events):
         exact = float(epsilon_of(delta, total_mu(events)))
         return exact, exact
-    if _bare(events):
-        return math.inf, math.inf
+    seen = bare(events)
+    if seen > 0.0:
+        return (math.inf if delta < seen else 0.0), math.inf
     releases = merged(events)
     if not releases:
         return 0.0, 0.0
-    if delta <= 0.0:
+    if delta < _NO_DELTA:
         found = _without_delta(releases)
-        return found, found
+        return (found if delta <= 0.0 else 0.0), found
     low, high = _refined(releases, delta, lambda side: side.epsilon(delta))
     high = min(high, _without_delta(releases))
     return min(low, high), high
@@ -135,20 +142,32 @@ def _deltas(events: Events, epsilon: float) -> tuple[float, float]:
     if all_gaussian(events):
         exact = float(delta_of(epsilon, total_mu(events)))
         return exact, exact
-    if _bare(events):
-        return 1.0, 1.0
+    seen = bare(events)
+    if seen > 0.0:
+        return seen, 1.0
     releases = merged(events)
     if not releases or epsilon >= _without_delta(releases):
         return 0.0, 0.0
-    rough = max(1e-300, min(0.5, Sides(releases, 1e-9, 0).delta(epsilon)[1]))
+    _, (_, rough) = _coarse(releases, 1e-9, lambda side: side.delta(epsilon))
+    rough = max(_NO_DELTA, min(0.5, rough))
     return _refined(releases, rough, lambda side: side.delta(epsilon))
 
 
-def _bare(events: Events) -> bool:
-    """Whether some release had no noise at all."""
-    return any(
-        float(noise_of(e)) == 0.0 and not isinstance(e.mechanism, EpsilonDelta) for e in events
-    )
+def bare(events: Events) -> float:
+    """The probability that a release without any protection sees the row."""
+    unseen = 1.0
+    for event in events:
+        if _unprotected(event):
+            rate = 1.0 if event.sampling == "none" else event.sampling_rate
+            unseen *= (1.0 - rate) ** event.count
+    return 1.0 - unseen
+
+
+def _unprotected(event: Event) -> bool:
+    match event.mechanism:
+        case EpsilonDelta(epsilon=epsilon, delta=delta):
+            return bool(np.isinf(epsilon)) or delta == 1.0
+    return float(noise_of(event)) == 0.0
 
 
 def _without_delta(releases: tuple[Event, ...]) -> float:
@@ -181,18 +200,50 @@ def _refined(
     The error is of second order, so the gap says how many halvings are needed. The ends of samples
     of fixed size stay apart: there a half step tells how far the upper end still moves.
     """
-    fixed_size = any(event.sampling == "without_replacement" for event in releases)
-    low, high = ends(Sides(releases, delta, 0))
-    level, gap = 0, math.inf if fixed_size else high - low
+    apart = any(_realised(event) is not event for event in releases)
+    level, (low, high) = _coarse(releases, delta, ends)
+    gap = math.inf if apart else high - low
+    if level < 0:
+        return min(low, high), high
     while gap > max(_CLOSE * high, _LEAST) and level < _MOST:
-        level += 1 if math.isinf(gap) else max(1, math.ceil(math.log(gap / (_CLOSE * high), 4.0)))
-        side = Sides(releases, delta, min(level, _MOST))
-        finer_low, finer_high = ends(side)
+        wanted = 1 if math.isinf(gap) else max(1, math.ceil(math.log(gap / (_CLOSE * high), 4.0)))
+        finer = _finer(releases, delta, ends, range(min(level + wanted, _MOST), level, -1))
+        if finer is None:
+            break
+        level, finest, (finer_low, finer_high) = finer
         low, before, high = max(low, finer_low), high, min(high, finer_high)
-        gap = abs(before - high) if fixed_size else high - low
-        if side.finest:
+        gap = abs(before - high) if apart else high - low
+        if finest:
             break
     return min(low, high), high
+
+
+def _finer(
+    releases: tuple[Event, ...],
+    delta: float,
+    ends: Callable[[Sides], tuple[float, float]],
+    levels: Iterable[int],
+) -> tuple[int, bool, tuple[float, float]] | None:
+    """(level, whether it is the last, both ends) of the first that suits a quick transform."""
+    for level in levels:
+        side = Sides(releases, delta, level, _QUICK)
+        try:
+            return level, side.finest, ends(side)
+        except NotCovered:
+            continue
+    return None
+
+
+def _coarse(
+    releases: tuple[Event, ...], delta: float, ends: Callable[[Sides], tuple[float, float]]
+) -> tuple[int, tuple[float, float]]:
+    """(level, both ends) with the first step, or the next wider one that suits a lattice."""
+    for level in range(0, _COARSEST, -2):
+        try:
+            return level, ends(Sides(releases, delta, level))
+        except NotCovered:
+            continue
+    return _COARSEST, ends(Sides(releases, delta, _COARSEST))
 
 
 def merged(events: Events) -> tuple[Event, ...]:
@@ -227,11 +278,14 @@ class Sides:
     """The releases on one lattice, from above and from below.
 
     delta: the size of what is asked, which says how far out tails matter. level: the step is
-    halved so many times.
+    halved so many times. longest: window of the transform, in points.
     """
 
-    def __init__(self, releases: tuple[Event, ...], delta: float, level: int) -> None:
+    def __init__(
+        self, releases: tuple[Event, ...], delta: float, level: int, longest: int = LONGEST
+    ) -> None:
         self._releases = releases
+        self._longest = longest
         count = sum(event.count for event in releases)
         self._reach = math.ceil(math.sqrt(2.0 * (30.0 - math.log(delta) + math.log(count))))
         self.step, self.finest = _step(releases, self._reach, level)
@@ -259,7 +313,12 @@ class Sides:
         each = [_above(_key(event), self.step, self._reach) for event in self._releases]
         counts = [event.count for event in self._releases]
         return [
-            Composition([one[min(i, len(one) - 1)] for one in each], counts, upper=True)
+            Composition(
+                [one[min(i, len(one) - 1)] for one in each],
+                counts,
+                upper=True,
+                longest=self._longest,
+            )
             for i in range(max(map(len, each)))
         ]
 
@@ -272,7 +331,8 @@ class Sides:
             chosen = [one[min(i, len(one) - 1)] for one in each]
             raised = sum(n * one.raised for n, one in zip(counts, chosen, strict=True))
             lattices = [one.lattice for one in chosen]
-            found.append((Composition(lattices, counts, upper=False), raised))
+            under = Composition(lattices, counts, upper=False, longest=self._longest)
+            found.append((under, raised))
         return found
 
 
@@ -301,8 +361,12 @@ def _below(event: Event, step: float, reach: int) -> tuple[Below, ...]:
 def _realised(event: Event) -> Event:
     """What some pair of tables certainly reveals: for a sample of fixed size, a Poisson sample's.
 
-    With all other rows at one value the sum of the sample tells only whether the row is in it.
+    With all other rows at one value the sum of the sample tells only whether the row is in it. Of a
+    vector that moves by ``ratio`` in L2 and at most 1 in L1, one entry moves by ratio^2 at least.
     """
+    match event.mechanism:
+        case Laplace(scale=scale, l2_ratio=ratio) if ratio < 1.0:
+            event = replace(event, mechanism=Laplace(float(scale) / ratio**2))
     if event.sampling == "without_replacement":
         return replace(event, sampling="poisson", adjacency="add_remove")
     return event
