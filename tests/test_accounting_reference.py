@@ -222,6 +222,10 @@ AT_MOST: dict[tuple[str, str], Callable[[Row], float]] = {
     ("vips_headline", "wbk_thm27_cks"): by("wbk27", fixed_size),
     ("vips_headline", "poisson_rdp_classic"): by(MomentsAccountant(1000), poisson),
     ("vips_headline", "poisson_rdp_cks"): by("rdp", poisson),
+    ("gaussian_calibration", "rdp_cks"): noise_for("rdp"),
+    ("zcdp_conversion", "zcdp_tight_dense_grid"): lambda i: float(
+        tight_epsilon(i["rho"], i["delta"])
+    ),
     ("subsampled_calibration", "rdp_cks"): noise_for("rdp", poisson),
     ("subsampled_calibration", "wbk_thm27_cks"): noise_for("wbk27", fixed_size),
 }
@@ -314,9 +318,32 @@ def replaced(inputs: Row) -> list[Event]:
     return [replace(event, mechanism=Gaussian(share * inputs["noise_multiplier"]))]
 
 
+def test_the_classical_formula_asks_for_more_noise_than_is_needed() -> None:
+    for row in (r for r in entries() if r["accountant"] == "classic_gaussian"):
+        assert noise_for("exact")(row["inputs"]) < 0.9 * row["value"]
+
+
+def replaced_in_a_ball(inputs: Row) -> list[Event]:
+    return replaced({**inputs, "sens": "record_norm_C"})
+
+
+@pytest.mark.parametrize(
+    "group", ["gaussian_composed", "llg_mixture", "subsampled_gaussian_poisson"]
+)
+def test_privacy_loss_intervals_meet_those_of_random_variables(group: str) -> None:
+    """The peer's interval is wide, and under Poisson samples of the row removed alone."""
+    rows = [r for r in entries() if (r["group"], r["accountant"]) == (group, "prv")]
+    assert rows
+    for row in rows:
+        bound = compose(WHOLE[group](row["inputs"]), "pld", delta=row["inputs"]["delta"])
+        assert float(bound.epsilon) >= row["lower"], row["id"]
+        assert float(bound.lower or 0.0) <= row["upper"] * (1 + 1e-3), row["id"]
+
+
 @pytest.mark.parametrize(
     ("group", "accountant", "events"),
     [
+        ("vips_headline", "pld_poisson_replace_one_sigma_over_C", replaced_in_a_ball),
         ("subsampled_gaussian_poisson_replace_one", "pld", replaced),
         ("vips_headline", "pld_dominating_pair", fixed_size),
         ("vips_headline", "pld_poisson_add_remove", poisson),
