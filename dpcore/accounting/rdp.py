@@ -8,7 +8,8 @@ Proposition 12. With g(lambda) the sum of the log moments at alpha = lambda + 1 
 
 s(lambda) = lambda log(lambda) - (lambda + 1) log(lambda + 1), or 0 with the classic conversion.
 Both g and s are convex, so each has one valley. It is found on a coarse grid of orders, extended
-for as long as the best order is its last, and then by parabolas.
+for as long as the best order is its last, and then on ever finer ones. Orders are shared by all
+cells of a grid with the same noise, since it is the moments that cost time.
 
 Direction: an upper bound at whatever order the search ends, so an unfinished search stays one.
 """
@@ -38,12 +39,26 @@ from dpcore.checks import one_of
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
 
 Curve = Callable[[Array], Array]
+Shape = tuple[int, ...]
 
 _START = np.arange(-2.4, 4.4, 0.4)  # log lambda
 _STEP = 0.4
+_MORE = 4  # orders added at first where the valley goes on
 _LOWEST, _HIGHEST = -60.0, 300.0  # log lambda; where numbers end, not where bounds do
-_MOST_STEPS = 60
-_CLOSE = 1e-6  # of log lambda; what is left of epsilon is the square of it
+_PARTS = 6  # of a step of one grid, in the next
+_FINEST = 1e-13  # of log lambda: next to each other
+_MOST_SHARED = 256  # orders of a grid for all cells of a row, whose values are held in memory
+_CLOSE = 1e-11  # relative, of epsilon or delta
+_STENCIL = np.array(  # times seven values: four derivatives at the middle, two fifth differences
+    [
+        [0, 1 / 12, -2 / 3, 0, 2 / 3, -1 / 12, 0],
+        [0, -1 / 12, 4 / 3, -5 / 2, 4 / 3, -1 / 12, 0],
+        [0, -1 / 2, 1, 0, -1, 1 / 2, 0],
+        [0, 1, -4, 6, -4, 1, 0],
+        [-1, 5, -10, 10, -5, 1, 0],
+        [0, -1, 5, -10, 10, -5, 1],
+    ]
+)
 _MOST_SPLIT = 3
 _NEAR_ONE = 1e-6
 _LEAST_DELTA = 1e-300  # smaller ones are rounded up to it
@@ -102,8 +117,8 @@ def epsilon_over_orders(
     if all_gaussian(events) and conversion == "best":
         rho = np.asarray(total_rho(events))
         return np.asarray(tight_epsilon(rho, delta)), log_variation(rho)
-    ndim = max(dimensions(events), np.ndim(delta))
-    ends = [_smallest_epsilon(curve(e), delta, conversion, ndim) for e in readings(events)]
+    rows = _rows(events, np.ndim(delta))
+    ends = [_smallest_epsilon(curve(e), delta, conversion, rows) for e in readings(events)]
     return _least_of(ends)
 
 
@@ -114,8 +129,8 @@ def delta_over_orders(
     if all_gaussian(events) and conversion == "best":
         rho = np.asarray(total_rho(events))
         return np.asarray(tight_delta(rho, epsilon)), log_variation(rho)
-    ndim = max(dimensions(events), np.ndim(epsilon))
-    ends = [_smallest_delta(curve(e), epsilon, conversion, ndim) for e in readings(events)]
+    rows = _rows(events, np.ndim(epsilon))
+    ends = [_smallest_delta(curve(e), epsilon, conversion, rows) for e in readings(events)]
     return _least_of(ends)
 
 
@@ -127,6 +142,12 @@ def _least_of(ends: list[tuple[Array, Array]]) -> tuple[Array, Array]:
 def dimensions(events: Events) -> int:
     """How many axes the grid of runs has."""
     return max((np.ndim(noise_of(event)) for event in live(events)), default=0)
+
+
+def _rows(events: Events, ndim: int) -> Shape:
+    """The shape of the noise on as many axes as the answer has: 1 where no noise varies."""
+    shape = np.broadcast_shapes(*(np.shape(noise_of(event)) for event in live(events)))
+    return (1,) * (ndim - len(shape)) + shape
 
 
 def curve(events: Events) -> Curve:
@@ -177,21 +198,21 @@ def _pure(event: Event) -> Array:
 
 
 def _smallest_epsilon(
-    moment: Curve, delta: Real, conversion: Conversion, ndim: int
+    moment: Curve, delta: Real, conversion: Conversion, rows: Shape
 ) -> tuple[Array, Array]:
-    """(epsilon, log(1 - e^-tau) near order 1) for every cell; ``ndim`` axes in all."""
+    """(epsilon, log(1 - e^-tau) near order 1) for every cell."""
     with np.errstate(divide="ignore"):
         log_inverse = -np.log(np.asarray(delta, dtype=float))
 
     def epsilon_at(orders: Array) -> Array:
         return np.asarray((moment(orders) + (saving(orders, conversion) + log_inverse)) / orders)
 
-    found = lowest(epsilon_at, ndim, enough=0.0)
-    return np.maximum(found, 0.0), _log_variance(moment, ndim)
+    found = lowest(epsilon_at, rows, enough=0.0, close=lambda found: _CLOSE * np.abs(found))
+    return np.maximum(found, 0.0), _log_variance(moment, rows)
 
 
 def _smallest_delta(
-    moment: Curve, epsilon: Real, conversion: Conversion, ndim: int
+    moment: Curve, epsilon: Real, conversion: Conversion, rows: Shape
 ) -> tuple[Array, Array]:
     """(delta, log(1 - e^-tau) near order 1) for every cell; never below 1e-300."""
     target = np.asarray(epsilon, dtype=float)
@@ -199,45 +220,73 @@ def _smallest_delta(
     def log_delta_at(orders: Array) -> Array:
         return np.asarray(moment(orders) + (saving(orders, conversion) - orders * target))
 
-    found = lowest(log_delta_at, ndim, enough=math.log(_LEAST_DELTA))
-    found = np.exp(np.clip(found, math.log(_LEAST_DELTA), 0.0))
-    return np.asarray(found), _log_variance(moment, ndim)
+    least = math.log(_LEAST_DELTA)
+    found = lowest(log_delta_at, rows, enough=least, close=lambda found: np.asarray(_CLOSE))
+    found = np.exp(np.clip(found, least, 0.0))
+    return np.asarray(found), _log_variance(moment, rows)
 
 
-def _log_variance(moment: Curve, ndim: int) -> Array:
+def _log_variance(moment: Curve, rows: Shape) -> Array:
     """log(1 - e^-tau) at an order so close to 1 that tau is the Kullback-Leibler divergence."""
-    order = np.full((1,) * ndim, _NEAR_ONE)
+    order = np.full((1,) * len(rows), _NEAR_ONE)
     return log_variation(moment(order) / _NEAR_ONE)
 
 
-def lowest(value: Curve, ndim: int, enough: float) -> Array:
+def lowest(value: Curve, rows: Shape, enough: float, close: Curve) -> Array:
     """The value at the bottom of a valley in log lambda, for every cell of a grid at once.
 
-    value: takes lambdas whose last ``ndim`` axes broadcast against the cells. enough: a value below
-    which nobody asks for less.
+    value: takes lambdas that broadcast against the cells on their last axes; where one is NaN its
+    answer is not used, and should be cheap. rows: the shape of the cells, but 1 along axes on which
+    a lambda costs as much for all cells as for one. enough: a value below which nobody asks for
+    less. close: how near to a value is near enough.
+
+    A coarse grid of orders brackets the valley. Then come ever finer ones, until the valley is flat
+    between neighbours, or so smooth that the vertex of a quartic is its bottom.
     """
-    u, values = _coarse(value, ndim, enough)
+    u, values = _coarse(value, rows, enough)
     at = np.clip(np.argmin(values, axis=0), 1, u.size - 2)
-    near = [np.take_along_axis(values, (at + k)[None], axis=0)[0] for k in (-1, 0, 1)]
-    return _parabolas(value, [u[at + k] for k in (-1, 0, 1)], near)
+    near = _around(values, at, 1)
+    best, centre, reach = np.min(near, axis=0), u[at], np.full(at.shape, _STEP)
+    open_cells = (best > enough) & ~_flat(near, close)
+    while np.any(open_cells):
+        first, step, count = _finer(centre, reach, open_cells, rows)
+        table = value(np.exp(first + step * _column(np.arange(float(count)), len(rows))))
+        at = np.argmin(table, axis=0)
+        centre, reach = first + step * at, np.broadcast_to(step, at.shape)
+        at = np.clip(at, 3, count - 4)
+        near = _around(table, at, 3)
+        best = np.fmin(best, np.min(near, axis=0))
+        open_cells = open_cells & ~_flat(near[2:5], close) & (reach > _FINEST)
+        shift, fits = _vertex(near, close)
+        if np.any(fits & open_cells):
+            vertex = np.where(open_cells & fits, first + step * (at + shift), np.nan)
+            bottom = value(np.exp(vertex)[None])[0]
+            best = np.fmin(best, bottom)
+            open_cells = open_cells & ~(bottom <= near[3] + close(near[3]))
+    return np.asarray(best)
 
 
-def _coarse(value: Curve, ndim: int, enough: float) -> tuple[Array, Array]:
-    """log lambdas ``(orders,)`` and values ``(orders, ...)`` that go past every cell's valley."""
+def _coarse(value: Curve, rows: Shape, enough: float) -> tuple[Array, Array]:
+    """log lambdas ``(orders,)`` and values ``(orders, ...)`` that go past every cell's valley.
 
-    def block(u: Array) -> Array:
-        return value(np.exp(u).reshape(-1, *[1] * ndim))
+    Rows that need no more orders are given infinite values there.
+    """
 
-    u, length = _START, 8
-    values = block(u)
-    while np.any(_open(values, -1, enough)) and u[-1] < _HIGHEST:
+    def block(u: Array, wanted: NDArray[np.bool_]) -> Array:
+        asked = np.any(wanted, axis=_shared(rows, np.shape(wanted)), keepdims=True)
+        found = value(np.where(asked, _column(np.exp(u), len(rows)), np.nan))
+        return np.asarray(np.where(np.isnan(found), np.inf, found))
+
+    u, length = _START, _MORE
+    values = block(u, np.ones(rows, dtype=bool))
+    while np.any(wanted := _open(values, -1, enough)) and u[-1] < _HIGHEST:
         more = np.minimum(u[-1] + _STEP * np.arange(1, length + 1), _HIGHEST)
-        u, values = np.append(u, more), np.concatenate([values, block(more)])
+        u, values = np.append(u, more), np.concatenate([values, block(more, wanted)])
         length *= 2
-    length = 8
-    while np.any(_open(values, 0, enough)) and u[0] > _LOWEST:
+    length = _MORE
+    while np.any(wanted := _open(values, 0, enough)) and u[0] > _LOWEST:
         more = np.maximum(u[0] - _STEP * np.arange(length, 0, -1), _LOWEST)
-        u, values = np.append(more, u), np.concatenate([block(more), values])
+        u, values = np.append(more, u), np.concatenate([block(more, wanted), values])
         length *= 2
     return u, values
 
@@ -250,43 +299,69 @@ def _open(values: Array, end: int, enough: float) -> NDArray[np.bool_]:
     )
 
 
-def _parabolas(value: Curve, points: list[Array], values: list[Array]) -> Array:
-    """The least value between three points, drawn together by the vertices of their parabolas."""
-    a, b, c = points
-    fa, fb, fc = values
-    width, before = c - a, np.full(np.shape(a), np.inf)
-    for _ in range(_MOST_STEPS):
-        x = _next(a, b, c, fa, fb, fc, width > 0.5 * before)
-        fx = value(np.exp(x))
-        left, lower = x < b, fx <= fb
-        a, fa, c, fc = (
-            np.where(left & lower, a, np.where(left, x, np.where(lower, b, a))),
-            np.where(left & lower, fa, np.where(left, fx, np.where(lower, fb, fa))),
-            np.where(left & lower, b, np.where(left, c, np.where(lower, c, x))),
-            np.where(left & lower, fb, np.where(left, fc, np.where(lower, fc, fx))),
-        )
-        b, fb = np.where(lower, x, b), np.where(lower, fx, fb)
-        before, width = width, c - a
-        if np.all(width <= 3.0 * _CLOSE):
-            break
-    return np.minimum(np.minimum(fa, fb), fc)
+def _finer(
+    centre: Array, reach: Array, open_cells: NDArray[np.bool_], rows: Shape
+) -> tuple[Array, Array, int]:
+    """(first log lambda, step, how many) of a finer grid over ``centre +- reach`` of every cell.
 
-
-def _next(
-    a: Array, b: Array, c: Array, fa: Array, fb: Array, fc: Array, slow: NDArray[np.bool_]
-) -> Array:
-    """Where to look: the vertex, just beside ``b`` once that is it, or half way after a slow step.
-
-    A valley that is much steeper on one side draws the vertices to it.
+    One grid for all open cells of a row, or one for each where that takes fewer orders; NaN where
+    nothing is open.
     """
-    wider_right = c - b > b - a
-    with np.errstate(invalid="ignore", divide="ignore"):
-        to_a, to_c = (b - a) * (fb - fc), (b - c) * (fb - fa)
-        x = b - 0.5 * ((b - a) * to_a - (b - c) * to_c) / (to_a - to_c)
-    x = np.where(np.abs(x - b) < _CLOSE, np.where(wider_right, b + _CLOSE, b - _CLOSE), x)
-    middle = np.where(wider_right, 0.5 * (b + c), 0.5 * (a + b))
-    follow = np.isfinite(x) & (x > a) & (x < c) & ~slow
-    return np.where(follow, x, middle)
+    low = np.where(open_cells, centre - reach, np.nan)
+    high = np.where(open_cells, centre + reach, np.nan)
+    count = 2 * _PARTS + 1
+    shared = _shared(rows, np.shape(centre))
+    if shared:
+        first, last = (
+            f.reduce(x, axis=shared, keepdims=True) for f, x in ((np.fmin, low), (np.fmax, high))
+        )
+        finest = np.fmin.reduce(high - low, axis=shared, keepdims=True)
+        together = 1 + math.ceil(2 * _PARTS * np.fmax.reduce((last - first) / finest, axis=None))
+        alone = count * np.count_nonzero(open_cells)
+        if together <= _MOST_SHARED and together * np.count_nonzero(first == first) <= alone:
+            low, high, count = first, last, together
+    return low, (high - low) / (count - 1), count
+
+
+def _vertex(near: Array, close: Curve) -> tuple[Array, NDArray[np.bool_]]:
+    """(where the quartic through the middle five of seven values is least, in steps; whether it is
+    so, closely).
+
+    Its slope errs by a twentieth of the fifth difference, and what that costs is the square of it
+    over twice the curvature.
+    """
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        slope, second, third, fourth, left, right = np.tensordot(_STENCIL, near - near[3], axes=1)
+        t = -slope / second
+        for _ in range(3):
+            curvature = second + t * (third + 0.5 * t * fourth)
+            t = t - (slope + t * (second + t * (third / 2.0 + t * fourth / 6.0))) / curvature
+        error = np.maximum(np.abs(left), np.abs(right)) / 20.0
+        fits = error * error <= 2.0 * close(near[3]) * curvature
+    return t, np.asarray(fits & (np.abs(t) <= 1.0) & (curvature > 0.0))
+
+
+def _flat(three: Array, close: Curve) -> NDArray[np.bool_]:
+    """Whether the middle of three values of a valley is its bottom, closely."""
+    left, middle, right = three
+    bottom = (middle <= left) & (middle <= right)
+    return np.asarray(bottom & (np.maximum(left, right) <= middle + close(middle)))
+
+
+def _around(values: Array, at: NDArray[np.intp], reach: int) -> Array:
+    """The values from ``reach`` before ``at`` to ``reach`` after it, along the first axis."""
+    near = [at + k for k in range(-reach, reach + 1)]
+    return np.take_along_axis(values, np.stack(near), axis=0)
+
+
+def _column(x: Array, ndim: int) -> Array:
+    """``x`` as the first of ``ndim + 1`` axes."""
+    return np.reshape(x, (-1, *[1] * ndim))
+
+
+def _shared(rows: Shape, cells: Shape) -> tuple[int, ...]:
+    """The axes along which all cells of a row are."""
+    return tuple(k for k, (one, all_) in enumerate(zip(rows, cells, strict=True)) if one != all_)
 
 
 RENYI = RenyiAccountant()

@@ -178,12 +178,16 @@ def pure_log_moment(orders: Array, epsilon: Array) -> Array:
 
 def _past_linear(x: Array) -> Array:
     """e^x - 1 - x >= 0 with all its digits."""
+    found = np.asarray(np.expm1(x) - x)
     small = np.abs(x) < 0.5
-    near = np.where(small, x, 0.0)
-    series = np.full(np.shape(x), _SERIES[-1])
-    for coefficient in reversed(_SERIES[:-1]):
-        series = series * near + coefficient
-    return np.asarray(np.where(small, near * near * series, np.expm1(x) - x))
+    if np.any(small):
+        near = np.asarray(x)[small]
+        series = np.full(near.shape, _SERIES[-1])
+        for coefficient in reversed(_SERIES[:-1]):
+            series *= near
+            series += coefficient
+        found[small] = near * near * series
+    return found
 
 
 # --- Poisson samples -----------------------------------------------------------------------------

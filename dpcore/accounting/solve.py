@@ -40,16 +40,23 @@ def noise_factor(accountant: Accountant, events: Events, epsilon: Real, delta: f
 
     if isinstance(accountant, Limited) and live(events):
         accountant.check_reachable(epsilon, delta, events)
-    bare = epsilon_at(np.ones(target.shape))
-    nothing = np.broadcast_to(_no_release(events), bare.shape)
-    if np.all(nothing):
-        return real(np.zeros(bare.shape))
     if isinstance(accountant, Calibrated):
-        factor = np.broadcast_to(accountant.factor(events, epsilon, delta), bare.shape)
+        factor = np.asarray(accountant.factor(events, epsilon, delta))
     else:
         close = accountant.precision if isinstance(accountant, Rough) else _CLOSE
-        factor = np.where(nothing, 0.0, _solve(epsilon_at, target, bare, nothing, close))
+        factor = _searched(epsilon_at, target, _no_release(events), close)
     return real(_rounded_up(epsilon_at, factor, target))
+
+
+def _searched(
+    epsilon_at: Callable[[Array], Array], target: Array, nothing: NDArray[np.bool_], close: float
+) -> Array:
+    """The factor to ``close``; 0 where there is nothing to hide."""
+    bare = epsilon_at(np.ones(target.shape))
+    nothing = np.broadcast_to(nothing, bare.shape)
+    if np.all(nothing):
+        return np.zeros(bare.shape)
+    return np.where(nothing, 0.0, _solve(epsilon_at, target, bare, nothing, close))
 
 
 def _no_release(events: Events) -> NDArray[np.bool_]:
