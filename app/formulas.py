@@ -78,7 +78,7 @@ def _rdp(events: Events, bound: Bound) -> str:
 def _wbk(events: Events, bound: Bound) -> str:
     releases = sum(event.count for event in events)
     return (
-        f"as Renyi, with {releases:,} × τ(α) of a sampled release, "
+        f"as Rényi, with {releases:,} × τ(α) of a sampled release, "
         "bounded by powers of the sampled share: ε"
     )
 

@@ -1,4 +1,4 @@
-"""Renyi divergences, their conversions and their accountants, each by a second route."""
+"""Rényi divergences, their conversions and their accountants, each by a second route."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_orders_that_cannot_be_are_refused(bad: float) -> None:
         replace(RENYI, conversion="other")  # type: ignore[arg-type]
 
 
-# --- the Renyi accountant ------------------------------------------------------------------------
+# --- the Rényi accountant ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("noise", [1e-3, 0.5, 5.0, 100.0, 1e4])

@@ -51,7 +51,7 @@ class PLDAccountant:
         "Zhu, Dong, Wang 2022, Theorems 10 and 11 and Proposition 30"
     )
     assumptions: tuple[str, ...] = ("noise is drawn from the exact law",)
-    precision: float = 1e-6
+    precision: float = 4e-7
 
     def check(self, events: Events) -> None:
         check_one_adjacency(live(events))

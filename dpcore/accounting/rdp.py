@@ -1,4 +1,4 @@
-"""Renyi accountant: divergences add at every order, and the best of all orders gives epsilon.
+"""Rényi accountant: divergences add at every order, and the best of all orders gives epsilon.
 
 Mironov 2017, Proposition 1 (composition), with the conversion of Canonne, Kamath, Steinke 2020,
 Proposition 12. With g(lambda) the sum of the log moments at alpha = lambda + 1 (``renyi.py``),
@@ -75,7 +75,7 @@ class RenyiAccountant:
 
     conversion: Conversion = "best"
     name: str = "rdp"
-    title: str = "Renyi"
+    title: str = "Rényi"
     kind: str = "upper bound"
     source: str = (
         "Mironov 2017, Proposition 1; Canonne, Kamath, Steinke 2020, Proposition 12; "
@@ -90,7 +90,7 @@ class RenyiAccountant:
         one_of("conversion", self.conversion, CONVERSIONS)
 
     def check(self, events: Events) -> None:
-        check_renyi(events, "the Renyi accountant")
+        check_renyi(events, "the Rényi accountant")
 
     def epsilon(self, events: Events, delta: Real) -> Real:
         self.check(events)

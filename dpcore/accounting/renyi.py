@@ -1,4 +1,4 @@
-"""Renyi divergence: how far apart the outputs of two neighbouring tables are, order by order.
+"""Rényi divergence: how far apart the outputs of two neighbouring tables are, order by order.
 
 Mironov 2017, Definition 4: tau(alpha) = log E_Q[(P/Q)^alpha] / (alpha - 1), the worst neighbours P,
 Q. Divergences of releases add (Proposition 1). Everything here is computed as the log moment
@@ -65,7 +65,7 @@ _SERIES = [1.0 / math.factorial(k + 2) for k in range(14)]
 
 
 def renyi(event: Event, order: Real) -> Real:
-    """Renyi divergence tau(alpha) of one release of ``event``; its count is not used.
+    """Rényi divergence tau(alpha) of one release of ``event``; its count is not used.
 
     order: alpha > 1, a number or an array that broadcasts against the event's noise.
 
@@ -74,7 +74,7 @@ def renyi(event: Event, order: Real) -> Real:
     >>> renyi(Event(Gaussian(2.0)), 4.0)
     0.5
     """
-    check_renyi([event], "the Renyi divergence")
+    check_renyi([event], "the Rényi divergence")
     return real(np.asarray(log_moment(event, _moment_order(order))) / _moment_order(order))
 
 
@@ -319,7 +319,7 @@ def _log_factorials(most: int) -> Array:
 def epsilon_from(
     divergence: Real, order: Real, delta: Real, conversion: Conversion = "best"
 ) -> Real:
-    """epsilon at ``delta`` from the Renyi divergence at one order; the least over orders is best.
+    """epsilon at ``delta`` from the Rényi divergence at one order; the least over orders is best.
 
     divergence: tau >= 0; order: alpha > 1; delta in (0, 1); arrays broadcast.
     ``best``: Canonne, Kamath, Steinke 2020, Proposition 12, and 0 where delta^2 >= 1 - e^-tau, the
@@ -341,7 +341,7 @@ def epsilon_from(
 def delta_from(
     divergence: Real, order: Real, epsilon: Real, conversion: Conversion = "best"
 ) -> Real:
-    """delta at ``epsilon`` from the Renyi divergence at one order: :func:`epsilon_from` solved.
+    """delta at ``epsilon`` from the Rényi divergence at one order: :func:`epsilon_from` solved.
 
     >>> round(delta_from(2.5, 5.0, epsilon_from(2.5, 5.0, 1e-5)), 12)
     1e-05

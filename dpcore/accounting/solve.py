@@ -144,7 +144,7 @@ def _chandrupatla(
         a, fa = x, fx
         best = np.where(np.abs(fa) < np.abs(fb), a, b)
         width = np.abs(b - a)
-        tolerance = 1e-15 * (1.0 + np.abs(best))
+        tolerance = (1e-15 if close <= _CLOSE else 0.1 * close) * (1.0 + np.abs(best))
         if np.all((width <= tolerance) | (np.minimum(np.abs(fa), np.abs(fb)) <= close)):
             return np.asarray(best)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Fixed-size samples hide a row's change: the Renyi price of a Gaussian release on such a sample.
+"""Fixed-size samples hide a row's change: the Rényi price of a Gaussian release on such a sample.
 
 Wang, Balle, Kasiviswanathan 2019 (arXiv 1808.00087): a fresh sample of m of the n rows for every
 release, gamma = m/n, one row replaced. For whole orders alpha >= 2, (alpha - 1) tau'(alpha) is at

@@ -297,7 +297,7 @@ QUESTIONS = (
         {"opendp": lambda: peers.opendp_curve(0.2, DELTA)},
     ),
     Question(
-        f"{_MANY}: Renyi",
+        f"{_MANY}: Rényi",
         _epsilon(_GAUSSIANS, "rdp"),
         {
             "dp-accounting": lambda: peers.google_rdp(_peer_gaussians, DELTA),
@@ -305,7 +305,7 @@ QUESTIONS = (
         },
     ),
     Question(
-        f"{_MANY}: Renyi, classic",
+        f"{_MANY}: Rényi, classic",
         _epsilon(_GAUSSIANS, replace(RENYI, conversion="classic")),
         {"autodp": lambda: peers.autodp_rdp("plain", 50.0, 1.0, 1000, DELTA)},
     ),
@@ -334,7 +334,7 @@ QUESTIONS = (
         quality="noise multiplier",
     ),
     Question(
-        f"{_SAMPLES}: Renyi",
+        f"{_SAMPLES}: Rényi",
         _epsilon(_POISSON, "rdp"),
         {
             "dp-accounting": lambda: peers.google_rdp(_peer_poisson, DELTA),
@@ -342,7 +342,7 @@ QUESTIONS = (
         },
     ),
     Question(
-        f"{_SAMPLES}: Renyi, classic",
+        f"{_SAMPLES}: Rényi, classic",
         _epsilon(_POISSON, replace(RENYI, conversion="classic")),
         {"autodp": lambda: peers.autodp_rdp("poisson", 1.0, RATE, STEPS, DELTA)},
     ),
@@ -372,7 +372,7 @@ QUESTIONS = (
         },
     ),
     Question(
-        f"{_LLG}: Renyi",
+        f"{_LLG}: Rényi",
         _epsilon(_MIXTURE, "rdp", 1e-4),
         {"dp-accounting": lambda: peers.google_rdp(_peer_mixture, 1e-4)},
     ),
@@ -406,7 +406,7 @@ QUESTIONS = (
         {"dp-accounting": lambda: peers.google_kov_pld(0.1, 500, DELTA, 0.0)},
     ),
     Question(
-        f"{_MEET}: Renyi",
+        f"{_MEET}: Rényi",
         _noise(_CALIBRATED, "rdp"),
         {
             "dp-accounting": lambda: peers.google_calibrate("rdp", _sampled, 1000, 1.0, DELTA),
@@ -435,7 +435,7 @@ QUESTIONS = (
         scale=EVERY,
     ),
     Question(
-        f"100 Gaussians, Renyi: {_GRID}",
+        f"100 Gaussians, Rényi: {_GRID}",
         _table("rdp", lambda noise: Event(Gaussian(noise), 100)),
         {
             "dp-accounting": lambda: peers.google_rdp_table(
@@ -445,7 +445,7 @@ QUESTIONS = (
         scale=EVERY,
     ),
     Question(
-        f"100 Laplace, Renyi: {_GRID}",
+        f"100 Laplace, Rényi: {_GRID}",
         _table("rdp", lambda noise: Event(Laplace(noise), 100)),
         {
             "dp-accounting": lambda: peers.google_rdp_table(
@@ -455,7 +455,7 @@ QUESTIONS = (
         scale=EVERY,
     ),
     Question(
-        f"1,000 Poisson samples, q 0.01, Renyi: {_GRID}",
+        f"1,000 Poisson samples, q 0.01, Rényi: {_GRID}",
         _table("rdp", lambda noise: _poisson(noise, 1000)),
         {"dp-accounting": lambda: peers.google_rdp_table(_sampled, _ASKED, DELTAS, 1000)},
         scale=EVERY,

@@ -138,7 +138,7 @@ def google_laplace(scale: float) -> Any:
 
 
 def _google_rdp(*, replaced: bool) -> Callable[[], Any]:
-    """Makes fresh Renyi accountants with the peer's default orders."""
+    """Makes fresh Rényi accountants with the peer's default orders."""
     _loaded("dp-accounting")
     made = import_module("dp_accounting.rdp").RdpAccountant
     relation = import_module("dp_accounting.privacy_accountant").NeighboringRelation

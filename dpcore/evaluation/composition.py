@@ -452,7 +452,7 @@ def agreements(rows: Sequence[Row], events: Events) -> tuple[str, ...]:
     if plain and {"zcdp_tight", "rdp"} <= set(found):
         one, two = float(found["zcdp_tight"].epsilon), float(found["rdp"].epsilon)
         said.append(
-            f"zCDP (tight) and Renyi must agree for Gaussian noise, and "
+            f"zCDP (tight) and Rényi must agree for Gaussian noise, and "
             f"{_agree(abs(one - two) <= 1e-6 * max(one, two))}."
         )
     if {"exact", "pld"} <= set(found):

@@ -27,8 +27,8 @@ TIPS = {
     "advanced": "Grows with the square root of the number of releases, but starts higher.",
     "zcdp": "Adds up one number a release, its concentrated divergence, then converts it to ε.",
     "ma": "Adds up moments of the privacy loss and takes the best of them.",
-    "rdp": "Adds up the Renyi divergence at every order and takes the best order.",
-    "wbk27": "Renyi divergences of releases on samples of fixed size (Wang et al. 2019).",
+    "rdp": "Adds up the Rényi divergence at every order and takes the best order.",
+    "wbk27": "Rényi divergences of releases on samples of fixed size (Wang et al. 2019).",
     "exact": "Follows the whole law of the privacy loss: no way of counting can show less.",
     "pld": "Composes the whole law of the privacy loss numerically, from above and below.",
 }
