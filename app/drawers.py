@@ -208,7 +208,7 @@ def _number(
     key = f"setting_{name}"
     bind(key, value)
     st.number_input(
-        label, low, high, step=step, format=form, key=key, help=tip,
+        label, low, high, value, step=step, format=form, key=key, help=tip,
         on_change=on_choice(key, lambda chosen: change(**{name: chosen})),
     )  # fmt: skip
 
@@ -217,7 +217,7 @@ def _choice(place: Any, name: str, label: str, options: Any, value: Any, words: 
     key = f"setting_{name}"
     bind(key, value)
     place.selectbox(
-        label, list(options), key=key, format_func=words,
+        label, list(options), list(options).index(value), key=key, format_func=words,
         on_change=on_choice(key, lambda chosen: change(**{name: chosen})),
     )  # fmt: skip
 
@@ -234,7 +234,7 @@ def _made(scenario: Scenario) -> None:
         key = f"made_{name}"
         bind(key, getattr(made, name))
         st.number_input(
-            f"Generated {name}", low, high, step=step, key=key,
+            f"Generated {name}", low, high, getattr(made, name), step=step, key=key,
             on_change=on_choice(
                 key, lambda chosen, name=name: change(made=str(replace(made, **{name: chosen})))
             ),

@@ -76,14 +76,15 @@ def editor(asked: Composition) -> None:
         with left:
             bind("ask_delta", asked.delta)
             st.number_input(
-                "δ in total", 1e-12, 0.5, step=1e-5, format="%.2g", key="ask_delta",
+                "δ in total", 1e-12, 0.5, asked.delta, step=1e-5, format="%.2g", key="ask_delta",
                 help="How much may escape the promise of ε, over all releases.",
                 on_change=on_choice("ask_delta", lambda chosen: ask(delta=chosen)),
             )  # fmt: skip
         with right:
             bind("ask_adjacency", asked.adjacency)
             st.selectbox(
-                "Neighbours", ADJACENCIES, key="ask_adjacency", format_func=protects,
+                "Neighbours", ADJACENCIES, ADJACENCIES.index(asked.adjacency),
+                key="ask_adjacency", format_func=protects,
                 help="Which two tables must look alike; the noise is relative to this change.",
                 on_change=on_choice("ask_adjacency", lambda chosen: ask(adjacency=chosen)),
             )  # fmt: skip
@@ -229,7 +230,8 @@ def more_methods(asked: Composition, rows: tuple[Row, ...]) -> None:
 
 def methods_table(rows: tuple[Row, ...], asked: Composition) -> str:
     """The answers as a table; refusals are greyed and say why."""
-    held = f"k = {asked.k:,}, δ = {show(asked.delta)}, {protects(asked.adjacency)}"
+    what = "price of the noise listed above; " if asked.hold == "budget" else ""
+    held = f"{what}k = {asked.k:,}, δ = {show(asked.delta)}, {protects(asked.adjacency)}"
     heads = ("Method", "ε", "at least", "", "Formula", "Assumes", "Source")
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     events = repeated(asked.events, asked.k)

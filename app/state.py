@@ -82,7 +82,11 @@ def left_on_explore() -> Scenario:
 
 
 def bind(key: str, value: Any) -> None:
-    """Let a widget show a value; where it already does, nothing may take it from the hand."""
+    """Let a widget show a value; where it already does, nothing may take it from the hand.
+
+    A widget in a drawer needs its value as its default too: the browser builds it when the drawer
+    is first opened, perhaps runs later, and is not sent again what was set in an earlier run.
+    """
     state = st.session_state
     if key not in state or state[key] != value:
         if key in state:

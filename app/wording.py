@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from app.composing import PRESETS, Composition
+from dpcore.accounting.base import Assuming
 from dpcore.errors import InputError
-from dpcore.evaluation.composition import Crossover, Prices, shares_asked, ways
+from dpcore.evaluation.composition import Crossover, Prices, Way, shares_asked, ways
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show, show_bound
 
 
 def sentences(asked: Composition, prices: Prices, turn: Crossover) -> dict[str, tuple[str, ...]]:
     """Slot -> a text for every count."""
-    said = "" if prices.epsilon is not None else said_of(turn, asked.repeats)
+    told = prices.epsilon is None and all(way.method is not None for way in prices.ways[:2])
+    said = said_of(turn, asked.repeats) if told and not _infeasible(asked) else ""
     return {
         "sentence": tuple(
             f"{said} {_spread(asked, prices, s)}".strip() for s in range(len(prices.counts))
@@ -26,17 +28,17 @@ def said_of(turn: Crossover, repeats: str) -> str:
     """A crossover in words.
 
     >>> said_of(Crossover(10), "releases")
-    'Up to 9 releases, adding is cheaper; from **10** on, advanced counting is.'
+    'Up to 9 releases, Basic (adding up) is cheaper; from **10** on, Advanced is.'
     """
     if turn.first is None:
-        return f"Up to 10,000 {repeats}, advanced counting never beats adding."
+        return f"Up to 10,000 {repeats}, Advanced never beats Basic (adding up)."
     if turn.first == 1:
-        opening = "Advanced counting is cheaper than adding from the first on"
+        opening = "Advanced is cheaper than Basic (adding up) from the first on"
     else:
         opening = (
-            f"Up to {turn.first - 1:,} {repeats}, adding is cheaper; from **{turn.first:,}** on, "
+            f"Up to {turn.first - 1:,} {repeats}, Basic (adding up) is cheaper; "
+            f"from **{turn.first:,}** on, Advanced is"
         )
-        opening += "advanced counting is"
     return f"{opening}{'' if turn.last is None else f', up to {turn.last:,}'}."
 
 
@@ -65,11 +67,12 @@ def _promise(asked: Composition, prices: Prices, step: int) -> str:
         for way in prices.ways
         if np.isfinite(prices.values[way.slot][step])
     ]
-    if not found:
-        return f"No price is known yet at {held}."
+    if not found or "exact" in prices.waiting:
+        return f"Working out the best price at {held}…"
     value, way = min(found, key=lambda one: one[0])
     exact = prices.bound_kind(way) == "exact"
     said = "Counted exactly" if exact else f"Upper bound: {way.title}"
+    said += _condition(asked, way)
     if prices.epsilon is not None:
         what = "noise" if prices.unit != 1.0 else "noise × "
         return (
@@ -77,6 +80,14 @@ def _promise(asked: Composition, prices: Prices, step: int) -> str:
             f"{held}. {said}."
         )
     return f"**ε = {show_bound(value)}**, {held}. {said}."
+
+
+def _condition(asked: Composition, way: Way) -> str:
+    """What this price needs that the others do not."""
+    if not isinstance(way.method, Assuming):
+        return ""
+    more = set(way.method.assumptions_of(asked.events)) - set(way.method.assumptions)
+    return ", if every row is clipped to a ball around 0" if any("ball" in m for m in more) else ""
 
 
 def finding(asked: Composition, prices: Prices) -> str:
@@ -111,9 +122,7 @@ def _printed(asked: Composition, prices: Prices) -> list[str]:
             ours = float(known[slot].bound(asked.events, asked.delta, k).epsilon)
         except InputError:
             continue
-        said.append(
-            f"The paper prints ε = {printed:g} at k = {k:,}; counted its way: {show(ours)}."
-        )
+        said.append(f"The paper prints ε = {printed:g} at k = {k:,}; counted its way: {ours:.4g}.")
     best = _best(asked, prices)
     return [*said, *([best] if best else [])]
 
@@ -124,7 +133,7 @@ def _best(asked: Composition, prices: Prices) -> str:
     value, low = prices.values["exact"][step], prices.lowers["exact"][step]
     if prices.epsilon is not None or not np.isfinite(value):
         return ""
-    if np.isfinite(low) and low < value * (1.0 - 1e-4):
+    if np.isfinite(low) and show_bound(float(low)) != show_bound(float(value)):
         ends = f"between {show(float(low))} and {show_bound(float(value))}"
         return f"The true price at k = {asked.k:,} is {ends}."
     return f"The true price at k = {asked.k:,} is {show_bound(float(value))}."

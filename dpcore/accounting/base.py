@@ -156,8 +156,8 @@ def check_plain(events: Events, title: str) -> None:
             raise NotCovered(
                 "sampling",
                 f"{title} has no theorem for releases on a random sample of the table",
-                f"choose {_SAMPLED[event.sampling]}, or leave the sampling out (sampling none), "
-                "which never understates the cost",
+                f"{_covering(event)}leave the sampling out (sampling none), which never "
+                "understates the cost",
             )
         if not isinstance(event.mechanism, Gaussian | Laplace | EpsilonDelta | DiscreteGaussian):
             raise NotCovered(
@@ -167,7 +167,16 @@ def check_plain(events: Events, title: str) -> None:
             )
 
 
-_SAMPLED = {"poisson": "pld or rdp", "without_replacement": "pld, wbk27 or wbk9"}
+_SAMPLED = {
+    ("poisson", "add_remove"): "choose pld or rdp, or ",
+    ("poisson", "replace_one"): "choose pld, or ",
+    ("without_replacement", "replace_one"): "choose pld, wbk27 or wbk9, or ",
+}
+
+
+def _covering(event: Event) -> str:
+    """The methods that cover a sampled event, where there are any."""
+    return _SAMPLED.get((event.sampling, event.adjacency), "")
 
 
 def check_one_case(event: Event, title: str) -> None:

@@ -195,7 +195,7 @@ class GaussianAccountant:
             raise NotCovered(
                 "accountant",
                 "exact counting covers Gaussian noise only",
-                "choose zcdp_tight or ma; linear or advanced for black boxes with a delta",
+                "choose pld (or zcdp_tight; linear or advanced for black boxes with a delta)",
             )
 
     def epsilon(self, events: Events, delta: Real) -> Real:

@@ -29,7 +29,7 @@ from dpcore.errors import NotCovered
 from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
 
 _KNOWN = (Gaussian, Laplace, DiscreteGaussian, EpsilonDelta)
-_CLOSE, _LEAST = 4e-4, 1e-13  # relative and absolute width at which refining stops
+_CLOSE, _LEAST = 1e-4, 1e-13  # relative and absolute width at which refining stops
 _POINTS = 2**18  # of one release, at most
 _SPREAD = 400.0  # least number of steps in a standard deviation of the sum
 _COARSE = 0.08  # of the loss of one release, in the mean

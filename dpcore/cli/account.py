@@ -7,9 +7,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpcore.accounting import ACCOUNTANTS
+from dpcore.accounting import ACCOUNTANTS, accountant
 from dpcore.checks import one_of
-from dpcore.cli.output import print_json, print_prose, print_table
+from dpcore.cli.output import (
+    print_json,
+    print_prose,
+    print_table,
+    rounded_down,
+    rounded_up,
+)
 from dpcore.cli.questions import (
     CONVERSIONS,
     MECHANISMS,
@@ -166,8 +172,8 @@ def print_answers(found: Sequence[Answer], heading: str, names: Sequence[str]) -
     columns: dict[str, Cell] = {
         "count": lambda each: each.get("count"),
         "noise": _noise,
-        "epsilon": lambda each: each.get("epsilon"),
-        "at least": lambda each: each.get("lower"),
+        "epsilon": lambda each: rounded_up(each.get("epsilon")),
+        "at least": lambda each: rounded_down(each.get("lower")),
     }
     kept = {
         title: cell
@@ -175,6 +181,19 @@ def print_answers(found: Sequence[Answer], heading: str, names: Sequence[str]) -
         if title == "epsilon" or any(cell(each) is not None for each in found)
     }
     print_table([_line(heading, name, each, kept) for name, each in lines])
+    if heading == "method":
+        _print_conditions(lines)
+
+
+def _print_conditions(lines: Sequence[tuple[str, Answer]]) -> None:
+    """What a method assumes for these events beyond what it always does."""
+    said: dict[str, list[str]] = {}
+    for name, each in lines:
+        for assumed in each.get("assumptions", ()):
+            if assumed not in accountant(name).assumptions:
+                said.setdefault(assumed, []).append(name)
+    for assumed, names in said.items():
+        print_prose(f"Assumed by {', '.join(names)}: {assumed}.")
 
 
 def _line(heading: str, name: str, each: Answer, columns: dict[str, Cell]) -> Answer:
@@ -191,8 +210,8 @@ def _noise(each: Answer) -> Any:
     """The noise that was solved for; of several events, each one's."""
     noises = each.get("noise_multipliers")
     if noises is None or len(noises) == 1:
-        return each.get("noise_multiplier")
-    shown = [f"{noise:.4g}" for noise in dict.fromkeys(noises)]
+        return rounded_up(each.get("noise_multiplier"))
+    shown = [f"{rounded_up(noise):.4g}" for noise in dict.fromkeys(noises)]
     return ", ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,30 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     return value
+
+
+def rounded_up(number: float | None, figures: int = 4) -> float | None:
+    """To so many figures, never below: an epsilon or a noise that is copied still holds.
+
+    >>> rounded_up(133.93), rounded_up(1.9931), rounded_up(2.0)
+    (134.0, 1.994, 2.0)
+    """
+    return _rounded(number, figures, math.ceil)
+
+
+def rounded_down(number: float | None, figures: int = 4) -> float | None:
+    """To so many figures, never above: a lower end stays one."""
+    return _rounded(number, figures, math.floor)
+
+
+def _rounded(number: float | None, figures: int, turn: Callable[[Fraction], int]) -> float | None:
+    if number is None or number == 0.0 or not math.isfinite(number):
+        return number
+    digits = figures - 1 - math.floor(math.log10(abs(number)))
+    scaled = Fraction(repr(float(number))) * Fraction(10) ** digits
+    near = round(scaled)
+    close = abs(scaled - near) <= abs(scaled) / 10**12  # rounding of the solver
+    return float((near if close else turn(scaled)) / Fraction(10) ** digits)
 
 
 def print_prose(text: str) -> None:

@@ -111,11 +111,13 @@ def _bars_panel(prices: Prices, texts: Texts) -> Panel:
     who = protects(prices.events[0].adjacency)
     held = f"δ = {show(prices.delta)}"
     at = f"ε = {show(prices.epsilon or 0)}, " if budget else ""
+    noise = f"noise {show(prices.unit)}, " if prices.unit != 1.0 and not budget else ""
     return Panel(
         id=BARS,
         title=what,
         subtitle=tuple(
-            f"k = {k:,}, " + (f"{at}{held}" if budget else f"{held}, {who}") for k in prices.counts
+            f"k = {k:,}, " + (f"{at}{held}" if budget else f"{noise}{held}, {who}")
+            for k in prices.counts
         ),
         alt=tuple(
             f"{texts.counted(k)} at {at}{_held(prices)}: "
@@ -161,7 +163,7 @@ def _note(prices: Prices, way: Way, step: int) -> str:
     if not np.isfinite(value):
         return ""
     kind = prices.bound_kind(way)
-    if np.isfinite(low) and low < value * (1.0 - 1e-4):
+    if np.isfinite(low) and show_bound(float(low)) != show_bound(float(value)):
         return f"true price at least {show(float(low))}"
     return kind
 
@@ -352,7 +354,10 @@ def _loss_panel(picture: Loss, prices: Prices) -> Panel:
     return Panel(
         id="loss",
         title="The privacy loss",
-        subtitle=_waiting(picture.losses, "upright line: ε; what lies beyond it weighs δ"),
+        subtitle=_waiting(
+            picture.losses,
+            "beyond the upright line at ε an outcome of loss L counts 1 − e^(ε−L): together δ",
+        ),
         alt=tuple(
             f"Law of the privacy loss after k = {k:,}: farther right and wider with every one."
             for k in prices.counts

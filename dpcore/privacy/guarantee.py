@@ -121,9 +121,13 @@ def show(number: float) -> str:
     ('1.00', '0.0372', '0.00001', '12.3')
     >>> show(1e-15), show(1.23e-13), show(1e-300)
     ('0.000000000000001', '0.000000000000123', '1e-300')
+    >>> show(123456.7), show(2.5e141)
+    ('123,457', '2.5e+141')
     """
     if number == 0.0 or number != number or number in (float("inf"), float("-inf")):
         return str(number)
+    if abs(number) >= 1e7:
+        return f"{number:.3g}"
     if abs(number) >= 100.0:
         return f"{number:,.0f}"
     if abs(number) < 1e-20:

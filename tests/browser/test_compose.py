@@ -207,6 +207,25 @@ def test_all_methods_are_listed_when_the_drawer_is_opened(composed: Any) -> None
     assert page.get_by_text("must agree").count() == 1
 
 
+def test_a_drawer_opened_late_shows_what_is_asked_and_changes_nothing(composed: Any) -> None:
+    """The browser builds its widgets when it is opened, runs after their values were set."""
+    page = composed("?preset=abadi")
+    page.locator(BOX).fill("60")
+    page.locator(BOX).press("Enter")
+    page.wait_for_function("location.search.includes('k=60')")
+    page.wait_for_function(IDLE)
+    page.get_by_role("button", name="What is released").click()
+    body = page.get_by_test_id("stPopoverBody")
+    assert body.get_by_test_id("stNumberInputField").input_value() == "0.00001"
+    assert body.get_by_role("combobox").input_value() == "adding or removing one person's row"
+    page.keyboard.press("Escape")
+    page.locator(BOX).fill("61")
+    page.locator(BOX).press("Enter")
+    page.wait_for_function("location.search.includes('k=61')")
+    assert "delta" not in page.url
+    assert "adjacency" not in page.url
+
+
 def test_nothing_overflows_and_dark_follows_the_system(
     new_page: Callable[..., Any], server: Any
 ) -> None:

@@ -282,6 +282,29 @@ def test_new_noise_moves_the_private_fit_and_one_person_less_moves_both(explore:
     healthy(page)
 
 
+def test_settings_opened_late_show_what_is_asked_and_change_nothing(explore: Any) -> None:
+    """The browser builds their widgets when they are opened, runs after their values were set."""
+    page = explore("?data=rare_person&components=2&delta=0.001")
+    page.get_by_role("button", name="New noise").click()
+    wait_until_complete(page)
+    page.get_by_role("button", name="More settings").click()
+    body = page.get_by_test_id("stPopoverBody")
+    fields = body.get_by_test_id("stNumberInputField")
+    shown = {
+        fields.nth(i).get_attribute("aria-label"): fields.nth(i).input_value()
+        for i in range(fields.count())
+    }
+    assert (shown["δ"], shown["Noise seed"]) == ("0.001", "8")
+    assert float(shown["Clipping, as a share of the limits"]) == 1.0
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="New noise").click()
+    wait_until_complete(page)
+    assert "delta=0.001" in page.url
+    assert "noise=9" in page.url
+    assert "clip" not in page.url
+    healthy(page)
+
+
 def test_every_choice_of_the_first_row_redraws_the_page(explore: Any) -> None:
     page = explore(f"?{SMALL}")
     for label, option, sign in (
