@@ -284,7 +284,7 @@ def test_new_noise_moves_the_private_fit_and_one_person_less_moves_both(explore:
 
 def test_settings_opened_late_show_what_is_asked_and_change_nothing(explore: Any) -> None:
     """The browser builds their widgets when they are opened, runs after their values were set."""
-    page = explore("?data=rare_person&components=2&delta=0.001")
+    page = explore("?delta=0.001")
     page.get_by_role("button", name="New noise").click()
     wait_until_complete(page)
     page.get_by_role("button", name="More settings").click()
