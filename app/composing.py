@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from urllib.parse import urlencode
 
 import numpy as np
 
+from app.scenario import differences
 from dpcore.accounting.published import published_budget
 from dpcore.errors import InputError
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
@@ -189,12 +190,9 @@ class Composition:
 
     def as_query(self) -> dict[str, str]:
         """What differs from the preset's opening, as it stands in a link."""
-        default = replace(opening(self.preset), preset=Composition.preset)
-        return {
-            f.name: _written(getattr(self, f.name))
-            for f in fields(self)
-            if getattr(self, f.name) != getattr(default, f.name)
-        }
+        return differences(
+            self, replace(opening(self.preset), preset=Composition.preset), _written
+        )
 
     def as_link(self) -> str:
         """The same as one string."""

@@ -5,7 +5,7 @@ Only the data itself is not in it: an upload is named, never carried.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -84,16 +84,20 @@ class Scenario:
 
     def as_query(self) -> dict[str, str]:
         """What differs from the table's opening, as it stands in a link."""
-        default = replace(opening(self.data), data=Scenario.data)
-        return {
-            f.name: _written(getattr(self, f.name))
-            for f in fields(self)
-            if getattr(self, f.name) != getattr(default, f.name)
-        }
+        return differences(self, replace(opening(self.data), data=Scenario.data), _written)
 
     def as_link(self) -> str:
         """The same as one string, for ``dpcore explore "..."``."""
         return urlencode(self.as_query())
+
+
+def differences(choices: Any, default: Any, written: Callable[[Any], str]) -> dict[str, str]:
+    """The fields in which choices differ from the default, as a link writes them."""
+    return {
+        f.name: written(getattr(choices, f.name))
+        for f in fields(choices)
+        if getattr(choices, f.name) != getattr(default, f.name)
+    }
 
 
 @dataclass(frozen=True)
