@@ -190,9 +190,7 @@ class Composition:
 
     def as_query(self) -> dict[str, str]:
         """What differs from the preset's opening, as it stands in a link."""
-        return differences(
-            self, replace(opening(self.preset), preset=Composition.preset), _written
-        )
+        return differences(self, replace(opening(self.preset), preset=Composition.preset), _written)
 
     def as_link(self) -> str:
         """The same as one string."""
