@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dpcore.accounting import ACCOUNTANTS, accountant, calibrate, compose, covers
 from dpcore.accounting.base import Rough, scaled
+from dpcore.accounting.pld import Sides
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
 from dpcore.privacy.events import Mechanism
@@ -222,6 +223,18 @@ def test_no_bound_for_laplace_is_below_one_release_exactly(shift: float, count: 
     least = max(0.0, shift + 2.0 * np.log1p(-DELTA))
     for name in ("linear", "advanced", "zcdp", "zcdp_tight", "ma"):
         assert epsilon(name, [Event(Laplace(1.0 / shift), count=count)]) >= least * (1 - 1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(gaussians, st.floats(-30.0, -3.0))
+def test_exact_then_losses_then_renyi_then_zcdp(events: list[Event], log_delta: float) -> None:
+    """The engine itself for the second: the accountant answers Gaussians by their closed form."""
+    delta = float(np.exp(log_delta))
+    exact = epsilon("exact", events, delta)
+    losses = Sides(tuple(events), delta, 2).epsilon(delta)[1]
+    assert exact <= losses * (1 + 1e-12)
+    assert losses <= epsilon("rdp", events, delta) * (1 + 1e-4) + 1e-9
+    assert epsilon("rdp", events, delta) <= epsilon("zcdp", events, delta) * (1 + 1e-12)
 
 
 def test_conversions_are_ordered() -> None:

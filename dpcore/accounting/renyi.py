@@ -88,8 +88,10 @@ def log_moment(event: Event, orders: Array) -> Array:
         case Laplace(scale=scale, l2_ratio=ratio):
             with np.errstate(divide="ignore"):
                 shift = 1.0 / np.asarray(scale, dtype=float)
-                by_l2 = gaussian_log_moment(orders, np.asarray(scale, dtype=float) / ratio)
-            return np.minimum(laplace_log_moment(orders, shift), by_l2)
+            exact = laplace_log_moment(orders, shift)
+            if ratio == 1.0:  # a scalar's is below the other bound at every order
+                return exact
+            return np.minimum(exact, gaussian_log_moment(orders, np.asarray(scale) / ratio))
         case EpsilonDelta(epsilon=epsilon):
             return pure_log_moment(orders, np.asarray(epsilon, dtype=float))
 
@@ -153,14 +155,17 @@ def laplace_log_moment(orders: Array, shift: Array) -> Array:
     >>> round(float(laplace_log_moment(np.array(1.0), np.array(1.0))), 6)
     0.619124
     """
-    both = 2.0 * orders + 1.0
+    both, gain = 2.0 * orders + 1.0, np.asarray(orders * shift)
     with np.errstate(under="ignore"):
-        rise = (orders + 1.0) * _past_linear(np.minimum(orders * shift, _FAR))
-        near = np.log1p((rise + orders * _past_linear(-(orders + 1.0) * shift)) / both)
+        ends = np.stack([np.minimum(gain, _FAR), -(gain + shift)])
+        rise, fall = _past_linear(ends)
+        near = np.log1p(((orders + 1.0) * rise + orders * fall) / both)
+        if np.all(gain < _FAR):
+            return np.asarray(near)
         far = np.log((orders + 1.0) / both) + np.log1p(
             orders / (orders + 1.0) * np.exp(-both * shift)
         )
-    return np.asarray(np.where(orders * shift < _FAR, near, orders * shift + far))
+    return np.asarray(np.where(gain < _FAR, near, gain + far))
 
 
 def pure_log_moment(orders: Array, epsilon: Array) -> Array:
