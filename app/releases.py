@@ -61,7 +61,7 @@ def remarks(asked: Composition, found: compute.Priced) -> None:
 # ---------------------------------------------------------------- the list
 
 _MECHANISM, _NOISE, _COUNT = "Mechanism", "Noise (ε of a box)", "Times"
-_SAMPLING, _RATE, _EACH = "Sampling", "Sampled share", "δ each"
+_SAMPLING, _RATE, _EACH = "Sampling", "Sampled share", "δ each (0: shared out)"
 _SAMPLED = {"n": "none", "p": "Poisson", "w": "without replacement"}
 
 
