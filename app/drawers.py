@@ -214,10 +214,10 @@ def _number(
 
 
 def _choice(place: Any, name: str, label: str, options: Any, value: Any, words: Any) -> None:
-    key = f"setting_{name}"
+    key, offered = f"setting_{name}", list(options)
     bind(key, value)
     place.selectbox(
-        label, list(options), list(options).index(value), key=key, format_func=words,
+        label, offered, offered.index(value) if value in offered else 0, key=key, format_func=words,
         on_change=on_choice(key, lambda chosen: change(**{name: chosen})),
     )  # fmt: skip
 
