@@ -61,7 +61,8 @@ _MOST_NODES = 1 << 16  # an integrand that needs more is replaced by the release
 _AT_ONCE = 1 << 16  # nodes of all orders together, so that they stay in the processor's cache
 _LARGEST_EXPONENT = 600.0
 _UNSAMPLED = ", or leave the sampling out (sampling none), which never understates the cost"
-_SERIES = [1.0 / math.factorial(k + 2) for k in range(14)]
+_SERIES = [1.0 / math.factorial(k + 2) for k in range(10)]
+_SMALL = 0.125  # below, the series; above, subtraction loses less than four binary digits
 
 
 def renyi(event: Event, order: Real) -> Real:
@@ -157,7 +158,8 @@ def laplace_log_moment(orders: Array, shift: Array) -> Array:
     """
     both, gain = 2.0 * orders + 1.0, np.asarray(orders * shift)
     with np.errstate(under="ignore"):
-        ends = np.stack([np.minimum(gain, _FAR), -(gain + shift)])
+        ends = np.empty((2, *gain.shape))
+        ends[0], ends[1] = np.minimum(gain, _FAR), -(gain + shift)
         rise, fall = _past_linear(ends)
         near = np.log1p(((orders + 1.0) * rise + orders * fall) / both)
         if np.all(gain < _FAR):
@@ -184,7 +186,7 @@ def pure_log_moment(orders: Array, epsilon: Array) -> Array:
 def _past_linear(x: Array) -> Array:
     """e^x - 1 - x >= 0 with all its digits."""
     found = np.asarray(np.expm1(x) - x)
-    small = np.abs(x) < 0.5
+    small = np.abs(x) < _SMALL
     if np.any(small):
         near = np.asarray(x)[small]
         series = np.full(near.shape, _SERIES[-1])
