@@ -23,7 +23,6 @@ from app.scenario import Scenario
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.errors import NotCovered
-from dpcore.evaluation.alignment import align
 from dpcore.evaluation.composition import (
     COUNTS,
     PICTURES,
@@ -44,7 +43,6 @@ from dpcore.evaluation.composition import (
     ways,
 )
 from dpcore.evaluation.metrics import loneliest_row
-from dpcore.evaluation.references import converged
 from dpcore.evaluation.study import (
     EPSILONS,
     BudgetGrid,
@@ -55,6 +53,7 @@ from dpcore.evaluation.study import (
     curves,
     references,
 )
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Event
@@ -218,10 +217,14 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
 
 def references_of(setting: Setting, data: Data, desk: Desk) -> References:
     """What a study is held against; the converged fit is worked out once for all clippings."""
-    shape = (setting.components, setting.covariance)
-    best = desk.tables.get(("converged", data.key, *shape), lambda: converged(data.table, *shape))
+    judge, options = yardstick(setting.model), setting.options()
+    shape = (setting.model, setting.components, setting.covariance)
+    best = desk.tables.get(
+        ("converged", data.key, *shape),
+        lambda: judge.converged(data.table, setting.components, options),
+    )
     if data.whole is not None:  # groups keep their names when a person leaves
-        best = align(best, references_of(setting, data.whole, desk).converged).mixture
+        best, _ = judge.align(best, references_of(setting, data.whole, desk).converged)
     key = ("references", data.key, *shape, setting.iterations, setting.clip)
     return desk.references.get(key, lambda: references(data.table, setting, best))
 
@@ -477,7 +480,7 @@ def one_fit(scenario: Scenario, data: Data) -> Fit:
     """The bold private fit as a value of its own, with its ledger."""
     setting = scenario.setting(data.secret)
     grid = fit_grid(
-        "gmm",
+        setting.model,
         data.table,
         privacy=(setting.request(scenario.epsilon),),
         seed=setting.seed,

@@ -1,6 +1,6 @@
-"""The registry: every model and audit, by the name scripts use, with what implements it.
+"""The registry: every model, yardstick and audit, by the name scripts use, and what implements it.
 
-Adding a model is one line here and one file; it then inherits the contract tests of its kind.
+Each is one line here and one file; it then inherits the contract tests of its kind.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from importlib import import_module
 from typing import Any
 
 MODELS = {
-    "gmm": "dpcore.models.gmm",
+    "gmm": "dpcore.fitting.mixture:RECIPE",
+}
+YARDSTICKS = {
+    "gmm": "dpcore.evaluation.mixture:YARDSTICK",
 }
 AUDITS = {
     "gmm": "dpcore.auditing.mixture:audit_mixture",

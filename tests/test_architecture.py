@@ -48,6 +48,7 @@ MAY_IMPORT = {
         "privacy",
         "wall",
         "schema",
+        "registry",
         "checks",
         "errors",
     },
@@ -188,7 +189,7 @@ def test_no_module_is_an_orphan() -> None:
     """Everything is reached from the public surface, the command line, the app or a registry."""
     from dpcore.accounting import ACCOUNTANTS
     from dpcore.cli import COMMANDS
-    from dpcore.registry import AUDITS, MODELS
+    from dpcore.registry import AUDITS, MODELS, YARDSTICKS
 
     files = {_name(path): path for path in _modules()}
     app = sorted((ROOT / "app").rglob("*.py"))
@@ -197,7 +198,12 @@ def test_no_module_is_an_orphan() -> None:
         "dpcore",
         *(
             target.partition(":")[0]
-            for target in [*ACCOUNTANTS.values(), *MODELS.values(), *AUDITS.values()]
+            for target in [
+                *ACCOUNTANTS.values(),
+                *MODELS.values(),
+                *YARDSTICKS.values(),
+                *AUDITS.values(),
+            ]
         ),
     ]
     todo += [module for module, _ in COMMANDS.values()]

@@ -89,7 +89,7 @@ def test_the_first_screen_makes_its_point_in_one_drag() -> None:
     assert first.grid.found[first.at(1.0)].all(axis=1).mean() > 0.8
     assert not first.grid.found[first.at(0.1), 0].any()
     assert first.verdicts[first.at(10.0)].level == 3
-    centres = first.grid.mixture.means[:, 0]
+    centres = first.grid.fits.means[:, 0]
     step = np.linalg.norm(np.diff(centres, axis=0), axis=-1)
     assert step.max() <= 0.25, "between two positions of the slider a centre leaps"
 

@@ -7,7 +7,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import WallError
-from dpcore.evaluation.metrics import log_likelihood
+from dpcore.evaluation.metrics import score
 from dpcore.wall.table import PrivateTable, locked
 
 BUDGET = dp.Privacy(epsilon=1.0, delta=1e-5)
@@ -37,7 +37,7 @@ def test_exact_fits_rehearsals_and_scores_are_refused(
     with pytest.raises(WallError, match="locked"):
         dp.fit("gmm", sealed, privacy=BUDGET, n_components=2, seed=0)
     with pytest.raises(WallError, match="locked"):
-        log_likelihood(release, sealed.with_schema(sealed.schema))  # type: ignore[arg-type]
+        score(release, sealed.with_schema(sealed.schema))  # type: ignore[arg-type]
 
 
 def test_a_release_is_not_locked(monkeypatch: pytest.MonkeyPatch, sealed: PrivateTable) -> None:

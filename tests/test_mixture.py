@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 
 import dpcore as dp
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.result import MixtureParameters
+from dpcore.fitting.parameters import MixtureParameters
 from dpcore.models import gmm, gmm_published
 from dpcore.models.gmm import Mixture, Prior
 from dpcore.models.moments import drawn_in, floored_eigenvalues, inside, one_gaussian
@@ -601,7 +601,7 @@ def test_components_stand_in_the_order_of_their_means(mode: str) -> None:
         for step in (*fit.history, fit.parameters):
             first = step.means[:, 0].tolist()
             assert first == sorted(first)
-        assert_valid(fit.as_mixture(), "full")
+        assert_valid(fit.parameters.as_mixture(), "full")
 
 
 def test_samples_of_a_fit_are_in_own_units() -> None:

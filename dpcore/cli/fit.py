@@ -15,6 +15,7 @@ from dpcore.cli.data import (
     read_table,
     rows_per_person,
 )
+from dpcore.cli.models import model_arguments, model_options
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from dpcore.wall.table import PrivateTable
 
 TRUST = ("central",)  # who may hold the rows: here, the person who runs the command
-COMBINATIONS = ("GGG", "LLG")
-STRUCTURES = ("full", "diag", "spherical")
-PRIORS = ("map", "mle")
 
 
 def privacy_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,44 +44,9 @@ def privacy_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def mixture_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of the Gaussian mixture."""
-    group = parser.add_argument_group("Gaussian mixture (gmm)")
-    group.add_argument("--components", default="3", metavar="K", help="number of groups [3]")
-    group.add_argument("--iterations", default="10", metavar="J", help="EM iterations [10]")
-    group.add_argument(
-        "--covariance", default="full", metavar="C", help="full, diag or spherical [full]"
-    )
-    group.add_argument(
-        "--combination",
-        default="GGG",
-        metavar="N",
-        help="noise of paper mode for counts, means, covariances: GGG (all Gaussian) or LLG "
-        "(Laplace twice) [GGG]",
-    )
-    group.add_argument("--prior", metavar="P", help="map or mle [map in paper mode, else mle]")
-    group.add_argument(
-        "--clip", metavar="SHARE", help="clipping ball as a share of the public radius [1]"
-    )
-
-
-def mixture_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The mixture's options as ``dpcore.fit`` takes them."""
-    if args.prior is not None:
-        one_of("prior", args.prior, PRIORS)
-    return {
-        "n_components": whole("components", args.components),
-        "iterations": whole("iterations", args.iterations),
-        "covariance": one_of("covariance", args.covariance, STRUCTURES),
-        "combination": one_of("combination", args.combination, COMBINATIONS),
-        "prior": args.prior,
-        "clip": optional_number("clip", args.clip),
-    }
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL", help="gmm")
+    parser.add_argument("model", metavar="MODEL", help="gmm, kmeans or fa")
     data_arguments(parser)
     group = parser.add_argument_group("privacy: exactly one of the first three")
     group.add_argument("--epsilon", metavar="E", help="budget, above 0 [none]")
@@ -104,7 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", metavar="S", help="makes a rehearsal that can be repeated [system entropy]"
     )
     privacy_arguments(parser)
-    mixture_arguments(parser)
+    model_arguments(parser)
     parser.add_argument(
         "--test-fraction", metavar="F", help="hold out a share of the rows for metrics [none]"
     )
@@ -127,7 +90,7 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
 
     check_words(args)
     seed = optional_whole("seed", args.seed)
-    options = mixture_options(args)
+    options = model_options(args)
     asked = request(args)
     held_out_share = args.test_fraction
     if held_out_share is not None:
@@ -208,18 +171,17 @@ def _guarantee(result: Fit, table: PrivateTable) -> dict[str, Any]:
 
 def _metrics(result: Fit, held_out: PrivateTable, *, shown: bool) -> dict[str, Any]:
     """Held-out metrics, or why there are none: a metric on private rows is itself a release."""
-    from dpcore.evaluation.metrics import log_likelihood, log_likelihood_scaled
-    from dpcore.wall.custodian import custodian_rows
+    from dpcore.evaluation.metrics import metrics
 
     if not shown:
         return {
             "withheld": "a metric of private rows is a release of its own; give a seed to rehearse"
         }
-    if not len(custodian_rows(held_out)[1]):
+    found = metrics(result, held_out)
+    if not found:
         return {"withheld": "the share held out is less than one row; give a larger one"}
     return {
-        "test_log_likelihood": log_likelihood(result, held_out),
-        "test_log_likelihood_scaled": log_likelihood_scaled(result, held_out),
+        **found,
         "note": "computed from private rows: for the custodian's eyes, not part of a release",
     }
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.checks import one_of, probability, whole
 from dpcore.cli.data import data_arguments, number_list, read_table, rows_per_person, word_list
-from dpcore.cli.fit import check_words, mixture_arguments, mixture_options, privacy_arguments
+from dpcore.cli.fit import check_words, privacy_arguments
+from dpcore.cli.models import model_arguments, model_options
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.cli.questions import methods
 from dpcore.errors import InputError
@@ -30,7 +31,7 @@ _NAMES = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL", help="gmm")
+    parser.add_argument("model", metavar="MODEL", help="gmm, kmeans or fa")
     data_arguments(parser)
     group = parser.add_argument_group("what is compared")
     for name, default, metavar, text in (
@@ -40,22 +41,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         ("draws", "1", "B", "noise draws of each split"),
         ("splits", "10", "S", "random splits of the rows"),
         ("test-fraction", "0.1", "F", "share of the rows that is held out"),
-        ("metric", "test_log_likelihood", "NAME", "score of the rows held out"),
         ("seed", "0", "S", "of splits and noise"),
     ):
         group.add_argument(
             f"--{name}", default=default, metavar=metavar, help=f"{text} [{default}]"
         )
+    group.add_argument(
+        "--metric", metavar="NAME", help="score of the rows held out [the model's usual one]"
+    )
     privacy_arguments(parser)
-    mixture_arguments(parser)
+    model_arguments(parser)
     parser.add_argument("--json", action="store_true", help="a JSON list [a table for people]")
 
 
 def run(args: argparse.Namespace) -> None:
     """Sweep and print."""
-    from dpcore.evaluation.sweep import METRICS
+    from dpcore.evaluation.yardstick import yardstick
 
     check_words(args)
+    known = yardstick(args.model).metrics
     if args.delta is None:
         raise InputError("delta", "none was given", "give one, for example 0.00001")
     choices = {
@@ -66,11 +70,11 @@ def run(args: argparse.Namespace) -> None:
         "draws": whole("draws", args.draws),
         "splits": whole("splits", args.splits),
         "test_fraction": probability("test_fraction", args.test_fraction, example="0.1"),
-        "metric": one_of("metric", args.metric, METRICS),
+        "metric": one_of("metric", args.metric or known[0], known),
         "adjacency": args.adjacency,
         "seed": whole("seed", args.seed, least=0),
     }
-    options = mixture_options(args)
+    options = model_options(args)
     table = read_table(args)
     choices["rows_per_person"] = rows_per_person(args, table)
     records = sweep_records(args.model, table, choices, options, quiet=args.json)
@@ -81,7 +85,9 @@ def run(args: argparse.Namespace) -> None:
     for sentence in dict.fromkeys(row["error"] for row in records if "error" in row):
         print_prose(f"Left out: {sentence}")
     print_prose(f"Each epsilon: at delta = {args.delta} in total, {protects(args.adjacency)}.")
-    print_prose(f"{args.metric} of exact rows: for the custodian's eyes, not part of a release.")
+    print_prose(
+        f"{choices['metric']} of exact rows: for the custodian's eyes, not part of a release."
+    )
 
 
 def sweep_records(
@@ -99,7 +105,7 @@ def sweep_records(
     from dpcore.evaluation.sweep import sweep
 
     cells = _cells(choices)
-    refusals = {cell: _refusal(cell, choices, options) for cell in cells}
+    refusals = {cell: _refusal(model, cell, choices, options) for cell in cells}
     first = next(iter(refusals.values()))
     if first is not None and None not in refusals.values():
         raise first
@@ -131,18 +137,23 @@ def _cells(choices: dict[str, Any]) -> list[Cell]:
     ]
 
 
-def _refusal(cell: Cell, choices: dict[str, Any], options: dict[str, Any]) -> InputError | None:
-    """Why a method cannot meet a budget, for the fit or for the single Gaussian beside it."""
-    from dpcore.fitting.mixture import MixtureSettings
+def _refusal(
+    model: str, cell: Cell, choices: dict[str, Any], options: dict[str, Any]
+) -> InputError | None:
+    """Why a method cannot meet a budget, for the fit or for the simplest rival beside it."""
+    from dpcore.evaluation.yardstick import yardstick
     from dpcore.fitting.plan import plan_noise
+    from dpcore.fitting.recipe import recipe
 
     mode, method, epsilon = cell
     asked = Privacy(epsilon, choices["delta"], adjacency=choices["adjacency"], accountant=method)
-    fitted = {k: v for k, v in options.items() if k not in ("n_components", "clip")}
-    own = MixtureSettings.parse(components=options["n_components"], mode=mode, **fitted)
+    words = {k: v for k, v in options.items() if k not in ("n_components", "clip")}
+    how = recipe(model)
+    own = how.settings(components=options.get("n_components", 3), mode=mode, **words)
+    simplest = how.settings(components=yardstick(model).simplest)
     try:
-        plan_noise((replace(asked, mode=mode),), own, None)
-        plan_noise((asked,), MixtureSettings(components=1), None)
+        plan_noise(how, (replace(asked, mode=mode),), own)
+        plan_noise(how, (asked,), simplest)
     except InputError as refusal:
         return refusal
     return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.models import gmm
+from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.models.gmm import Mixture
 from dpcore.wall.custodian import custodian_rows
 
@@ -23,17 +23,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def log_likelihood(fit: Fit, table: PrivateTable) -> float:
-    """Mean log density of a row of ``table`` under the fit, in the data's own units."""
-    public, rows = custodian_rows(table)
-    own = public.center + public.half_range * rows
-    return float(gmm.log_density(fit.as_mixture(), own)[0])
+def score(fit: Fit, table: PrivateTable) -> float:
+    """What the fit is worth on a table, as the model's yardstick has it: more is better."""
+    scorer = Scorer.of(table, most=None)
+    return float(yardstick(fit.model).score(fit.parameters.in_units(scorer.public), scorer)[0])
 
 
-def log_likelihood_scaled(fit: Fit, table: PrivateTable) -> float:
-    """The same in public unit coordinates (for a norm bound R: of x / R, as papers print it)."""
-    public, _ = custodian_rows(table)
-    return log_likelihood(fit, table) - public.log_volume()
+def metrics(fit: Fit, table: PrivateTable) -> dict[str, float]:
+    """Every metric of the model on a table, by the name that scripts use; empty without rows."""
+    judge, scorer = yardstick(fit.model), Scorer.of(table, most=None)
+    if not len(scorer.rows):
+        return {}
+    batch = fit.parameters.in_units(scorer.public)
+    return {name: float(judge.measure(batch, scorer, name)[0]) for name in judge.metrics}
 
 
 def clipped_share(table: PrivateTable, clip: float) -> float:

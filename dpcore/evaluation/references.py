@@ -11,7 +11,6 @@ import numpy as np
 
 from dpcore.models.gmm import Mixture
 from dpcore.wall.clip import PublicFrame
-from dpcore.wall.contributions import Structure
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
@@ -19,7 +18,7 @@ _SKLEARN = {"full": "full", "diag": "diag", "spherical": "spherical"}
 
 
 def converged(
-    table: PrivateTable, components: int, covariance: Structure = "full", *, starts: int = 5
+    table: PrivateTable, components: int, covariance: str = "full", *, starts: int = 5
 ) -> Mixture:
     """Maximum likelihood mixture in public unit coordinates, a batch of one; its components stand
     in the order of their means, first column first.

@@ -15,36 +15,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.evaluation.alignment import align
 from dpcore.evaluation.metrics import clipped_share
-from dpcore.evaluation.references import bounds_alone, converged
+from dpcore.evaluation.yardstick import Scorer, mapped, yardstick
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.fitting.mixture import MixtureSettings
 from dpcore.fitting.plan import plan_noise
-from dpcore.models import gmm
-from dpcore.models.gmm import Mixture
+from dpcore.fitting.recipe import recipe
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.wall.clip import PublicFrame
-from dpcore.wall.contributions import Structure
-from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
 # Twenty budgets a decade, 0.05 to 20, in round numbers.
 EPSILONS = tuple(float(f"{10 ** (k / 20):.2g}") for k in range(-26, 27))
-SCORED_ROWS = 2000  # rows on which utility is averaged, a public random choice
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything a study depends on, apart from the rows and the budgets."""
+    """Everything a study depends on, apart from the rows and the budgets.
 
+    model: a name of the registry. components: its groups, centres or factors. covariance,
+    combination, algorithm: choices of models that have them.
+    """
+
+    model: str = "gmm"
     components: int = 3
     iterations: int = 5
-    covariance: Structure = "full"
+    covariance: str = "full"
     mode: str = "proved"
     combination: str = "GGG"
+    algorithm: str = "proved"
     accountant: str = "exact"
     delta: float = 1e-5
     adjacency: str = "replace_one"
@@ -66,20 +66,37 @@ class Setting:
 
     def options(self) -> dict[str, Any]:
         """Model options as :func:`dpcore.fit` takes them."""
-        return {
-            "n_components": self.components,
+        known = recipe(self.model).words
+        words = {
             "iterations": self.iterations,
             "covariance": self.covariance,
             "combination": self.combination,
+            "algorithm": self.algorithm,
         }
+        return {
+            "n_components": self.components,
+            **{word: value for word, value in words.items() if word in known},
+        }
+
+    def simplest(self) -> Setting:
+        """The model's simplest rival, proved and counted exactly, under the same protection."""
+        return replace(
+            self,
+            components=yardstick(self.model).simplest,
+            mode="proved",
+            combination="GGG",
+            algorithm="proved",
+            accountant="exact",
+        )
 
     def noise(self, epsilons: Sequence[float], accountant: str) -> Array:
         """Noise multiplier ``(S,)`` a method asks for budgets; InputError if it cannot meet one."""
         options = self.options()
         options["components"] = options.pop("n_components")
-        settings = MixtureSettings.parse(mode=self.mode, **options)
+        how = recipe(self.model)
+        settings = how.settings(mode=self.mode, **options)
         requests = tuple(self.request(epsilon, accountant) for epsilon in epsilons)
-        return plan_noise(requests, settings, None).factor
+        return plan_noise(how, requests, settings).factor
 
     def reach(
         self, epsilons: Sequence[float], accountant: str
@@ -96,34 +113,15 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Scorer:
-    """Some exact rows in public unit coordinates, to score mixtures on."""
-
-    public: PublicFrame
-    rows: Array
-
-    @classmethod
-    def of(cls, table: PrivateTable) -> Scorer:
-        """At most :data:`SCORED_ROWS` rows, by a fixed coin."""
-        public, rows = custodian_rows(table)
-        if len(rows) > SCORED_ROWS:
-            rows = rows[np.random.default_rng(0).choice(len(rows), SCORED_ROWS, replace=False)]
-        return cls(public, rows)
-
-    def score(self, mixture: Mixture) -> Array:
-        """Mean log density ``(B,)`` of a row, in the data's own units."""
-        return gmm.log_density(mixture, self.rows) + self.public.log_volume()
-
-
-@dataclass(frozen=True)
 class References:
-    """What a private fit is held against; utilities in own units, mixtures in unit coordinates.
+    """What a private fit is held against; utilities in own units, fits in unit coordinates.
 
-    converged: scikit-learn's best. own_steps: our iterations without noise or clipping. clipped:
-    with clipping, without noise. bounds: knowing nothing but the public bounds.
+    converged: the best that is not private, a batch of one. own_steps: our iterations without noise
+    or clipping. clipped: with clipping, without noise. single: the model's simplest rival, exact.
+    bounds: knowing nothing but the public bounds.
     """
 
-    converged: Mixture
+    converged: Any
     converged_utility: float
     own_steps_utility: float
     clipped_utility: float
@@ -132,26 +130,26 @@ class References:
     clipped_share: float
 
 
-def references(table: PrivateTable, setting: Setting, best: Mixture | None = None) -> References:
+def references(table: PrivateTable, setting: Setting, best: Any = None) -> References:
     """Fit the references of a setting; none is private. best: the converged fit, if known."""
-    scorer = Scorer.of(table)
+    judge, scorer = yardstick(setting.model), Scorer.of(table)
+    options = setting.options()
     if best is None:
-        best = converged(table, setting.components, setting.covariance)
-    plain = {k: v for k, v in setting.options().items() if k != "combination"}
+        best = judge.converged(table, setting.components, options)
 
     def own(clip: float | None, **changed: Any) -> float:
         grid = fit_grid(
-            "gmm", table, privacy=None, as_private=True, clip=clip, **{**plain, **changed}
+            setting.model, table, privacy=None, as_private=True, clip=clip, **{**options, **changed}
         )
-        return float(scorer.score(grid.runs.final)[0])
+        return float(judge.score(grid.runs.final, scorer)[0])
 
     return References(
         converged=best,
-        converged_utility=float(scorer.score(best)[0]),
+        converged_utility=float(judge.score(best, scorer)[0]),
         own_steps_utility=own(np.inf),
         clipped_utility=own(setting.clip),
-        single_utility=own(np.inf, n_components=1),
-        bounds_utility=bounds_alone(scorer.public) + scorer.public.log_volume(),
+        single_utility=own(np.inf, n_components=judge.simplest),
+        bounds_utility=judge.nothing(scorer),
         clipped_share=clipped_share(table, setting.clip),
     )
 
@@ -160,13 +158,14 @@ def references(table: PrivateTable, setting: Setting, best: Mixture | None = Non
 class BudgetGrid:
     """Private fits of S budgets with D noise draws, aligned to the converged fit.
 
-    mixture: arrays ``(S, D, K, ...)`` in public unit coordinates, NaN where a budget is out of the
-    accountant's reach; found ``(S, D, K)``; utility ``(S, D)``; refusals: why a budget cannot be
-    met, or ``None``.
+    fits: a batch of arrays ``(S, D, ...)`` in public unit coordinates, NaN where a budget is out
+    of the accountant's reach; found ``(S, D, K)``; utility ``(S, D)``; refusals: why a budget
+    cannot be met, or ``None``.
     """
 
+    model: str
     epsilons: tuple[float, ...]
-    mixture: Mixture
+    fits: Any
     found: NDArray[np.bool_]
     utility: Array
     noise: Array
@@ -197,11 +196,7 @@ def _joined(one: BudgetGrid, other: BudgetGrid, axis: int) -> dict[str, Any]:
         return np.concatenate([a, b], axis=axis)
 
     return {
-        "mixture": Mixture(
-            join(one.mixture.weights, other.mixture.weights),
-            join(one.mixture.means, other.mixture.means),
-            join(one.mixture.covariances, other.mixture.covariances),
-        ),
+        "fits": mapped(one.fits, join, other.fits),
         "found": join(one.found, other.found),
         "utility": join(one.utility, other.utility),
     }
@@ -210,7 +205,7 @@ def _joined(one: BudgetGrid, other: BudgetGrid, axis: int) -> dict[str, Any]:
 def budget_grid(
     table: PrivateTable,
     setting: Setting,
-    reference: Mixture,
+    reference: Any,
     epsilons: Sequence[float] = EPSILONS,
     draws: Sequence[int] = (0,),
 ) -> BudgetGrid:
@@ -220,36 +215,33 @@ def budget_grid(
     """
     requests = [setting.request(epsilon) for epsilon in epsilons]
     _, refusals = setting.reach(epsilons, setting.accountant)
-    scorer = Scorer.of(table)
+    judge, scorer = yardstick(setting.model), Scorer.of(table)
     kept = [i for i, refusal in enumerate(refusals) if refusal is None]
-    shape = (len(epsilons), len(draws), setting.components)
-    dim = scorer.public.dim
-    mixture = Mixture(
-        np.full(shape, np.nan), np.full((*shape, dim), np.nan), np.full((*shape, dim, dim), np.nan)
-    )
-    found = np.zeros(shape, dtype=bool)
-    utility, noise = np.full(shape[:2], np.nan), np.full(shape[0], np.nan)
+    shape = (len(epsilons), len(draws))
+    fits = mapped(reference, lambda one: np.full((*shape, *one.shape[1:]), np.nan))
+    found = np.zeros((*shape, setting.components), dtype=bool)
+    utility, noise = np.full(shape, np.nan), np.full(shape[0], np.nan)
     guarantees: list[Guarantee | None] = [None] * len(epsilons)
     ledgers: list[Ledger | None] = [None] * len(epsilons)
     if kept:
         grid = _fitted(table, setting, [requests[i] for i in kept], draws)
-        aligned = align(grid.runs.final, reference)
-        inner = (len(kept), len(draws))
-        for target, source in (
-            (mixture.weights, aligned.mixture.weights),
-            (mixture.means, aligned.mixture.means),
-            (mixture.covariances, aligned.mixture.covariances),
-            (found, aligned.found),
-            (utility, scorer.score(grid.runs.final)),
-        ):
-            target[kept] = source.reshape(*inner, *source.shape[1:])
+        aligned, there = judge.align(grid.runs.final, reference)
+
+        def put(target: NDArray[Any], source: NDArray[Any]) -> NDArray[Any]:
+            target[kept] = source.reshape(len(kept), len(draws), *source.shape[1:])
+            return target
+
+        mapped(fits, put, aligned)
+        put(found, there)
+        put(utility, judge.score(grid.runs.final, scorer))
         noise[kept] = grid.plan.factor
         for position, i in enumerate(kept):
             guarantees[i] = grid.guarantee(position)
             ledgers[i] = grid.ledger.at(position * len(draws))
     return BudgetGrid(
+        setting.model,
         tuple(epsilons),
-        mixture,
+        fits,
         found,
         utility,
         noise,
@@ -264,7 +256,7 @@ def _fitted(
     table: PrivateTable, setting: Setting, requests: Sequence[Privacy], draws: Sequence[int]
 ) -> Grid:
     return fit_grid(
-        "gmm",
+        setting.model,
         table,
         privacy=requests,
         draws=draws,
@@ -277,7 +269,7 @@ def _fitted(
 
 @dataclass(frozen=True)
 class Curves:
-    """Median utility against budget for each way of counting, and of one private Gaussian.
+    """Median utility against budget for each way of counting, and of the simplest private rival.
 
     Utility depends on the noise alone, so a method's curve is the one curve utility(noise) read at
     the noise which that method asks for: a shift along the axis. methods: name -> ``(S,)``, NaN
@@ -306,9 +298,10 @@ def curves(
         method: np.interp(np.log(noise), level, value, left=np.nan, right=np.nan)
         for method, noise in asked.items()
     }
-    single = replace(setting, components=1, mode="proved", combination="GGG", accountant="exact")
+    single = setting.simplest()
     alone = _fitted(table, single, [single.request(e) for e in grid.epsilons], draws)
-    scores = Scorer.of(table).score(alone.runs.final).reshape(len(grid.epsilons), len(draws))
+    scores = yardstick(setting.model).score(alone.runs.final, Scorer.of(table))
+    scores = scores.reshape(len(grid.epsilons), len(draws))
     says = {method: _stated(asked[method], grid) for method in methods}
     return Curves(at_noise, says, np.median(scores, axis=1))
 
@@ -366,7 +359,8 @@ def _pooled(
     if not requests:
         return noise, utility
     more = _fitted(table, setting, [request for _, request in requests.values()], draws)
-    scores = Scorer.of(table).score(more.runs.final).reshape(len(requests), len(draws))
+    scores = yardstick(setting.model).score(more.runs.final, Scorer.of(table))
+    scores = scores.reshape(len(requests), len(draws))
     levels = np.array([level for level, _ in requests.values()])
     return np.concatenate([noise, levels]), np.concatenate([utility, np.median(scores, axis=1)])
 

@@ -11,26 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import one_of, positive, whole
-from dpcore.evaluation.references import converged
+from dpcore.evaluation.yardstick import Scorer, Yardstick, yardstick
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.models import gmm
-from dpcore.models.gmm import Mixture
 from dpcore.privacy import Privacy
 from dpcore.privacy.budget import MODES
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
-METRICS = ("test_log_likelihood", "test_log_likelihood_scaled")
 
 
 @dataclass(frozen=True)
 class SweepRow:
     """One cell of a privacy-utility table; statistics over draws and splits.
 
-    nonprivate: our own steps without noise. converged: scikit-learn's best. baseline: one private
-    Gaussian with the same budget. Metrics come from exact rows: for the custodian's eyes.
+    nonprivate: our own steps without noise. converged: the best that is not private. baseline: the
+    model's simplest private rival with the same budget. Metrics come from exact rows: for the
+    custodian's eyes.
     """
 
     epsilon: float
@@ -57,7 +53,7 @@ def sweep(
     draws: int = 1,
     splits: int = 10,
     test_fraction: float = 0.1,
-    metric: str = "test_log_likelihood",
+    metric: str | None = None,
     adjacency: str = "replace_one",
     rows_per_person: int = 1,
     seed: int = 0,
@@ -67,10 +63,12 @@ def sweep(
 ) -> list[SweepRow]:
     """A table of utility against budget, held out, over ``splits`` random splits and noise draws.
 
-    Methods that a mode does not offer (``exact`` is not the paper's) are left out of that mode.
+    metric: a name of the model's yardstick [its first]. Methods that a mode does not offer
+    (``exact`` is not the paper's) are left out of that mode.
     The result is not private: it scores exact rows. Raises InputError as :func:`dpcore.fit` does.
     """
-    one_of("metric", metric, METRICS)
+    judge = yardstick(model)
+    metric = one_of("metric", metric or judge.metrics[0], judge.metrics)
     for mode in modes:
         one_of("modes", mode, MODES)
     for epsilon in epsilons:
@@ -96,7 +94,7 @@ def sweep(
     baselines: list[Array] = []
     for split in range(splits):
         train, test = table.split(test_fraction, seed=seed + split)
-        scorer = _Scorer.of(test, metric)
+        scorer = _Scorer(judge, Scorer.of(test, most=None), metric)
         noise: dict[str, Any] = {"draws": range(split * draws, (split + 1) * draws), "seed": seed}
         scores.append(
             np.concatenate(
@@ -121,23 +119,17 @@ def sweep(
 
 @dataclass(frozen=True)
 class _Scorer:
-    """Held-out rows, ready to score every run of a grid."""
+    """Held-out rows, ready to score batches by one metric."""
 
-    public: PublicFrame
-    rows: Array
-    shift: float
+    judge: Yardstick
+    rows: Scorer
+    metric: str
 
-    @classmethod
-    def of(cls, test: PrivateTable, metric: str) -> _Scorer:
-        public, rows = custodian_rows(test)
-        scaled = metric == "test_log_likelihood_scaled"
-        return cls(public, rows, 0.0 if scaled else public.log_volume())
-
-    def mixture(self, mixture: Mixture) -> Array:
-        return gmm.log_density(mixture, self.rows) + self.shift
+    def batch(self, batch: Any) -> Array:
+        return self.judge.measure(batch, self.rows, self.metric)
 
     def runs(self, grid: Grid) -> Array:
-        return self.mixture(grid.runs.final)
+        return self.batch(grid.runs.final)
 
 
 def _by_mode(cells: Sequence[Privacy]) -> Iterator[list[Privacy]]:
@@ -152,10 +144,11 @@ def _single(
     noise: dict[str, Any],
     options: dict[str, Any],
 ) -> Grid:
-    """One private Gaussian with the whole budget, counted by the same method."""
+    """The simplest private rival with the whole budget, counted by the same method."""
     requests = [replace(cell, mode="proved") for cell in cells]
     alone = {k: v for k, v in options.items() if k in ("covariance", "clip")}
-    return fit_grid(model, train, privacy=requests, n_components=1, **noise, **alone)
+    alone["n_components"] = yardstick(model).simplest
+    return fit_grid(model, train, privacy=requests, **noise, **alone)
 
 
 def _references(
@@ -164,8 +157,8 @@ def _references(
     """(our steps without noise, converged) on one split."""
     plain = {k: v for k, v in options.items() if k not in ("combination", "delta_each")}
     own = fit_grid(model, train, privacy=None, as_private=True, **plain)
-    best = converged(train, options["n_components"], options.get("covariance", "full"), starts=3)
-    return float(scorer.runs(own)[0]), float(scorer.mixture(best)[0])
+    best = scorer.judge.converged(train, options["n_components"], options)
+    return float(scorer.runs(own)[0]), float(scorer.batch(best)[0])
 
 
 def _row(cell: Privacy, scores: Array, nonprivate: float, best: float, baseline: float) -> SweepRow:

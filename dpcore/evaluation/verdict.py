@@ -8,20 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.study import BudgetGrid, References
+from dpcore.evaluation.yardstick import Wording, yardstick
 
 Array = NDArray[np.float64]
 
 WORTH = 0.05  # a gain below this share of what could be gained counts as none
-CLEARLY = 0.1  # the same for a fit that an exact single Gaussian would beat
+CLEARLY = 0.1  # the same for a fit that the exact simplest rival would beat
 ALIKE = 0.97  # share above which more budget buys nothing to speak of
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """level 0: nothing survives; 1: one Gaussian is as good; 2: part is kept; 3: like exact.
+    """level 0: nothing survives; 1: the simplest rival is as good; 2: part is kept; 3: like exact.
 
-    kept: share of what the groups add over one exact Gaussian that the median private fit keeps.
+    kept: share of what the parts add over the exact simplest rival that the median private fit
+    keeps.
     """
 
     level: int
@@ -32,15 +34,25 @@ class Verdict:
 def verdicts(grid: BudgetGrid, references: References, single: Array) -> tuple[Verdict, ...]:
     """One verdict per budget, from median utilities over the draws.
 
-    single ``(S,)``: median utility of one private Gaussian with the same budget.
+    single ``(S,)``: median utility of the simplest private rival with the same budget.
     """
+    judge, parts = yardstick(grid.model), grid.found.shape[-1]
     return tuple(
-        _verdict(float(np.median(utility)), float(alone), references, grid.found.shape[-1])
+        _verdict(
+            float(np.median(utility)),
+            float(alone),
+            references,
+            None if parts == judge.simplest else parts,
+            judge.wording,
+        )
         for utility, alone in zip(grid.utility, single, strict=True)
     )
 
 
-def _verdict(utility: float, alone: float, reference: References, components: int) -> Verdict:
+def _verdict(
+    utility: float, alone: float, reference: References, parts: int | None, words: Wording
+) -> Verdict:
+    """parts: ``None`` for a fit that is the simplest rival itself."""
     if not np.isfinite(utility):
         return Verdict(0, 0.0, "This way of counting cannot meet so small a budget.")
     gain = reference.converged_utility - reference.single_utility
@@ -53,63 +65,65 @@ def _verdict(utility: float, alone: float, reference: References, components: in
         return Verdict(
             0, kept, "With this budget nothing survives: the public limits alone say as much."
         )
-    if components == 1:
+    simplest = words.simplest[0].upper() + words.simplest[1:]
+    if parts is None:
         lost = reference.converged_utility - utility
         level = 3 if lost < 0.02 else 2
-        return Verdict(level, 1.0, f"One Gaussian, {lost:.2f} below its exact fit.")
+        return Verdict(level, 1.0, f"{simplest}, {lost:.2f} below its exact fit.")
     worth = WORTH * gain if kept > 0.0 else CLEARLY * span
     if utility - alone <= worth or gain <= 1e-9:
         share = (max(utility, alone) - reference.bounds_utility) / span
         return Verdict(
             1,
             kept,
-            f"A single Gaussian is as good, and says {share:.0%} of what there is to say: "
-            "release that.",
+            f"{simplest} is as good, and says {share:.0%} of what there is to say: release that.",
         )
     if kept >= ALIKE:
         return Verdict(3, kept, "As good as the exact fit: more budget buys nothing here.")
     if kept <= 0.0:
-        return Verdict(2, kept, "Better than a private single Gaussian, yet below an exact one.")
-    return Verdict(
-        2, kept, f"Keeps {kept:.0%} of what {_count(components)} groups say beyond one Gaussian."
-    )
+        return Verdict(2, kept, f"Better than {words.simplest} with noise, yet below an exact one.")
+    many = f"{_count(parts)} {words.part if parts == 1 else words.parts}"
+    verb = "says" if parts == 1 else "say"
+    return Verdict(2, kept, f"Keeps {kept:.0%} of what {many} {verb} beyond {words.simplest}.")
 
 
 def found_sentences(grid: BudgetGrid) -> tuple[str, ...]:
-    """What the fits show, per budget: which groups are found, in how many draws."""
-    draws = grid.found.shape[1]
+    """What the fits show, per budget: which parts are found, in how many draws."""
+    words = yardstick(grid.model).wording
     return tuple(
-        _found(found, draws) if refusal is None else refusal
+        _found(found, words) if refusal is None else refusal
         for found, refusal in zip(grid.found, grid.refusals, strict=True)
     )
 
 
-def _found(found: NDArray[np.bool_], draws: int) -> str:
-    """Groups found, in how many draws; found ``(draws, K)``.
+def _found(found: NDArray[np.bool_], words: Wording) -> str:
+    """Parts found, in how many draws; found ``(draws, K)``.
 
-    >>> _found(np.array([[True, True], [True, True], [False, True]]), 3)
+    >>> words = Wording("group", "groups", "", "", "")
+    >>> _found(np.array([[True, True], [True, True], [False, True]]), words)
     'Both groups found in 2 of 3 draws.'
     """
-    components = found.shape[1]
+    draws, parts = found.shape
     every = int(found.all(axis=1).sum())
     often = f" in {every} of {draws} draws" if draws > 1 else ""
     if every > draws / 2:
-        return f"{_all(components)} found{often}."
+        return f"{_all(parts, words)} found{often}."
     typical = int(np.median(found.sum(axis=1)))
     mostly = " in most draws" if draws > 1 else ""
     if typical == 0:
-        return f"{_none(components)} found{mostly}."
-    part = f"{_count(typical).capitalize()} of {_count(components)} groups found{mostly}"
+        return f"{_none(parts, words)} found{mostly}."
+    part = f"{_count(typical).capitalize()} of {_count(parts)} {words.parts} found{mostly}"
     return f"{part}; all of them{often}." if draws > 1 else f"{part}."
 
 
-def _all(components: int) -> str:
-    return {1: "The group", 2: "Both groups"}.get(components, f"All {_count(components)} groups")
+def _all(parts: int, words: Wording) -> str:
+    named = {1: f"The {words.part}", 2: f"Both {words.parts}"}
+    return named.get(parts, f"All {_count(parts)} {words.parts}")
 
 
-def _none(components: int) -> str:
-    named = {1: "The group is not", 2: "Neither group is"}
-    return named.get(components, f"None of the {_count(components)} groups is")
+def _none(parts: int, words: Wording) -> str:
+    named = {1: f"The {words.part} is not", 2: f"Neither {words.part} is"}
+    return named.get(parts, f"None of the {_count(parts)} {words.parts} is")
 
 
 def attack_sentences(

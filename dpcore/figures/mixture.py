@@ -66,12 +66,13 @@ def budget_scene(
     position of the slider. window: a mixture and rows ``(n, d)`` that the axes must hold [the
     converged fit].
     """
-    axes = _axes(grid.public, *(window or (references.converged, None)), pair)
+    framed, framed_rows = window or (references.converged, None)
+    axes = _axes(grid.public, framed, framed_rows, pair)
     cloud = () if rows is None else (Points(rows[:, pair[0]], rows[:, pair[1]], name=words.unit),)
     ring = _ring(grid.public, pair, clip)
     exact = _params(references.converged, grid.public, pair)[None]
-    private = _params(grid.mixture, grid.public, pair)
-    names = tuple(f"group {k + 1}" for k in range(grid.mixture.weights.shape[-1]))
+    private = _params(grid.fits, grid.public, pair)
+    names = tuple(f"group {k + 1}" for k in range(grid.fits.weights.shape[-1]))
     ghosts: tuple[Ellipses, ...] = ()
     if private.shape[1] > 1:
         ghosts = (

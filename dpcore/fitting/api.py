@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
-from dpcore.fitting.mixture import MixtureRuns, MixtureSettings, fit_proved, fit_published
 from dpcore.fitting.plan import NoisePlan, plan_noise
-from dpcore.fitting.result import Fit, MixtureParameters
+from dpcore.fitting.recipe import Runs, recipe
+from dpcore.fitting.result import Fit
 from dpcore.privacy import Guarantee, Ledger, Privacy
-from dpcore.registry import MODELS
 from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.doors import Session
@@ -39,12 +37,12 @@ class Grid:
     """
 
     model: str
-    runs: MixtureRuns
+    runs: Runs[Any]
     public: PublicFrame
     schema: Schema
     ledger: Ledger
     plan: NoisePlan
-    settings: MixtureSettings
+    settings: Any
     draws: tuple[int, ...]
     seed: int | None
     rows: int | None
@@ -53,18 +51,28 @@ class Grid:
         """The guarantee of one budget, computed from its ledger."""
         ledger = self.ledger.at(budget * len(self.draws))
         runs = self.plan.budgets * len(self.draws)
-        return guarantee_of(ledger, self.plan, budget, self.schema, self.seed, self.rows, runs)
+        return guarantee_of(
+            ledger,
+            self.plan,
+            budget,
+            self.settings,
+            self.model,
+            self.schema,
+            self.seed,
+            self.rows,
+            runs,
+        )
 
     def fit(self, budget: int = 0, draw: int = 0) -> Fit:
         """One fit of the grid, with its own ledger and guarantee."""
         run = budget * len(self.draws) + draw
-        steps = self.runs.history
+        in_own_units = recipe(self.model).parameters
         return Fit(
             model=self.model,
-            parameters=MixtureParameters.from_units(self.runs.final, run, self.public),
+            parameters=in_own_units(self.runs.final, run, self.public),
             guarantee=self.guarantee(budget),
             ledger=self.ledger.at(run),
-            history=tuple(MixtureParameters.from_units(step, run, self.public) for step in steps),
+            history=tuple(in_own_units(step, run, self.public) for step in self.runs.history),
             settings=asdict(self.settings),
             seed=self.seed,
         )
@@ -83,9 +91,10 @@ def fit(
 ) -> Fit:
     """Fit a model to a sealed table, privately or (``privacy=None``) not.
 
-    model: a name of the registry (``gmm``). schema: public bounds, if the table has none yet.
-    seed: ``None`` draws from the system's entropy; a number makes a rehearsal that can be repeated.
-    clip: radius of the clipping ball as a share of what the bounds allow (default 1; without
+    model: a name of the registry (``gmm``, ``kmeans``, ``fa``). schema: public bounds, if the table
+    has none yet. seed: ``None`` draws from the system's entropy; a number makes a rehearsal that
+    can be repeated. clip: radius of the clipping ball as a share of what the bounds allow (default
+    1; without
     privacy infinite: no clipping). options: the model's own, for a mixture ``iterations``,
     ``covariance`` (full | diag | spherical), ``prior`` (map | mle), ``combination`` (GGG | LLG),
     ``start``.
@@ -129,14 +138,14 @@ def fit_grid(
     seed. as_private: without privacy, fill and clip cells as privacy would. delta_each: the paper's
     delta per release, where its accounting needs one.
     """
-    one_of("model", model, MODELS)
+    how = recipe(model)
     if schema is not None:
         table = table.with_schema(schema)
     requests = _charged(_alike(privacy), table.schema)
     mode = "proved" if requests is None else requests[0].mode
     mode = options.pop("mode", mode)
-    settings = MixtureSettings.parse(components=n_components, mode=mode, **options)
-    plan = plan_noise(requests, settings, delta_each)
+    settings = how.settings(components=n_components, mode=mode, **options)
+    plan = plan_noise(how, requests, settings, delta_each)
     if clip is None:
         clip = 1.0 if requests is not None or as_private else math.inf
     session = Session(
@@ -155,10 +164,7 @@ def fit_grid(
             "ask for fewer groups or bring more rows",
         )
     per_run = plan.repeated(len(draws))
-    if mode == "paper":
-        runs = fit_published(session, settings, per_run.published)
-    else:
-        runs = fit_proved(session, settings, per_run.factor)
+    runs = how.fit(session, settings, per_run.factor, per_run.published)
     assert table.schema is not None  # bounded_rows refused a table without one
     return Grid(
         model,

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from dpcore.accounting import best_proof, compose
 from dpcore.fitting.plan import NoisePlan
+from dpcore.fitting.recipe import Printed, recipe
 from dpcore.privacy import Claim, Guarantee, Ledger, Privacy, Proof
 from dpcore.privacy.guarantee import NOISELESS, show
 from dpcore.schema import Schema
 
-_SECTION = {
-    "linear": "linear composition",
-    "advanced": "advanced composition",
-    "zcdp": "zero-concentrated differential privacy",
-    "ma": "the moments accountant",
-}
+NOT_PUBLIC = "the bounds were read from the data, so nothing is proved"
 
 
 def guarantee_of(
     ledger: Ledger,
     plan: NoisePlan,
     budget: int,
+    settings: Any,
+    model: str,
     schema: Schema,
     seed: int | None,
     rows: int | None,
@@ -42,7 +41,7 @@ def guarantee_of(
         adjacency=request.adjacency,
         unit=schema.unit,
         rows_per_person=request.rows_per_person,
-        claim=_claim(request, plan, proof),
+        claim=_claim(request, recipe(model).printed(request, settings), proof),
         proof=proof,
         assumptions=_assumptions(request, schema),
         rehearsal=seed is not None or runs > 1 or schema.rehearsal,
@@ -67,24 +66,13 @@ def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:
     )
 
 
-def _claim(request: Privacy, plan: NoisePlan, proof: Proof | None) -> Claim | None:
-    if request.mode != "paper" or request.epsilon is None or request.delta is None:
-        return None
-    if request.accountant not in _SECTION:  # exact counting: no paper claims anything by it
+def _claim(request: Privacy, printed: Printed | None, proof: Proof | None) -> Claim | None:
+    """The paper's epsilon, where it states one, and whether our proof supports it."""
+    if printed is None or request.epsilon is None or request.delta is None:
         return None
     holds = proof is not None and proof.epsilon <= request.epsilon
-    reasons = [
-        "as printed, Eqs. 12 and 16 divide by exact counts, which the stated noise does not cover; "
-        "here every division is by released counts",
-        "the paper scales by the data's own largest norm, which is not private; here the norm "
-        "bound is public",
-        "all counts, sums and squares of an iteration are one vector with one sensitivity, so the "
-        "paper charges for more than it spends",
-    ]
-    if proof is None:
-        reasons = ["the bounds were read from the data, so nothing is proved"]
-    source = f"Park, Foulds, Chaudhuri, Welling 2017, section 5: {_SECTION[request.accountant]}"
-    return Claim(request.epsilon, request.delta, source, holds, tuple(reasons))
+    reasons = printed.reasons if proof is not None else (NOT_PUBLIC,)
+    return Claim(request.epsilon, request.delta, printed.source, holds, reasons)
 
 
 def _assumptions(request: Privacy, schema: Schema) -> tuple[str, ...]:

@@ -9,19 +9,25 @@ Gaussian is that first release with the whole budget: the baseline to beat.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.published import PublishedBudget
+from dpcore.accounting import mu_of
+from dpcore.accounting.published import PublishedBudget, published_budget
 from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
+from dpcore.fitting.parameters import MixtureParameters
+from dpcore.fitting.plan import groups
+from dpcore.fitting.recipe import Printed, Runs
 from dpcore.models import gmm, gmm_published
 from dpcore.models.gmm import Mixture, Prior
 from dpcore.models.moments import one_gaussian
-from dpcore.privacy.events import Event, Gaussian
+from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.wall.clip import PublicFrame
 from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure
 from dpcore.wall.doors import Noise, NoisyMoments, Session
 from dpcore.wall.frames import Frame
@@ -78,14 +84,6 @@ class MixtureSettings:
         )
 
 
-@dataclass(frozen=True)
-class MixtureRuns:
-    """Fits of B runs in public unit coordinates, with every iteration's parameters."""
-
-    final: Mixture
-    history: tuple[Mixture, ...]
-
-
 def proved_events(settings: MixtureSettings) -> tuple[Event, ...]:
     """Releases of one proved fit at total noise multiplier 1; scaling them prices any budget."""
     if settings.components == 1:
@@ -109,7 +107,7 @@ def _shares(settings: MixtureSettings) -> tuple[float, float]:
     )
 
 
-def fit_proved(session: Session, settings: MixtureSettings, noise_factor: Array) -> MixtureRuns:
+def fit_proved(session: Session, settings: MixtureSettings, noise_factor: Array) -> Runs[Mixture]:
     """Fit B runs by the proved recipe.
 
     noise_factor ``(B,)``: total noise multiplier; ``1 / noise_factor`` is the Gaussian-DP mu spent
@@ -119,7 +117,7 @@ def fit_proved(session: Session, settings: MixtureSettings, noise_factor: Array)
     mean, covariance, rows = _released_frame(session, settings, noise_factor * frame_noise)
     if settings.components == 1:
         single = Mixture(np.ones((session.runs, 1)), mean[:, None], covariance[:, None])
-        return MixtureRuns(single, (single,))
+        return Runs(single, (single,))
     dim = session.public.dim
     unclipped = math.isinf(session.radius)
     white = Frame.whitening(mean, covariance, math.inf if unclipped else math.sqrt(dim) + 1.0)
@@ -144,7 +142,7 @@ def fit_proved(session: Session, settings: MixtureSettings, noise_factor: Array)
         mixture, memory = gmm.m_step(noisy, rows, white.radius, memory, settings.prior)
         history.append(mixture)
     in_units = tuple(_back(step, white) for step in history)
-    return MixtureRuns(in_units[-1], in_units)
+    return Runs(in_units[-1], in_units)
 
 
 def _released_frame(
@@ -190,7 +188,7 @@ def _back(mixture: Mixture, frame: Frame) -> Mixture:
 
 def fit_published(
     session: Session, settings: MixtureSettings, budget: PublishedBudget | None
-) -> MixtureRuns:
+) -> Runs[Mixture]:
     """Fit B runs by the equations of DP-EM with the noise its accounting asks for.
 
     budget: noise per release ``(B,)`` as the paper computes it; ``None`` without privacy. The
@@ -223,7 +221,7 @@ def fit_published(
         mixture = gmm_published.m_step(noisy, session.rows, settings.prior)
         history.append(mixture)
     in_units = tuple(_back(step, ball) for step in history)
-    return MixtureRuns(in_units[-1], in_units)
+    return Runs(in_units[-1], in_units)
 
 
 def _published_noise(
@@ -247,3 +245,102 @@ def _published_noise(
         Noise("laplace", each, ("sums",)),
         Noise("gaussian", printed / alone, ("squares",), widen_off_diagonal=widen),
     )
+
+
+_SECTION = {
+    "linear": "linear composition",
+    "advanced": "advanced composition",
+    "zcdp": "zero-concentrated differential privacy",
+    "ma": "the moments accountant",
+}
+
+
+class MixtureRecipe:
+    """DP-EM's mixture of Gaussians (Park et al. 2017) and the proved one; see the module."""
+
+    words = ("iterations", "covariance", "prior", "start", "combination")
+
+    def settings(self, **words: Any) -> MixtureSettings:
+        return MixtureSettings.parse(**words)
+
+    def events(self, settings: MixtureSettings) -> tuple[Event, ...]:
+        return proved_events(settings)
+
+    def published(
+        self, requests: Sequence[Privacy], settings: MixtureSettings, delta_each: float | None
+    ) -> PublishedBudget:
+        """Section 5 of the paper; ``exact`` counts its Gaussian releases as they are."""
+        if any(p.adjacency != "replace_one" for p in requests):
+            raise InputError(
+                "adjacency", "the paper protects the replacement of a row", "choose replace_one"
+            )
+        releases, used = published_releases(settings), delta_each
+        epsilon_each, multiplier = np.empty(len(requests)), np.empty(len(requests))
+        for i, request in enumerate(requests):
+            if request.noise_multiplier is not None:
+                delta = request.delta if request.delta is not None else 1e-5
+                each = delta_each or delta / (2 * releases)
+                multiplier[i] = request.noise_multiplier
+                epsilon_each[i] = np.sqrt(2 * np.log(1.25 / each)) / request.noise_multiplier
+        for (accountant, delta), members in groups(requests).items():
+            targets = np.array([requests[i].epsilon for i in members], dtype=float)
+            if accountant == "exact":
+                _demand_gaussian(settings)
+                multiplier[members] = np.sqrt(releases) / mu_of(targets, delta)
+                epsilon_each[members] = np.nan
+                continue
+            budget = published_budget(
+                targets,
+                delta,
+                accountant=accountant,
+                combination=settings.combination,
+                components=settings.components,
+                iterations=settings.iterations,
+                delta_each=delta_each,
+            )
+            epsilon_each[members] = budget.epsilon_each
+            multiplier[members] = budget.noise_multiplier
+            used = budget.delta_each
+        return PublishedBudget(epsilon_each, multiplier, used, releases)
+
+    def printed(self, request: Privacy, settings: MixtureSettings) -> Printed | None:
+        if request.mode != "paper" or request.accountant not in _SECTION:
+            return None
+        section = _SECTION[request.accountant]
+        return Printed(
+            f"Park, Foulds, Chaudhuri, Welling 2017, section 5: {section}",
+            (
+                "as printed, Eqs. 12 and 16 divide by exact counts, which the stated noise does "
+                "not cover; here every division is by released counts",
+                "the paper scales by the data's own largest norm, which is not private; here the "
+                "norm bound is public",
+                "all counts, sums and squares of an iteration are one vector with one "
+                "sensitivity, so the paper charges for more than it spends",
+            ),
+        )
+
+    def fit(
+        self,
+        session: Session,
+        settings: MixtureSettings,
+        noise: Array,
+        published: PublishedBudget | None,
+    ) -> Runs[Mixture]:
+        if settings.mode == "paper":
+            return fit_published(session, settings, published)
+        return fit_proved(session, settings, noise)
+
+    def parameters(self, batch: Mixture, run: int, public: PublicFrame) -> MixtureParameters:
+        return MixtureParameters.from_units(batch, run, public)
+
+
+def _demand_gaussian(settings: MixtureSettings) -> None:
+    if settings.combination != "GGG":
+        raise InputError(
+            "accountant",
+            "exact counting covers Gaussian noise only, and this mixes in Laplace noise",
+            "choose zcdp or ma, or the combination GGG",
+        )
+
+
+RECIPE = MixtureRecipe()

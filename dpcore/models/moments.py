@@ -20,12 +20,13 @@ LARGEST = 1e100  # of a released number; beyond it squares may overflow
 THINNEST = 1e-12  # shortest over longest axis, squared; below it a shape has no inverse
 
 
+def finite(number: Array) -> Array:
+    """A released number made finite: what is undefined becomes 0, what is huge LARGEST."""
+    return np.asarray(np.clip(np.nan_to_num(number, nan=0.0), -LARGEST, LARGEST))
+
+
 def defined(noisy: NoisyMoments) -> NoisyMoments:
-    """Released numbers made finite: what is undefined becomes 0, what is huge LARGEST."""
-
-    def finite(number: Array) -> Array:
-        return np.asarray(np.clip(np.nan_to_num(number, nan=0.0), -LARGEST, LARGEST))
-
+    """Released moments made finite."""
     return NoisyMoments(
         finite(noisy.counts),
         finite(noisy.sums),

@@ -1,0 +1,101 @@
+"""A yardstick: how fits of one model are judged, lined up with the exact fit, and spoken of.
+
+A model joins the studies by one file that implements :class:`Yardstick` and one line in the
+registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.checks import one_of
+from dpcore.registry import YARDSTICKS, load
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+Batch = TypeVar("Batch")
+
+SCORED_ROWS = 2000  # rows on which utility is averaged, a public random choice
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Some exact rows ``(n, d)`` in public unit coordinates, to score fits on."""
+
+    public: PublicFrame
+    rows: Array
+
+    @classmethod
+    def of(cls, table: PrivateTable, most: int | None = SCORED_ROWS) -> Scorer:
+        """At most so many rows, by a fixed coin; ``None``: all of them."""
+        public, rows = custodian_rows(table)
+        if most is not None and len(rows) > most:
+            rows = rows[np.random.default_rng(0).choice(len(rows), most, replace=False)]
+        return cls(public, rows)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a screen speaks of a model.
+
+    part, parts: what it has K of. simplest: the rival that has none of them, with its article.
+    utility: the axis of what a fit is worth; ``{unit}`` is who one row is about. worth: the same in
+    a sentence.
+    """
+
+    part: str
+    parts: str
+    simplest: str
+    utility: str
+    worth: str
+
+
+class Yardstick(Protocol):
+    """Batches hold arrays with a leading axis of runs, in public unit coordinates.
+
+    simplest: how many parts the simplest rival has, which is fitted with the same budget. metrics:
+    what :meth:`measure` knows, the usual one first.
+    """
+
+    wording: Wording
+    simplest: int
+    metrics: tuple[str, ...]
+
+    def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Any:
+        """The best fit that is not private, a batch of one: the real rival."""
+
+    def score(self, batch: Any, scorer: Scorer) -> Array:
+        """What each run is worth ``(B,)``, more is better, in the data's own units."""
+
+    def measure(self, batch: Any, scorer: Scorer, metric: str) -> Array:
+        """A metric of each run ``(B,)`` on the scorer's rows, by the name that scripts use."""
+
+    def nothing(self, scorer: Scorer) -> float:
+        """The same for knowing nothing but the public bounds."""
+
+    def align(self, batch: Any, reference: Any) -> tuple[Any, NDArray[np.bool_]]:
+        """The batch with its parts in the order of the reference's; which of those are found
+        ``(B, K)``."""
+
+
+def yardstick(model: str) -> Yardstick:
+    """The yardstick of a model. Raises InputError for a name that is not registered."""
+    found: Yardstick = load(YARDSTICKS[one_of("model", model, tuple(YARDSTICKS))])
+    return found
+
+
+def mapped(batch: Batch, change: Callable[..., NDArray[Any]], *others: Batch) -> Batch:
+    """A batch with every array changed; with others, their arrays are further arguments."""
+    return type(batch)(
+        **{
+            field.name: change(*(getattr(one, field.name) for one in (batch, *others)))
+            for field in fields(batch)  # type: ignore[arg-type]
+        }
+    )

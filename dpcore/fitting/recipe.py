@@ -1,0 +1,116 @@
+"""A recipe: how one model is fitted, as published and as proved, and what comes out in own units.
+
+A model joins by one file that implements :class:`Recipe` and one line in the registry; budgets,
+noise plans, grids, ledgers, guarantees and results are the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.published import PublishedBudget
+from dpcore.checks import one_of
+from dpcore.privacy import Event, Privacy
+from dpcore.registry import MODELS, load
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.doors import Session
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+Batch = TypeVar("Batch")
+
+
+@dataclass(frozen=True)
+class Runs(Generic[Batch]):
+    """Fits of B runs in public unit coordinates, with every iteration's parameters."""
+
+    final: Batch
+    history: tuple[Batch, ...]
+
+
+class Settings(Protocol):
+    """Public choices of a fit; none may be read from the data.
+
+    components: groups, centres or factors. mode: ``proved`` | ``paper``.
+    """
+
+    @property
+    def components(self) -> int: ...
+
+    @property
+    def mode(self) -> str: ...
+
+
+class Parameters(Protocol):
+    """One fit's parameters in the data's own units."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+
+    def in_units(self, public: PublicFrame) -> Any:
+        """The same as a batch of one in public unit coordinates."""
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Synthetic rows; free, because they read only what was released."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a paper says of its method: where, and why that is or is not so here."""
+
+    source: str
+    reasons: tuple[str, ...]
+
+
+class Recipe(Protocol):
+    """One model, as the registry names it; ``words``: the options that its settings know."""
+
+    words: tuple[str, ...]
+
+    def settings(self, **words: Any) -> Any:
+        """Settings from plain words. Raises InputError for words that cannot be."""
+
+    def events(self, settings: Any) -> tuple[Event, ...]:
+        """Releases of one proved fit at total noise multiplier 1; scaling them prices any budget.
+
+        The last is the one that is repeated.
+        """
+
+    def published(
+        self, requests: Sequence[Privacy], settings: Any, delta_each: float | None
+    ) -> PublishedBudget:
+        """The paper's noise for each request, arrays ``(budgets,)``; InputError where it has none.
+
+        ``noise_multiplier`` says how much noise there is, whatever its law.
+        """
+
+    def printed(self, request: Privacy, settings: Any) -> Printed | None:
+        """What the paper claims for a request; ``None`` where it claims nothing."""
+
+    def fit(
+        self, session: Session, settings: Any, noise: Array, published: PublishedBudget | None
+    ) -> Runs[Any]:
+        """Fit all runs of the session.
+
+        noise ``(B,)``: factor on :meth:`events`, in proved mode; 0 without privacy. published:
+        arrays ``(B,)``, in paper mode with privacy.
+        """
+
+    def parameters(self, batch: Any, run: int, public: PublicFrame) -> Parameters:
+        """One run of a batch in public unit coordinates, put in own units."""
+
+
+def recipe(model: str) -> Recipe:
+    """The recipe of a model. Raises InputError for a name that is not registered."""
+    found: Recipe = load(MODELS[one_of("model", model, tuple(MODELS))])
+    return found

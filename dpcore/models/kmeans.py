@@ -1,0 +1,145 @@
+"""k-means: K centres, each the mean of the rows nearest to it, found by Lloyd's steps.
+
+Every array carries a leading axis of runs. Both steps here read released counts and sums alone and
+are total. Sources: Lloyd 1982; Blum, Dwork, McSherry, Nissim 2005 (the private step); Su, Cao, Li,
+Bertino, Jin 2016 (DPLloyd).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.models.moments import TINY, finite
+
+Array = NDArray[np.float64]
+
+CANDIDATES = 4096  # points among which a start is spread
+
+
+@dataclass(frozen=True)
+class Centres:
+    """B sets of centres ``(B, K, d)`` with the share of the rows at each ``(B, K)``."""
+
+    centres: Array
+    shares: Array
+
+    def at(self, runs: slice) -> Centres:
+        """Some of the runs."""
+        return Centres(self.centres[runs], self.shares[runs])
+
+    @property
+    def runs(self) -> int:
+        return int(self.centres.shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.centres.shape[2])
+
+
+@dataclass(frozen=True)
+class Released:
+    """Noisy counts ``(B, K)`` and sums ``(B, K, d)``, with their noise deviations ``(B,)``."""
+
+    counts: Array
+    sums: Array
+    counts_sd: Array
+    sums_sd: Array
+
+
+def start(runs: int, components: int, dim: int, seed: int, *, ball: bool) -> Centres:
+    """A start that knows no data: centres spread over the inner half of what the bounds allow.
+
+    Of many random points in the box ``[-1, 1]^d`` (or the unit ball), drawn in by a factor that
+    leaves each centre a cell of its own, one after the other is taken that is farthest from those
+    taken before (Gonzalez 1985).
+    """
+    rng = np.random.default_rng([seed, components, dim, 2])
+    if ball:
+        points = rng.standard_normal((CANDIDATES, dim))
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+        points *= rng.random((CANDIDATES, 1)) ** (1.0 / dim)
+    else:
+        points = rng.uniform(-1.0, 1.0, (CANDIDATES, dim))
+    if components == 1:
+        chosen = np.zeros((1, dim))
+    else:
+        points *= components ** (1.0 / dim) / (1.0 + components ** (1.0 / dim))
+        picks = [0]
+        nearest = np.full(CANDIDATES, np.inf)
+        for _ in range(components - 1):
+            nearest = np.minimum(nearest, np.sum((points - points[picks[-1]]) ** 2, axis=1))
+            picks.append(int(np.argmax(nearest)))
+        chosen = points[picks]
+    shares = np.full((runs, components), 1.0 / components)
+    return Centres(np.broadcast_to(chosen, (runs, components, dim)), shares)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a step remembers of earlier releases: how many, and the mean of their total sums."""
+
+    steps: int
+    total_sums: Array
+
+
+def step(
+    released: Released,
+    rows: Array | float,
+    before: Centres,
+    memory: Memory | None,
+    *,
+    ball: bool,
+    radius: float,
+) -> tuple[Centres, Memory]:
+    """New centres from noisy counts and sums; Lloyd's step when the noise is zero.
+
+    rows: the number of rows where public, or a noisy one ``(B,)``. Corrections, each of which
+    vanishes with the noise: (1) counts are shifted to add up to the number of rows; (2) sums to the
+    average, over iterations, of their totals, which are the same in all; (3) a centre whose rows
+    are no more than the noise stays near where it was: it moves by the share of signal in its
+    count; (4) centres stay where the bounds allow.
+    """
+    counts, sums = finite(released.counts), finite(released.sums)
+    components, dim = sums.shape[1:]
+    public = np.broadcast_to(np.asarray(rows, dtype=float), counts.shape[:1])
+    counts = counts + ((public - counts.sum(-1)) / components)[:, None]
+    total, steps = sums.sum(1), 1
+    if memory is not None:
+        steps = memory.steps + 1
+        total = memory.total_sums + (total - memory.total_sums) / steps
+    sums = sums + (total - sums.sum(1))[:, None] / components
+    least = TINY * np.maximum(public, 1.0)[:, None]
+    counts = np.maximum(counts, least)
+    noise = released.counts_sd[:, None] ** 2 + dim * released.sums_sd[:, None] ** 2
+    trust = counts**2 / (counts**2 + noise)
+    empty = counts <= least  # nobody is nearest: the centre stays
+    moved = np.where(empty[..., None], before.centres, sums / counts[..., None])
+    moved = before.centres + trust[..., None] * (within(moved, ball, radius) - before.centres)
+    shares = counts / counts.sum(axis=-1, keepdims=True)
+    return Centres(within(moved, ball, radius), shares), Memory(steps, total)
+
+
+def published_step(
+    released: Released, before: Centres, *, ball: bool, least_count: float = 1.0
+) -> Centres:
+    """DPLloyd's step, and DP-EM's (section 7): noisy sums over noisy counts, put in the bounds.
+
+    A count below ``least_count`` is raised to it: neither paper says what else to divide by.
+    """
+    counts, sums = finite(released.counts), finite(released.sums)
+    safe = np.maximum(counts, least_count)
+    shares = safe / safe.sum(axis=-1, keepdims=True)
+    return Centres(within(sums / safe[..., None], ball, 1.0), shares)
+
+
+def within(points: Array, ball: bool, radius: float) -> Array:
+    """Points ``(..., d)`` put in the box ``[-1, 1]^d`` (or not), then in a ball of ``radius``."""
+    if not ball:
+        points = np.clip(points, -1.0, 1.0)
+    if not np.isfinite(radius):
+        return points
+    norm = np.linalg.norm(points, axis=-1, keepdims=True)
+    return np.asarray(points * np.minimum(1.0, radius / np.maximum(norm, TINY * radius)))
