@@ -175,6 +175,34 @@ class Ball:
 
 
 @dataclass(frozen=True)
+class Image:
+    """The feature numbers of a row are the pixels of one picture, row by row from its top left.
+
+    height, width: how many pixels the picture is high and wide.
+
+    >>> [column.name for column in Image(1, 2).columns(0, 255)]
+    ['pixel_0_0', 'pixel_0_1']
+    """
+
+    height: int
+    width: int
+
+    def __post_init__(self) -> None:
+        for side in ("height", "width"):
+            pixels = whole(f"image.{side}", _finite(f"image.{side}", getattr(self, side)))
+            object.__setattr__(self, side, pixels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The usual name of each pixel's column, ``pixel_ROW_COLUMN``, counted from 0."""
+        return tuple(f"pixel_{i}_{j}" for i in range(self.height) for j in range(self.width))
+
+    def columns(self, lower: float, upper: float, unit: str | None = None) -> tuple[Column, ...]:
+        """One column of the usual name for each pixel, all with the same public bounds."""
+        return tuple(Column(name, lower=lower, upper=upper, unit=unit) for name in self.names)
+
+
+@dataclass(frozen=True)
 class NumericColumn:
     """One number that a model sees: a number column, or the 0/1 indicator of one category.
 
@@ -197,6 +225,7 @@ class Schema:
 
     unit: what one guarantee protects ("person"). rows_per_person: the most rows one unit has.
     rehearsal: True where the bounds were read off the data, so that nothing proved can follow.
+    image: the shape of the picture whose pixels the feature numbers are, if they are one.
 
     Raises InputError on a mistake.
 
@@ -230,6 +259,7 @@ class Schema:
     title: str | None = None
     id: str | None = None
     rehearsal: bool = False
+    image: Image | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -239,6 +269,7 @@ class Schema:
         self._check_table()
         self._check_columns()
         self._check_ball()
+        self._check_image()
 
     def _check_table(self) -> None:
         if not isinstance(self.unit, str) or not self.unit.strip():
@@ -268,13 +299,28 @@ class Schema:
     def _check_ball(self) -> None:
         if self.ball is None:
             return
-        demanded = sum(len(_indicators(column)) for column in self._features)
-        if len(self.ball.center) != demanded:
+        if len(self.ball.center) != self._width:
             raise InputError(
                 "ball.center",
-                f"it has {len(self.ball.center)} coordinates for {demanded} feature numbers",
+                f"it has {len(self.ball.center)} coordinates for {self._width} feature numbers",
                 "give one coordinate per feature, in the order of the columns",
             )
+
+    def _check_image(self) -> None:
+        if self.image is None:
+            return
+        height, width = self.image.height, self.image.width
+        if height * width != self._width:
+            raise InputError(
+                "image",
+                f"{height} x {width} pixels do not fit {self._width} feature numbers",
+                "give a height and width whose product is that, or remove the image",
+            )
+
+    @property
+    def _width(self) -> int:
+        """How many numbers models see: one for each number and each public category."""
+        return sum(len(_indicators(column)) for column in self._features)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -382,10 +428,11 @@ class Schema:
         except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
             hint = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "too deep or large"
             raise InputError(name, f"it is not valid TOML ({hint})", "mend that line") from None
-        _only_keys("schema", document, ("table", "columns", "ball"))
+        _only_keys("schema", document, ("table", "columns", "ball", "image"))
         table = _section("table", document.get("table", {}))
         _only_keys("table", table, ("unit", "rows_per_person", "title", "id", "rehearsal"))
-        return cls(columns=_columns_of(document), ball=_ball_of(document), **table)
+        columns, ball, image = _columns_of(document), _ball_of(document), _image_of(document)
+        return cls(columns=columns, ball=ball, image=image, **table)
 
     def to_toml(self) -> str:
         """The schema file that :meth:`from_toml` reads back to an equal schema."""
@@ -403,6 +450,9 @@ class Schema:
         if self.ball is not None:
             ball = {"center": self.ball.center, "radius": self.ball.radius}
             parts.append(_toml_table("ball", ball))
+        if self.image is not None:
+            picture = {"height": self.image.height, "width": self.image.width}
+            parts.append(_toml_table("image", picture))
         return "\n".join(parts)
 
     @classmethod
@@ -599,14 +649,26 @@ def _columns_of(document: Mapping[str, Any]) -> tuple[Column, ...]:
 
 def _ball_of(document: Mapping[str, Any]) -> Ball | None:
     """The ball of a schema file, if there is one."""
-    if "ball" not in document:
+    entries = _both(document, "ball", ("center", "radius"))
+    return None if entries is None else Ball(**entries)
+
+
+def _image_of(document: Mapping[str, Any]) -> Image | None:
+    """The picture of a schema file, if there is one."""
+    entries = _both(document, "image", ("height", "width"))
+    return None if entries is None else Image(**entries)
+
+
+def _both(document: Mapping[str, Any], field: str, keys: tuple[str, str]) -> dict[str, Any] | None:
+    """A section that has exactly these two settings, or None if it is not there."""
+    if field not in document:
         return None
-    entries = _section("ball", document["ball"])
-    _only_keys("ball", entries, ("center", "radius"))
-    for key in ("center", "radius"):
+    entries = _section(field, document[field])
+    _only_keys(field, entries, keys)
+    for key in keys:
         if key not in entries:
-            raise InputError("ball", f"{key} is missing", "give both center and radius")
-    return Ball(**entries)
+            raise InputError(field, f"{key} is missing", f"give both {keys[0]} and {keys[1]}")
+    return entries
 
 
 def _section(field: str, value: Any) -> dict[str, Any]:

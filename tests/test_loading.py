@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
@@ -17,9 +18,9 @@ from hypothesis import strategies as st
 
 import dpcore.datasets.columnar as columnar
 import dpcore.datasets.delimited as delimited
-from dpcore.datasets.load import load, read_frame, schema_path
+from dpcore.datasets.load import load, read_frame, schema_beside, schema_path, schema_with
 from dpcore.errors import InputError
-from dpcore.schema import Schema
+from dpcore.schema import Image, Schema
 from dpcore.wall.clip import bounded_rows
 from dpcore.wall.table import PrivateTable
 
@@ -154,7 +155,10 @@ BAD: list[tuple[str, bytes, str]] = [
     ("t.npz", TEXT.encode(), ".npz file is damaged"),
     ("t.npz", npz(X=np.ones((9, 9)))[:-30], ".npz file is damaged"),
     ("t.npz", npz(X=np.ones(3)), "two dimensions"),
-    ("t.npz", npz(X=np.ones((2, 2, 2))), "two dimensions"),
+    ("t.npz", npz(X=np.ones((2, 2, 2, 2))), "two dimensions"),
+    ("t.npz", npz(X=np.ones((2, 101, 100), np.uint8)), "more than 10,000"),
+    ("t.npz", npz(X=np.ones((2, 0, 3), np.uint8)), "have no pixel"),
+    ("t.npz", npz(X=np.ones((0, 2, 3), np.uint8)), "no rows"),
     ("t.npz", npz(X=np.array([[SECRET]])), "does not hold numbers"),
     ("t.npz", npz(X=np.ones((2, 2), complex)), "does not hold numbers"),
     ("t.npz", npz(X=np.array([[{}]], dtype=object)), "pickled"),
@@ -372,3 +376,89 @@ def test_an_archive_whose_array_lies_about_its_size_is_refused(tmp_path: Path) -
         archive.writestr("X.npy", header.getvalue())
     with pytest.raises(InputError):
         read_frame(path)
+
+
+PICTURES = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("kind", ["archive", "array"])
+def test_pictures_of_bytes_are_rows_of_pixels_with_the_limits_of_a_byte(
+    tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "t.npz"
+    path.write_bytes(npz(pictures=PICTURES, X=np.ones((5, 2))))
+    source = path if kind == "archive" else PICTURES
+    array = "pictures" if kind == "archive" else None
+    frame = read_frame(source, array=array)
+    np.testing.assert_array_equal(frame.to_numpy().reshape(2, 3, 4), PICTURES)
+    assert frame.columns[5] == "pixel_1_1"
+    schema = load(source, array=array).schema
+    assert schema is not None
+    assert schema.image == Image(3, 4)
+    assert schema.unit == "image"
+    assert {(c.lower, c.upper) for c in schema.numeric_columns()} == {(0.0, 255.0)}
+
+
+def test_other_pictures_need_bounds_and_a_schema_file_comes_first(tmp_path: Path) -> None:
+    path = tmp_path / "t.npz"
+    path.write_bytes(npz(X=PICTURES.astype(float)))
+    assert load(path).schema is None
+    path.write_bytes(npz(X=PICTURES))
+    assert load(path).schema is not None
+    ours = Schema(Image(3, 4).columns(0, 23), image=Image(3, 4))
+    (tmp_path / "t.toml").write_text(ours.to_toml())
+    assert load(path).schema == ours
+    assert schema_beside(path) == schema_with(path, "X") == ours
+
+
+def test_an_archive_of_rows_has_no_bounds_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "t.npz"
+    path.write_bytes(npz(X=np.ones((5, 2), np.uint8)))
+    assert load(path).schema is None
+    with pytest.raises(InputError, match="no array 'faces'"):
+        load(path, array="faces")
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ("height = 8", "width is missing"),
+        ("width = 8", "height is missing"),
+        ("height = 2\nwidth = 2\ndepth = 3", "'depth' is not known"),
+        ("height = 0\nwidth = 2", "below 1"),
+        ("height = 1.5\nwidth = 2", "not a whole number"),
+        ('height = "two"\nwidth = 1', "not a finite number"),
+        ("height = true\nwidth = 2", "not a finite number"),
+        ("height = 2\nwidth = 2", "2 x 2 pixels do not fit 2 feature numbers"),
+    ],
+)
+def test_an_image_that_is_none_is_refused_in_one_sentence(text: str, finding: str) -> None:
+    columns = "".join(f"[columns.{name}]\nlower = 0\nupper = 1\n" for name in "ab")
+    with pytest.raises(InputError, match=finding) as caught:
+        Schema.parse(f"{columns}[image]\n{text}\n")
+    assert str(caught.value).startswith("image")
+    assert "\n" not in str(caught.value)
+
+
+@given(st.integers(1, 12), st.integers(1, 12))
+@settings(max_examples=20, deadline=None)
+def test_an_image_survives_the_round_trip(height: int, width: int) -> None:
+    shape = Image(height, width)
+    schema = Schema(shape.columns(0, 16, "grey"), image=shape)
+    assert Schema.parse(schema.to_toml()) == schema
+
+
+@pytest.mark.parametrize("pack", [np.savez, np.savez_compressed])
+def test_damaged_pictures_are_loaded_or_refused(tmp_path: Path, pack: Callable[..., None]) -> None:
+    whole = io.BytesIO()
+    pack(whole, X=PICTURES)
+
+    @given(st.data())
+    @settings(max_examples=150, deadline=None)
+    def fuzz(data: st.DataObject) -> None:
+        path = tmp_path / "fuzz.npz"
+        path.write_bytes(corrupted(whole.getvalue())(data))
+        with contextlib.suppress(InputError):
+            load(path)
+
+    fuzz()

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import tomllib
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from support import ROOT
 
-from dpcore.datasets.catalogue import BundledTable, bundled, find, home, path_of
+from dpcore.datasets.catalogue import BUNDLED, BundledTable, bundled, find, home, path_of
+from dpcore.datasets.cities import CITIES
+from dpcore.datasets.faces import WAYS, faces_like, truth_of
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stroke_like
 from dpcore.datasets.load import load, read_frame
 from dpcore.datasets.make import files, make_all
 from dpcore.datasets.make.__main__ import main
+from dpcore.datasets.places import PARTS, check_ins, points_from_histogram
 from dpcore.errors import InputError
 from dpcore.wall.clip import bounded_rows
 
-TABLES = pytest.mark.parametrize("table", bundled(), ids=lambda table: table.name)
+TABLES = pytest.mark.parametrize("table", BUNDLED, ids=lambda table: table.name)
+
+
+@cache
+def frame_of(name: str) -> pd.DataFrame:
+    """The rows of a bundled table, read or drawn once."""
+    return read_frame(f"bundled:{name}")
 
 
 def test_the_files_are_what_a_rebuild_gives() -> None:
@@ -60,25 +71,28 @@ def test_every_file_is_shipped_in_the_wheel() -> None:
 
 @TABLES
 def test_the_catalogue_states_size_and_schema(table: BundledTable) -> None:
-    frame = read_frame(table.path)
+    frame = frame_of(table.name)
     assert len(frame) == table.rows
     assert len(table.schema.features) == table.features
-    assert table.path == path_of(table.name)
+    assert table.file is None or table.path == path_of(table.name)
     assert table.schema.title == table.title
     assert set(frame) == {column.name for column in table.schema.columns}
 
 
 @TABLES
 def test_every_axis_has_a_unit_or_is_a_category(table: BundledTable) -> None:
-    unitless = table.name == "life_science_like"  # principal components have none
+    unitless = table.name in ("life_science_like", "stroke_like")  # principal components have none
     columns = [table.schema.column(name) for name in table.schema.features]
     assert unitless or all(column.unit or column.categories for column in columns)
 
 
 @TABLES
 def test_every_row_lies_inside_the_public_bounds(table: BundledTable) -> None:
-    sealed = load(table.path)
-    if table.name == "stewards_table":
+    sealed = load(f"bundled:{table.name}")
+    if table.name == "digits":  # three pixels are blank in every picture, which a fit may refuse
+        cells = frame_of(table.name)[list(table.schema.features)].to_numpy()
+        assert (cells.min(), cells.max()) == (0, 16)
+    elif table.name == "stewards_table":
         with pytest.raises(InputError, match="missing"):
             bounded_rows(sealed, private=False)
     else:
@@ -87,9 +101,11 @@ def test_every_row_lies_inside_the_public_bounds(table: BundledTable) -> None:
 
 @TABLES
 def test_the_bounds_are_not_those_of_the_data(table: BundledTable) -> None:
-    frame = read_frame(table.path)
-    for name in table.schema.features:
-        column = table.schema.column(name)
+    frame, schema = frame_of(table.name), table.schema
+    if schema.image is not None:  # a pixel's range is that of its camera, and pictures fill it
+        return
+    for name in schema.features:
+        column = schema.column(name)
         if column.lower is not None:
             tight = (frame[name].min(), frame[name].max())
             assert (column.lower, column.upper) != tight or table.provenance == "simulated"
@@ -206,3 +222,178 @@ def test_the_wide_table_follows_its_stated_truth() -> None:
     members = rows[group == largest]
     np.testing.assert_allclose(members.mean(axis=0), truth.means[largest], atol=0.06)
     np.testing.assert_allclose(np.cov(members.T), truth.covariances[largest], atol=0.06)
+
+
+@pytest.mark.parametrize("name", ["faces_like", "stroke_like"])
+def test_a_drawn_table_is_the_same_every_time_and_has_no_file(name: str) -> None:
+    pd.testing.assert_frame_equal(read_frame(f"bundled:{name}"), frame_of(name))
+    assert load(f"bundled:{name}").schema == find(name).schema
+    with pytest.raises(InputError, match=f"load bundled:{name}"):
+        path_of(name)
+
+
+def test_each_model_is_shown_the_tables_that_suit_it() -> None:
+    shown = {model: [table.name for table in bundled(model)] for model in ("gmm", "kmeans", "fa")}
+    assert shown["gmm"][0] == "three_groups"
+    assert shown["kmeans"] == ["places", "three_groups", "digits"]
+    assert shown["fa"] == ["faces_like", "digits"]
+    assert not any("stroke_like" in names for names in shown.values())
+    assert bundled() == bundled("gmm")
+    with pytest.raises(InputError, match="choose fa or kmeans"):
+        find("digits").opening("gmm")
+
+
+@TABLES
+def test_the_first_opening_is_the_one_without_a_name(table: BundledTable) -> None:
+    first = table.opening(table.models[0])
+    assert (table.components, table.iterations, table.covariance) == (
+        first.components,
+        first.iterations,
+        first.covariance,
+    )
+
+
+def test_digits_are_the_ones_of_scikit_learn() -> None:
+    from sklearn.datasets import load_digits
+
+    schema, frame, source = find("digits").schema, frame_of("digits"), load_digits()
+    assert schema.image is not None
+    shape = (-1, schema.image.height, schema.image.width)
+    pictures = frame[list(schema.features)].to_numpy().reshape(shape)
+    np.testing.assert_array_equal(pictures, source.images)
+    assert frame["digit"].astype(int).tolist() == source.target.tolist()
+    assert schema.column("digit").categories == tuple("0123456789")
+
+
+def test_cities_lie_on_the_map_and_apart() -> None:
+    middles = np.array([(city.longitude, city.latitude) for city in CITIES])
+    assert np.all(np.abs(middles) <= (180, 90))
+    apart = np.linalg.norm(middles[:, None] - middles[None], axis=-1) + 360 * np.eye(len(CITIES))
+    assert apart.min() > 8
+    assert len({city.name for city in CITIES}) == len(CITIES) == len(PARTS)
+    known = {city.name: city for city in CITIES}
+    assert known["Sydney"].latitude < 0 < known["Tokyo"].latitude
+    assert known["New York"].longitude < known["London"].longitude < known["Delhi"].longitude
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_check_ins_lie_around_their_cities_in_the_stated_parts(seed: int) -> None:
+    points, city = check_ins(100_000, np.random.default_rng(seed))
+    shares = np.bincount(city, minlength=len(CITIES)) / len(city)
+    np.testing.assert_allclose(shares, np.array(PARTS) / sum(PARTS), atol=0.005)
+    for k, place in enumerate(CITIES):
+        middle = np.median(points[city == k], axis=0)
+        np.testing.assert_allclose(middle, (place.longitude, place.latitude), atol=0.05)
+        away = np.abs(points[city == k, 1] - place.latitude)
+        assert (away < 0.5).mean() == pytest.approx(0.7 + 0.3 * 0.159, abs=0.05)
+
+
+def test_exact_clusters_of_places_are_cities() -> None:
+    from sklearn.cluster import KMeans
+
+    rows = frame_of("places").to_numpy()
+    found = KMeans(len(CITIES), n_init=10, random_state=0).fit(rows).cluster_centers_
+    middles = np.array([(city.longitude, city.latitude) for city in CITIES])
+    nearest = np.linalg.norm(found[:, None] - middles[None], axis=-1).min(axis=0)
+    assert (nearest < 1).sum() >= 18
+
+
+TOY = [[0, 3, 1], [0, 0, 4]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_points_fall_into_the_cells_of_their_histogram(seed: int) -> None:
+    extents = [(-1.0, 1.0), (10.0, 13.0)]
+    points = points_from_histogram(TOY, extents, 80_000, np.random.default_rng(seed))
+    again, _, _ = np.histogram2d(*points.T, bins=(2, 3), range=extents)
+    np.testing.assert_allclose(again / 10_000, TOY, atol=0.08)
+    assert np.all(again[np.array(TOY) == 0] == 0)
+    inside = np.column_stack([points[:, 0] % 1, points[:, 1] % 1])
+    np.testing.assert_allclose(
+        np.quantile(inside, [0.25, 0.5, 0.75], axis=0)[:, 0], [0.25, 0.5, 0.75], atol=0.01
+    )
+    np.testing.assert_allclose(inside.mean(axis=0), 0.5, atol=0.01)
+    half = len(points) // 2  # the order says nothing about the cell
+    np.testing.assert_allclose(points[:half].mean(axis=0), points[half:].mean(axis=0), atol=0.02)
+
+
+def test_one_seed_gives_one_set_of_points() -> None:
+    first, again, other = (
+        points_from_histogram(TOY, [(0, 2), (0, 3)], 50, np.random.default_rng(seed))
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize(
+    ("counts", "extents", "field"),
+    [
+        ([1, 2], [(0, 1), (0, 1)], "counts"),
+        ([[-1, 2]], [(0, 1), (0, 1)], "counts"),
+        ([[np.nan, 2]], [(0, 1), (0, 1)], "counts"),
+        ([[0, 0]], [(0, 1), (0, 1)], "counts"),
+        ([[1, 1]], [(0, 1)], "extents"),
+        ([[1, 1]], [(0, 1), (2, 2)], "extents"),
+        ([[1, 1]], [(0, np.inf), (0, 2)], "extents"),
+    ],
+)
+def test_a_histogram_that_is_none_is_refused(counts: object, extents: object, field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        points_from_histogram(counts, extents, 3, np.random.default_rng(0))  # type: ignore[arg-type]
+    assert caught.value.field == field
+
+
+def test_the_gowalla_grid_gives_points_where_its_counts_are() -> None:
+    from support import shared_data
+
+    with np.load(shared_data("dpbench_grids256.npz"), allow_pickle=False) as archive:
+        counts = archive["gowalla"]
+    extents = [(-90.0, 90.0), (-180.0, 180.0)]
+    points = points_from_histogram(counts, extents, 1_256_384, np.random.default_rng(0))
+    again, _, _ = np.histogram2d(*points.T, bins=256, range=extents)
+    assert not again[counts == 0].any()
+    expected = counts / counts.sum() * len(points)
+    many = expected > 200
+    off = (again[many] - expected[many]) / np.sqrt(expected[many])
+    assert np.abs(off).max() < 6
+    assert 0.9 < off.std() < 1.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_faces_follow_their_stated_factors(seed: int) -> None:
+    rows, truth = faces_like(4_000, 16, rng=np.random.default_rng(seed))
+    assert truth.loadings.shape == (256, len(WAYS))
+    np.testing.assert_allclose(rows.mean(axis=0), truth.mean, atol=6)
+    stated = truth.loadings @ truth.loadings.T + truth.noise**2 * np.eye(256)
+    seen = np.cov(rows.T)
+    assert np.linalg.norm(seen - stated) < 0.15 * np.linalg.norm(stated)
+
+
+def test_ten_factors_stand_out_of_the_bundled_faces() -> None:
+    rows = frame_of("faces_like").to_numpy()
+    values, vectors = np.linalg.eigh(np.cov(rows.T))
+    assert values[-10] > 5 * values[-11]
+    ways, _ = np.linalg.qr(truth_of(32).loadings)
+    assert np.linalg.norm(ways.T @ vectors[:, -10:]) ** 2 / 10 > 0.95
+    assert np.isin(rows, [0, 255]).mean() < 0.02  # little is lost to the limits
+
+
+def test_the_wide_table_lies_in_the_unit_ball_and_scores_as_the_stroke_data() -> None:
+    frame = frame_of("stroke_like")
+    rows = frame.iloc[:, :100].to_numpy()
+    ball = find("stroke_like").schema.ball
+    assert ball is not None
+    assert ball.radius == 1
+    assert 0.8 < np.linalg.norm(rows, axis=1).max() <= 1
+    assert _nats(np.cov(rows.T)) == pytest.approx(266, abs=1.5)
+    shares = frame["group"].value_counts(normalize=True)
+    groups = [np.cov(rows[frame["group"] == k].T) for k in shares.index]
+    apart = sum(share * _nats(shape) for share, shape in zip(shares, groups, strict=True))
+    unknown = -float((shares * np.log(shares)).sum())  # at most this is lost without the labels
+    assert apart - unknown == pytest.approx(277, abs=2)
+
+
+def _nats(covariance: np.ndarray) -> float:
+    """Mean log-likelihood per row of the Gaussian with its own rows' covariance."""
+    return -0.5 * float(np.linalg.slogdet(2 * np.pi * np.e * covariance)[1])

@@ -113,11 +113,11 @@ def _check_sources(args: argparse.Namespace) -> None:
 
 def _stated(args: argparse.Namespace, source: Any, made: Schema | None) -> Schema | None:
     """The schema that came with the table: named, beside the file, or made with it."""
-    from dpcore.datasets.load import schema_beside
+    from dpcore.datasets.load import schema_with
 
     if args.schema is not None:
         return Schema.from_toml(Path(args.schema))
-    return schema_beside(source) if made is None else made
+    return schema_with(source, args.array) if made is None else made
 
 
 def _ball(args: argparse.Namespace, columns: list[Column]) -> Schema:

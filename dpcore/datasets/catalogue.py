@@ -1,49 +1,128 @@
 """The tables that come with the package: small, public or simulated, each with its schema.
 
-The files lie in ``sample_data`` beside the package ``dpcore``, in a checkout and installed alike.
+The files lie in ``sample_data`` beside the package ``dpcore``, in a checkout and installed alike;
+wide simulated tables have no file and are drawn when they are asked for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpcore.errors import InputError
 from dpcore.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How one model (``"gmm"``, ``"kmeans"``, ``"fa"``) begins with a table.
+
+    components: groups or factors worth looking for. iterations, covariance: with these, the same
+    steps without noise end where a converged fit does; a model without them does not read them.
+    """
+
+    model: str
+    components: int
+    iterations: int = 5
+    covariance: str = "full"
 
 
 @dataclass(frozen=True)
 class BundledTable:
     """One bundled table and how to begin with it.
 
-    rows, features: its size, public because the table is. components: groups worth looking for.
-    provenance: ``"simulated"`` (no real person) or ``"public"`` (published data). iterations,
-    covariance: with these, the same steps without noise end where a converged fit does.
+    rows, features: its size, public because the table is. provenance: ``"simulated"`` (no real
+    person) or ``"public"`` (published data). openings: the models that suit it, best first. file:
+    where it lies in ``sample_data``; None if it is drawn when asked for. listed: whether
+    :func:`bundled` shows it; ``bundled:NAME`` loads it either way.
     """
 
     name: str
     title: str
     story: str
-    file: str
+    file: str | None
     rows: int
     features: int
-    components: int
     provenance: str
-    iterations: int = 5
-    covariance: str = "full"
+    openings: tuple[Opening, ...]
+    listed: bool = True
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that suit the table, best first."""
+        return tuple(opening.model for opening in self.openings)
+
+    def opening(self, model: str) -> Opening:
+        """How this model begins with the table; InputError if it does not suit it.
+
+        >>> find("digits").opening("fa").components
+        10
+        """
+        for opening in self.openings:
+            if opening.model == model:
+                return opening
+        raise InputError(
+            "model", f"{self.name} is no table for {model!r}", "choose " + " or ".join(self.models)
+        )
+
+    @property
+    def components(self) -> int:
+        """Groups or factors of the first opening."""
+        return self.openings[0].components
+
+    @property
+    def iterations(self) -> int:
+        """Steps of the first opening."""
+        return self.openings[0].iterations
+
+    @property
+    def covariance(self) -> str:
+        """The groups' shapes in the first opening."""
+        return self.openings[0].covariance
 
     @property
     def path(self) -> Path:
-        """Where the data file lies."""
+        """Where the data file lies; InputError if the table is drawn."""
+        if self.file is None:
+            raise InputError(
+                "data", f"{self.name} is drawn and has no file", f"load bundled:{self.name}"
+            )
         return home() / self.file
 
     @property
     def schema(self) -> Schema:
-        """The public bounds beside the data file."""
-        return Schema.from_toml(home() / f"{self.name}.toml")
+        """The public bounds: beside the data file, or those the rows are drawn in."""
+        if self.file is not None:
+            return Schema.from_toml(home() / f"{self.name}.toml")
+        from dpcore.datasets.drawn import TABLES
+
+        return TABLES[self.name].schema
+
+    def source(self) -> tuple[Path | pd.DataFrame, Schema | None]:
+        """The file, whose schema lies beside it, or the rows drawn now with theirs."""
+        if self.file is not None:
+            return self.path, None
+        from dpcore.datasets.drawn import TABLES
+
+        drawn = TABLES[self.name]
+        return drawn.rows(), drawn.schema
 
 
 BUNDLED = (
+    BundledTable(
+        "places",
+        "Places",
+        "Check-ins of 60,000 people in and around large cities: where are people?",
+        "places.csv.gz",
+        rows=60_000,
+        features=2,
+        provenance="simulated",
+        openings=(Opening("kmeans", 10, iterations=10),),
+    ),
     BundledTable(
         "three_groups",
         "Three groups",
@@ -51,8 +130,8 @@ BUNDLED = (
         "three_groups.csv",
         rows=5_000,
         features=2,
-        components=3,
         provenance="simulated",
+        openings=(Opening("gmm", 3), Opening("kmeans", 3)),
     ),
     BundledTable(
         "rare_person",
@@ -61,8 +140,8 @@ BUNDLED = (
         "rare_person.csv",
         rows=105,
         features=2,
-        components=2,
         provenance="simulated",
+        openings=(Opening("gmm", 2),),
     ),
     BundledTable(
         "rare_person_50x",
@@ -71,8 +150,8 @@ BUNDLED = (
         "rare_person_50x.csv",
         rows=5_201,
         features=2,
-        components=2,
         provenance="simulated",
+        openings=(Opening("gmm", 2),),
     ),
     BundledTable(
         "stewards_table",
@@ -81,10 +160,8 @@ BUNDLED = (
         "stewards_table.csv",
         rows=20_000,
         features=7,
-        components=3,
         provenance="simulated",
-        iterations=10,
-        covariance="diag",
+        openings=(Opening("gmm", 3, iterations=10, covariance="diag"),),
     ),
     BundledTable(
         "life_science_like",
@@ -93,9 +170,8 @@ BUNDLED = (
         "life_science_like.csv.gz",
         rows=26_733,
         features=10,
-        components=3,
         provenance="simulated",
-        iterations=10,
+        openings=(Opening("gmm", 3, iterations=10),),
     ),
     BundledTable(
         "iris",
@@ -104,9 +180,8 @@ BUNDLED = (
         "iris.csv",
         rows=150,
         features=4,
-        components=3,
         provenance="public",
-        iterations=10,
+        openings=(Opening("gmm", 3, iterations=10),),
     ),
     BundledTable(
         "wine",
@@ -115,21 +190,50 @@ BUNDLED = (
         "wine.csv",
         rows=178,
         features=13,
-        components=3,
         provenance="public",
-        iterations=10,
-        covariance="diag",
+        openings=(Opening("gmm", 3, iterations=10, covariance="diag"),),
+    ),
+    BundledTable(
+        "faces_like",
+        "Simulated faces",
+        "Two thousand drawn faces that differ in ten ways: how many rows does one way need?",
+        None,
+        rows=2_000,
+        features=1_024,
+        provenance="simulated",
+        openings=(Opening("fa", 10, iterations=20),),
+    ),
+    BundledTable(
+        "digits",
+        "Digits",
+        "Handwritten digits of 8 x 8 pixels (Alpaydin and Kaynak 1998): real, small, and few.",
+        "digits.csv.gz",
+        rows=1_797,
+        features=64,
+        provenance="public",
+        openings=(Opening("fa", 10, iterations=20), Opening("kmeans", 10, iterations=10)),
+    ),
+    BundledTable(
+        "stroke_like",
+        "Like Stroke",
+        "A hundred columns in ten overlapping groups, in the shape of a file that is not public.",
+        None,
+        rows=50_000,
+        features=100,
+        provenance="simulated",
+        openings=(Opening("gmm", 10, iterations=20),),
+        listed=False,
     ),
 )
 
 
-def bundled() -> tuple[BundledTable, ...]:
-    """Every bundled table, in the order in which a newcomer should meet them.
+def bundled(model: str = "gmm") -> tuple[BundledTable, ...]:
+    """The listed tables that suit a model, in the order in which a newcomer should meet them.
 
-    >>> bundled()[0].title
-    'Three groups'
+    >>> bundled()[0].title, bundled("kmeans")[0].title
+    ('Three groups', 'Places')
     """
-    return BUNDLED
+    return tuple(table for table in BUNDLED if table.listed and model in table.models)
 
 
 def find(name: str) -> BundledTable:
@@ -146,7 +250,7 @@ def find(name: str) -> BundledTable:
 
 
 def path_of(name: str) -> Path:
-    """The data file of a bundled table, for ``dpcore.load``."""
+    """The data file of a bundled table; InputError if the table is drawn."""
     return find(name).path
 
 

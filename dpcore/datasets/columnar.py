@@ -1,4 +1,8 @@
-"""Binary tables: Parquet files and NumPy archives, opened without ever unpickling anything."""
+"""Binary tables: Parquet files and NumPy archives, opened without ever unpickling anything.
+
+An array of rows and columns is a table as it is; pictures ``(n, height, width)`` become one row
+each, pixel by pixel from the top left.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from numpy.typing import NDArray
 
 from dpcore.datasets.load import File, check_names, demand_rows
 from dpcore.errors import InputError
+from dpcore.schema import MOST_COLUMNS, Image, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,23 +28,65 @@ PANDAS_INDEX = "__index_level_"  # how pandas stores an unnamed index
 
 
 def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
-    """Columns x1 to xd of numbers ``(n, d)``; masked cells are missing.
+    """Columns x1 to xd of numbers ``(n, d)``, or one for each pixel of ``(n, height, width)``.
+
+    Masked cells are missing.
 
     >>> list(frame_of_array(np.zeros((2, 3)), "array"))
     ['x1', 'x2', 'x3']
+    >>> list(frame_of_array(np.zeros((2, 1, 2)), "array"))
+    ['pixel_0_0', 'pixel_0_1']
     """
     import pandas as pd
 
     if values.dtype.kind not in "fiub":
         raise InputError(where, "it does not hold numbers", "give an array of real numbers")
-    if values.ndim != 2:
-        raise InputError(where, "it is not of two dimensions", "give one of rows and columns")
-    names = [f"x{number + 1}" for number in range(values.shape[1])]
-    check_names(names, where)
-    cells = np.ma.filled(np.ma.asarray(values).astype(float), np.nan)
+    if values.ndim not in (2, 3):
+        raise InputError(
+            where,
+            "it is neither of two dimensions nor pictures of three",
+            "give rows and columns, or pictures, height and width",
+        )
+    names = _column_names(values.shape, where)
+    flat = np.ma.asarray(values).reshape(len(values), len(names))
+    cells = np.ma.filled(flat.astype(float), np.nan)
     frame = pd.DataFrame(cells, columns=names)
     demand_rows(frame, where)
     return frame
+
+
+def schema_of_pictures(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Schema | None:
+    """The schema of pictures ``(n, height, width)`` of bytes; None for anything else.
+
+    Bounds come from the type alone: a byte lies in 0 to 255. One guarantee protects one picture.
+
+    >>> schema_of_pictures((400, 64, 64), np.dtype("uint8")).image
+    Image(height=64, width=64)
+    """
+    if len(shape) != 3 or dtype != np.uint8 or not 0 < shape[1] * shape[2] <= MOST_COLUMNS:
+        return None
+    picture = Image(shape[1], shape[2])
+    return Schema(picture.columns(0, 255, unit="grey level"), unit="image", image=picture)
+
+
+def schema_in_archive(path: File, array: str | None) -> Schema | None:
+    """The schema of the pictures that :func:`read_npz` would read, without reading their numbers.
+
+    None where the array holds anything else.
+    """
+    problem = ("the .npz file is damaged", "save the arrays again")
+    with (
+        _one_sentence(path, *problem),
+        path.open("rb") as file,
+        zipfile.ZipFile(file) as archive,
+    ):
+        known = [name.removesuffix(".npy") for name in archive.namelist()]
+        with archive.open(_wanted(known, array, path.name) + ".npy") as raw:
+            wide = np.lib.format.read_magic(raw) > (1, 0)  # the header's length takes four bytes
+            formats = np.lib.format
+            read = formats.read_array_header_2_0 if wide else formats.read_array_header_1_0
+            shape, _, dtype = read(raw)
+    return schema_of_pictures(shape, dtype)
 
 
 def read_npz(path: File, array: str | None = None) -> pd.DataFrame:
@@ -78,6 +125,22 @@ def read_parquet(path: File) -> pd.DataFrame:
         frame: pd.DataFrame = file.read(columns=names).to_pandas(ignore_metadata=True)
     demand_rows(frame, path.name)
     return frame.reset_index(drop=True)
+
+
+def _column_names(shape: tuple[int, ...], where: str) -> list[str]:
+    """x1 to xd, or the usual names of a picture's pixels."""
+    if len(shape) == 2:
+        names = [f"x{number + 1}" for number in range(shape[1])]
+    elif 0 < shape[1] * shape[2] <= MOST_COLUMNS:
+        names = list(Image(shape[1], shape[2]).names)
+    else:
+        raise InputError(
+            where,
+            f"its pictures have no pixel or more than {MOST_COLUMNS:,}",
+            "give smaller pictures: average over blocks of pixels",
+        )
+    check_names(names, where)
+    return names
 
 
 def _wanted(known: list[str], array: str | None, where: str) -> str:

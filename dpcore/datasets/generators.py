@@ -59,18 +59,24 @@ def gaussian_mixture(
 
 
 def stroke_like(
-    n: int = 50_000, d: int = 100, components: int = 10, *, rng: np.random.Generator
+    n: int = 50_000,
+    d: int = 100,
+    components: int = 10,
+    *,
+    decay: float = 0.5,
+    between: float = 1 / 3,
+    rng: np.random.Generator,
 ) -> tuple[Array, NDArray[np.int64], Mixture]:
     """A wide table like the leading principal components of a patient file, with its truth.
 
-    Column standard deviations fall as one over the square root of the column's number, as principal
-    components do; a third of the variance lies between the groups.
+    Column standard deviations fall as the column's number to the power ``-decay``, as those of
+    principal components do; the share ``between`` of the variance lies between the groups.
     """
     count = whole("components", components)
-    scales = 1.0 / np.sqrt(np.arange(1, whole("d", d) + 1))
+    scales = np.arange(1, whole("d", d) + 1) ** -decay
     weights = rng.dirichlet(np.full(count, 5.0))
-    means = rng.standard_normal((count, d)) * scales * np.sqrt(1 / 3)
-    covariances = np.stack([_tilted(scales * np.sqrt(2 / 3), rng) for _ in range(count)])
+    means = rng.standard_normal((count, d)) * scales * np.sqrt(between)
+    covariances = np.stack([_tilted(scales * np.sqrt(1 - between), rng) for _ in range(count)])
     rows = np.empty((whole("n", n), d))
     group = rng.choice(count, size=n, p=weights).astype(np.int64)
     for k in range(count):  # a root for every row would take n d^2 numbers

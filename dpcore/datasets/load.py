@@ -49,11 +49,12 @@ def load(
     schema: Schema | str | PathLike[str] | None = None,
     array: str | None = None,
 ) -> PrivateTable:
-    """A private table from a file, a data frame or an array ``(n, d)``.
+    """A private table from a file, a data frame, an array ``(n, d)`` or pictures ``(n, h, w)``.
 
     schema: public bounds, or the path of a schema file. Without one, the ``.toml`` beside the file
-    is read (``people.toml`` for ``people.csv`` and ``people.csv.gz``); without that either, the
-    table has no bounds yet and a fit will ask for them. array: which array of an ``.npz``.
+    is read (``people.toml`` for ``people.csv`` and ``people.csv.gz``), and pictures of bytes lie in
+    0 to 255; without that either, the table has no bounds yet and a fit will ask for them. array:
+    which array of an ``.npz``.
     ``bundled:NAME`` is a table that comes with the package, ``generated:ROWSxCOLUMNSxGROUPSxSEED``
     one that is simulated.
 
@@ -67,7 +68,8 @@ def load(
 
     asked = source
     source, given = named(source)
-    public = given if schema is None and given is not None else _public_schema(source, schema)
+    made = schema is None and given is not None
+    public = given if made else _public_schema(source, schema, array)
     everyones = isinstance(asked, str) and asked.startswith(EVERYONES)
     if public is None:
         return PrivateTable.seal(read_frame(source, array=array), None)
@@ -98,9 +100,10 @@ def read_frame(
 ) -> pd.DataFrame:
     """The data frame behind a path, a data frame (copied) or an array ``(n, d)``.
 
-    Columns of arrays are called x1 to xd. Missing cells (see ``dpcore.schema.MISSING_TOKENS``) are
-    NaN. numbers: also refuse a table without any number column. categories: columns that a text
-    file gives as they are written, with the texts that mean something there (even ``NA``).
+    Columns of arrays are called x1 to xd, those of pictures pixel_0_0 and so on. Missing cells (see
+    ``dpcore.schema.MISSING_TOKENS``) are NaN. numbers: also refuse a table without any number
+    column. categories: columns that a text file gives as they are written, with the texts that mean
+    something there (even ``NA``).
 
     **Raises** InputError; the message holds nothing of the data.
     """
@@ -126,7 +129,7 @@ def named(source: Any) -> tuple[Any, Schema | None]:
     if kind == "bundled":
         from dpcore.datasets.catalogue import find
 
-        return find(name).path, None
+        return find(name).source()
     if kind == "generated":
         from dpcore.datasets.generators import generated_table
 
@@ -150,11 +153,31 @@ def schema_path(path: str | PathLike[str]) -> Path:
     return data.with_name(data.name.removesuffix(data.name[-len(extension) :]) + ".toml")
 
 
-def _public_schema(source: Source, schema: Schema | str | PathLike[str] | None) -> Schema | None:
-    """The schema that was given, or the one beside the file."""
+def _public_schema(
+    source: Source, schema: Schema | str | PathLike[str] | None, array: str | None
+) -> Schema | None:
+    """The schema that was given, or the one that came with the data."""
     if isinstance(schema, Schema):
         return schema
-    return schema_beside(source) if schema is None else Schema.from_toml(schema)
+    return schema_with(source, array) if schema is None else Schema.from_toml(schema)
+
+
+def schema_with(source: Source, array: str | None = None) -> Schema | None:
+    """The schema that came with the data, if any: a file beside it, or what its type says.
+
+    Pictures ``(n, height, width)`` of bytes, in memory or in an ``.npz``, need no schema file: a
+    byte lies in 0 to 255.
+    """
+    from dpcore.datasets.columnar import schema_in_archive, schema_of_pictures
+
+    if isinstance(source, np.ndarray):
+        return schema_of_pictures(source.shape, source.dtype)
+    beside = schema_beside(source)
+    if beside is not None or not isinstance(source, str | PathLike):
+        return beside
+    path = Path(source)
+    archive = _extension(path) == ".npz" and _is_file(path)
+    return schema_in_archive(path, array) if archive else None
 
 
 def schema_beside(source: Source) -> Schema | None:

@@ -6,8 +6,10 @@ Each script fixes its seed, so a rebuild gives the same bytes; a test compares t
 from __future__ import annotations
 
 from dpcore.datasets.make import (
+    digits,
     iris,
     life_science_like,
+    places,
     rare_person,
     stewards_table,
     three_groups,
@@ -15,7 +17,16 @@ from dpcore.datasets.make import (
 )
 from dpcore.datasets.make.files import Made
 
-SCRIPTS = (three_groups, rare_person, stewards_table, life_science_like, iris, wine)
+SCRIPTS = (
+    three_groups,
+    rare_person,
+    stewards_table,
+    life_science_like,
+    iris,
+    wine,
+    places,
+    digits,
+)
 
 
 def make_all() -> tuple[Made, ...]:

@@ -1,0 +1,34 @@
+"""Digits: 1,797 handwritten digits of 8 x 8 pixels (Alpaydin and Kaynak 1998), from scikit-learn.
+
+Each pixel counts the inked dots of a 4 x 4 square of the scan, so it lies in 0 to 16.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dpcore.datasets.make.files import Made
+from dpcore.schema import Column, Image, Schema
+
+SHAPE = Image(8, 8)
+DIGITS = tuple("0123456789")
+SCHEMA = Schema(
+    (
+        *SHAPE.columns(0, 16, unit="inked dots"),
+        Column("digit", role="label", type="category", categories=DIGITS),
+    ),
+    unit="image",
+    image=SHAPE,
+    title="Digits",
+    id="digits",
+)
+
+
+def make() -> tuple[Made, ...]:
+    """The table, row by row of each picture, with the digit it shows as the label."""
+    from sklearn.datasets import load_digits
+
+    source = load_digits()
+    frame = pd.DataFrame(source.data.astype(int), columns=list(SCHEMA.features))
+    frame["digit"] = source.target
+    return (Made("digits.csv.gz", frame, SCHEMA),)
