@@ -202,6 +202,20 @@ class Image:
         return tuple(Column(name, lower=lower, upper=upper, unit=unit) for name in self.names)
 
 
+def pool(pictures: NDArray[np.float64], image: Image, factor: int) -> NDArray[np.float64]:
+    """Averages over ``factor x factor`` squares of pixels of pictures ``(n, d)``, row by row.
+
+    >>> import numpy as np
+    >>> pool(np.arange(8.0)[None], Image(2, 4), 2)
+    array([[2.5, 4.5]])
+    """
+    import numpy as np
+
+    high, wide = image.height // factor, image.width // factor
+    split = pictures.reshape(len(pictures), high, factor, wide, factor)
+    return np.asarray(split.mean(axis=(2, 4)).reshape(len(pictures), high * wide))
+
+
 @dataclass(frozen=True)
 class NumericColumn:
     """One number that a model sees: a number column, or the 0/1 indicator of one category.
@@ -372,6 +386,42 @@ class Schema:
             return tuple(_numeric(column, category) for column, category in pairs)
         middles = zip(pairs, self.ball.center, strict=True)
         return tuple(_in_ball(*pair, middle, self.ball.radius) for pair, middle in middles)
+
+    def pooled(self, factor: int) -> Schema:
+        """The schema of pictures whose ``factor x factor`` squares of pixels are averaged.
+
+        Bounds of an average are the averages of the bounds. Raises InputError where rows are no
+        pictures, or squares do not fill them.
+
+        >>> schema = Schema(Image(4, 6).columns(0, 16), image=Image(4, 6))
+        >>> schema.pooled(2).features[-1], schema.pooled(2).columns[0].upper
+        ('pixel_1_2', 16.0)
+        """
+        image = self.image
+        if image is None:
+            raise InputError("pool", "the rows are no pictures", "leave it out")
+        if image.height % factor or image.width % factor:
+            raise InputError(
+                "pool",
+                f"squares of {factor} do not fill {image.height} x {image.width} pixels",
+                "give a number that divides both",
+            )
+        if any(pixel.type != "number" or not pixel.bounded for pixel in self._features):
+            raise InputError("pool", "a pixel has no bounds of its own", "give each its own")
+        import numpy as np
+
+        small = Image(image.height // factor, image.width // factor)
+        limits = np.array(
+            [(pixel.low, pixel.high, pixel.fill) for pixel in self._features], dtype=float
+        )
+        averaged = pool(limits.T, image, factor).T
+        unit = self._features[0].unit
+        pixels = tuple(
+            Column(name, lower=low, upper=high, unit=unit, missing=fill)
+            for name, (low, high, fill) in zip(small.names, averaged.tolist(), strict=True)
+        )
+        others = tuple(column for column in self.columns if column.role != "feature")
+        return replace(self, columns=pixels + others, image=small)
 
     @classmethod
     def from_bounds(

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from dpcore.datasets.load import load
 from dpcore.errors import InputError
-from dpcore.schema import Ball, Column, Schema, categories_meant, check_frame
+from dpcore.schema import Ball, Column, Image, Schema, categories_meant, check_frame
 from dpcore.wall.clip import bounded_rows
+from dpcore.wall.table import PrivateTable
 
 AGE = Column("age", lower=0, upper=110, unit="years")
 REGION = Column("region", type="category", categories=("north", "south"))
@@ -352,3 +353,62 @@ def test_one_odd_cell_never_changes_what_other_cells_mean(
         return bounded_rows(load(path).with_schema(schema), private=True)[1][:-1]
 
     np.testing.assert_array_equal(units(odd), units(cells[0]))
+
+
+# --- smaller pictures ----------------------------------------------------------------------------
+
+
+def pictures(high: int = 4, wide: int = 6, **options: object) -> Schema:
+    image = Image(high, wide)
+    return Schema(
+        (*image.columns(0, 16), Column("digit", role="label", type="text")),
+        image=image,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def test_pooled_pictures_have_the_averaged_limits() -> None:
+    small = pictures().pooled(2)
+    assert small.image == Image(2, 3)
+    assert len(small.features) == 6
+    assert {(column.lower, column.upper, column.fill) for column in small.columns[:6]} == {
+        (0.0, 16.0, 8.0)
+    }
+    assert small.columns[-1].name == "digit"
+
+
+@pytest.mark.parametrize(
+    ("schema", "factor", "found"),
+    [
+        (Schema.from_bounds({"x": (0, 1)}), 2, "no pictures"),
+        (pictures(), 3, "squares of 3 do not fill 4 x 6 pixels"),
+        (
+            Schema(
+                tuple(Column(name) for name in Image(2, 2).names),
+                image=Image(2, 2),
+                ball=Ball((0.0,) * 4, 1.0),
+            ),
+            2,
+            "no bounds of its own",
+        ),
+    ],
+)
+def test_what_cannot_be_pooled_says_why(schema: Schema, factor: int, found: str) -> None:
+    with pytest.raises(InputError, match=found):
+        schema.pooled(factor)
+
+
+def test_a_pooled_table_is_the_average_of_filled_and_clipped_cells() -> None:
+    """A map of each row alone: changing one row changes one row."""
+
+    schema = pictures()
+    cells = np.random.default_rng(0).uniform(0, 16, (3, 24))
+    cells[0, 0], cells[1, 1] = np.nan, 1e9
+    frame = pd.DataFrame(cells, columns=list(schema.features)).assign(digit=["a", "b", "c"])
+    _, rows = bounded_rows(PrivateTable.seal(frame, schema).pooled(2), private=True)
+    expected = np.where(np.isnan(cells), 8.0, np.clip(cells, 0, 16))
+    expected = expected.reshape(3, 2, 2, 3, 2).mean(axis=(2, 4)).reshape(3, 6)
+    np.testing.assert_allclose(rows, expected / 8.0 - 1.0)
+    moved = frame.assign(pixel_0_0=[1.0, *frame["pixel_0_0"][1:]])
+    _, others = bounded_rows(PrivateTable.seal(moved, schema).pooled(2), private=True)
+    assert (rows != others).any(axis=1).tolist() == [True, False, False]

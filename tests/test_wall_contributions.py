@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpcore.errors import InputError
+from dpcore.mechanisms import gaussian
 from dpcore.wall.clip import clip_to_ball
-from dpcore.wall.contributions import BLOCKS, STRUCTURES, Block, MixtureMoments
+from dpcore.wall.contributions import (
+    BLOCKS,
+    STRUCTURES,
+    Block,
+    ClusterMoments,
+    MixtureMoments,
+    SecondMoments,
+)
 from dpcore.wall.frames import Frame
 from dpcore.wall.moments import Block as Rowblock
 from dpcore.wall.moments import EStep, Rows, bounded_sum
@@ -388,3 +396,138 @@ def test_features_keep_the_norm_of_the_square(structure: str) -> None:
         "spherical": diagonal.sum(axis=1),
     }[structure]
     np.testing.assert_allclose(np.linalg.norm(squares, axis=0), expected)
+
+
+# ------------------------------------------------------------------ other contributions
+
+
+def searched(
+    size: Callable[[np.ndarray], np.ndarray], dim: int, box: float = math.inf, seed: int = 0
+) -> float:
+    """The largest ``size`` that a search finds over pairs ``(n, 2, dim)`` of rows in the unit ball,
+    and in a box of half width ``box``."""
+    rng, count = np.random.default_rng(seed), 1000
+    pairs, best = rng.normal(size=(count, 2, dim)), 0.0
+    found = pairs[:1]
+    for step in range(60):
+        inside = clip_to_ball(np.clip(pairs, -box, box), 1.0)
+        value = size(inside)
+        order = np.argsort(-value)[:50]
+        if value[order[0]] > best:
+            best, found = float(value[order[0]]), inside[order[:1]]
+        pairs = inside[rng.choice(order, count)]
+        pairs = pairs + 0.7 * 0.9**step * rng.standard_normal(pairs.shape)
+        pairs[:1] = found
+    return best
+
+
+def cluster_changes(pairs: np.ndarray, shape: ClusterMoments, adjacency: str) -> list[np.ndarray]:
+    """Weighted changes ``(n, 2, 1 + d)`` for rows of one centre, and for rows of two."""
+    a, b = shape.count_weight, shape.mean_weight
+    first, second = np.zeros((2, len(pairs), 2, 1 + shape.dim))
+    first[:, 0, 0] = second[:, 0, 0] = a
+    first[:, 0, 1:], second[:, 0, 1:] = b * pairs[:, 0], b * pairs[:, 1]
+    if adjacency == "add_remove":
+        return [first]
+    return [first - second, first - second[:, ::-1]]
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (3.0, 1.0), (1.0, 3.0), (1.0, 0.9)])
+@pytest.mark.parametrize("dim", [1, 2, 4])
+def test_an_attacker_meets_every_sensitivity_of_nearest_rows(
+    adjacency: str, weights: tuple[float, float], dim: int
+) -> None:
+    """In the ball; and the L1 ones also where only a box inside it is allowed."""
+    shape = ClusterMoments(2, dim, 1.7, *weights)
+
+    def worst_of(norm: Callable[[np.ndarray], np.ndarray], at: slice, box: float) -> float:
+        def size(pairs: np.ndarray) -> np.ndarray:
+            changes = cluster_changes(pairs, shape, adjacency)
+            return np.max([norm(change[..., at]) for change in changes], axis=0)
+
+        return searched(size, dim, box)
+
+    every = slice(None)
+    box = 1 / math.sqrt(dim)  # the box [-1, 1]^d seen from the ball of radius sqrt d
+    for limit in (math.inf, box):
+        claims = [(l2, every, shape.diameter(adjacency))]
+        for block in shape.blocks:
+            claims.append((l2, shape.span(block), shape.block_diameter(block, adjacency)))
+            claims.append((l1, shape.span(block), shape.block_l1_diameter(block, adjacency)))
+        joint = sum(shape.block_l1_diameter(block, adjacency) for block in shape.blocks)
+        claims.append((l1, every, joint))
+        for norm, at, stated in claims:
+            assert 0.98 * stated <= worst_of(norm, at, limit) <= stated
+
+
+def test_counts_of_nearest_rows_are_free_up_to_the_weight_of_sums() -> None:
+    """A replaced row: beside sums at weight b, counts cost nothing until they weigh as much."""
+    sums = ClusterMoments(5, 3, 1.0, 1e-9, 1.0).diameter("replace_one")
+    assert ClusterMoments(5, 3, 1.0, 1.0, 1.0).diameter("replace_one") == pytest.approx(sums)
+    assert ClusterMoments(5, 3, 1.0, 1.1, 1.0).diameter("replace_one") > 1.04 * sums
+
+
+@pytest.mark.parametrize("dim", [1, 2, 7])
+def test_dplloyd_is_the_joint_l1_diameter_in_the_box(dim: int) -> None:
+    """d + 1 when a row is added, twice that when one is replaced, on counts and sums alike."""
+    shape = ClusterMoments(4, dim, math.sqrt(dim), 1.0, math.sqrt(dim))
+    for adjacency, times in (("add_remove", 1), ("replace_one", 2)):
+        joint = sum(shape.block_l1_diameter(block, adjacency) for block in shape.blocks)
+        for block in shape.blocks:
+            assert joint * shape.unit(block) == pytest.approx(times * (dim + 1))
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("dim", [1, 2, 4])
+def test_an_attacker_meets_the_sensitivity_of_second_moments(adjacency: str, dim: int) -> None:
+    shape = SecondMoments(dim, 1.7)
+    own = MixtureMoments(1, dim, "full", 1.0, 1.0, 1.0, 1.0)
+
+    def change(pairs: np.ndarray) -> np.ndarray:
+        sides = own.features(np.moveaxis(pairs, 0, 2))[:, own.span("squares")]
+        return sides[0].T if adjacency == "add_remove" else (sides[0] - sides[1]).T
+
+    stated = shape.diameter(adjacency)
+    assert 0.98 * stated <= searched(lambda p: l2(change(p)), dim) <= stated
+    assert shape.block_diameter("squares", adjacency) == stated
+    assert searched(lambda p: l1(change(p)), dim) <= shape.block_l1_diameter("squares", adjacency)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+def test_other_contributions_refuse_a_bound_that_is_not_a_positive_number(bad: float) -> None:
+    for place in range(3):
+        numbers = [1.0, 1.0, 1.0]
+        numbers[place] = bad
+        with pytest.raises(InputError):
+            ClusterMoments(2, 2, *numbers)
+    with pytest.raises(InputError):
+        SecondMoments(2, bad)
+    for shape in (ClusterMoments(2, 2, 1.0, 1.0, 1.0), SecondMoments(2, 1.0)):
+        for block in shape.blocks:
+            for ask in (shape.block_diameter, shape.block_l1_diameter):
+                with pytest.raises(InputError, match="adjacency"):
+                    ask(block, "label")
+        with pytest.raises(InputError, match="adjacency"):
+            shape.diameter("label")
+
+
+def test_weights_of_nearest_rows_can_be_normalised() -> None:
+    shape = ClusterMoments.normalised(2, 3, 1.0, np.array([3.0, 4.0]))
+    assert (shape.count_weight, shape.mean_weight) == pytest.approx((0.6, 0.8))
+
+
+@pytest.mark.parametrize("dim", [gaussian.LARGE, gaussian.LARGE + 37])
+@pytest.mark.parametrize("lead", [(), (2, 3)])
+def test_symmetric_coordinates_have_one_order_whatever_the_dimension(
+    dim: int, lead: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large matrices go another way to the same numbers: noise of one seed stays where it was."""
+    matrix = np.random.default_rng(0).normal(size=(*lead, dim, dim))
+    matrix = matrix + np.swapaxes(matrix, -1, -2)
+    found = gaussian.symmetric_to_coordinates(matrix)
+    back = gaussian.symmetric_from_coordinates(found, dim)
+    monkeypatch.setattr(gaussian, "LARGE", dim + 1)
+    np.testing.assert_array_equal(found, gaussian.symmetric_to_coordinates(matrix))
+    np.testing.assert_array_equal(back, gaussian.symmetric_from_coordinates(found, dim))
+    np.testing.assert_allclose(back, matrix, rtol=1e-14)

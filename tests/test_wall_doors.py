@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import inspect
 import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -18,9 +20,16 @@ from dpcore.privacy import Gaussian, Laplace, LedgerEntry
 from dpcore.schema import Schema
 from dpcore.wall import doors, moments
 from dpcore.wall.clip import bounded_rows
-from dpcore.wall.contributions import BLOCKS, STRUCTURES, MixtureMoments
+from dpcore.wall.contributions import (
+    BLOCKS,
+    STRUCTURES,
+    ClusterMoments,
+    Contribution,
+    MixtureMoments,
+    SecondMoments,
+)
 from dpcore.wall.custodian import custodian_rows
-from dpcore.wall.doors import Noise, NoisyMoments, Session
+from dpcore.wall.doors import Noise, NoisyClusters, NoisyMoments, Session
 from dpcore.wall.frames import Frame
 from dpcore.wall.moments import Block, EStep, Rows, bounded_sum
 from dpcore.wall.noise import NoiseSource
@@ -403,6 +412,168 @@ def test_no_rows_sum_to_nothing() -> None:
     assert not np.any(total(Rows(np.empty((0, 4)))))
 
 
+# ------------------------------------------------------------------ the other doors
+
+CLUSTERS = ClusterMoments(3, 2, math.sqrt(2), 1.0, 2.0)
+SQUARES = SecondMoments(2, math.sqrt(2))
+CENTRES = np.array([[[-0.5, -0.5], [0.5, 0.5], [np.nan, 0.0]]])
+
+
+def nearest(run: Session, *parts: Noise) -> NoisyClusters:
+    centres = np.repeat(CENTRES, run.runs, axis=0)
+    return run.measure_nearest("step", CLUSTERS, centres, parts or noises("gaussian", 2.0))
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+@pytest.mark.parametrize("law", ["gaussian", "laplace"])
+def test_other_doors_write_what_they_release(adjacency: str, law: str) -> None:
+    run = session(adjacency=adjacency, rows_per_person=3)
+    nearest(run, Noise(law, 0.5))
+    run.measure_squares("second moments", SQUARES, Noise(law, 7.0))
+    forms: tuple[Contribution, ...] = (CLUSTERS, SQUARES)
+    for entry, form, multiplier in zip(run.ledger, forms, (0.5, 7.0), strict=True):
+        l1 = sum(form.block_l1_diameter(block, adjacency) for block in form.blocks)
+        stated = l1 if law == "laplace" else form.diameter(adjacency)
+        assert entry.sensitivity == pytest.approx(3 * stated)
+        assert entry.noise_scale == pytest.approx(multiplier * 3 * stated)
+        assert (entry.noise, entry.adjacency, entry.proof) == (law, adjacency, form.lemma)
+    assert [entry.what for entry in run.ledger] == ["step", "second moments"]
+
+
+def test_counts_and_sums_of_nearest_rows_may_have_noise_of_their_own() -> None:
+    run = session()
+    nearest(run, Noise("laplace", 3.0, ("counts",)), Noise("gaussian", 5.0, ("sums",)))
+    counts, sums = run.ledger
+    assert (counts.what, sums.what) == ("step: counts", "step: sums")
+    assert counts.sensitivity == CLUSTERS.block_l1_diameter("counts", "replace_one")
+    assert sums.sensitivity == CLUSTERS.block_diameter("sums", "replace_one")
+
+
+@pytest.mark.parametrize("law", ["gaussian", "laplace"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_other_doors_draw_the_noise_that_they_state(law: str, seed: int) -> None:
+    """Many runs less their exact sums: the stated scale passes, one wrong by a tenth fails."""
+    clean, run = session(private=False, as_private=True), session(20_000, seed=seed)
+    noisy, exact = nearest(run, Noise(law, 2.0)), nearest(clean, Noise(law, 0.0))
+    spread = math.sqrt(2) if law == "laplace" else 1.0
+    for block in CLUSTERS.blocks:
+        sample = getattr(noisy, block) - getattr(exact, block)
+        scale = float(run.ledger.at(0).entries[0].noise_scale) * CLUSTERS.unit(block)
+        assert agrees(sample, law, scale) > SURE
+        assert agrees(sample, law, 1.1 * scale) < SURE
+        assert agrees(sample, law, 0.9 * scale) < SURE
+        assert getattr(noisy, f"{block}_sd") == pytest.approx(scale * spread)
+    squares = run.measure_squares("all", SQUARES, Noise(law, 2.0, None, 1.5))
+    change = squares.squares - clean.measure_squares("all", SQUARES, Noise(law, 0.0)).squares
+    scale = float(run.ledger.at(0).entries[1].noise_scale) * SQUARES.unit("squares")
+    np.testing.assert_array_equal(squares.squares, np.swapaxes(squares.squares, 1, 2))
+    assert agrees(np.diagonal(change, axis1=1, axis2=2), law, scale) > SURE
+    assert agrees(change[:, 0, 1], law, 1.5 * scale / math.sqrt(2)) > SURE
+    assert agrees(change[:, 0, 1], law, 1.8 * scale / math.sqrt(2)) < SURE
+    assert squares.squares_sd == pytest.approx(scale * spread)
+
+
+def test_other_doors_sum_clipped_rows() -> None:
+    cells = np.random.default_rng(0).uniform(-1, 3, (200, 2))
+    run = Session(sealed(cells), adjacency="replace_one", noise=None,
+                  draws=np.zeros(1, dtype=int), as_private=True, clip=0.5)  # fmt: skip
+    units = bounded_rows(sealed(cells), private=True)[1]
+    units = units * np.minimum(1, run.radius / np.linalg.norm(units, axis=1))[:, None]
+    found = nearest(run, Noise("gaussian", 0.0))
+    first = np.linalg.norm(units + 0.5, axis=1) <= np.linalg.norm(units - 0.5, axis=1)
+    np.testing.assert_array_equal(found.counts[0], [first.sum(), (~first).sum(), 0])
+    expected = [units[first].sum(axis=0), units[~first].sum(axis=0), np.zeros(2)]
+    np.testing.assert_allclose(found.sums[0], expected, atol=1e-9 * len(units))
+    squares = run.measure_squares("all", SQUARES, Noise("gaussian", 0.0)).squares
+    np.testing.assert_allclose(squares[0], units.T @ units, rtol=1e-12)
+
+
+def test_other_doors_refuse_before_anything_leaves() -> None:
+    small = ClusterMoments(3, 2, 1.4, 1.0, 1.0)
+    run = session()
+    with pytest.raises(WallError, match="ball"):
+        run.measure_nearest("s", small, CENTRES, noises("gaussian", 1.0))
+    with pytest.raises(WallError, match="ball"):
+        run.measure_squares("s", SecondMoments(2, 1.4), Noise("gaussian", 1.0))
+    for blocks in (("counts",), ("sums", "sums", "counts"), ("counts", "sums", "squares"), ()):
+        with pytest.raises(WallError, match="exactly one noise"):
+            nearest(run, Noise("gaussian", 1.0, blocks))  # type: ignore[arg-type]
+    with pytest.raises(WallError, match="exactly one noise"):
+        run.measure_squares("s", SQUARES, Noise("gaussian", 1.0, ("counts",)))
+    for bad in (0.0, math.nan, math.inf, -1.0):
+        with pytest.raises(InputError, match="noise_multiplier"):
+            nearest(run, Noise("gaussian", bad))
+        with pytest.raises(InputError, match="noise_multiplier"):
+            run.measure_squares("s", SQUARES, Noise("laplace", bad))
+    for shape_ in ((1, 3, 1), (2, 3, 2), (1, 2, 2)):
+        with pytest.raises(ValueError, match="shape"):
+            run.measure_nearest("s", CLUSTERS, np.zeros(shape_), noises("gaussian", 1.0))
+    with pytest.raises(ValueError, match="dimension"):
+        run.measure_squares("s", SecondMoments(3, 2.0), Noise("gaussian", 1.0))
+    assert len(run.ledger) == 0
+
+
+def test_a_model_meets_no_rows_at_the_other_doors() -> None:
+    """Nothing that is given is called, kept or written to; noisy sums are all that comes back."""
+
+    class Curious(np.ndarray):
+        """Centres that would look at whatever they are combined with."""
+
+        seen: ClassVar[list[object]] = []
+
+        def __array_ufunc__(self, *given: object, **options: object) -> object:
+            self.seen.append(given)
+            return NotImplemented
+
+        def __array_function__(self, *given: object) -> object:
+            self.seen.append(given)
+            return NotImplemented
+
+    run = session()
+    centres = CENTRES.copy().view(Curious)
+    found = run.measure_nearest("step", CLUSTERS, centres, noises("gaussian", 1.0))
+    assert Curious.seen == []
+    assert type(found.counts) is np.ndarray
+    with pytest.raises((TypeError, ValueError)):
+        run.measure_nearest("s", CLUSTERS, lambda rows: rows, noises("gaussian", 1.0))  # type: ignore[arg-type]
+    assert {field.name for field in dataclasses.fields(found)} == {
+        "counts",
+        "sums",
+        "counts_sd",
+        "sums_sd",
+    }
+    assert "1234" not in repr(run._nearest)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("dim", [1, 3, 33, 100])
+@pytest.mark.parametrize("frames", [0, 1, 3])
+def test_everyone_at_once_is_everyone_with_weight_one(
+    structure: str, dim: int, frames: int
+) -> None:
+    """Without an E step: the same sums and the same noise, in public and in other frames."""
+    rng = np.random.default_rng(0)
+    schema = Schema.from_bounds({f"x{i}": (-1, 1) for i in range(dim)})
+    radius = math.sqrt(dim)
+    frame = Frame.identity(dim, radius)
+    if frames:
+        roots = rng.normal(size=(frames, dim, dim))
+        shapes = roots @ np.swapaxes(roots, 1, 2) + np.eye(dim)
+        frame = Frame.whitening(0.1 * rng.normal(size=(frames, dim)), shapes, radius)
+    form = MixtureMoments(1, dim, structure, radius, 1.0, 1.0, 1.0)  # type: ignore[arg-type]
+    table = sealed(rng.uniform(-1, 1, (300, dim)), schema)
+    found = []
+    for e_step in (None, lambda block, runs: np.ones((runs.stop - runs.start, 1, block.count))):
+        run = Session(table, adjacency="replace_one", noise=NoiseSource(1, range(2)),
+                      draws=np.array([0, 1, 0]))  # fmt: skip
+        found.append(run.measure("all", form, e_step, frame, noises("gaussian", 1.0)))
+    for name in ("counts", "sums", "squares"):
+        both = [getattr(one, name) for one in found]
+        np.testing.assert_allclose(*both, rtol=1e-9, atol=1e-8)
+    with pytest.raises(ValueError, match="one component"):
+        run.measure("all", shape("full", 2, dim), None, frame, noises("gaussian", 1.0))
+
+
 # ------------------------------------------------------------------ isolation
 
 
@@ -538,6 +709,11 @@ def test_parts_of_a_split_are_disjoint_and_complete() -> None:
 
 
 def test_doors_offer_no_way_around_the_noise() -> None:
-    """The public names of a session: one of them releases, and it needs noise."""
+    """The public names of a session: those that measure release, and they need noise."""
     public = {name for name in dir(doors.Session) if not name.startswith("_")}
-    assert public == {"ledger", "measure", "private", "rows", "runs"}
+    measures = {"measure", "measure_nearest", "measure_squares"}
+    assert public == {"ledger", "private", "rows", "runs"} | measures
+    for name in measures:
+        asked = inspect.signature(getattr(doors.Session, name)).parameters
+        assert any(given.name.startswith("noise") for given in asked.values())
+        assert all(given.default is inspect.Parameter.empty for given in asked.values())

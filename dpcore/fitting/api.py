@@ -144,6 +144,8 @@ def fit_grid(
     requests = _charged(_alike(privacy), table.schema)
     mode = "proved" if requests is None else requests[0].mode
     mode = options.pop("mode", mode)
+    if requests is not None and any(p.noise_multiplier is not None for p in requests):
+        options = {**options, **({"even": True} if "even" in how.words else {})}
     settings = how.settings(components=n_components, mode=mode, **options)
     plan = plan_noise(how, requests, settings, delta_each)
     if clip is None:

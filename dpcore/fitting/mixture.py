@@ -2,7 +2,8 @@
 
 The proved recipe spends a quarter of the budget on one release of sum and squares, whitens the
 public coordinates with it, clips there, and then releases counts, sums and squares of all
-components *jointly* once per iteration: one vector, one sensitivity, one Gaussian. A single
+components *jointly* once per iteration: one vector, one sensitivity, one Gaussian. How much each
+of the three gets, and each iteration, is solved for (:mod:`dpcore.models.allocation`). A single
 Gaussian is that first release with the whole budget: the baseline to beat.
 """
 
@@ -22,29 +23,29 @@ from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
 from dpcore.fitting.parameters import MixtureParameters
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs
+from dpcore.fitting.recipe import Printed, Runs, gaussians
 from dpcore.models import gmm, gmm_published
+from dpcore.models.allocation import losses, solved_weights, step_shares
 from dpcore.models.gmm import Mixture, Prior
 from dpcore.models.moments import one_gaussian
+from dpcore.models.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure
 from dpcore.wall.doors import Noise, NoisyMoments, Session
 from dpcore.wall.frames import Frame
-from dpcore.wall.moments import Block
 
 Array = NDArray[np.float64]
 
 FRAME_SHARE = 0.25  # of mu^2; for the release that whitens
-FRAME_WEIGHTS = (0.1, 1.0, 2.0)  # counts ride along free at b^2/2c; raised to that below
-STEP_WEIGHTS = (0.5, 1.0, 3.0)  # counts, sums, squares
 
 
 @dataclass(frozen=True)
 class MixtureSettings:
     """Public choices of a mixture fit; none may be read from the data.
 
-    prior: ``None`` for maximum likelihood. start: seed of the data-free start.
+    prior: ``None`` for maximum likelihood. start: seed of the data-free start. even: whether all
+    steps have the same noise.
     """
 
     components: int = 3
@@ -54,6 +55,7 @@ class MixtureSettings:
     start: int = 0
     mode: str = "proved"
     combination: str = "GGG"
+    even: bool = False
 
     @classmethod
     def parse(
@@ -66,6 +68,7 @@ class MixtureSettings:
         start: int = 0,
         mode: str = "proved",
         combination: str = "GGG",
+        even: bool = False,
     ) -> MixtureSettings:
         """Settings from plain words. prior: ``map`` | ``mle``; by default what the mode is for
         (the paper's figures use its prior, the proved recipe needs none)."""
@@ -81,6 +84,7 @@ class MixtureSettings:
             whole("start", start, least=0),
             mode,
             combination,
+            even,
         )
 
 
@@ -88,8 +92,8 @@ def proved_events(settings: MixtureSettings) -> tuple[Event, ...]:
     """Releases of one proved fit at total noise multiplier 1; scaling them prices any budget."""
     if settings.components == 1:
         return (Event(Gaussian(1.0)),)
-    frame, step = _shares(settings)
-    return (Event(Gaussian(frame)), Event(Gaussian(step), count=settings.iterations))
+    frame, steps = _multipliers(settings)
+    return (Event(Gaussian(frame)), *gaussians(steps))
 
 
 def published_releases(settings: MixtureSettings) -> int:
@@ -97,23 +101,23 @@ def published_releases(settings: MixtureSettings) -> int:
     return settings.iterations * (2 * settings.components + 1)
 
 
-def _shares(settings: MixtureSettings) -> tuple[float, float]:
-    """Noise multipliers (frame, step) whose squares' inverses sum to 1 over the whole fit."""
+def _multipliers(settings: MixtureSettings) -> tuple[float, Array]:
+    """Noise multipliers of the frame and of each step ``(iterations,)``; the squares of their
+    inverses add up to 1 over the whole fit."""
     if settings.components == 1:
-        return 1.0, math.inf
-    return (
-        1.0 / math.sqrt(FRAME_SHARE),
-        math.sqrt(settings.iterations / (1.0 - FRAME_SHARE)),
-    )
+        return 1.0, np.empty(0)
+    steps = (1.0 - FRAME_SHARE) * step_shares(settings.iterations, even=settings.even)
+    return 1.0 / math.sqrt(FRAME_SHARE), 1.0 / np.sqrt(steps)
 
 
+@one_thread()
 def fit_proved(session: Session, settings: MixtureSettings, noise_factor: Array) -> Runs[Mixture]:
     """Fit B runs by the proved recipe.
 
     noise_factor ``(B,)``: total noise multiplier; ``1 / noise_factor`` is the Gaussian-DP mu spent
     on the whole fit. **Guarantee:** the composition of :func:`proved_events` times the factor.
     """
-    frame_noise, step_noise = _shares(settings)
+    frame_noise, step_noises = _multipliers(settings)
     mean, covariance, rows = _released_frame(session, settings, noise_factor * frame_noise)
     if settings.components == 1:
         single = Mixture(np.ones((session.runs, 1)), mean[:, None], covariance[:, None])
@@ -121,23 +125,23 @@ def fit_proved(session: Session, settings: MixtureSettings, noise_factor: Array)
     dim = session.public.dim
     unclipped = math.isinf(session.radius)
     white = Frame.whitening(mean, covariance, math.inf if unclipped else math.sqrt(dim) + 1.0)
+    bound = 1.0 if unclipped else white.radius
     contribution = MixtureMoments.normalised(
         settings.components,
         dim,
         settings.covariance,
-        1.0 if unclipped else white.radius,
-        np.array(STEP_WEIGHTS),
+        bound,
+        solved_weights(losses(dim, settings.covariance, bound)),  # at the shape of all rows: I
     )
     mixture = gmm.start(session.runs, settings.components, dim, settings.start)
     memory, history = None, []
-    noises = (Noise("gaussian", noise_factor * step_noise),)
-    for iteration in range(1, settings.iterations + 1):
+    for iteration, step_noise in enumerate(step_noises, start=1):
         noisy = session.measure(
             f"iteration {iteration}: moments",
             contribution,
             gmm.responsibilities(mixture, settings.covariance),
             white,
-            noises,
+            (Noise("gaussian", noise_factor * step_noise),),
         )
         mixture, memory = gmm.m_step(noisy, rows, white.radius, memory, settings.prior)
         history.append(mixture)
@@ -151,24 +155,23 @@ def _released_frame(
     """Noisy mean ``(B, d)``, covariance ``(B, d, d)`` and number of rows: one release."""
     dim, radius = session.public.dim, session.radius
     bound = 1.0 if math.isinf(radius) else radius
-    weights = np.array(FRAME_WEIGHTS)
-    weights[0] = weights[1] ** 2 / (2 * weights[2])  # the largest weight that is free
-    contribution = MixtureMoments.normalised(1, dim, settings.covariance, bound, weights)
+    evenly = bound**2 / (dim + 2)  # variance of rows spread evenly over the ball
+    loss = losses(dim, settings.covariance, bound, evenly, grouped=False)
+    if session.rows is not None:
+        loss[0] = 0.0  # a public count needs no release
+    contribution = MixtureMoments.normalised(
+        1, dim, settings.covariance, bound, solved_weights(loss)
+    )
     noisy = session.measure(
         "mean and covariance of all rows",
         contribution,
-        _everyone,
+        None,
         Frame.identity(dim, radius),
         (Noise("gaussian", multiplier),),
     )
     rows = _number_of_rows(session, noisy)
     mean, covariance = one_gaussian(noisy, rows, radius)
     return mean, covariance, rows
-
-
-def _everyone(block: Block, runs: slice) -> Array:
-    """Weight 1 for every row."""
-    return np.ones((runs.stop - runs.start, 1, block.count))
 
 
 def _number_of_rows(session: Session, noisy: NoisyMoments) -> Array | float:
@@ -186,6 +189,7 @@ def _back(mixture: Mixture, frame: Frame) -> Mixture:
     )
 
 
+@one_thread()
 def fit_published(
     session: Session, settings: MixtureSettings, budget: PublishedBudget | None
 ) -> Runs[Mixture]:
@@ -258,7 +262,7 @@ _SECTION = {
 class MixtureRecipe:
     """DP-EM's mixture of Gaussians (Park et al. 2017) and the proved one; see the module."""
 
-    words = ("iterations", "covariance", "prior", "start", "combination")
+    words = ("iterations", "covariance", "prior", "start", "combination", "even")
 
     def settings(self, **words: Any) -> MixtureSettings:
         return MixtureSettings.parse(**words)

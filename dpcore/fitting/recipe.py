@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
 from dpcore.checks import one_of
-from dpcore.privacy import Event, Privacy
+from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.registry import MODELS, load
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.doors import Session
@@ -108,6 +108,19 @@ class Recipe(Protocol):
 
     def parameters(self, batch: Any, run: int, public: PublicFrame) -> Parameters:
         """One run of a batch in public unit coordinates, put in own units."""
+
+
+def gaussians(multipliers: Array) -> tuple[Event, ...]:
+    """Gaussian releases in time, equal ones counted together; noise falls from step to step.
+
+    >>> [event.count for event in gaussians(np.array([3.0, 3.0, 2.0]))]
+    [2, 1]
+    """
+    amounts, counts = np.unique(multipliers, return_counts=True)
+    return tuple(
+        Event(Gaussian(float(amount)), count=int(count))
+        for amount, count in zip(amounts[::-1], counts[::-1], strict=True)
+    )
 
 
 def recipe(model: str) -> Recipe:

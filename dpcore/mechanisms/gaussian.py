@@ -7,10 +7,15 @@ its Frobenius norm: the diagonal as it is, each entry above it times the square 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+LARGE = 96  # from this dimension on, lists of positions cost more than a loop over rows
+TILE = 64
 
 
 def noise_scale(noise_multiplier: Array, sensitivity: float) -> Array:
@@ -35,6 +40,12 @@ def symmetric_to_coordinates(matrix: Array) -> Array:
     True
     """
     dim = matrix.shape[-1]
+    if dim >= LARGE:
+        out = np.empty((*matrix.shape[:-2], symmetric_size(dim)))
+        out[..., :dim] = np.diagonal(matrix, axis1=-2, axis2=-1)
+        for row, span in _beside(dim):
+            np.multiply(matrix[..., row, row + 1 :], np.sqrt(2.0), out=out[..., span])
+        return out
     rows, columns = np.triu_indices(dim, 1)
     diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
     return np.concatenate([diagonal, np.sqrt(2.0) * matrix[..., rows, columns]], axis=-1)
@@ -43,10 +54,37 @@ def symmetric_to_coordinates(matrix: Array) -> Array:
 def symmetric_from_coordinates(coordinates: Array, dim: int) -> Array:
     """The inverse of :func:`symmetric_to_coordinates`: ``(..., d, d)``."""
     matrix = np.zeros((*coordinates.shape[:-1], dim, dim))
+    step = np.arange(dim)
+    if dim >= LARGE:
+        for row, span in _beside(dim):
+            np.divide(coordinates[..., span], np.sqrt(2.0), out=matrix[..., row, row + 1 :])
+        _mirror(matrix)
+        matrix[..., step, step] = coordinates[..., :dim]
+        return matrix
     rows, columns = np.triu_indices(dim, 1)
     upper = coordinates[..., dim:] / np.sqrt(2.0)
     matrix[..., rows, columns] = upper
     matrix[..., columns, rows] = upper
-    step = np.arange(dim)
     matrix[..., step, step] = coordinates[..., :dim]
     return matrix
+
+
+def _beside(dim: int) -> Iterator[tuple[int, slice]]:
+    """For each row of a matrix, which coordinates are its entries above the diagonal."""
+    at = dim
+    for row in range(dim - 1):
+        end = at + dim - 1 - row
+        yield row, slice(at, end)
+        at = end
+
+
+def _mirror(matrix: Array) -> None:
+    """Copy the upper triangle below the diagonal, in tiles that stay in the processor's cache."""
+    dim = matrix.shape[-1]
+    for first in range(0, dim, TILE):
+        rows = slice(first, first + TILE)
+        corner = matrix[..., rows, rows]
+        corner += np.swapaxes(np.triu(corner, 1), -1, -2)
+        for second in range(first + TILE, dim, TILE):
+            columns = slice(second, second + TILE)
+            matrix[..., columns, rows] = np.swapaxes(matrix[..., rows, columns], -1, -2)

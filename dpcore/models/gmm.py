@@ -157,6 +157,13 @@ def log_density(mixture: Mixture, rows: Array) -> Array:
     return total / max(1, len(rows))
 
 
+def log_joint(mixture: Mixture, rows: Array) -> Array:
+    """Log density of each row with each component ``(B, n, K)``, rows ``(n, d)``."""
+    shape = MixtureMoments(mixture.components, mixture.dim, "full", 1.0, 1.0, 1.0, 1.0)
+    features = shape.features(rows.T[None])[0]
+    return np.asarray(np.swapaxes(features, 0, 1) @ natural_coefficients(mixture, "full"))
+
+
 def sample(
     mixture: Mixture, count: int, rng: np.random.Generator
 ) -> tuple[Array, NDArray[np.intp]]:
@@ -174,12 +181,14 @@ def sample(
 class Memory:
     """What an M step remembers of earlier releases (all of it already noisy).
 
-    ``steps`` so far; ``total_*``: mean over steps of the sums over components, which every step
-    measures anew though they never change; averaged moments with the share of one step's noise
-    variance that is left in them.
+    noise ``(B,)``: variance in the squares of the last release. weight ``(B,)``: what all releases
+    so far are worth in releases like the last. ``total_*``: mean over releases, each by its worth,
+    of the sums over components, which every release measures anew though they never change;
+    averaged moments with the share of the last release's noise variance that is left in them.
     """
 
-    steps: int
+    noise: Array
+    weight: Array
     total_sums: Array
     total_squares: Array
     counts: Array
@@ -242,31 +251,41 @@ def _remember(
     public = np.broadcast_to(np.asarray(rows, dtype=float), noisy.counts.shape[:1])
     counts = noisy.counts + ((public - noisy.counts.sum(-1)) / components)[:, None]
     total_sums, total_squares = noisy.sums.sum(1), squares.sum(1)
-    steps = 1
+    noise, weight = squares_sd**2, np.ones(len(counts))
     if old is not None:
-        steps = old.steps + 1
-        total_sums = old.total_sums + (total_sums - old.total_sums) / steps
-        total_squares = old.total_squares + (total_squares - old.total_squares) / steps
+        louder = _ratio(old.noise, noise)
+        weight = old.weight / louder + 1.0
+        total_sums = _blend(old.total_sums, total_sums, 1.0 / weight)
+        total_squares = _blend(old.total_squares, total_squares, 1.0 / weight)
     sums = noisy.sums + (total_sums - noisy.sums.sum(1))[:, None] / components
     squares = squares + (total_squares - squares.sum(1))[:, None] / components
     if old is None:
-        return Memory(1, total_sums, total_squares, counts, sums, squares, np.ones(len(counts)))
-    noise = squares_sd * components / np.maximum(public, 1.0)
-    rate = np.maximum(1.0 / (1.0 + (noise / AVERAGE_FROM) ** 2), 1.0 / steps)
-
-    def blend(before: Array, now: Array) -> Array:
-        share = rate.reshape(-1, *[1] * (now.ndim - 1))
-        return np.asarray(before + share * (now - before))
-
+        left = np.ones(len(counts))
+        return Memory(noise, weight, total_sums, total_squares, counts, sums, squares, left)
+    relative = squares_sd * components / np.maximum(public, 1.0)
+    rate = np.maximum(1.0 / (1.0 + (relative / AVERAGE_FROM) ** 2), 1.0 / weight)
     return Memory(
-        steps,
+        noise,
+        weight,
         total_sums,
         total_squares,
-        blend(old.counts, counts),
-        blend(old.sums, sums),
-        blend(old.squares, squares),
-        (1 - rate) ** 2 * old.variance_left + rate**2,
+        _blend(old.counts, counts, rate),
+        _blend(old.sums, sums, rate),
+        _blend(old.squares, squares, rate),
+        (1 - rate) ** 2 * old.variance_left * louder + rate**2,
     )
+
+
+def _ratio(before: Array, now: Array) -> Array:
+    """How much more variance the earlier noise had, ``(B,)``; 1 where there is none now."""
+    some = np.where(now > 0.0, now, 1.0)
+    return np.asarray(np.where(now > 0.0, np.clip(before / some, TINY, 1.0 / TINY), 1.0))
+
+
+def _blend(before: Array, now: Array, share: Array) -> Array:
+    """``before`` moved towards ``now`` by ``share (B,)`` of the way."""
+    each = share.reshape(-1, *[1] * (now.ndim - 1))
+    return np.asarray(before + each * (now - before))
 
 
 # Relative noise in a component's squares at which a new release counts as much as the past.

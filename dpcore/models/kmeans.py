@@ -77,6 +77,110 @@ def start(runs: int, components: int, dim: int, seed: int, *, ball: bool) -> Cen
     return Centres(np.broadcast_to(chosen, (runs, components, dim)), shares)
 
 
+CELLS = 128  # of the rough look from which the proved start is worked out
+FULL_CELL = 4.0  # rows expected in a cell, in deviations of the noise in its count
+TRIES = 8
+ROUGH_STEPS = 12
+
+
+def candidates(mean: Array, spread: Array, seed: int, *, ball: bool) -> Array:
+    """Points ``(B, CELLS, d)`` spread over where released moments ``(B, d)`` say that rows are.
+
+    The first of them are farthest apart, so any number of first ones is spread too.
+    """
+    dim = mean.shape[1]
+    rng = np.random.default_rng([seed, dim, 4])
+    shape = _farthest_first(rng.standard_normal((CANDIDATES, dim)) * WIDE, CELLS)
+    return within(mean[:, None] + spread[:, None] * shape, ball, np.inf)
+
+
+WIDE = 1.25  # candidates reach a little farther out than rows do
+
+
+def _farthest_first(points: Array, count: int) -> Array:
+    """``count`` of the points, each farthest from those before it (Gonzalez 1985); the first is
+    the one nearest to the origin."""
+    picks = [int(np.argmin(np.sum(points * points, axis=1)))]
+    nearest = np.full(len(points), np.inf)
+    for _ in range(count - 1):
+        nearest = np.minimum(nearest, np.sum((points - points[picks[-1]]) ** 2, axis=1))
+        picks.append(int(np.argmax(nearest)))
+    return points[picks]
+
+
+def keep(points: Array, least: int, rows: float, counts_sd: Array) -> Array:
+    """As many first candidates as the noise allows; the others become NaN and attract nobody.
+
+    rows: their public number, infinite where it is not public. counts_sd ``(B,)``: noise in the
+    count of a cell.
+    """
+    with np.errstate(divide="ignore"):
+        affordable = np.where(counts_sd > 0.0, rows / (FULL_CELL * counts_sd), np.inf)
+    number = np.clip(affordable, max(least, 2), points.shape[1])
+    late = np.arange(points.shape[1]) >= number[:, None]
+    return np.where(late[..., None], np.nan, points)
+
+
+def start_from(released: Released, cells: Array, components: int, seed: int) -> Centres:
+    """Centres of the noisy cells' means, by weighted k-means of several tries: free of charge.
+
+    cells ``(B, M, d)``: where they were asked for; NaN where none was. A cell weighs what its count
+    exceeds the noise by.
+    """
+    counts, sums = finite(released.counts), finite(released.sums)
+    runs, _, dim = cells.shape
+    weights = np.maximum(counts - released.counts_sd[:, None], 0.0)
+    weights = np.where(np.isnan(cells[..., 0]), 0.0, weights)
+    middle = np.nan_to_num(cells)
+    there = counts > TINY
+    safe = np.where(there, counts, 1.0)
+    noise = released.counts_sd[:, None] ** 2 + dim * released.sums_sd[:, None] ** 2
+    trust = np.where(there, safe**2 / (safe**2 + noise), 0.0)
+    means = middle + trust[..., None] * (within(sums / safe[..., None], False, np.inf) - middle)
+    weights = np.where(weights.sum(axis=1, keepdims=True) > 0.0, weights, ~np.isnan(cells[..., 0]))
+    rng = np.random.default_rng([seed, components, dim, 5])
+    best, cost = np.zeros((runs, components, dim)), np.full(runs, np.inf)
+    for _ in range(TRIES):
+        centres = _plus_plus(means, weights, components, rng)
+        for _ in range(ROUGH_STEPS):
+            centres, found = _weighted_step(means, weights, centres)
+        better = found < cost
+        best[better], cost = centres[better], np.minimum(found, cost)
+    return Centres(best, np.full((runs, components), 1.0 / components))
+
+
+def _plus_plus(points: Array, weights: Array, components: int, rng: np.random.Generator) -> Array:
+    """k-means++ (Arthur, Vassilvitskii 2007) of weighted points ``(B, M, d)`` for every run."""
+    runs = np.arange(len(points))
+    nearest = np.ones_like(weights)
+    chosen = np.empty((len(points), components, points.shape[2]))
+    for k in range(components):
+        mass = np.cumsum(weights * nearest, axis=1)
+        left = mass[:, -1] > 0.0
+        target = rng.random() * mass[:, -1]
+        pick = np.argmax(mass > target[:, None], axis=1)
+        pick = np.where(left, pick, rng.integers(points.shape[1]))
+        chosen[:, k] = points[runs, pick]
+        away = np.sum((points - chosen[:, k, None]) ** 2, axis=2)
+        nearest = away if k == 0 else np.minimum(nearest, away)
+    return chosen
+
+
+def _weighted_step(points: Array, weights: Array, centres: Array) -> tuple[Array, Array]:
+    """Lloyd's step on weighted points ``(B, M, d)``; the cost ``(B,)`` before it."""
+    away = (
+        np.sum(points**2, axis=2)[:, :, None]
+        - 2.0 * points @ np.swapaxes(centres, 1, 2)
+        + np.sum(centres**2, axis=2)[:, None]
+    )
+    owner = np.argmin(away, axis=2)
+    cost = np.sum(weights * np.take_along_axis(away, owner[..., None], axis=2)[..., 0], axis=1)
+    member = (owner[..., None] == np.arange(centres.shape[1])) * weights[..., None]
+    mass = member.sum(axis=1)
+    moved = np.swapaxes(member, 1, 2) @ points / np.maximum(mass, 1e-300)[..., None]
+    return np.where(mass[..., None] > 0.0, moved, centres), cost
+
+
 @dataclass(frozen=True)
 class Memory:
     """What a step remembers of earlier releases: how many, and the mean of their total sums."""

@@ -16,7 +16,8 @@ class Privacy:
     """What is asked of a fit: exactly one of ``epsilon`` (with ``delta``) and ``noise_multiplier``.
 
     epsilon, delta: the budget; delta in (0, 1).
-    noise_multiplier: noise standard deviation / sensitivity of each repeated release.
+    noise_multiplier: noise standard deviation / sensitivity of each repeated release, then the same
+        in all of them.
     adjacency: ``replace_one`` | ``add_remove`` | ``label`` | ``feature``.
     accountant: composition method that turns budget into noise and back.
     mode: ``proved`` or ``paper`` (as published, whether or not the claim holds).

@@ -89,7 +89,7 @@ class FromRows:
         forms = symmetric_from_coordinates(squares, dim).reshape(-1, dim, dim)
         out = linear.reshape(-1, dim) @ self.rows
         out += constant.reshape(-1, 1)
-        for first, last in _stripes(dim):
+        for first, last in stripes(dim):
             upper = forms[:, first:last, first:].copy()
             upper[:, :, last - first :] *= 2.0
             product = upper.reshape(-1, dim - first) @ self.rows[first:]
@@ -101,7 +101,7 @@ class FromRows:
         dim, count = self.rows.shape
         shape = weights.shape[:2]
         squares = np.zeros((*shape, dim, dim))
-        for first, last in _stripes(dim):
+        for first, last in stripes(dim):
             weighted = (weights[:, :, None] * self.rows[first:last]).reshape(-1, count)
             upper = weighted @ self.rows[first:].T
             squares[:, :, first:last, first:] = upper.reshape(*shape, last - first, -1)
@@ -263,6 +263,7 @@ def _product(left: Array, right: Array) -> Array:
     return np.asarray(out.reshape(runs, components, -1))
 
 
-def _stripes(dim: int) -> list[tuple[int, int]]:
+def stripes(dim: int) -> list[tuple[int, int]]:
+    """Ranges of rows of a ``dim x dim`` matrix, of nearly equal size."""
     edges = np.linspace(0, dim, min(dim, STRIPES) + 1).astype(int).tolist()
     return list(pairwise(edges))

@@ -1,7 +1,9 @@
 """The doors: a number leaves the wall only with its noise, and only into the ledger.
 
-``Session.measure`` clips, runs the model's E step, projects, sums, adds noise and writes the ledger
-entry in one call. There is no way to have the sum without the entry.
+A door clips, sums, adds noise and writes the ledger entry in one call. There is no way to have the
+sum without the entry. There are three: ``measure`` sums what a model's E step makes of the rows,
+``measure_nearest`` what is nearest to given centres, ``measure_squares`` second moments alone. The
+last two ask no model, and show it nothing.
 """
 
 from __future__ import annotations
@@ -16,9 +18,16 @@ from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import noise_scale, symmetric_from_coordinates
 from dpcore.privacy.ledger import Ledger, LedgerEntry
 from dpcore.wall.clip import PublicFrame, bounded_rows, clip_to_ball
-from dpcore.wall.contributions import BLOCKS, Block, MixtureMoments
+from dpcore.wall.contributions import (
+    Block,
+    ClusterMoments,
+    Contribution,
+    MixtureMoments,
+    SecondMoments,
+)
 from dpcore.wall.frames import Frame
-from dpcore.wall.moments import EStep, Rows, bounded_sum
+from dpcore.wall.moments import EStep, Rows, bounded_sum, whole_sum
+from dpcore.wall.nearest import NearestRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.table import PrivateTable
 
@@ -30,13 +39,13 @@ class Noise:
     """Noise for some blocks of a contribution: its law and its size relative to sensitivity.
 
     law: ``gaussian`` or ``laplace``. multiplier: scale / sensitivity, a number or ``(runs,)``.
-    blocks: released together as one vector. widen_off_diagonal: more noise than needed on the
-    entries beside the diagonal (a factor >= 1), as one paper prints it.
+    blocks: released together as one vector; ``None``: all of them. widen_off_diagonal: more noise
+    than needed on the entries beside the diagonal (a factor >= 1), as one paper prints it.
     """
 
     law: str
     multiplier: Array | float
-    blocks: tuple[Block, ...] = BLOCKS
+    blocks: tuple[Block, ...] | None = None
     widen_off_diagonal: float = 1.0
 
 
@@ -53,6 +62,31 @@ class NoisyMoments:
     squares: Array
     counts_sd: Array
     sums_sd: Array
+    squares_sd: Array
+
+
+@dataclass(frozen=True)
+class NoisyClusters:
+    """Counts ``(B, K)`` and sums ``(B, K, d)`` of rows by nearest centre, in unit coordinates.
+
+    ``*_sd (B,)``: standard deviation of the noise in each coordinate.
+    """
+
+    counts: Array
+    sums: Array
+    counts_sd: Array
+    sums_sd: Array
+
+
+@dataclass(frozen=True)
+class NoisySquares:
+    """The sum of ``y y^T`` over rows ``(B, d, d)``, in unit coordinates.
+
+    squares_sd ``(B,)``: standard deviation of the noise in each norm-keeping coordinate: in an
+    entry of the diagonal, and in an entry beside it times ``sqrt 2``.
+    """
+
+    squares: Array
     squares_sd: Array
 
 
@@ -84,6 +118,7 @@ class Session:
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self._noise, self._draws = noise, draws
         self._rows = Rows(clip_to_ball(units, self.radius), self.radius)
+        self._nearest: NearestRows | None = None
         self._entries: list[LedgerEntry] = []
 
     @property
@@ -109,47 +144,106 @@ class Session:
         self,
         what: str,
         contribution: MixtureMoments,
-        e_step: EStep,
+        e_step: EStep | None,
         frame: Frame,
         noises: tuple[Noise, ...],
     ) -> NoisyMoments:
         """Release the contribution's sum with noise, and write the ledger.
+
+        e_step: the weights of the rows; ``None``: every row wholly in the one component, which is
+        much faster than a step that says so.
 
         **Guarantee.** Each noise's blocks leave with noise = multiplier x their joint sensitivity
         under the session's adjacency (times rows per person); one ledger entry each.
         Raises WallError when a block has no noise or two, or the frame does not bound the rows;
         InputError, under privacy, for a noise multiplier that is not a finite number above 0.
         """
-        if self.private and not 0.0 < frame.radius <= contribution.radius:
-            raise WallError("the frame's ball is larger than the contribution's bound")
-        covered = sorted(block for noise in noises for block in noise.blocks)
-        if covered != sorted(BLOCKS):
+        if e_step is None and contribution.components != 1:
+            raise ValueError("without an e_step there is one component")
+        self._check(contribution, contribution.radius, frame.radius, noises)
+        if e_step is None:
+            total = self._for_runs(whole_sum(self._rows, frame, contribution))
+        else:
+            total = bounded_sum(self._rows, frame, contribution, e_step, self.runs)
+        scales = self._release(what, total, contribution, noises)
+        return _as_moments(total, contribution, scales)
+
+    def measure_nearest(
+        self, what: str, contribution: ClusterMoments, centres: Array, noises: tuple[Noise, ...]
+    ) -> NoisyClusters:
+        """Release counts and sums of the rows nearest to each of centres ``(B, K, d)``.
+
+        Centres are in unit coordinates and public or released; equally near ones: the first has
+        the row. One that is not finite attracts nobody; if none is, the first has all rows.
+        Guarantee and refusals as :meth:`measure`.
+        """
+        centres = np.array(centres, dtype=np.float64)  # plain numbers: no object that looks around
+        if centres.shape != (self.runs, contribution.components, contribution.dim):
+            raise ValueError("centres must have the shape (runs, components, dim)")
+        self._check(contribution, contribution.radius, self.radius, noises)
+        if self._nearest is None:
+            self._nearest = NearestRows(self._rows.units, self.radius)
+        total = self._nearest.sums(centres)
+        scales = self._release(what, total, contribution, noises)
+        return NoisyClusters(total[..., 0], total[..., 1:], scales["counts"], scales["sums"])
+
+    def measure_squares(self, what: str, contribution: SecondMoments, noise: Noise) -> NoisySquares:
+        """Release the sum of squares of all rows, in unit coordinates, and nothing else.
+
+        Guarantee and refusals as :meth:`measure`. The noise is symmetric and, unless widened, of
+        one size in every direction.
+        """
+        if contribution.dim != self.public.dim:
+            raise ValueError("the contribution has another dimension than the rows")
+        self._check(contribution, contribution.radius, self.radius, (noise,))
+        frame = Frame.identity(contribution.dim, self.radius)
+        total = self._for_runs(whole_sum(self._rows, frame, contribution))
+        scales = self._release(what, total, contribution, (noise,))
+        squares = symmetric_from_coordinates(total[:, 0], contribution.dim)
+        return NoisySquares(squares, scales["squares"])
+
+    def _for_runs(self, total: Array) -> Array:
+        """The same sum for each run, its own to add noise to."""
+        return total if len(total) == self.runs else np.repeat(total, self.runs, axis=0)
+
+    def _check(
+        self, contribution: Contribution, bound: float, radius: float, noises: tuple[Noise, ...]
+    ) -> None:
+        """Refuse, before rows are touched, a release that would not be what it says."""
+        if self.private and not 0.0 < radius <= bound:
+            raise WallError("the rows' ball is larger than the contribution's bound")
+        covered = [block for noise in noises for block in _blocks(noise, contribution)]
+        if sorted(covered) != sorted(contribution.blocks):
             raise WallError("each block needs exactly one noise")
         for noise in noises:
             _check_noise(noise, private=self.private)
-        total = bounded_sum(self._rows, frame, contribution, e_step, self.runs)
+
+    def _release(
+        self, what: str, total: Array, contribution: Contribution, noises: tuple[Noise, ...]
+    ) -> dict[Block, Array]:
+        """Add all noises to ``total (B, K, p)`` in place; returns the deviations ``(B,)``."""
         scales = {}
         for noise in noises:
             scales.update(self._add_noise(what, total, contribution, noise))
-        return _as_moments(total, contribution, scales)
+        return scales
 
     def _add_noise(
-        self, what: str, total: Array, contribution: MixtureMoments, noise: Noise
+        self, what: str, total: Array, contribution: Contribution, noise: Noise
     ) -> dict[Block, Array]:
-        """Add one noise to its blocks of ``total (B, K, p)`` in place; returns their scales."""
-        laplace = noise.law == "laplace"
-        l2 = _joint(contribution, noise.blocks, self.adjacency) * self.rows_per_person
+        """Add one noise to its blocks of ``total (B, K, p)`` in place; returns their deviations."""
+        laplace, blocks = noise.law == "laplace", _blocks(noise, contribution)
+        l2 = _joint(contribution, blocks, self.adjacency) * self.rows_per_person
         bound = l2
         if laplace:
-            bound = sum(contribution.block_l1_diameter(b, self.adjacency) for b in noise.blocks)
+            bound = sum(contribution.block_l1_diameter(b, self.adjacency) for b in blocks)
             bound *= self.rows_per_person
         multiplier = np.broadcast_to(np.asarray(noise.multiplier, dtype=float), (self.runs,))
         scale = noise_scale(multiplier, bound) if self.private else np.zeros(self.runs)
         self._entries.append(
             LedgerEntry(
                 what=what
-                if len(noise.blocks) == len(BLOCKS)
-                else f"{what}: {', '.join(noise.blocks)}",
+                if len(blocks) == len(contribution.blocks)
+                else f"{what}: {', '.join(blocks)}",
                 noise=noise.law if self.private else "none",
                 noise_scale=scale,
                 sensitivity=bound,
@@ -160,14 +254,19 @@ class Session:
         )
         if self._noise is not None:
             draw = self._noise.laplace if laplace else self._noise.normal
-            for block in noise.blocks:
+            for block in blocks:
                 span = contribution.span(block)
-                standard = draw((contribution.components, span.stop - span.start))[self._draws]
-                if block == "squares" and contribution.structure == "full":
-                    standard[..., contribution.dim :] *= noise.widen_off_diagonal
-                total[..., span] += scale[:, None, None] * contribution.unit(block) * standard
+                standard = draw((contribution.components, span.stop - span.start))
+                standard[..., contribution.beside(block)] *= noise.widen_off_diagonal
+                size = scale * contribution.unit(block)
+                for run, which in enumerate(self._draws):
+                    total[run, :, span] += size[run] * standard[which]
         spread = np.sqrt(2.0) * scale if laplace else scale
-        return {block: spread * contribution.unit(block) for block in noise.blocks}
+        return {block: spread * contribution.unit(block) for block in blocks}
+
+
+def _blocks(noise: Noise, contribution: Contribution) -> tuple[Block, ...]:
+    return contribution.blocks if noise.blocks is None else noise.blocks
 
 
 def _check_noise(noise: Noise, *, private: bool) -> None:
@@ -193,9 +292,9 @@ def _clipping_radius(clip: float, public: PublicFrame, *, private: bool) -> floa
     return public.radius * clip
 
 
-def _joint(contribution: MixtureMoments, blocks: tuple[Block, ...], adjacency: str) -> float:
+def _joint(contribution: Contribution, blocks: tuple[Block, ...], adjacency: str) -> float:
     """L2 sensitivity of some blocks together: the lemma for all, else the sum of squares."""
-    if len(blocks) == len(BLOCKS):
+    if len(blocks) == len(contribution.blocks):
         return contribution.diameter(adjacency)
     parts = [contribution.block_diameter(block, adjacency) for block in blocks]
     return float(np.sqrt(np.sum(np.square(parts))))

@@ -22,18 +22,20 @@ class Frame:
 
     center ``(F, d)``, matrix ``(F, d, d)`` symmetric, inverse ``(F, d, d)``: F is 1 (one frame for
     every run) or the number of runs. radius: public; infinite = no clipping (only without noise).
+    plain: the map changes nothing, and need not be applied.
     """
 
     center: Array
     matrix: Array
     inverse: Array
     radius: float
+    plain: bool = False
 
     @classmethod
     def identity(cls, dim: int, radius: float) -> Frame:
         """The public unit coordinates themselves, with a ball of ``radius``."""
         eye = np.eye(dim)[None]
-        return cls(np.zeros((1, dim)), eye, eye, radius)
+        return cls(np.zeros((1, dim)), eye, eye, radius, plain=True)
 
     @classmethod
     def whitening(cls, mean: Array, covariance: Array, radius: float) -> Frame:
@@ -54,6 +56,8 @@ class Frame:
 
     def apply(self, units: Array, runs: slice = slice(None)) -> Array:
         """Clipped coordinates ``(F, d, n)`` of rows ``(n, d)`` for the chosen frames."""
+        if self.plain:
+            return clip_to_ball(units.T[None], self.radius, axis=-2)
         moved = units.T - self.center[runs, :, None]
         return clip_to_ball(self.matrix[runs] @ moved, self.radius, axis=-2)
 

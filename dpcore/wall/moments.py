@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.wall.blocks import (
     Block,
     Features,
@@ -31,16 +32,18 @@ from dpcore.wall.blocks import (
     maps_between,
     shared_features,
     shared_frame,
+    stripes,
 )
-from dpcore.wall.contributions import MixtureMoments
+from dpcore.wall.contributions import MixtureMoments, SecondMoments
 from dpcore.wall.frames import Frame
 
-__all__ = ["Block", "EStep", "Rows", "bounded_sum"]
+__all__ = ["Block", "EStep", "Rows", "bounded_sum", "whole_sum"]
 
 Array = NDArray[np.float64]
 
 KEPT_BYTES = 768 * 2**20  # features of one frame are kept up to this size
 BLOCK_NUMBERS = 1 << 18  # numbers a block may hold: 2 MiB, measured best on two machines
+WHOLE_NUMBERS = 1 << 22  # the same where rows are only summed: 32 MiB
 GRID_ROWS = 2048  # rows of a block that many runs share
 FROM_ROWS_DIM = 32  # from this dimension on, full squares are formed by matrix products
 
@@ -216,8 +219,53 @@ def bounded_sum(
         total[tiles[index][0]] += partial
 
     tiles = view.tiles(runs)
-    _in_order(lambda index: part(*tiles[index]), add, len(tiles))
+    in_order(lambda index: part(*tiles[index]), add, len(tiles))
     return view.moments(total)
+
+
+def whole_sum(rows: Rows, frame: Frame, shape: MixtureMoments | SecondMoments) -> Array:
+    """Sum ``(F, 1, p)`` of the features of all rows, each with weight 1, in F frames.
+
+    No features are formed and nothing is done twice for runs that share a frame: full squares are
+    products of the rows, of which the upper triangle alone.
+    """
+    count, dim, frames = len(rows.units), shape.dim, frame.runs
+    sums, squares = np.zeros((frames, dim)), np.zeros((frames, *_square_shape(shape)))
+    for _, members in _tiles(1, count, frames * dim, max(GRID_ROWS, WHOLE_NUMBERS // dim)):
+        seen = frame.apply(rows.units[members])
+        sums += seen.sum(axis=2)
+        if shape.structure == "full":
+            _add_squares(squares, seen)
+        else:
+            each = np.einsum("fdn,fdn->fd", seen, seen)
+            squares += each if shape.structure == "diag" else each.sum(axis=1, keepdims=True)
+    if shape.structure == "full":
+        squares = symmetric_to_coordinates(squares)
+    if "counts" not in shape.blocks:
+        return squares[:, None]
+    counts = np.full((frames, 1), float(count))
+    return np.concatenate([counts, sums, squares], axis=1)[:, None]
+
+
+def _square_shape(shape: MixtureMoments | SecondMoments) -> tuple[int, ...]:
+    return {"full": (shape.dim, shape.dim), "diag": (shape.dim,), "spherical": (1,)}[
+        shape.structure
+    ]
+
+
+def _add_squares(squares: Array, rows: Array) -> None:
+    """Add the upper triangle of ``y y^T`` for rows ``(F, d, n)`` to ``(F, d, d)``, in stripes."""
+    edges = stripes(rows.shape[1])
+
+    def part(index: int) -> Array:
+        first, last = edges[index]
+        return np.asarray(rows[:, first:last] @ np.swapaxes(rows[:, first:], 1, 2))
+
+    def add(index: int, found: Array) -> None:
+        first, last = edges[index]
+        squares[:, first:last, first:] += found
+
+    in_order(part, add, len(edges))
 
 
 def _tiles(
@@ -232,7 +280,7 @@ def _tiles(
             yield slice(run, min(runs, run + together)), slice(row, min(count, row + rows))
 
 
-def _in_order(part: Callable[[int], Array], add: Callable[[int, Array], None], count: int) -> None:
+def in_order(part: Callable[[int], Array], add: Callable[[int, Array], None], count: int) -> None:
     """``add`` every part in the order of its number, whichever thread brings it, on every core."""
     todo, done, lock = deque(range(count)), dict[int, Array](), Lock()
     added = 0

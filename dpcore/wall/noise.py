@@ -44,7 +44,10 @@ class NoiseSource:
 
     def normal(self, shape: tuple[int, ...]) -> Array:
         """Standard normal noise ``(draws, *shape)``."""
-        return np.stack([stream.standard_normal(shape) for stream in self._streams])
+        out = np.empty((len(self._streams), *shape))
+        for at, stream in enumerate(self._streams):
+            stream.standard_normal(out=out[at : at + 1])
+        return out
 
     def laplace(self, shape: tuple[int, ...]) -> Array:
         """Standard Laplace noise ``(draws, *shape)``."""

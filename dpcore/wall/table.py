@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError, WallError
-from dpcore.schema import Schema
+from dpcore.schema import Schema, check_frame, pool
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +63,34 @@ class PrivateTable:
     def with_schema(self, schema: Schema) -> PrivateTable:
         """The same rows under other public bounds."""
         return PrivateTable.seal(self._frame, schema, open_to_all=self.open_to_all)
+
+    def pooled(self, factor: int) -> PrivateTable:
+        """The same rows as smaller pictures: a public map of each row alone, so whoever is
+        protected in this table is protected in that one. Cells are filled and clipped first.
+        """
+        if self.schema is None:
+            raise InputError("schema", "no public bounds were given", "give a .toml with them")
+        import pandas as pd
+
+        small, image = self.schema.pooled(factor), self.schema.image
+        assert image is not None  # a schema without one does not pool
+        pixels = self.schema.numeric_columns()
+        check_frame(self._frame, self.schema)
+        cells = np.column_stack(
+            [
+                pd.to_numeric(self._frame[pixel.source], errors="coerce").to_numpy(dtype=float)
+                for pixel in pixels
+            ]
+        )
+        fill = np.array([pixel.fill for pixel in pixels], dtype=float)
+        low = np.array([pixel.lower for pixel in pixels], dtype=float)
+        high = np.array([pixel.upper for pixel in pixels], dtype=float)
+        cells = np.clip(np.where(np.isfinite(cells), cells, fill), low, high)
+        frame = pd.DataFrame(pool(cells, image, factor), columns=list(small.features))
+        for column in small.columns:
+            if column.role != "feature":
+                frame[column.name] = self._frame[column.name].to_numpy()
+        return PrivateTable.seal(frame, small, open_to_all=self.open_to_all)
 
     def split(self, fraction: float, seed: int) -> tuple[PrivateTable, PrivateTable]:
         """Two disjoint tables: (rest, ``fraction`` of the rows), chosen by a public coin.

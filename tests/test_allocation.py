@@ -1,0 +1,190 @@
+"""The noise budget is shared as the derivation says: losses are true, weights are the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+import dpcore as dp
+from dpcore.accounting.base import noise_of
+from dpcore.fitting.mixture import MixtureSettings, proved_events
+from dpcore.mechanisms.gaussian import symmetric_from_coordinates
+from dpcore.models.allocation import losses, solved_weights, step_shares
+from dpcore.models.threads import one_thread
+from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure
+
+LOSS = st.floats(1e-3, 1e3)
+
+
+def refitted_loss(structure: Structure, dim: int, variance: float, errors: np.ndarray) -> float:
+    """Nats lost by refitting ``n = 1`` row's worth of N(0, vI) from moments with these errors:
+    KL of the shapes, and of a Poisson count for the weight."""
+    count, sums, squares = 1.0 + errors[0], errors[1 : 1 + dim], errors[1 + dim :]
+    exact = variance * np.eye(dim)
+    if structure == "full":
+        second = exact + symmetric_from_coordinates(squares, dim)
+    elif structure == "diag":
+        second = exact + np.diag(squares)
+    else:
+        second = exact + squares[0] / dim * np.eye(dim)
+    mean = sums / count
+    shape = second / count - np.outer(mean, mean)
+    if structure != "full":
+        shape = np.diag(np.diag(shape))
+    if structure == "spherical":
+        shape = np.trace(shape) / dim * np.eye(dim)
+    inverse = np.linalg.inv(shape)
+    shapes = (
+        np.trace(inverse @ exact) - dim + np.linalg.slogdet(shape)[1] - dim * math.log(variance)
+    )
+    return float((shapes + mean @ inverse @ mean) / 2 + count - 1 - math.log(count))
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize(("dim", "variance"), [(1, 1.0), (2, 0.3), (5, 2.0)])
+def test_losses_are_the_second_order_loss(structure: Structure, dim: int, variance: float) -> None:
+    """Sum over a block's coordinates of the loss of an error h, over h^2 (even part), h small."""
+    form = MixtureMoments(1, dim, structure, 1.0, 1.0, 1.0, 1.0)
+    found, h = [], 1e-3 * variance
+    for block in ("counts", "sums", "squares"):
+        total = 0.0
+        for at in range(*form.span(block).indices(form.size)):
+            error = np.zeros(form.size)
+            error[at] = h
+            both = [refitted_loss(structure, dim, variance, sign * error) for sign in (1, -1)]
+            total += sum(both) / (2 * h**2)
+        found.append(total)
+    np.testing.assert_allclose(found, losses(dim, structure, 1.0, variance), rtol=1e-4)
+    moved = losses(dim, structure, 3.0, variance) / losses(dim, structure, 1.0, variance)
+    np.testing.assert_allclose(moved, [1.0, 9.0, 81.0])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_noise_of_the_solved_size_loses_what_is_expected(seed: int) -> None:
+    """A simulation: the mean loss of random errors, isotropic in the released coordinates."""
+    rng = np.random.default_rng(seed)
+    weights, noise = solved_weights(losses(3, "full", 2.0)), 1e-3
+    unit = np.repeat([1.0, 2.0, 4.0] / weights, [1, 3, 6])
+    lost = [refitted_loss("full", 3, 1.0, noise * unit * rng.normal(size=10)) for _ in range(4000)]
+    expected = noise**2 * np.sum(losses(3, "full", 2.0) / weights**2)
+    assert np.mean(lost) == pytest.approx(expected, rel=0.06)
+
+
+def least_loss(loss: np.ndarray) -> float:
+    """The same minimum by a general solver, from several starts."""
+    limits: list[Callable[[np.ndarray], float]] = [
+        lambda x: x[0] - x[1] ** 2 / (4 * x[2]),
+        lambda x: 2 * x[2] - x[1],
+    ]
+    found = [
+        minimize(
+            lambda x: math.log(float(np.sum(loss / x))),
+            start,
+            method="SLSQP",
+            bounds=[(1e-6, 1.0)] * 3,
+            constraints=[
+                {"type": "eq", "fun": lambda x: x.sum() - 1.0},
+                *({"type": "ineq", "fun": limit} for limit in limits),
+            ],
+            options={"ftol": 1e-13, "maxiter": 500},
+        )
+        for start in ([0.3, 0.3, 0.4], [0.1, 0.2, 0.7], [0.5, 0.3, 0.2])
+    ]
+    return math.exp(min(each.fun for each in found if each.success))
+
+
+@given(LOSS, LOSS, LOSS)
+@settings(max_examples=40, deadline=None)
+def test_no_allowed_weights_lose_less(counts: float, sums: float, squares: float) -> None:
+    loss = np.array([counts, sums, squares])
+    weights = solved_weights(loss)
+    assert np.sum(weights**2) == pytest.approx(1.0)
+    MixtureMoments(1, 1, "full", 1.0, *map(float, weights))  # refuses what is not proved
+    rivals = np.random.default_rng(0).dirichlet(np.ones(3), 1000)
+    a, b, c = rivals.T
+    allowed = rivals[(a >= b**2 / (4 * c)) & (b <= 2 * c)]
+    mine = float(np.sum(loss / weights**2))
+    assert mine <= np.min(np.sum(loss / allowed, axis=1)) * (1 + 1e-9)
+    assert mine <= least_loss(loss) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("loss", "binding"),
+    [
+        ((1.0, 1.0, 1.0), "none"),
+        ((0.0, 1.0, 1.0), "counts"),
+        ((0.01, 2.0, 1.0), "counts"),
+        ((1.0, 9.0, 0.01), "both"),
+        ((30.0, 9.0, 0.01), "sums"),
+    ],
+)
+def test_each_case_of_the_solution_occurs(loss: tuple[float, ...], binding: str) -> None:
+    a, b, c = solved_weights(np.array(loss))
+    low, wide = math.isclose(a, b**2 / (2 * c)), math.isclose(b**2, 2 * c**2, rel_tol=1e-8)
+    assert {(0, 0): "none", (1, 0): "counts", (1, 1): "both", (0, 1): "sums"}[low, wide] == binding
+    nearby = np.array(loss) + 1e-9  # a loss that vanishes is no leap
+    np.testing.assert_allclose(solved_weights(nearby), [a, b, c], atol=1e-4)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+def test_every_shape_of_table_gets_proved_weights(structure: Structure, adjacency: str) -> None:
+    for dim in (1, 2, 10, 100):
+        for radius, variance in ((math.sqrt(dim) + 1, 1.0), (0.1, 0.01 / (dim + 2)), (1.0, 1.0)):
+            loss = losses(dim, structure, radius, variance)
+            weights = solved_weights(loss)
+            form = MixtureMoments.normalised(3, dim, structure, radius, weights)
+            assert form.diameter(adjacency) <= math.sqrt(2) * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 5, 10, 20, 50])
+def test_late_steps_get_more_and_all_add_up(iterations: int) -> None:
+    shares = step_shares(iterations)
+    assert shares.shape == (iterations,)
+    assert shares.sum() == pytest.approx(1.0)
+    assert all(before <= after for before, after in pairwise(shares))
+    assert len(np.unique(shares)) <= 4
+    events = proved_events(MixtureSettings(iterations=iterations))
+    assert sum(event.count for event in events) == iterations + 1
+    spent = sum(event.count / float(noise_of(event)) ** 2 for event in events)
+    assert spent == pytest.approx(1.0)
+
+
+def test_the_ledger_holds_the_priced_releases() -> None:
+    """What the plan prices is what a fit releases, in the same order."""
+    table = dp.load("bundled:iris")
+    fit = dp.fit("gmm", table, privacy=dp.Privacy(epsilon=1.0, delta=1e-5), iterations=12)
+    released = [entry.noise_scale / entry.sensitivity for entry in fit.ledger.entries]
+    planned = np.repeat(
+        [float(noise_of(event)) for event in proved_events(MixtureSettings(iterations=12))],
+        [event.count for event in proved_events(MixtureSettings(iterations=12))],
+    )
+    ratio = np.ravel(released) / planned
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
+    assert fit.guarantee.epsilon == pytest.approx(1.0, rel=1e-3)
+
+
+def blas_threads() -> set[int]:
+    from threadpoolctl import threadpool_info
+
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+def test_one_thread_is_lifted_by_the_last_that_leaves() -> None:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(2, user_api="blas"):
+        first, second = one_thread(), one_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == {2}

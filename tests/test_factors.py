@@ -1,0 +1,313 @@
+"""Factor analysis: without noise it is maximum likelihood; with noise, whatever comes is valid."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dpcore.accounting.gaussian import mu_of
+from dpcore.errors import InputError
+from dpcore.models import factors as fa
+from dpcore.models.factors import Factors
+from dpcore.models.pooling import Cosines, Pooling, dct, pooling
+
+NONE = np.zeros(1)
+
+
+def a_model(dim: int, factors: int, seed: int = 0) -> Factors:
+    rng = np.random.default_rng(seed)
+    loadings = rng.normal(size=(1, dim, factors)) / np.arange(1, factors + 1)
+    return Factors(rng.normal(size=(1, dim)), loadings, rng.uniform(0.1, 0.6, (1, dim)))
+
+
+def rows_of(dim: int, factors: int, count: int, seed: int = 0) -> np.ndarray:
+    return fa.sample(a_model(dim, factors, seed), count, np.random.default_rng(seed + 1))
+
+
+def isometric(runs: int, dim: int, seed: int) -> np.ndarray:
+    """Symmetric noise: deviation 1 on the diagonal, 1 / sqrt 2 beside it."""
+    draw = np.random.default_rng(seed).normal(size=(runs, dim, dim))
+    lower = np.tril(draw, -1) / math.sqrt(2)
+    diagonal = np.einsum("bii->bi", draw)
+    return lower + np.swapaxes(lower, 1, 2) + diagonal[..., None] * np.eye(dim)
+
+
+def second_moment(rows: np.ndarray) -> np.ndarray:
+    return (rows.T @ rows / len(rows))[None]
+
+
+def is_valid(fit: Factors) -> bool:
+    numbers = (fit.mean, fit.loadings, fit.noise_variance)
+    return all(np.isfinite(n).all() for n in numbers) and bool((fit.noise_variance > 0).all())
+
+
+# --- without noise -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dim", "factors", "count"), [(6, 2, 500), (10, 3, 700)])
+def test_without_noise_it_is_maximum_likelihood(dim: int, factors: int, count: int) -> None:
+    from sklearn.decomposition import FactorAnalysis
+
+    rows = rows_of(dim, factors, count)
+    oracle = FactorAnalysis(factors, svd_method="lapack", tol=1e-8, max_iter=5000).fit(rows)
+    fit = fa.maximum_likelihood(rows, factors, 600)
+    assert fa.log_density(fit, rows)[0] == pytest.approx(oracle.score(rows), abs=1e-3)
+
+
+def test_fewer_rows_than_numbers_need_no_square_matrix() -> None:
+    rows = rows_of(40, 4, 30)
+    fit = fa.maximum_likelihood(rows, 4, 30)
+    formed = fa.proved(rows.mean(0)[None], second_moment(rows), NONE, NONE, 4, 30)
+    np.testing.assert_allclose(fit.covariance(), formed.covariance(), rtol=1e-6, atol=1e-8)
+
+
+def test_every_correction_vanishes_with_the_noise() -> None:
+    rows = rows_of(8, 2, 700)
+    mean, moment = rows.mean(0)[None], second_moment(rows)
+    exact = fa.maximum_likelihood(rows, 2, 40)
+    clean = fa.proved(mean, moment, NONE, NONE, 2, 40)
+    np.testing.assert_allclose(clean.covariance(), exact.covariance(), rtol=1e-9, atol=1e-11)
+    np.testing.assert_array_equal(clean.mean, mean)
+    gaps = []
+    for sd in (1e-3, 1e-5, 1e-7):
+        noisy = fa.proved(mean, moment, NONE + sd, NONE, 2, 40)
+        gaps.append(np.abs(noisy.covariance() - exact.covariance()).max())
+    assert gaps[0] > gaps[1] > gaps[2]
+    assert gaps[2] < 1e-6
+
+
+def test_em_never_lowers_the_likelihood() -> None:
+    rows = rows_of(9, 3, 300)
+    centred = rows - rows.mean(0)
+    begin, moment = fa.start(1, 3, 9, 4.0, 0), second_moment(centred)
+    seen = [
+        fa.log_density(fa.published(moment, begin, steps, "exact"), centred)[0]
+        for steps in range(1, 15)
+    ]
+    assert np.all(np.diff(seen) >= -1e-10)
+
+
+def test_one_published_step_is_the_printed_formula() -> None:
+    """W_new = L B (G + B'LB)^-1 and Psi_new = diag(L - W B'L), with W before or after the step."""
+    rows = rows_of(7, 2, 400)
+    moment, begin = second_moment(rows), fa.start(1, 2, 7, 3.0, 5)
+    big_l, w, psi = moment[0], begin.loadings[0], begin.noise_variance[0]
+    g = np.linalg.inv(np.eye(2) + w.T @ np.diag(1 / psi) @ w)
+    b = np.diag(1 / psi) @ w @ g
+    after = big_l @ b @ np.linalg.inv(g + b.T @ big_l @ b)
+    for how, used in (("paper", w), ("exact", after)):
+        fit = fa.published(moment, begin, 1, how)  # type: ignore[arg-type]
+        np.testing.assert_allclose(fit.loadings[0], after, rtol=1e-9)
+        variance = np.diag(big_l - used @ b.T @ big_l)
+        floor = 1e-6 * np.trace(big_l) / 7
+        np.testing.assert_allclose(fit.noise_variance[0], np.maximum(variance, floor), rtol=1e-9)
+
+
+# --- whatever comes ------------------------------------------------------------------------------
+
+ANY = arrays(np.float64, (2, 4, 4), elements=st.floats(width=64))
+
+
+@settings(max_examples=60, deadline=None)
+@given(ANY, st.sampled_from(["paper", "exact"]))
+def test_published_gives_valid_parameters_whatever_comes(matrix: np.ndarray, how: str) -> None:
+    with np.errstate(all="ignore"):
+        fit = fa.published(matrix, fa.start(2, 2, 4, 1.0, 0), 12, how)  # type: ignore[arg-type]
+    assert is_valid(fit)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ANY, st.floats(0, 1e6), st.booleans())
+def test_proved_gives_valid_parameters_whatever_comes(
+    matrix: np.ndarray, sd: float, bounded: bool
+) -> None:
+    radius = 1.0 if bounded else math.inf
+    level = np.full(2, sd)
+    with np.errstate(all="ignore"):
+        fit = fa.proved(matrix[:, 0], matrix, level, level, 2, 12, radius)
+    assert is_valid(fit)
+
+
+# --- what noise leaves visible -------------------------------------------------------------------
+
+
+def test_noise_alone_ends_at_its_edge() -> None:
+    dim = 300
+    largest = np.linalg.eigvalsh(isometric(1, dim, 0)[0])[-1]
+    assert largest == pytest.approx(fa.noise_edge(1.0, dim), rel=0.05)
+    # a triangle copied over, with deviation 1 everywhere, ends sqrt 2 times farther out
+    draw = np.triu(np.random.default_rng(1).normal(size=(dim, dim)))
+    copied = np.linalg.eigvalsh(draw + np.triu(draw, 1).T)[-1]
+    assert copied > 1.3 * fa.noise_edge(1.0, dim)
+
+
+@pytest.mark.parametrize("strength", [0.5, 2.0, 3.0])
+def test_a_factor_is_seen_if_it_is_above_the_threshold(strength: float) -> None:
+    dim, runs = 250, 4
+    true = np.random.default_rng(2).normal(size=dim)
+    true /= np.linalg.norm(true)
+    eigenvalue = strength * fa.least_visible(1.0, dim)
+    noisy = eigenvalue * np.outer(true, true) + isometric(runs, dim, 3)
+    values, vectors = np.linalg.eigh(noisy)
+    square = (vectors[:, :, -1] @ true) ** 2
+    promised = max(0.0, 1 - 1 / strength**2)
+    assert square.mean() == pytest.approx(promised, abs=0.1)
+    assert fa.detectable(eigenvalue, 1.0, dim) == (strength > 1)
+    drawn = fa._drawn_in(values, np.full(runs, fa.noise_edge(1.0, dim)))[:, -1]
+    assert drawn.mean() == pytest.approx(eigenvalue * promised, rel=0.2, abs=2.0)
+
+
+def test_four_hundred_faces_at_full_size_show_nothing_at_small_epsilon() -> None:
+    """The largest eigenvalue that rows of norm 1 can have is 1; the thresholds are above it."""
+    for sensitivity, threshold in ((math.sqrt(2) / 400, 1.485), (1 / 400, 1.05)):
+        sd = sensitivity / float(mu_of(0.3, 1e-4))
+        assert fa.least_visible(sd, 4096) == pytest.approx(threshold, abs=0.002)
+        assert not fa.detectable(1.0, sd, 4096)
+        assert sd > fa.most_noise(4096, 1.0)
+    assert fa.detectable(1.0, 0.999 * fa.most_noise(4096, 1.0), 4096)
+    assert not fa.detectable(1.0, 1.001 * fa.most_noise(4096, 1.0), 4096)
+
+
+def test_from_noise_alone_no_factor_is_read() -> None:
+    dim, runs = 60, 20
+    noise = 0.1 * isometric(runs, dim, 4)
+    zero = np.zeros((runs, dim))
+    fit = fa.proved(zero, noise, np.full(runs, 0.1), np.zeros(runs), 5, 10, 1.0)
+    seen = np.linalg.norm(fit.loadings, axis=1) > 0
+    assert seen[:, 1:].mean() < 0.05  # the first may pass the edge by a hair
+    raw = fa.published(noise, fa.start(runs, 5, dim, 1.0, 0), 10)
+    assert np.all(np.linalg.norm(raw.loadings, axis=1) > 0)  # as printed, all five are read
+
+
+def test_proved_is_better_than_published_at_the_same_release() -> None:
+    rows = rows_of(20, 2, 3000)
+    rows = (rows - rows.mean(0)) / 8.0
+    rows *= np.minimum(1, 1 / np.linalg.norm(rows, axis=1))[:, None]
+    runs, sd = 8, math.sqrt(2) / 3000 / float(mu_of(0.5, 1e-4))
+    noisy = second_moment(rows) + sd * isometric(runs, 20, 6)
+    ours = fa.proved(np.zeros((runs, 20)), noisy, np.full(runs, sd), np.zeros(runs), 2, 50, 1.0)
+    theirs = fa.published(noisy, fa.start(runs, 2, 20, 1.0, 0), 50, "exact")
+    assert np.all(fa.log_density(ours, rows) > fa.log_density(theirs, rows))
+
+
+def test_own_variances_are_told_apart_where_noise_hides_them_least() -> None:
+    dim, sd = 100, 0.04  # the edge is 0.57: no single eigenvalue shows
+    own = np.random.default_rng(9).uniform(0.7, 1.3, dim)
+    noisy = np.diag(own) + sd * isometric(1, dim, 10)
+    fit = fa.proved(np.zeros((1, dim)), noisy, np.full(1, sd), NONE, 2, 20)
+    np.testing.assert_allclose(fit.covariance()[0].diagonal(), own, atol=5 * sd)
+
+
+def test_the_largest_eigenpairs_are_those_of_the_whole_spectrum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dim = 300
+    rng = np.random.default_rng(7)
+    basis = np.linalg.qr(rng.normal(size=(dim, 6)))[0]
+    edge = fa.noise_edge(0.01, dim)
+    noisy = (basis * np.array([40, 8, 3, 1.5, 1.0, 0.65]) * edge) @ basis.T + 0.01 * isometric(
+        1, dim, 8
+    )
+    values, vectors = fa._largest(noisy[0], edge, 12)
+    exact, exactly = np.linalg.eigh(noisy[0])
+    np.testing.assert_allclose(values[:6], exact[:-7:-1], rtol=1e-4)
+    assert np.all(np.sum(vectors[:, :6] * exactly[:, :-7:-1], axis=0) ** 2 > 0.999)
+    sd, zero = np.full(1, 0.01), np.zeros((1, dim))
+    whole = fa.proved(zero, noisy, sd, NONE, 6, 20)
+    monkeypatch.setattr(fa, "FULL_SPECTRUM_DIM", 100)
+    largest = fa.proved(zero, noisy, sd, NONE, 6, 20)
+    assert fa.affinity(largest, whole)[0] > 0.999
+
+
+# --- what a fit says -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [5, 50])
+def test_log_density_is_that_of_the_normal_law(count: int) -> None:
+    from scipy.stats import multivariate_normal
+
+    fits = [a_model(9, 3, seed) for seed in range(3)]
+    batch = Factors(
+        *(
+            np.concatenate([getattr(f, n) for f in fits])
+            for n in ("mean", "loadings", "noise_variance")
+        )
+    )
+    rows = rows_of(9, 3, count, 9)
+    found = fa.log_density(batch, rows)
+    for run, covariance in enumerate(batch.covariance()):
+        law = multivariate_normal(batch.mean[run], covariance)
+        assert found[run] == pytest.approx(law.logpdf(rows).mean(), rel=1e-10)
+
+
+@pytest.mark.parametrize("count", [5, 50])
+def test_reconstruction_is_the_expected_factors_drawn(count: int) -> None:
+    fit, rows = a_model(9, 3), rows_of(9, 3, count, 9)
+    w, away = fit.loadings[0], rows - fit.mean[0]
+    expected = away @ np.linalg.inv(fit.covariance()[0]) @ w @ w.T + fit.mean[0]
+    drawn = fa.reconstruct(fit, rows)[0]
+    np.testing.assert_allclose(drawn, expected, rtol=1e-9, atol=1e-10)
+    error = fa.reconstruction_error(fit, rows)[0]
+    assert error == pytest.approx(np.mean((rows - drawn) ** 2), rel=1e-9)
+
+
+def test_samples_have_the_models_moments() -> None:
+    fit = a_model(5, 2)
+    rows = fa.sample(fit, 200_000, np.random.default_rng(0))
+    np.testing.assert_allclose(rows.mean(0), fit.mean[0], atol=0.02)
+    np.testing.assert_allclose(np.cov(rows.T), fit.covariance()[0], atol=0.05)
+
+
+# --- beside a reference --------------------------------------------------------------------------
+
+
+def test_order_sign_and_rotation_of_factors_do_not_matter() -> None:
+    reference = a_model(30, 4)
+    rng = np.random.default_rng(1)
+    turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    swap = np.eye(4)[[2, 0, 3, 1]] * np.array([1, -1, -1, 1.0])
+    for change, rotate in ((turn, True), (swap, True), (swap, False)):
+        moved = Factors(reference.mean, reference.loadings @ change, reference.noise_variance)
+        back = fa.align(moved, reference, rotate=rotate)
+        np.testing.assert_allclose(back.fit.loadings, reference.loadings, atol=1e-9)
+        np.testing.assert_allclose(back.cosines, 1.0)
+        np.testing.assert_allclose(back.fit.covariance(), moved.covariance())
+    assert fa.affinity(moved, reference)[0] == pytest.approx(1.0)
+
+
+def test_affinity_counts_only_what_was_found() -> None:
+    reference = a_model(30, 4)
+    half = reference.loadings * np.array([1.0, 1.0, 0.0, 0.0])
+    found = Factors(reference.mean, half, reference.noise_variance)
+    assert fa.affinity(found, reference)[0] == pytest.approx(0.5)
+    nothing = Factors(reference.mean, 0 * half, reference.noise_variance)
+    assert fa.affinity(nothing, reference)[0] == 0.0
+    others = np.random.default_rng(3).normal(size=(400, 30, 4))
+    chance = Factors(np.zeros((400, 30)), others, np.ones((400, 30)))
+    assert fa.affinity(chance, reference).mean() == pytest.approx(4 / 30, rel=0.1)
+
+
+# --- pictures ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("small", [pooling((8, 12), 4), dct((8, 12), 3), pooling((6, 6), 1)])
+def test_public_maps_of_pictures_have_orthonormal_rows(small: Pooling | Cosines) -> None:
+    pixels, numbers = math.prod(small.shape), math.prod(small.small)
+    matrix = small.shrink(np.eye(pixels)).T
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(numbers), atol=1e-12)
+    np.testing.assert_allclose(small.grow(np.eye(numbers)), matrix, atol=1e-12)
+    pictures = np.random.default_rng(0).normal(size=(2, 5, pixels))
+    shrunk = np.linalg.norm(small.shrink(pictures), axis=-1)
+    assert np.all(shrunk <= np.linalg.norm(pictures, axis=-1) * (1 + 1e-12))
+
+
+def test_a_map_that_does_not_fit_the_picture_is_refused() -> None:
+    with pytest.raises(InputError, match="pooling"):
+        pooling((64, 60), 8)
+    with pytest.raises(InputError, match="keep"):
+        dct((8, 12), 9)

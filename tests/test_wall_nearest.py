@@ -1,0 +1,247 @@
+"""Rows by nearest centre: the tree and the products say, to the last bit, what single rows say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dpcore.wall import nearest
+from dpcore.wall.clip import clip_to_ball
+from dpcore.wall.contributions import ClusterMoments
+from dpcore.wall.nearest import GRID_BITS, TREE_DIM, NearestRows
+
+ADJACENCIES = ("replace_one", "add_remove")
+
+
+def alone(row: np.ndarray, centres: np.ndarray) -> int:
+    """The centre of one row, one rounded operation after the other, in plain numbers."""
+    best, owner = -math.inf, 0
+    for k, centre in enumerate(centres.tolist()):
+        half = -0.5 * float(np.sum(np.square(centre)))
+        if not math.isfinite(half):
+            continue
+        score = row.tolist()[0] * centre[0]
+        for y, m in zip(row.tolist()[1:], centre[1:], strict=True):
+            score += y * m
+        if score + half > best:
+            best, owner = score + half, k
+    return owner
+
+
+def on_grid(rows: np.ndarray, radius: float) -> np.ndarray:
+    if math.isinf(radius):
+        return rows
+    step = 2.0 ** (math.ceil(math.log2(radius)) - GRID_BITS)
+    return np.trunc(rows / step) * step
+
+
+def row_by_row(rows: np.ndarray, centres: np.ndarray, radius: float = math.inf) -> np.ndarray:
+    """Counts and sums ``(B, K, 1 + d)``, sums without any rounding until the end."""
+    rows = on_grid(rows, radius)
+    out = np.zeros((*centres.shape[:2], 1 + rows.shape[1]))
+    for run, points in enumerate(centres):
+        owner = np.array([alone(row, points) for row in rows], dtype=int)
+        for k in range(len(points)):
+            mine = rows[owner == k]
+            out[run, k] = [len(mine), *(math.fsum(column) for column in mine.T)]
+    return out
+
+
+def lattice(count: int, dim: int, rng: np.random.Generator) -> np.ndarray:
+    """Many duplicates, and ties for centres on a lattice."""
+    return rng.integers(-2, 3, (count, dim)) / 4.0
+
+
+def on_a_line(count: int, dim: int, rng: np.random.Generator) -> np.ndarray:
+    return np.linspace(-0.9, 0.9, count)[:, None] * np.ones(dim) / math.sqrt(dim)
+
+
+def all_alike(count: int, dim: int, rng: np.random.Generator) -> np.ndarray:
+    return np.full((count, dim), 0.3)
+
+
+def spread(count: int, dim: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.uniform(-1, 1, (count, dim)) / math.sqrt(dim)
+
+
+def scales(count: int, dim: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.uniform(-1, 1, (count, dim)) * 10.0 ** rng.integers(-12, 0, (count, 1))
+
+
+KINDS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
+    "lattice": lattice,
+    "line": on_a_line,
+    "alike": all_alike,
+    "spread": spread,
+    "scales": scales,
+}
+SMALL = {
+    "LEAF": 2,
+    "ARITY": 3,
+    "TOP": 2,
+    "BLOCK_NUMBERS": 64,
+    "TREE_DIM": 5,
+}  # many levels with few rows
+
+
+def centres_for(kind: str, dim: int, components: int, rng: np.random.Generator) -> np.ndarray:
+    """Three runs: anywhere; on a lattice, so with ties; on rows, some of them equal."""
+    ties = rng.integers(-2, 3, (components, dim)) / 2.0
+    onto = KINDS[kind](components, dim, rng)
+    onto[components // 2 :] = onto[: components - components // 2]
+    return np.stack([rng.normal(size=(components, dim)), ties, onto])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dim", [1, 2, 3, 4, 5, 6, 9])
+@pytest.mark.parametrize("small", [True, False])
+def test_fast_sums_are_the_sums_over_rows(
+    kind: str, dim: int, small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a radius to the last bit; without one, up to rounding."""
+    for name, value in SMALL.items() if small else ():
+        monkeypatch.setattr(nearest, name, value)
+    rng = np.random.default_rng(dim)
+    for count, components in ((0, 3), (1, 1), (2, 5), (40, 1), (130, 4), (300, 11)):
+        rows = KINDS[kind](count, dim, rng)
+        centres = centres_for(kind, dim, components, rng)
+        found = NearestRows(rows, 1.3).sums(centres)
+        np.testing.assert_array_equal(found, row_by_row(rows, centres, 1.3))
+        found = NearestRows(rows).sums(centres)
+        np.testing.assert_allclose(found, row_by_row(rows, centres), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("dim", [2, 7])
+def test_many_rows_sum_as_single_rows_do(dim: int) -> None:
+    """Enough rows for several levels and blocks as they are used."""
+    rng = np.random.default_rng(3)
+    rows = np.concatenate([lattice(6_000, dim, rng), spread(6_000, dim, rng)])
+    centres = np.concatenate([centres_for("lattice", dim, 7, rng) for _ in range(8)])
+    expected = row_by_row(rows, centres[:3], 2.0)
+    np.testing.assert_array_equal(NearestRows(rows, 2.0).sums(centres)[:3], expected)
+
+
+@pytest.mark.parametrize("dim", [2, 7])
+def test_order_of_rows_threads_and_sizes_change_no_bit(
+    dim: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([lattice(500, dim, rng), spread(1500, dim, rng)])
+    centres = rng.normal(size=(5, 6, dim))
+    once = NearestRows(rows, 1.0).sums(centres)
+    shuffled = NearestRows(rows[rng.permutation(len(rows))], 1.0).sums(centres)
+    np.testing.assert_array_equal(shuffled, once)
+    np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres[3:4]), once[3:4])
+    for name, value in SMALL.items():
+        monkeypatch.setattr(nearest, name, value)
+        np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres), once)
+    monkeypatch.setattr("dpcore.wall.moments.os.cpu_count", lambda: 1)
+    np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres), once)
+
+
+HOSTILE = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e308, 5e-324])
+CELLS = HOSTILE | st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("dim", [1, 2, TREE_DIM + 1])
+@pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
+def test_one_row_changes_a_sum_by_what_it_adds_and_nothing_else(dim: int) -> None:
+    """Whatever the rows and centres: no row's centre depends on another row, to the last bit."""
+
+    @given(
+        arrays(float, (29, dim), elements=CELLS),
+        arrays(float, (2, 4, dim), elements=CELLS),
+        st.integers(0, 28),
+    )
+    @settings(max_examples=150, deadline=None)
+    def check(cells: np.ndarray, centres: np.ndarray, at: int) -> None:
+        rows = clip_to_ball(cells, 1.7)
+        shape = ClusterMoments(4, dim, 1.7, 1.0, 2.0)
+        before, after = rows[:-1], rows[:-1].copy()
+        after[at % 28] = rows[-1]
+        full = NearestRows(before, 1.7).sums(centres)
+        less = NearestRows(np.delete(before, at % 28, axis=0), 1.7).sums(centres)
+        other = NearestRows(after, 1.7).sums(centres)
+        own = [row_by_row(one[None], centres, 1.7) for one in (before[at % 28], rows[-1])]
+        np.testing.assert_array_equal(full - less, own[0])
+        np.testing.assert_array_equal(other - full, own[1] - own[0])
+        for change, adjacency in ((full - less, "add_remove"), (other - full, "replace_one")):
+            counts = change[..., 0] / shape.unit("counts")
+            sums = (change[..., 1:] / shape.unit("sums")).reshape(2, -1)
+            both = np.concatenate([counts, sums], axis=1)
+            assert np.all(np.linalg.norm(both, axis=1) <= shape.diameter(adjacency))
+            l1 = sum(shape.block_l1_diameter(block, adjacency) for block in shape.blocks)
+            assert np.all(np.abs(both).sum(axis=1) <= l1)
+
+    check()
+
+
+@pytest.mark.parametrize("dim", [2, TREE_DIM + 1])
+def test_centres_that_are_undefined_attract_nobody(dim: int) -> None:
+    rows = spread(500, dim, np.random.default_rng(0))
+    for bad in (math.nan, math.inf, -math.inf, 1e200):
+        centres = np.full((2, 3, dim), bad)
+        centres[0, 2], centres[0, 1, 1:] = 0.1, 0.0
+        counts = NearestRows(rows, 1.0).sums(centres)[..., 0]
+        np.testing.assert_array_equal(counts, [[0, 0, 500], [500, 0, 0]])
+
+
+def test_equal_centres_and_ties_go_to_the_first() -> None:
+    rows = np.stack([np.zeros(100), np.linspace(-1, 1, 100)], axis=1) / 2
+    centres = np.array([[[1.0, 0.0], [-1.0, 0.0], [1.0, 0.0]]])
+    np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres)[0, :, 0], [100, 0, 0])
+
+
+def test_cutting_to_the_grid_makes_no_row_longer() -> None:
+    rows = clip_to_ball(np.random.default_rng(0).normal(size=(1000, 3)), 0.3)
+    kept = NearestRows(rows, 0.3)._rows.T
+    order = np.lexsort(kept.T), np.lexsort(on_grid(rows, 0.3).T)
+    np.testing.assert_array_equal(kept[order[0]], on_grid(rows, 0.3)[order[1]])
+    assert np.all(np.abs(on_grid(rows, 0.3)) <= np.abs(rows))
+    assert np.abs(on_grid(rows, 0.3) - rows).max() < 0.5 * 2.0**-GRID_BITS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dim", [1, 2, 4, 8])
+def test_squared_distances_are_those_of_the_rows(kind: str, dim: int) -> None:
+    rng = np.random.default_rng(dim)
+    for count, components in ((1, 1), (50, 3), (2000, 6)):
+        rows = KINDS[kind](count, dim, rng)
+        centres = centres_for(kind, dim, components, rng)
+        apart = ((rows[None, :, None] - centres[:, None]) ** 2).sum(axis=-1)
+        found = NearestRows(rows).squared_distance(centres)
+        np.testing.assert_allclose(found, apart.min(axis=2).sum(axis=1), rtol=1e-10, atol=1e-28)
+
+
+def test_tight_groups_far_from_the_origin_keep_their_small_distances() -> None:
+    """A difference of large sums would lose them."""
+    centres = np.array([[[0.7, 0.7], [-0.7, 0.3]]])
+    rows = np.repeat(centres[0], 1000, axis=0) + 2.0**-30
+    found = NearestRows(rows).squared_distance(centres)
+    np.testing.assert_allclose(found, 2000 * 2 * 2.0**-60, rtol=1e-5)
+
+
+def test_a_border_costs_what_it_is_long() -> None:
+    """Of many rows few are looked at one by one, and each is counted once."""
+    rows = NearestRows(np.random.default_rng(0).uniform(-1, 1, (200_000, 2)), 2.0)
+    centres = np.random.default_rng(1).uniform(-1, 1, (1, 8, 2))
+    rivals = nearest._Rivals.of(centres, 1.0)
+    parts = list(rows._parts(rivals, slice(None)))
+    single = sum(len(part.owner) for part in parts if part.level is None)
+    boxed = sum(rows._levels[p.level].count[p.which].sum() for p in parts if p.level is not None)
+    assert single + boxed == 200_000
+    assert single < 20_000
+
+
+def test_rows_are_not_shown_and_centres_of_a_wrong_shape_are_refused() -> None:
+    rows = NearestRows(np.full((40, 2), 0.123), 1.0)
+    assert "0.12" not in repr(rows)
+    for shape in ((3, 2), (1, 3, 1), (1, 0, 2), (1, 3, 3)):
+        with pytest.raises(ValueError, match="shape"):
+            rows.sums(np.zeros(shape))
