@@ -14,9 +14,11 @@ from app.components import guarantee_details
 from app.compute import Data, Desk, Study
 from app.exports import command, notebook, script, upload_command
 from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario, opening
-from app.state import bind, change, on_choice
+from app.state import bind, change, current, on_choice
 from dpcore.datasets.catalogue import find
 from dpcore.datasets.load import load
+from dpcore.evaluation.factors import sight
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.scene import Scene
 from dpcore.models.gmm import Mixture
 
@@ -51,9 +53,27 @@ def window(scenario: Scenario, data: Data) -> tuple[Mixture, Array | None]:
     return best, rows if len(rows) == data.rows else None
 
 
+def image(data: Data) -> tuple[int, int] | None:
+    """Height and width, where rows are pictures."""
+    shape = data.schema.image
+    return None if shape is None else (shape.height, shape.width)
+
+
+def marks(scenario: Scenario, data: Data, found: Study) -> tuple[tuple[float, str], ...]:
+    """The epsilons from which something can be seen at all, for a proved factor analysis."""
+    if scenario.model != "fa" or RECIPES[scenario.method].mode == "paper" or data.rows is None:
+        return ()
+    known = sight(
+        scenario.setting(data.secret), data.public, data.rows, found.references.converged
+    )
+    shown = [(known.any_data, "below, no factor of any data shows")]
+    shown += [(one, f"factor {k}") for k, one in enumerate(known.each, start=1)]
+    return tuple((epsilon, label) for epsilon, label in shown if np.isfinite(epsilon))
+
+
 def _bundled(name: str) -> Data:
     known = find(name)
-    table = load(known.path)
+    table = load(f"bundled:{name}")
     return Data(name, known.title, table, known.schema, known.provenance, known.rows)
 
 
@@ -70,16 +90,33 @@ def provenance(data: Data) -> str:
 
 
 def on_data(name: str) -> None:
-    """Another table: begin with the groups and steps that suit it."""
+    """Another table: begin with the model, parts and steps that suit it."""
     first = opening(name)
     change(
         data=name,
+        model=first.model,
         components=first.components,
         iterations=first.iterations,
         covariance=first.covariance,
         x=0,
         y=1,
         without=False,
+    )
+
+
+def on_model(chosen: tuple[str, int]) -> None:
+    """Another model begins as suits the table; another number of parts changes nothing else."""
+    model, parts = chosen
+    scenario = current()
+    if model == scenario.model:
+        change(components=parts)
+        return
+    first = opening(scenario.data, model)
+    change(
+        model=model,
+        components=parts,
+        iterations=first.iterations,
+        covariance=first.covariance,
     )
 
 
@@ -110,12 +147,12 @@ def watch(scenario: Scenario, data: Data, found: Study) -> None:
 
 def loss_split(found: Study) -> tuple[str, ...]:
     """What the private fit loses against the exact one, and to what."""
-    known = found.references
+    known, worth = found.references, yardstick(found.grid.model).wording.worth
     steps = known.converged_utility - known.own_steps_utility
     clipping = known.own_steps_utility - known.clipped_utility
     noise = known.clipped_utility - np.median(found.grid.utility, axis=1)
     return tuple(
-        "Lost against the exact fit, in log-likelihood per row: "
+        f"Lost against the exact fit, in {worth}: "
         f"{steps:.2f} to stopping early, {clipping:.2f} to clipping, {lost:.2f} to noise."
         if np.isfinite(lost)
         else ""
@@ -129,7 +166,7 @@ def more_settings(scenario: Scenario, data: Data) -> None:
     with st.popover("More settings", width="stretch"):
         if scenario.data == GENERATED:
             _made(scenario)
-        if data.public.dim > 2:
+        if data.public.dim > 2 and scenario.model != "fa":
             names = list(data.public.names)
             left, right = st.columns(2)
             _choice(left, "x", "Across", range(len(names)), scenario.x, names.__getitem__)
@@ -163,10 +200,14 @@ def more_settings(scenario: Scenario, data: Data) -> None:
             50,
             1,
             "%d",
-            "Each one spends privacy. Fixed in advance: stopping when it looks good would leak.",
+            "They cost nothing here: the data is read once, before them."
+            if scenario.model == "fa"
+            else "Each one spends privacy. "
+            "Fixed in advance: stopping when it looks good would leak.",
         )
-        shapes = {"full": "tilted ellipses", "diag": "upright ellipses", "spherical": "circles"}
-        _choice(st, "covariance", "Shapes", shapes, scenario.covariance, shapes.__getitem__)
+        if scenario.model == "gmm":
+            shapes = {"full": "tilted ellipses", "diag": "upright ellipses", "spherical": "circles"}
+            _choice(st, "covariance", "Shapes", shapes, scenario.covariance, shapes.__getitem__)
         if not published:
             words = {
                 "replace_one": "one row is replaced",

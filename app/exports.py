@@ -29,21 +29,20 @@ def command(scenario: Scenario) -> str:
     if scenario.without:
         return "# One person is removed here: the script and the notebook do that, no command does."
     recipe = RECIPES[scenario.method]
+    own = scenario.setting().options()
     options = {
-        "components": scenario.components,
-        "iterations": scenario.iterations,
+        "factors" if scenario.model == "fa" else "components": own.pop("n_components"),
+        **own,
         "epsilon": _number(scenario.epsilon),
         "delta": _number(scenario.delta),
         "accountant": scenario.count_by,
         "mode": recipe.mode,
-        "combination": recipe.combination,
-        "covariance": scenario.covariance,
         "adjacency": scenario.adjacency,
         "rows-per-person": scenario.rows_per_person,
         "clip": _number(scenario.clip),
         "seed": scenario.noise,
     }
-    words = ["dpcore", "fit", "gmm", source]
+    words = ["dpcore", "fit", scenario.model, source]
     words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return shlex.join(words)
 
@@ -127,8 +126,10 @@ def _cells(scenario: Scenario) -> list[str]:
             "\n# without the person farthest from all others"
             f"\ntable = table.neighbour(loneliest_row(table), {scenario.adjacency!r})"
         )
+    options = scenario.setting().options()
+    own = "\n".join(f"    {name}={value!r}," for name, value in options.items())
     fit = f"""fit = dp.fit(
-    "gmm",
+    {scenario.model!r},
     table,
     privacy=dp.Privacy(
         epsilon={_number(scenario.epsilon)},
@@ -138,10 +139,7 @@ def _cells(scenario: Scenario) -> list[str]:
         mode={recipe.mode!r},
         rows_per_person={scenario.rows_per_person!r},
     ),
-    n_components={scenario.components!r},
-    iterations={scenario.iterations!r},
-    covariance={scenario.covariance!r},
-    combination={recipe.combination!r},
+{own}
     clip={_number(scenario.clip)},
     seed={scenario.noise!r},  # a rehearsal; leave the seed out for fresh noise
 )"""

@@ -19,23 +19,56 @@ from dpcore.evaluation.study import Setting
 UPLOAD, GENERATED = "upload", "generated"
 
 
+METHODS = ("exact", "zcdp", "ma", "linear", "advanced")  # ways of counting, in the order shown
+MAX_COMPONENTS = 10
+MODELS = {  # name -> its parts, one and many, and the fewest of them
+    "gmm": ("One Gaussian", "Gaussian mixture, {} groups", 1),
+    "kmeans": ("k-means, 1 centre", "k-means, {} centres", 2),
+    "fa": ("Factor analysis, 1 factor", "Factor analysis, {} factors", 1),
+}
+
+
 @dataclass(frozen=True)
 class Recipe:
-    """A named way of fitting: what a reader picks as *Method*."""
+    """A named way of fitting: what a reader picks as *Method*.
+
+    models: those it is for. ways: how its cost can be counted.
+    """
 
     title: str
     badge: str
     mode: str
+    models: tuple[str, ...]
+    ways: tuple[str, ...] = METHODS
     combination: str = "GGG"
+    algorithm: str = "proved"
 
 
+# No paper claims anything by exact counting.
 RECIPES = {
-    "recommended": Recipe("Recommended", "proved", "proved"),
-    "dpem_gaussian": Recipe("DP-EM with Gaussian noise", "as published", "paper", "GGG"),
-    "dpem_laplace": Recipe("DP-EM with Laplace and Gaussian noise", "as published", "paper", "LLG"),
-}
-METHODS = ("exact", "zcdp", "ma", "linear", "advanced")  # ways of counting, in the order shown
-MAX_COMPONENTS = 10
+    "recommended": Recipe("Recommended", "proved", "proved", tuple(MODELS)),
+    "dpem_gaussian": Recipe(
+        "DP-EM with Gaussian noise", "as published", "paper", ("gmm",), METHODS[1:]
+    ),
+    "dpem_laplace": Recipe(
+        "DP-EM with Laplace and Gaussian noise", "as published", "paper", ("gmm",), METHODS[1:],
+        combination="LLG",
+    ),
+    "dplloyd": Recipe(
+        "DPLloyd", "as published", "paper", ("kmeans",), ("linear", "zcdp"), algorithm="dplloyd"
+    ),
+    "dpem_kmeans": Recipe(
+        "DP-EM's k-means", "as published", "paper", ("kmeans",), ("zcdp", "linear"),
+        algorithm="paper",
+    ),
+    "dpem_kmeans_paid": Recipe(
+        "DP-EM's k-means, its counts paid for", "proved", "proved", ("kmeans",), METHODS[1:],
+        algorithm="paper",
+    ),
+    "dpem_factors": Recipe(
+        "DP-EM's factor analysis", "as published", "paper", ("fa",), ("linear",)
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,6 +76,7 @@ class Scenario:
     """The choices. Defaults are those of the first screen."""
 
     data: str = "three_groups"
+    model: str = "gmm"
     components: int = 3
     method: str = "recommended"
     count_by: str = "exact"
@@ -64,11 +98,13 @@ class Scenario:
         """The study's setting; methods that a recipe cannot count by fall back to one it can."""
         recipe = RECIPES[self.method]
         return Setting(
+            model=self.model,
             components=self.components,
             iterations=self.iterations,
             covariance=self.covariance,
             mode=recipe.mode,
             combination=recipe.combination,
+            algorithm=recipe.algorithm,
             accountant=self.count_by,
             delta=self.delta,
             adjacency=self.adjacency,
@@ -79,12 +115,19 @@ class Scenario:
         )
 
     def methods(self) -> tuple[str, ...]:
-        """Ways of counting that the recipe has: no paper claims anything by exact counting."""
-        return tuple(m for m in METHODS if m != "exact" or RECIPES[self.method].mode == "proved")
+        """Ways of counting that the recipe has, the usual one first."""
+        return RECIPES[self.method].ways
+
+    def recipes(self) -> dict[str, Recipe]:
+        """The recipes of the model."""
+        return {name: recipe for name, recipe in RECIPES.items() if self.model in recipe.models}
 
     def as_query(self) -> dict[str, str]:
         """What differs from the table's opening, as it stands in a link."""
-        return differences(self, replace(opening(self.data), data=Scenario.data), _written)
+        first = opening(self.data)
+        if self.model != first.model:
+            first = replace(opening(self.data, self.model), model=first.model)
+        return differences(self, replace(first, data=Scenario.data), _written)
 
     def as_link(self) -> str:
         """The same as one string, for ``dpcore explore "..."``."""
@@ -123,17 +166,34 @@ class Made:
         return f"{self.rows}x{self.columns}x{self.groups}x{self.seed}"
 
 
-def opening(data: str) -> Scenario:
-    """The scenario with which a table opens: the groups, shapes and steps that suit it."""
+def opening(data: str, model: str | None = None) -> Scenario:
+    """The scenario with which a table opens: the model, parts, shapes and steps that suit it.
+
+    model: one that the reader wants [the table's own].
+    """
     known = next((table for table in bundled() if table.name == data), None)
-    if known is None:
-        return Scenario(data=data)
+    suits = () if known is None else known.openings
+    first = next((one for one in suits if model in (None, one.model)), None)
+    if first is None:
+        chosen = model or Scenario.model
+        return Scenario(data=data, model=chosen, iterations=20 if chosen == "fa" else 5)
     return Scenario(
         data=data,
-        components=known.components,
-        iterations=known.iterations,
-        covariance=known.covariance,
+        model=first.model,
+        components=first.components,
+        iterations=first.iterations,
+        covariance=first.covariance,
     )
+
+
+def model_title(model: str, parts: int) -> str:
+    """A model with its number of parts, in the words of the screen.
+
+    >>> model_title("kmeans", 4), model_title("gmm", 1)
+    ('k-means, 4 centres', 'One Gaussian')
+    """
+    one, many, _ = MODELS[model]
+    return one if parts == 1 else many.format(parts)
 
 
 def method_title(name: str) -> str:
@@ -143,10 +203,13 @@ def method_title(name: str) -> str:
 
 def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scenario:
     """The scenario of a link; a word that is not understood leaves the default in place."""
-    data = query.get("data", Scenario.data)
-    scenario = opening(data if _allowed("data", data, data_names) else Scenario.data)
+    data, model = query.get("data", Scenario.data), query.get("model")
+    scenario = opening(
+        data if _allowed("data", data, data_names) else Scenario.data,
+        model if model in MODELS else None,
+    )
     for field in fields(Scenario):
-        if field.name in query and field.name != "data":
+        if field.name in query and field.name not in ("data", "model"):
             value = _read(field.name, getattr(scenario, field.name), query[field.name])
             if value is not None and _allowed(field.name, value, data_names):
                 scenario = replace(scenario, **{field.name: value})
@@ -155,6 +218,11 @@ def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scena
 
 def sane(scenario: Scenario) -> Scenario:
     """The scenario with choices that cannot stand together brought in line."""
+    if scenario.method not in scenario.recipes():
+        scenario = replace(scenario, method="recommended")
+    least = MODELS[scenario.model][2]
+    if scenario.components < least:
+        scenario = replace(scenario, components=least)
     methods = scenario.methods()
     if scenario.count_by not in methods:
         scenario = replace(scenario, count_by=methods[0])

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import base64
+import json
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation.study import EPSILONS, Setting
-from dpcore.figures.mixture import study_scene
+from dpcore.errors import InputError
+from dpcore.evaluation.study import EPSILONS, BudgetGrid, Curves, References, Setting
+from dpcore.evaluation.yardstick import yardstick
+from dpcore.figures.basemap import angle, is_map
+from dpcore.figures.budget import Words, budget_scene, study_scene
+from dpcore.figures.cells import borders
+from dpcore.figures.heat import Heat, tones
 from dpcore.figures.plotly import outline, scene_figure
-from dpcore.figures.scene import Ellipses, Points, Scene
+from dpcore.figures.scene import (
+    Axis,
+    Curve,
+    Ellipses,
+    Mark,
+    Panel,
+    Points,
+    Scene,
+    Spots,
+    at_step,
+    layer_dict,
+)
+from dpcore.models.factors import Factors
+from dpcore.models.kmeans import Centres
+from dpcore.registry import MODELS, PORTRAITS
+from dpcore.wall.clip import PublicFrame
+
+STEPS, DRAWS = len(EPSILONS), 13
+BUDGETS = np.array(EPSILONS)
+OUT_OF_REACH = 3  # the first budgets of the made-up grids have no fit
 
 
 @pytest.fixture(scope="module")
@@ -18,12 +47,113 @@ def scene() -> Scene:
     return study_scene(dp.study(table, Setting(components=2), methods=("zcdp",), draws=3))
 
 
+def frame(names: tuple[str, ...], units: tuple[str | None, ...], spread: Any) -> PublicFrame:
+    half = np.broadcast_to(np.asarray(spread, dtype=float), (len(names),)).copy()
+    return PublicFrame(names, units, np.zeros(len(names)), half, len(names) ** 0.5, False)
+
+
+MAP = frame(("longitude", "latitude"), ("degrees east", "degrees north"), (180.0, 90.0))
+
+
+def made_up(model: str, exact: Any, fits: Any, public: PublicFrame, **more: Any) -> Scene:
+    """The scene of a grid of budgets whose fits and utilities are made up."""
+    utility = np.tile((1 / (1 + 0.4 / BUDGETS))[:, None], (1, DRAWS))
+    noise = 5.0 / BUDGETS
+    noise[:OUT_OF_REACH] = utility[:OUT_OF_REACH] = np.nan
+    nothing = (None,) * STEPS
+    grid = BudgetGrid(
+        model,
+        EPSILONS,
+        fits,
+        np.ones((STEPS, DRAWS, 1), bool),
+        utility,
+        noise,
+        nothing,
+        nothing,
+        nothing,
+        public,
+    )
+    curves = Curves({"exact": utility[:, 0]}, {"exact": BUDGETS}, np.full(STEPS, 0.1))
+    words = Words(("",) * STEPS, {}, unit="household")
+    return budget_scene(
+        grid, References(exact, 1.0, 0.98, 0.95, 0.2, 0.0, 0.0), curves, words, **more
+    )
+
+
+def centres_scene(public: PublicFrame = MAP, count: int = 5, **more: Any) -> Scene:
+    rng = np.random.default_rng(3)
+    exact = rng.uniform(-0.7, 0.7, (1, count, public.dim))
+    far = rng.normal(size=(1, DRAWS, count, public.dim)) * 0.02
+    private = np.clip(exact + far / BUDGETS[:, None, None, None], -1.0, 1.0)
+    private[:OUT_OF_REACH] = np.nan
+    shares = np.arange(1.0, count + 1) / np.arange(1.0, count + 1).sum()
+    fits = Centres(private, np.tile(shares, (STEPS, DRAWS, 1)))
+    return made_up("kmeans", Centres(exact, shares[None]), fits, public, **more)
+
+
+def factors_scene(public: PublicFrame, count: int = 3, noise: float = 0.02, **more: Any) -> Scene:
+    rng = np.random.default_rng(4)
+    exact = rng.normal(size=(1, public.dim, count)) * 0.1
+    private = exact + noise * rng.normal(size=exact.shape) / BUDGETS[:, None, None]
+    private[:OUT_OF_REACH] = np.nan
+    ones = np.ones((1, public.dim))
+    fits = Factors(
+        np.zeros((STEPS, 1, public.dim)), private[:, None], np.ones((STEPS, 1, public.dim))
+    )
+    return made_up("fa", Factors(0 * ones, exact, ones), fits, public, **more)
+
+
+WINE = frame(("alcohol", "ash", "hue", "proline"), ("%", None, None, "mg/l"), (5.0, 1.0, 2.0, 900))
+PIXELS = frame(tuple(f"p{i}" for i in range(24)), ("grey level",) * 24, 128.0)
+
+
+def layers(scene: Scene, panel: int, kind: type) -> list[Any]:
+    return [layer for layer in scene.panels[panel].layers if isinstance(layer, kind)]
+
+
+# ---------------------------------------------------------------- any model
+
+
 def test_a_study_shows_exact_private_and_curve_and_no_row(scene: Scene) -> None:
     assert [panel.id for panel in scene.panels] == ["exact", "private", "curve"]
     assert scene.steps == EPSILONS
     assert scene.steps[scene.step] == 1.0
-    layers = [layer for panel in scene.panels for layer in panel.layers]
-    assert not any(isinstance(layer, Points) for layer in layers)
+    drawn = [layer for panel in scene.panels for layer in panel.layers]
+    assert not any(isinstance(layer, Points) for layer in drawn)
+
+
+def test_every_model_has_a_portrait() -> None:
+    assert set(PORTRAITS) == set(MODELS)
+
+
+@pytest.mark.parametrize(("model", "drawn"), [("gmm", Ellipses), ("kmeans", Spots), ("fa", Heat)])
+def test_a_study_of_any_model_is_a_figure(model: str, drawn: type) -> None:
+    table = dp.load("bundled:rare_person")
+    components = 1 if model == "fa" else 2
+    found = dp.study(table, Setting(model=model, components=components), draws=2)
+    shown = study_scene(found)
+    assert layers(shown, 0, drawn)
+    assert layers(shown, 1, drawn)
+    wording = yardstick(model).wording
+    assert shown.panels[2].y.label == wording.utility.format(unit="person")
+    assert any(c.name == f"{wording.simplest}, private" for c in layers(shown, 2, Curve))
+    assert wording.worth in shown.panels[2].alt[shown.step]
+    assert dp.figure(found).layout.meta["curve"] == shown.panels[2].alt[shown.step]
+
+
+def test_the_curves_axis_names_who_one_row_is_about() -> None:
+    assert factors_scene(WINE).panels[2].y.label == "log-likelihood per household"
+
+
+def test_marks_off_the_axis_are_told_at_its_end() -> None:
+    def drawn(*marks: tuple[float, str]) -> list[tuple[float, str]]:
+        return [(m.x, m.label) for m in layers(centres_scene(marks=marks), 2, Mark)]
+
+    end = max(EPSILONS)
+    assert drawn((0.5, "one"), (3.0, "two")) == [(0.5, "one"), (3.0, "two")]
+    assert drawn((0.5, "one"), (37.0, "two")) == [(0.5, "one"), (end, "two: beyond, at ε = 37")]
+    assert drawn((25.0, "one"), (37.0, "two")) == [(end, "one to two: beyond ε = 20")]
+    assert drawn((0.001, "one")) == []
 
 
 def test_another_step_is_the_same_picture(scene: Scene) -> None:
@@ -33,21 +163,279 @@ def test_another_step_is_the_same_picture(scene: Scene) -> None:
     assert (other["step"], other["thumb"]) == (3, 3)
 
 
-def test_every_frame_of_the_plotly_figure_is_a_step(scene: Scene) -> None:
-    fig = scene_figure(scene)
-    assert [frame.name for frame in fig.frames] == list(scene.step_labels)
-    assert {len(frame.data) for frame in fig.frames} == {len(fig.data)}
+def test_what_moves_is_drawn_anew_and_nothing_else() -> None:
+    one, two = [1.0, 2.0], [[1.0, 2.0], [3.0, 4.0]]
+    assert not layer_dict(Points(one, one))["moves"]
+    assert layer_dict(Points(two, two))["moves"]
+    assert not layer_dict(Spots([one], [one], ("a", "b")))["moves"]
+    assert layer_dict(Spots(one, two, ("a", "b")))["moves"]
+    still = np.zeros((1, 2, 3, 3))
+    assert not layer_dict(Heat(still, 1.0, "", ("a", "b")))["moves"]
+    assert layer_dict(Heat(still, 1.0, "", ("a", "b"), notes=(("1", "2"), ("3", "4"))))["moves"]
+
+
+# ---------------------------------------------------------------- centres
+
+
+def test_borders_are_where_two_centres_are_nearest_and_no_third_is_nearer() -> None:
+    rng = np.random.default_rng(0)
+    centres = rng.uniform(-0.9, 0.9, (4, 9, 2))
+    for here, lines in zip(centres, borders(centres, (-1.0, 1.0, -1.0, 1.0)), strict=True):
+        ends = lines.reshape(-1, 3, 2)
+        assert np.isnan(ends[:, 2]).all()
+        start, stop = ends[~np.isnan(ends[:, 0, 0]), :2].swapaxes(0, 1)
+        for share in (0.0, 0.3, 1.0):
+            points = start + share * (stop - start)
+            distances = np.sort(np.linalg.norm(points[:, None] - here, axis=-1), axis=1)
+            np.testing.assert_allclose(distances[:, 0], distances[:, 1], atol=1e-9)
+            assert np.abs(points).max() <= 1 + 1e-9
+
+
+def test_wherever_the_nearest_centre_changes_a_border_is_crossed() -> None:
+    rng = np.random.default_rng(1)
+    centres = rng.uniform(-0.9, 0.9, (1, 8, 2))
+    ends = borders(centres, (-1.0, 1.0, -1.0, 1.0))[0].reshape(-1, 3, 2)[:, :2]
+    start, way = ends[:, 0], ends[:, 1] - ends[:, 0]
+    x = np.linspace(-0.99, 0.99, 200)
+    gap = x[1] - x[0]
+    changes = 0
+    for y in x[::10]:
+        points = np.stack([x, np.full_like(x, y)], axis=1)
+        nearest = np.linalg.norm(points[:, None] - centres[0], axis=-1).argmin(axis=1)
+        for i in np.flatnonzero(np.diff(nearest)):
+            share = np.clip(((points[i] - start) * way).sum(1) / (way**2).sum(1), 0.0, 1.0)
+            assert np.linalg.norm(start + share[:, None] * way - points[i], axis=1).min() <= gap
+            changes += 1
+    assert changes > 30
+
+
+def test_odd_centres_have_no_border_between_them() -> None:
+    window = (-1.0, 1.0, -1.0, 1.0)
+    assert np.isnan(borders(np.zeros((1, 2, 2)), window)).all()
+    assert np.isnan(borders(np.full((1, 3, 2), np.nan), window)).all()
+    assert borders(np.zeros((2, 1, 2)), window).shape == (2, 0, 2)
+
+
+def test_cells_are_those_of_unit_coordinates() -> None:
+    """Rows are nearest in unit coordinates, so borders are bisectors there, not in own units."""
+    exact = Centres(np.array([[[-0.5, -0.5], [0.5, 0.5]]]), np.full((1, 2), 0.5))
+    fits = Centres(np.tile(exact.centres, (STEPS, DRAWS, 1, 1)), np.full((STEPS, DRAWS, 2), 0.5))
+    line = next(
+        c for c in layers(made_up("kmeans", exact, fits, MAP), 0, Curve) if np.ndim(c.x) == 2
+    )
+    ends = np.stack([np.asarray(line.x)[0, :2] / 180.0, np.asarray(line.y)[0, :2] / 90.0])
+    np.testing.assert_allclose(ends.sum(axis=0), 0.0, atol=1e-9)
+
+
+def test_centres_are_drawn_with_borders_ghosts_and_rows() -> None:
+    shown = centres_scene(rows=np.array([[10.0, 20.0]]))
+    assert [layer.name for layer in layers(shown, 0, Points)] == ["household"]
+    ghosts = layers(shown, 1, Points)
+    assert [np.shape(layer.x) for layer in ghosts] == [(STEPS, DRAWS - 1)] * 5
+    exact, bold = layers(shown, 0, Spots)[0], layers(shown, 1, Spots)[0]
+    assert (exact.colours, exact.names) == (bold.colours, bold.names)
+    assert np.shape(bold.x) == (STEPS, 5)
+    moving = [c for c in layers(shown, 1, Curve) if np.ndim(c.x) == 2 and len(c.x) == STEPS]
+    assert len(moving) == 1
+
+
+def test_the_bold_centres_are_those_of_the_first_draw() -> None:
+    places = np.full((STEPS, DRAWS, 2, 2), 0.3)
+    places[:, 0] = 0.1
+    shares = np.full((STEPS, DRAWS, 2), 0.5)
+    shown = made_up("kmeans", Centres(places[0, :1], shares[0, :1]), Centres(places, shares), MAP)
+    np.testing.assert_allclose(layers(shown, 1, Spots)[0].x, 18.0)
+    np.testing.assert_allclose([ghost.x for ghost in layers(shown, 1, Points)], 54.0)
+
+
+def test_centres_of_three_columns_or_too_many_have_no_borders() -> None:
+    three = frame(("a", "b", "c"), (None, None, None), 1.0)
+    for shown in (centres_scene(three), centres_scene(count=11)):
+        assert not [c for c in layers(shown, 1, Curve) if np.ndim(c.x) == 2]
+        assert layers(shown, 1, Spots)
+
+
+def test_a_clipping_that_cuts_is_a_ring_on_both_panels() -> None:
+    panels = centres_scene(clip=0.5).as_dict()["panels"]
+    kinds = [[layer["kind"] for layer in panel["layers"]] for panel in panels]
+    assert ["ring" in found for found in kinds] == [True, True, False]
+
+
+def test_centres_say_where_they_are_and_how_many_rows_they_have() -> None:
+    shown = centres_scene()
+    spots = layers(shown, 1, Spots)[0]
+    x, y = np.asarray(spots.x)[40, 1], np.asarray(spots.y)[40, 1]
+    alt = shown.panels[1].alt[40]
+    assert alt.startswith("Private fit at epsilon 5.00. centre 1 at longitude ")
+    found = alt.split("; ")[1]
+    assert found.endswith("13% of the rows")
+    words = found.replace(",", "").split()
+    assert float(words[4]) == pytest.approx(x, rel=0.006)
+    assert float(words[6]) == pytest.approx(y, rel=0.006)
+    assert shown.panels[1].alt[0].endswith("No fit at this budget.")
+
+
+# ---------------------------------------------------------------- the map
+
+LON, LAT = ("degrees east", "degrees north")
+
+
+@pytest.mark.parametrize(
+    ("names", "units", "spread", "expected"),
+    [
+        (("longitude", "latitude"), (LON, LAT), (180, 90), True),
+        (("x", "y"), (LON, LAT), (180, 90), True),
+        (("Lon", "LAT"), (None, "degrees"), (20, 10), True),
+        (("latitude", "longitude"), (None, None), (90, 180), True),
+        (("longitude", "latitude"), (None, None), (1800, 900), False),
+        (("longitude", "latitude"), ("km", "km"), (20, 20), False),
+        (("lat", "lon"), ("muscle, cm", "cm"), (20, 20), False),
+        (("longitude of home", "latitude of home"), (None, None), (20, 20), False),
+        (("longitude", "age"), (None, None), (180, 90), False),
+        (("longitude", "lng"), (None, None), (180, 90), False),
+        (("x", "y"), ("degrees", "degrees"), (20, 20), False),
+    ],
+)
+def test_only_what_is_surely_a_map_is_drawn_as_one(
+    names: Any, units: Any, spread: Any, expected: bool
+) -> None:
+    assert is_map(frame(names, units, spread), (0, 1)) is expected
+
+
+def test_places_lie_at_their_own_degrees_whichever_axis_has_the_longitude() -> None:
+    places = (("Nairobi", 36.82, -1.29), ("Cairo", 31.24, 30.04))
+    for pair, order in (((0, 1), (36.82, -1.29)), ((1, 0), (-1.29, 36.82))):
+        muted = layers(centres_scene(places=places, pair=pair), 0, Spots)[0]
+        assert muted.names == ("Nairobi", "Cairo")
+        assert (np.asarray(muted.x)[0], np.asarray(muted.y)[0]) == order
+    plain = frame(("a", "b"), (None, None), (180.0, 90.0))
+    assert len(layers(centres_scene(plain, places=places), 0, Spots)) == 1
+    assert angle(plain, 0) is None
+
+
+def test_the_graticule_is_at_round_degrees_inside_the_axes() -> None:
+    for axis in (centres_scene().panels[0].x, centres_scene().panels[0].y):
+        assert axis.ticks is not None
+        assert len(axis.ticks) >= 3
+        assert all(axis.range[0] <= tick <= axis.range[1] for tick in axis.ticks)
+        assert len({round(b - a, 6) for a, b in zip(axis.ticks, axis.ticks[1:], strict=False)}) == 1
+
+
+# ---------------------------------------------------------------- factors
+
+
+def test_loadings_stand_factor_by_factor_on_the_exact_fits_scale() -> None:
+    shown = factors_scene(WINE)
+    exact, private = layers(shown, 0, Heat)[0], layers(shown, 1, Heat)[0]
+    assert np.shape(exact.values) == (1, 3, 4, 1)
+    assert np.shape(private.values) == (STEPS, 3, 4, 1)
+    assert exact.rows == private.rows == WINE.names
+    assert exact.limit == private.limit == np.abs(exact.values).max()
+    assert exact.label == "loading (share of each column's half range)"
+
+
+def test_the_word_under_a_factor_is_its_cosine_with_the_exact_one() -> None:
+    shown = factors_scene(WINE)
+    exact, private = layers(shown, 0, Heat)[0], layers(shown, 1, Heat)[0]
+    for step in (10, 50):
+        one, two = np.asarray(exact.values)[0, 1].ravel(), np.asarray(private.values)[step, 1]
+        cosine = one @ two.ravel() / np.linalg.norm(one) / np.linalg.norm(two)
+        assert private.notes[step][1] == f"2 · cos {cosine:.2f}".replace("-", "−")
+        assert f"factor 2: cosine {cosine:.2f} with the exact one" in shown.panels[1].alt[step]
+    assert private.notes[0] == ("1", "2", "3")
+    assert shown.panels[1].alt[0].endswith("No fit at this budget.")
+
+
+def test_alt_text_names_the_columns_that_a_factor_moves_most() -> None:
+    shown = factors_scene(WINE)
+    first = np.asarray(layers(shown, 0, Heat)[0].values)[0, 0, :, 0]
+    most = WINE.names[int(np.abs(first).argmax())]
+    assert f"factor 1 moves {most} " in shown.panels[0].alt
+
+
+def test_pixels_become_images_in_their_own_unit() -> None:
+    shown = factors_scene(PIXELS, image=(4, 6))
+    exact = layers(shown, 0, Heat)[0]
+    table = layers(factors_scene(PIXELS), 0, Heat)[0]
+    assert np.shape(exact.values) == (1, 3, 4, 6)
+    np.testing.assert_array_equal(
+        np.reshape(exact.values, (3, 24)), np.reshape(table.values, (3, 24))
+    )
+    assert exact.label == "loading (grey level)"
+    assert exact.rows == ()
+    last = np.asarray(layers(shown, 1, Heat)[0].values)[-1]
+    np.testing.assert_allclose(last, np.asarray(exact.values)[0], atol=1.0)  # of 12 or so
+
+
+def test_large_images_are_averaged_until_a_browser_can_have_them_all() -> None:
+    large = frame(tuple(f"p{i}" for i in range(4096)), (None,) * 4096, 1.0)
+    shown = factors_scene(large, count=10, image=(64, 64))
+    exact, private = layers(shown, 0, Heat)[0], layers(shown, 1, Heat)[0]
+    assert np.shape(private.values) == (STEPS, 10, 16, 16)
+    assert len(json.dumps(layer_dict(private))) < 300_000
+    rng = np.random.default_rng(4)
+    first = (rng.normal(size=(1, 4096, 10)) * 0.1)[0, :, 0].reshape(64, 64)
+    assert np.asarray(exact.values)[0, 0, 1, 2] == pytest.approx(first[4:8, 8:12].mean())
+
+
+def test_of_many_columns_those_with_the_largest_loadings_are_drawn() -> None:
+    many = frame(tuple(f"column {i}" for i in range(80)), (None,) * 79 + ("kg",), 1.0)
+    heat = layers(factors_scene(many), 0, Heat)[0]
+    assert len(heat.rows) == 50
+    assert "largest 50 of 80 columns" in heat.label
+    loadings = (np.random.default_rng(4).normal(size=(1, 80, 3)) * 0.1)[0]
+    size = np.linalg.norm(loadings, axis=1)
+    assert set(heat.rows) == {f"column {i}" for i in np.argsort(-size)[:50]}
+
+
+def test_a_tone_is_the_value_to_a_254th_of_the_scale() -> None:
+    values = np.random.default_rng(0).uniform(-2.0, 2.0, (3, 2, 4, 5))
+    data = Heat(values, 2.0, "", ("a", "b")).as_dict()
+    cells = np.frombuffer(base64.b64decode(data["cells"]), np.uint8).reshape(data["shape"])
+    back = (cells.astype(float) - 128) / 127 * 2.0
+    assert np.abs(back - values).max() <= 2.0 / 254 + 1e-12
+    assert tones([0.0, np.nan, np.inf, -np.inf], 2.0).tolist() == [128, 0, 255, 1]
+
+
+def test_a_heat_layer_that_does_not_fit_is_refused() -> None:
+    values = np.zeros((2, 2, 3, 4))
+    for wrong in (
+        {"values": values[0]},
+        {"names": ("a",)},
+        {"limit": 0.0},
+        {"notes": ("one",)},
+        {"rows": ("r",)},
+    ):
+        with pytest.raises(InputError):
+            Heat(**({"values": values, "limit": 1.0, "label": "", "names": ("a", "b")} | wrong))
+    three = Panel(
+        "p", "", "", "", Axis("", (0, 1)), Axis("", (0, 1)), (Heat(values, 1.0, "", ("a", "b")),)
+    )
+    with pytest.raises(InputError, match="steps"):
+        Scene((1.0, 2.0, 3.0), ("1", "2", "3"), (three,))
+
+
+# ---------------------------------------------------------------- in Plotly
+
+
+@pytest.mark.parametrize("kind", ["gmm", "kmeans", "table", "images"])
+def test_every_frame_of_the_plotly_figure_is_a_step(kind: str, scene: Scene) -> None:
+    shown = {
+        "gmm": lambda: scene,
+        "kmeans": lambda: centres_scene(places=(("Cairo", 31.24, 30.04),), marks=((1.0, "m"),)),
+        "table": lambda: factors_scene(WINE),
+        "images": lambda: factors_scene(PIXELS, image=(4, 6)),
+    }[kind]()
+    fig = scene_figure(shown)
+    assert [drawn.name for drawn in fig.frames] == list(shown.step_labels)
+    assert {len(drawn.data) for drawn in fig.frames} == {len(fig.data)}
     assert fig.layout.xaxis3.type == "log"
     assert list(fig.layout.xaxis3.range) == pytest.approx(list(np.log10([0.05, 20.0])), abs=0.01)
 
 
 def test_plotly_draws_the_step_it_says(scene: Scene) -> None:
     step = 20
-    bold = next(
-        layer
-        for layer in scene.panels[1].layers
-        if isinstance(layer, Ellipses) and layer.style == "bold"
-    )
+    bold = next(layer for layer in layers(scene, 1, Ellipses) if layer.style == "bold")
     group = np.asarray(bold.params)[step, 0, 0]
     drawn = [
         np.stack([trace.x, trace.y], axis=1)[: len(outline(group, 1.0))]
@@ -57,8 +445,33 @@ def test_plotly_draws_the_step_it_says(scene: Scene) -> None:
     assert any(np.allclose(path, outline(group, 1.0)) for path in drawn)
 
 
+def test_plotly_draws_centres_where_they_are() -> None:
+    shown = centres_scene()
+    spots = layers(shown, 1, Spots)[0]
+    traces = scene_figure(shown).frames[30].data
+    drawn = [trace for trace in traces if trace.mode == "markers+text"][1]
+    np.testing.assert_array_equal(drawn.x, at_step(spots.x, 30, 1))
+    assert list(drawn.marker.symbol)[:4] == ["circle", "square", "diamond", "triangle-up"]
+
+
+def test_plotly_draws_images_the_right_way_up_and_redraws_them() -> None:
+    shown = factors_scene(PIXELS, image=(4, 6))
+    exact = np.asarray(layers(shown, 0, Heat)[0].values)[0, 0]
+    fig = scene_figure(shown)
+    board = next(trace for trace in fig.data if trace.type == "heatmap").z[::-1]
+    np.testing.assert_allclose(board[:4, :6], exact, rtol=1e-6)
+    assert fig.layout.sliders[0].steps[0].args[1]["frame"]["redraw"] is True
+
+
 def test_an_outline_is_where_the_density_says() -> None:
     covariance = np.array([[4.0, 1.5], [1.5, 2.0]])
     points = outline(np.array([1.0, -2.0, 4.0, 1.5, 2.0, 1.0]), 2.0) - [1.0, -2.0]
     distance = np.einsum("ni,ij,nj->n", points, np.linalg.inv(covariance), points)
     np.testing.assert_allclose(distance, 4.0)
+
+
+def test_spots_need_one_name_each() -> None:
+    with pytest.raises(InputError):
+        Spots([1.0, 2.0], [1.0, 2.0], ("a",))
+    with pytest.raises(InputError):
+        replace(Spots([1.0], [1.0], ("a",)), labels=("a", "b"))

@@ -709,9 +709,12 @@ def test_parts_of_a_split_are_disjoint_and_complete() -> None:
 
 
 def test_doors_offer_no_way_around_the_noise() -> None:
-    """The public names of a session: those that measure release, and they need noise."""
+    """The public names of a session: those that measure release, and they need noise.
+
+    One exhibits what a paper prints without noise, and says so in its ledger.
+    """
     public = {name for name in dir(doors.Session) if not name.startswith("_")}
-    measures = {"measure", "measure_nearest", "measure_squares"}
+    measures = {"measure", "measure_nearest", "measure_squares", "exhibit_nearest"}
     assert public == {"ledger", "private", "rows", "runs"} | measures
     for name in measures:
         asked = inspect.signature(getattr(doors.Session, name)).parameters

@@ -1,8 +1,6 @@
-// Draws a scene and follows a Streamlit slider while it is dragged: no round trip, no library.
-//
-// The scene (dpcore/figures/scene.py) already holds every step; this file only chooses a step and
-// draws it. It never interpolates between steps: what is on screen is a fit that exists.
-// All text goes into the page as text nodes, so nothing in a scene can become markup.
+// Draws a scene and follows a Streamlit slider while it is dragged: no round trip.
+// The scene (dpcore/figures/scene.py) holds every step; this file chooses one and never
+// interpolates. Text goes into the page as text nodes: nothing in a scene can become markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 const LIVE = Symbol("live");
@@ -10,23 +8,45 @@ const KEYS_SETTLE = 1500; // ms after a key on the slider during which the thumb
 const GAP = 16; // px between end labels of curves
 const MARGIN = { left: 62, right: 18, top: 10, bottom: 44 };
 
-// ---------------------------------------------------------------- small helpers
+// ---- small helpers
 
 const clamp = (v, lo, hi) => Math.min(Math.max(v, lo), hi);
-const finite = (v) => typeof v === "number" && Number.isFinite(v);
+const finite = Number.isFinite; // false for what is no number
 const at = (text, step) => (Array.isArray(text) ? text[step] : text) ?? "";
+
+function set(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return node;
+}
 
 /** Element with attributes and children; `ns` only for SVG. */
 function make(tag, attributes = {}, children = [], ns = null) {
   const node = ns ? document.createElementNS(ns, tag) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   node.append(...children);
-  return node;
+  return set(node, attributes);
 }
 const svg = (tag, attributes, children) => make(tag, attributes, children, SVG);
 
-function set(node, attributes) {
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+/** Puts a text at a place. */
+const place = (node, x, y, anchor = "start") => set(node, { x, y, "text-anchor": anchor });
+
+/** Follows a pointer that is down on an element until it lets go. */
+function follow(node, { pointerId }, move, drop) {
+  node.setPointerCapture(pointerId);
+  node.addEventListener("pointermove", move);
+  node.addEventListener("lostpointercapture", () => {
+    node.removeEventListener("pointermove", move);
+    drop();
+  }, { once: true });
+}
+
+/** A muted text. */
+const note = (words = "") => svg("text", { class: "dpl-note" }, [words]);
+
+/** Shows an element or not; tells which. */
+function shown(node, seen) {
+  node.style.display = seen ? "" : "none";
+  return seen;
 }
 
 /** A number for people: at most `digits` significant digits, no exponent in the usual range. */
@@ -58,14 +78,21 @@ function slice(array, step, depth) {
   return dimensions > depth ? array[array.length === 1 ? 0 : step] : array;
 }
 
+/** Numbers of a layer at a step: `[xs, ys]`. */
+const xy = (layer, step) => [slice(layer.x, step, 1), slice(layer.y, step, 1)];
+
+const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+
+const textsAt = (texts, step) => (Array.isArray(texts[0]) ? texts[step] : texts);
+
 /** CSS variable of a palette index. */
-const colour = (index) => `var(--dpl-c${index % 6})`;
+const colour = (index) => (index == null ? "var(--dpl-muted)" : `var(--dpl-c${index % 6})`);
 
 /** Mixed colours in the notation that every reader of SVG files knows. */
 const plain = (value) => value.replace(/color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)\)/g,
   (_, ...rgb) => `rgb(${rgb.slice(0, 3).map((v) => Math.round(255 * v)).join(", ")})`);
 
-// ---------------------------------------------------------------- axes
+// ---- axes
 
 const into = (axis, v) => (axis.log ? Math.log10(v) : v);
 const outof = (axis, t) => (axis.log ? 10 ** t : t);
@@ -82,7 +109,7 @@ function linearTicks(low, high, count) {
   return ticks;
 }
 
-/** Ticks in data units inside the visible range: nice steps, or 0.1 0.3 1 3 10 on a log axis. */
+/** Ticks inside the visible range: nice steps, or 0.1 0.3 1 3 10 on a log axis. */
 function ticksOf(axis, [low, high], count) {
   const lo = outof(axis, low);
   const hi = outof(axis, high);
@@ -98,88 +125,157 @@ function ticksOf(axis, [low, high], count) {
   return seen.length > 2 ? seen : linearTicks(lo, hi, count).filter((v) => v > 0);
 }
 
-// ---------------------------------------------------------------- shapes
-
-/** Path of the ellipse at `level` standard deviations, through the card's scales. */
-function ellipsePath(card, [mx, my, xx, xy, yy], level) {
-  const half = (xx + yy) / 2;
-  const spread = Math.hypot((xx - yy) / 2, xy);
-  const long = level * Math.sqrt(Math.max(half + spread, 0));
-  const short = level * Math.sqrt(Math.max(half - spread, 0));
-  const angle = 0.5 * Math.atan2(2 * xy, xx - yy);
-  const [c, s] = [Math.cos(angle), Math.sin(angle)];
-  let d = "";
-  // A polygon through the scales is right on every axis, also on logarithmic ones.
-  for (let i = 0; i < 48; i += 1) {
-    const u = long * Math.cos((i * Math.PI) / 24);
-    const v = short * Math.sin((i * Math.PI) / 24);
-    const x = card.px(mx + u * c - v * s);
-    const y = card.py(my + u * s + v * c);
-    if (finite(x) && finite(y)) d += `${d ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
-  }
-  return d && `${d}Z`;
-}
-
-/** Whether an ellipse reaches past the card's frame to both sides, or above and below it. */
-function covers(card, [mx, my, xx, , yy], level) {
-  const { x0, x1, y0, y1 } = card.frame;
-  const [dx, dy] = [level * Math.sqrt(xx), level * Math.sqrt(yy)];
-  const wide = card.px(mx - dx) < x0 && card.px(mx + dx) > x1;
-  return wide || (card.py(my + dy) < y0 && card.py(my - dy) > y1);
-}
+// ---- shapes
 
 /** Path through points, broken where a number is missing. */
 function linePath(card, xs, ys) {
   let d = "";
-  let pen = false;
-  for (let i = 0; i < xs.length; i += 1) {
-    const x = card.px(xs[i]);
-    const y = card.py(ys[i]);
-    pen = pen && finite(x) && finite(y);
-    if (finite(x) && finite(y)) {
-      d += `${pen ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
-      pen = true;
-    }
-  }
+  let pen = "M";
+  xs.forEach((v, i) => {
+    const [x, y] = [card.px(v), card.py(ys[i])];
+    const seen = finite(x) && finite(y);
+    if (seen) d += `${pen}${x.toFixed(1)} ${y.toFixed(1)}`;
+    pen = seen ? "L" : "M";
+  });
   return d;
 }
 
-// ---------------------------------------------------------------- layers
-// Each kind: build(card, layer, group) makes the elements once and returns draw(step).
-// rows(layer, step) gives the numbers of a step for the table and the CSV file.
+/** Path of the ellipse at `level` standard deviations: right on every axis, also on log ones. */
+function ellipsePath(card, [mx, my, xx, xy, yy], level) {
+  const across = level * Math.sqrt(Math.max(xx, 0));
+  const lean = across > 0 ? (level * level * xy) / across : 0;
+  const up = Math.sqrt(Math.max(level * level * yy - lean * lean, 0));
+  const turns = Array.from({ length: 48 }, (_, i) => (i * Math.PI) / 24);
+  const d = linePath(card, turns.map((t) => mx + across * Math.cos(t)),
+    turns.map((t) => my + lean * Math.cos(t) + up * Math.sin(t)));
+  return d && `${d}Z`;
+}
+
+/** Whether an ellipse reaches past the card's frame on two opposite sides. */
+function covers({ px, py, frame }, [mx, my, xx, , yy], level) {
+  const past = (scale, m, s, low, high) => scale(m - s) < low && scale(m + s) > high;
+  return past(px, mx, level * Math.sqrt(xx), frame.x0, frame.x1)
+    || past(py, my, -level * Math.sqrt(yy), frame.y0, frame.y1);
+}
+
+// ---- layers
+// Each kind: build(card, layer, group) makes the elements once and returns draw(step);
+// paint(card, layer, step, pen) draws on the canvas under them: one repaint, however much there is.
+// Tables and files get the columns that a layer names, or rows(layer, step).
 
 const LAYERS = {
   points: {
-    // Points live on a canvas: 2,000 of them cost one repaint and never slow the rest down.
-    build: (card, layer) => (step) => card.drawPoints(layer, step),
-    moves: (layer) => Array.isArray(layer.x[0]),
-    rows(layer, step) {
-      const [xs, ys] = [slice(layer.x, step, 1), slice(layer.y, step, 1)];
-      return xs.map((x, i) => ({ layer: "points", name: layer.name, item: i + 1, x, y: ys[i] }));
+    paint(card, layer, step, pen) {
+      const [xs, ys] = xy(layer, step);
+      pen.globalAlpha = layer.opacity;
+      pen.fillStyle = card.live.ink(layer.colour);
+      xs.forEach((x, i) => {
+        const [px, py] = [card.px(x), card.py(ys[i])];
+        if (!finite(px) || !finite(py)) return;
+        pen.beginPath();
+        pen.arc(px, py, 1.9, 0, 2 * Math.PI);
+        pen.fill();
+      });
     },
+  },
+
+  spots: {
+    // Muted dots stand still, and their labels make room for one another.
+    build(card, layer, group) {
+      const quiet = !layer.colours.length;
+      const { markers } = card.live.scene.palette;
+      const spots = layer.names.map((name, k) => {
+        const index = layer.colours[k];
+        const d = markers[index ?? 0];
+        const kind = quiet ? "dpl-place" : "dpl-spot";
+        const mark = svg("path", { class: kind, d, fill: colour(index), "data-spot": name });
+        const label = svg("text", { class: quiet ? "dpl-note" : "dpl-label" }, [layer.labels[k]]);
+        group.append(mark, label);
+        return { mark, label };
+      });
+      return (step) => {
+        const [xs, ys] = xy(layer, step);
+        spots.forEach(({ mark, label }, k) => {
+          const [x, y] = [card.px(xs[k]), card.py(ys[k])];
+          if (![mark, label].every((node) => shown(node, finite(x) && finite(y)))) return;
+          set(mark, { transform: `translate(${x} ${y}) scale(${quiet ? 0.42 : 1})` });
+          if (quiet) card.settle(label, [[x + 6, y + 4, "start"], [x - 6, y + 4, "end"]]);
+          else place(label, x + 8, y - 5);
+        });
+      };
+    },
+  },
+
+  heat: {
+    build(card, layer, group) {
+      // One byte a cell: 1 to 255 for -limit to limit, 0 for no number.
+      layer.bytes ??= Uint8Array.from(atob(layer.cells), (c) => c.charCodeAt(0));
+      const write = (words) => group.appendChild(note(words));
+      const [names, notes, ends] = [layer.rows, layer.names, layer.ends].map((all) => all.map(write));
+      const boxes = layer.names.map((_, i) => svg("rect", { class: "dpl-tile", "data-tile": i }));
+      group.append(...boxes);
+      return (step) => {
+        const { tiles, key } = card.tiles(layer);
+        const words = textsAt(layer.notes, step);
+        tiles.forEach(({ x, y, width, height }, i) => {
+          set(boxes[i], tiles[i]);
+          place(notes[i], x + width / 2, y + height + 14, "middle").textContent = words[i];
+        });
+        const [{ x, y, height }] = tiles;
+        names.forEach((node, i) =>
+          place(node, x - 8, y + (height * (i + 0.5)) / names.length + 4, "end"));
+        place(ends[0], key.x - 6, key.y + 9, "end");
+        place(ends[1], key.x + key.width + 6, key.y + 9);
+      };
+    },
+    paint(card, layer, step, pen) {
+      const [, count, high, wide] = layer.shape;
+      const { light } = card.live.scene.palette;
+      const [blue, orange] = light.map(rgb);
+      const image = new ImageData(wide, count * high);
+      cellsOf(layer, step).forEach((tone, i) => {
+        const share = Math.abs(tone - 128) / 127;
+        const ink = tone < 128 ? blue : orange;
+        for (let k = 0; k < 3; k += 1) image.data[4 * i + k] = 255 - share * (255 - ink[k]);
+        image.data[4 * i + 3] = tone && 255;
+      });
+      const board = make("canvas", { width: wide, height: count * high });
+      board.getContext("2d").putImageData(image, 0, 0);
+      const { tiles, key } = card.tiles(layer);
+      pen.imageSmoothingEnabled = false;
+      tiles.forEach(({ x, y, width, height }, i) =>
+        pen.drawImage(board, 0, i * high, wide, high, x, y, width, height));
+      pen.fillStyle = pen.createLinearGradient(key.x, 0, key.x + key.width, 0);
+      [light[0], "#fff", light[1]].forEach((ink, i) => pen.fillStyle.addColorStop(i / 2, ink));
+      pen.fillRect(key.x, key.y, key.width, key.height);
+    },
+    rows: (layer, step) => [...cellsOf(layer, step)].map((tone, i) => {
+      const [, , high, wide] = layer.shape;
+      const [row, column] = [Math.floor(i / wide) % high, i % wide];
+      const where = layer.rows[row] ?? `row ${row + 1}, column ${column + 1}`;
+      const name = `${layer.names[Math.floor(i / wide / high)]}: ${where}`;
+      const value = tone ? Number((((tone - 128) / 127) * layer.limit).toPrecision(3)) : null;
+      return { layer: "cell", name, item: i + 1, value };
+    }),
   },
 
   ellipses: {
     build(card, layer, group) {
-      const draws = layer.params[0];
       const parts = [];
+      const bold = layer.style === "bold";
       group.setAttribute("class", `dpl-${layer.style}`);
-      draws.forEach((groups, draw) =>
+      layer.params[0].forEach((groups, draw) =>
         groups.forEach((_, k) => {
           const ink = colour(layer.colours[k]);
           layer.levels.forEach((level) => {
             const outer = level === Math.max(...layer.levels);
-            const path = svg("path", { class: "dpl-ellipse", stroke: ink, fill: "none" });
-            path.dataset.group = layer.names[k];
-            path.dataset.level = level;
-            if (layer.fill && outer && layer.style === "bold") path.setAttribute("fill", ink);
+            const fill = layer.fill && outer && bold ? ink : "none";
             // Second cue: the inner outline carries the dash of its palette index.
-            if (!outer && layer.style === "bold") {
-              path.setAttribute("stroke-dasharray", card.live.dash(layer.colours[k]));
-            }
+            const dash = !outer && bold ? { "stroke-dasharray": card.live.dash(layer.colours[k]) } : {};
+            const path = svg("path", { class: "dpl-ellipse", stroke: ink, fill, "data-level": level, ...dash });
             parts.push({ draw, k, level, path });
           });
-          if (layer.centre && layer.style === "bold") {
+          if (layer.centre && bold) {
             parts.push({ draw, k, path: svg("path", { class: "dpl-centre", stroke: ink }) });
           }
         }),
@@ -189,20 +285,17 @@ const LAYERS = {
         const now = slice(layer.params, step, 3);
         for (const { draw, k, level, path } of parts) {
           const numbers = now[draw][k];
-          const seen = numbers.every(finite);
-          path.style.display = seen ? "" : "none";
-          if (!seen) continue;
+          if (!shown(path, numbers.every(finite))) continue;
           const [x, y] = [card.px(numbers[0]), card.py(numbers[1])];
           const plus = `M${x - 5} ${y}h10M${x} ${y - 5}v10`;
           path.setAttribute("d", level ? ellipsePath(card, numbers, level) : plus);
-          // A group wider than the card would only dye it: its outline says enough.
+          // Wider than the card it would only dye it.
           if (level) path.style.fillOpacity = covers(card, numbers, level) ? 0 : "";
           path.dataset.cx = numbers[0];
           path.dataset.cy = numbers[1];
         }
       };
     },
-    moves: (layer) => layer.params.length > 1,
     rows(layer, step) {
       const now = slice(layer.params, step, 3);
       return now.flatMap((groups, draw) =>
@@ -219,52 +312,50 @@ const LAYERS = {
       const ink = colour(layer.colour);
       const band = svg("path", { class: "dpl-band", fill: ink });
       const line = svg("path", {
-        class: layer.bold ? "dpl-line dpl-strong" : "dpl-line",
+        class: `dpl-line${layer.bold ? " dpl-strong" : ""}${layer.colour == null ? " dpl-quiet" : ""}`,
         stroke: ink,
         "stroke-dasharray": card.live.dash(layer.dash),
       });
       group.append(band, line);
       return (step) => {
-        const [xs, ys] = [slice(layer.x, step, 1), slice(layer.y, step, 1)];
+        const [xs, ys] = xy(layer, step);
         line.setAttribute("d", linePath(card, xs, ys));
         if (!layer.lo) return;
         const [lo, hi] = [slice(layer.lo, step, 1), slice(layer.hi, step, 1)];
         const keep = xs.map((_, i) => i).filter((i) => finite(lo[i]) && finite(hi[i]));
-        const back = [...keep].reverse();
-        const x = [...keep, ...back].map((i) => xs[i]);
-        const y = [...keep.map((i) => hi[i]), ...back.map((i) => lo[i])];
+        const round = [...keep, ...[...keep].reverse()];
+        const x = round.map((i) => xs[i]);
+        const y = round.map((i, n) => (n < keep.length ? hi : lo)[i]);
         band.setAttribute("d", `${linePath(card, x, y)}Z`.replace(/^Z$/, ""));
       };
-    },
-    moves: (layer) => Array.isArray(layer.x[0]) || Array.isArray(layer.y[0]),
-    rows(layer, step) {
-      const [xs, ys] = [slice(layer.x, step, 1), slice(layer.y, step, 1)];
-      const lo = layer.lo && slice(layer.lo, step, 1);
-      const hi = layer.hi && slice(layer.hi, step, 1);
-      const name = layer.name || at(layer.label, step);
-      return xs.map((x, i) => ({
-        layer: "curve", name, item: i + 1, x, y: ys[i], low: lo?.[i] ?? null, high: hi?.[i] ?? null,
-      }));
     },
   },
 
   rule: {
     build(card, layer, group) {
       const line = svg("line", { class: "dpl-rule", "stroke-dasharray": card.live.dash(layer.dash) });
-      const right = layer.side === "right";
-      const label = svg("text", { class: "dpl-note", "text-anchor": right ? "end" : "start" });
-      label.textContent = layer.label;
+      const label = note(layer.label);
       group.append(line, label);
       return () => {
-        const y = card.py(layer.y);
-        const { x0, x1, y0 } = card.frame;
-        set(line, { x1: x0, x2: x1, y1: y, y2: y });
-        // Above the line, unless that would leave the plot.
-        set(label, { x: right ? x1 - 6 : x0 + 6, y: y < y0 ? y + 14 : y - 6 });
+        const { x0, x1, y0, y1 } = card.frame;
+        const places = [];
+        if (layer.y != null) {
+          const y = card.py(layer.y);
+          set(line, { x1: x0, x2: x1, y1: y, y2: y });
+          card.taken.push([x0, x1, y - 1, y + 1]);
+          const sides = [[x0 + 6, "start"], [x1 - 6, "end"]];
+          if (layer.side === "right") sides.reverse();
+          for (const [x, anchor] of sides) places.push([x, y - 6, anchor], [x, y + 14, anchor]);
+        } else {
+          const x = card.px(layer.x);
+          if (!shown(group, x >= x0 - 1 && x <= x1 + 1)) return;
+          set(line, { x1: x, x2: x, y1: y0, y2: y1 });
+          for (let y = y1 - 6; y > y0; y -= 15) places.push([x + 5, y, "start"]);
+          places.push(...places.map(([, y]) => [x - 5, y, "end"]));
+        }
+        card.settle(label, places);
       };
     },
-    moves: () => false,
-    rows: (layer) => [{ layer: "reference", name: layer.label, item: 1, y: layer.y }],
   },
 
   cursor: {
@@ -276,44 +367,33 @@ const LAYERS = {
         const [x, y] = [card.px(layer.x[step]), card.py(layer.y[step])];
         const { x0, x1, y0, y1 } = card.frame;
         const across = x >= x0 - 1 && x <= x1 + 1; // never for NaN
-        const seen = across && finite(y);
-        line.style.display = across && layer.line ? "" : "none";
-        dot.style.display = seen ? "" : "none";
-        if (across) set(line, { x1: x, x2: x, y1: y0, y2: y1 });
-        // Beyond the frame it waits at the edge, hollow: further out it would lie on the numbers.
+        const seen = shown(dot, across && finite(y));
+        if (shown(line, across && layer.line)) set(line, { x1: x, x2: x, y1: y0, y2: y1 });
+        // Beyond the frame it waits at the edge, hollow.
         if (seen) set(dot, { cx: x, cy: clamp(y, y0, y1) });
         dot.classList.toggle("dpl-beyond", seen && (y < y0 - 1 || y > y1 + 1));
       };
     },
-    moves: () => true,
-    rows: (layer, step) => [
-      { layer: "current point", name: "", item: 1, x: layer.x[step], y: layer.y[step] },
-    ],
   },
 
   bars: {
-    // The longest bar of a step fills the card: what is compared is one bar with another.
+    // The longest bar of a step fills the card.
     build(card, layer, group) {
       const bars = layer.names.map((name, i) => {
-        const title = svg("text", { class: "dpl-barname" });
-        title.textContent = name;
-        const note = svg("text", { class: "dpl-note" });
+        const title = svg("text", { class: "dpl-barname" }, [name]);
+        const under = note();
         const label = svg("text", { class: "dpl-barlabel" });
         const bar = svg("rect", { class: "dpl-bar", rx: 4, fill: colour(layer.colours[i]) });
-        const tip = svg("title");
-        tip.textContent = layer.tips[i] ?? "";
-        const row = svg("g", { "data-bar": name }, [tip, bar, title, note, label]);
+        const tip = svg("title", {}, [layer.tips[i] ?? ""]);
+        const row = svg("g", { "data-bar": name }, [tip, bar, title, under, label]);
         group.append(row);
-        return { row, title, note, label, bar };
+        return { row, title, under, label, bar };
       });
-      const moving = (texts) => Array.isArray(texts[0]);
-      const texts = (all, step) => (moving(all) ? all[step] : all);
       const bold = 1.2; // the names' 14 px, bold, against the 13 px of the measure
-      const notes = [...new Set(layer.notes.flat())];
-      const names = Math.max(bold * card.widest(layer.names), card.widest(notes)) + 16;
+      const names = Math.max(bold * card.widest(layer.names), card.widest(layer.notes.flat())) + 16;
       // Room for the labels of bars; a reason has no bar and may use all of the card.
       const numbers = layer.labels.flat().filter((text) => /^[^a-z]*\d/i.test(text));
-      const room = bold * card.widest([...new Set(numbers)]) + 24;
+      const room = bold * card.widest(numbers) + 24;
       return (step) => {
         const { x0, x1, y0, y1 } = card.frame;
         const values = slice(layer.values, step, 1);
@@ -321,27 +401,20 @@ const LAYERS = {
         const pitch = (y1 - y0) / bars.length;
         const tall = Math.min(34, pitch * 0.56);
         const left = x0 + names;
-        bars.forEach(({ row, title, note, label, bar }, i) => {
+        bars.forEach(({ row, title, under, label, bar }, i) => {
           const middle = y0 + pitch * (i + 0.5);
           const seen = finite(values[i]);
           const wide = seen ? Math.max((values[i] / most) * (x1 - left - room), 2) : 0;
-          const under = texts(layer.notes, step)[i];
+          const words = textsAt(layer.notes, step)[i];
           set(bar, { x: left, y: middle - tall / 2, width: wide, height: tall });
-          bar.style.display = seen ? "" : "none";
-          set(title, { x: x0, y: middle + (under ? -2 : 5) });
-          set(note, { x: x0, y: middle + 14 });
-          note.textContent = under;
-          set(label, { x: left + wide + (seen ? 8 : 0), y: middle + 5 });
-          label.textContent = texts(layer.labels, step)[i];
-          row.classList.toggle("dpl-none", !seen);
+          place(title, x0, middle + (words ? -2 : 5));
+          place(under, x0, middle + 14).textContent = words;
+          const text = textsAt(layer.labels, step)[i];
+          place(label, left + wide + (seen ? 8 : 0), middle + 5).textContent = text;
+          row.classList.toggle("dpl-none", !shown(bar, seen));
           row.dataset.value = values[i] ?? "";
         });
       };
-    },
-    moves: (layer) => Array.isArray(layer.values[0]),
-    rows(layer, step) {
-      const values = slice(layer.values, step, 1);
-      return layer.names.map((name, i) => ({ layer: "bar", name, item: i + 1, x: values[i] }));
     },
   },
 
@@ -352,8 +425,7 @@ const LAYERS = {
         class: "dpl-grip", role: "slider", tabindex: 0, "aria-label": layer.label,
         "aria-valuemin": layer.limits[0], "aria-valuemax": layer.limits[1], "data-ring": layer.name,
       });
-      const label = svg("text", { class: "dpl-note", "text-anchor": "middle" });
-      label.textContent = layer.label;
+      const label = note(layer.label);
       for (const shape of [ring, grip]) set(shape, { "clip-path": `url(#${card.clip})` });
       group.append(ring, label, grip);
       let factor = 1;
@@ -362,9 +434,9 @@ const LAYERS = {
         const d = ellipsePath(card, numbers, factor);
         set(ring, { d });
         set(grip, { d, "aria-valuenow": show(factor, 3), "data-factor": factor });
-        set(label, { x: card.px(layer.cx), y: card.py(layer.cy + factor * layer.ry) - 6 });
+        place(label, card.px(layer.cx), card.py(layer.cy + factor * layer.ry) - 6, "middle");
       };
-      // The same ring on another card (same name) moves along.
+      // The same ring on another card moves along.
       card.rings.push({ name: layer.name, follow: (value) => { factor = value; draw(); } });
       const move = (value) => {
         const wanted = clamp(value, ...layer.limits);
@@ -377,18 +449,11 @@ const LAYERS = {
         down.stopPropagation(); // the card would pan
         down.preventDefault();
         grip.focus({ preventScroll: true });
-        grip.setPointerCapture(down.pointerId);
         const before = factor;
-        const drag = (event) => {
+        follow(grip, down, (event) => {
           const [x, y] = card.dataAt(event);
           move(Math.hypot((x - layer.cx) / layer.rx, (y - layer.cy) / layer.ry));
-        };
-        const drop = () => {
-          grip.removeEventListener("pointermove", drag);
-          if (factor !== before) send();
-        };
-        grip.addEventListener("pointermove", drag);
-        grip.addEventListener("lostpointercapture", drop, { once: true });
+        }, () => factor !== before && send());
       });
       grip.addEventListener("keydown", (event) => {
         const way = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key];
@@ -399,18 +464,31 @@ const LAYERS = {
       grip.addEventListener("keyup", (event) => event.key.startsWith("Arrow") && send());
       return draw;
     },
-    moves: () => false,
-    rows: (layer) => [
-      { layer: "ring", name: layer.label, item: 1, x: layer.cx, y: layer.cy,
-        cov_xx: layer.rx ** 2, cov_xy: 0, cov_yy: layer.ry ** 2 },
-    ],
   },
 };
 
 const COLUMNS = ["layer", "name", "item", "x", "y", "low", "high",
-  "cov_xx", "cov_xy", "cov_yy", "weight"];
+  "cov_xx", "cov_xy", "cov_yy", "half_x", "half_y", "weight", "value"];
 
-// ---------------------------------------------------------------- one card
+/** What a table says of a layer at a step. */
+function listed(layer, step) {
+  const { rows } = LAYERS[layer.kind];
+  if (rows) return rows(layer, step);
+  const known = Object.entries(layer.table).filter(([, field]) => layer[field] != null)
+    .map(([column, field]) => [column, [slice(layer[field], step, layer.depth)].flat()]);
+  return (known[0]?.[1] ?? []).map((_, i) => ({
+    layer: layer.title, name: layer.names?.[i] ?? (layer.name || at(layer.label, step)), item: i + 1,
+    ...Object.fromEntries(known.map(([column, values]) => [column, values[i]])),
+  }));
+}
+
+/** Cells of a heat layer at a step, image after image. */
+function cellsOf({ bytes, shape: [steps, ...sizes] }, step) {
+  const size = sizes.reduce((a, b) => a * b);
+  return bytes.subarray((steps > 1 ? step : 0) * size).subarray(0, size);
+}
+
+// ---- one card
 
 let clips = 0;
 
@@ -439,23 +517,25 @@ class Card {
     this.listen();
   }
 
-  /** New numbers in the same card: elements of the layers are new, card, zoom and focus stay. */
+  /** New layers in the same card: zoom and focus stay. */
   update(panel) {
     this.panel = panel;
     this.root.classList.toggle("dpl-full", panel.width === "full");
     this.root.classList.toggle("dpl-bare", panel.bare);
     this.plot.style.height = `${panel.height - 52}px`;
     this.title.textContent = panel.title;
-    this.canvas.style.display = panel.layers.some((l) => l.kind === "points") ? "" : "none";
+    this.painted = panel.layers.filter((layer) => LAYERS[layer.kind].paint);
+    shown(this.canvas, this.painted.length);
     this.body.replaceChildren();
     this.over.replaceChildren();
     this.rings = [];
     this.layers = panel.layers.map((layer) => {
       const group = svg("g");
-      // Rules' labels and the ring's grip may reach past the frame; all else is clipped to it.
-      (["rule", "ring", "cursor", "bars"].includes(layer.kind) ? this.over : this.body).append(group);
-      const kind = LAYERS[layer.kind];
-      return { layer, draw: kind.build(this, layer, group), moves: kind.moves(layer) };
+      // Rules' labels and the ring's grip may reach past the frame.
+      const inside = ["ellipses", "curve", "spots"].includes(layer.kind);
+      (inside ? this.body : this.over).append(group);
+      const draw = LAYERS[layer.kind].build?.(this, layer, group);
+      return { draw: draw ?? (() => {}), moves: layer.moves };
     });
     this.hair = svg("line", { class: "dpl-hair", visibility: "hidden" });
     this.labels = panel.layers
@@ -470,7 +550,9 @@ class Card {
         return { layer, text, key };
       });
     this.over.append(this.hair);
-    this.labelRoom = this.measureLabels();
+    // For the longest label of any step, so that nothing shifts while the slider moves.
+    const longest = this.widest(this.labels.flatMap(({ layer }) => layer.label));
+    this.labelRoom = longest && longest + 44;
   }
 
   /** Width of the longest of some texts at 13 px. */
@@ -480,13 +562,7 @@ class Card {
     return Math.max(0, ...texts.map((text) => pen.measureText(text).width));
   }
 
-  /** Room for the longest label of any step, so that nothing shifts while the slider moves. */
-  measureLabels() {
-    const texts = this.labels.flatMap(({ layer }) => layer.label);
-    return texts.length ? this.widest(texts) + 44 : 0;
-  }
-
-  /** Room for the axis title and the numbers beside it, in steps: zooming must not make it jitter. */
+  /** Room for the numbers beside an axis, in steps: zooming must not make it jitter. */
   leftRoom(view, height) {
     const { y } = this.panel;
     const ticks = [home(y), view.y].flatMap((range) => ticksOf(y, range, height / 50));
@@ -494,18 +570,23 @@ class Card {
     return Math.max(MARGIN.left, 16 * Math.ceil((numbers + 38) / 16));
   }
 
-  /** Everything: called when the size, the zoom, the theme or the scene has changed. */
+  /** Everything: when the size, the zoom, the theme or the scene has changed. */
   layout(step) {
     const [width, height] = [this.plot.clientWidth, this.plot.clientHeight];
     if (!width || !height) return;
+    set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     if (this.panel.bare) {
       this.frame = { x0: 16, x1: width - 12, y0: 2, y1: height - 8, width, height };
-      set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
       this.grid.replaceChildren();
-      for (const { draw } of this.layers) draw(step);
-      this.texts(step);
-      return;
-    }
+    } else this.scales(width, height);
+    this.taken = [];
+    for (const { draw } of this.layers) draw(step);
+    this.paint(step);
+    this.texts(step);
+  }
+
+  /** The frame of the axes, and where data units are in it. */
+  scales(width, height) {
     const right = Math.max(MARGIN.right, Math.min(this.labelRoom, width * 0.4));
     // A reference near the top has its label above it.
     const top = MARGIN.top + (this.panel.layers.some((l) => l.kind === "rule") ? 8 : 0);
@@ -519,18 +600,60 @@ class Card {
       finite(v) ? from + ((into(axis, v) - a) / (b - a)) * (to - from) : NaN;
     this.px = scale(this.panel.x, view.x, x0, x1);
     this.py = scale(this.panel.y, view.y, y1, y0);
-    set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     set(this.rect, { x: x0, y: y0, width: x1 - x0, height: y1 - y0 });
     this.drawAxes(view);
-    for (const { draw } of this.layers) draw(step);
-    this.texts(step);
   }
 
   /** Only what depends on the step. */
   step(step) {
     if (!this.frame) return;
     for (const { draw, moves } of this.layers) if (moves) draw(step);
+    if (this.painted.some((layer) => layer.moves)) this.paint(step);
     this.texts(step);
+  }
+
+  /** The canvas; `ratio`: its pixels for one of the page. */
+  paint(step, ratio = window.devicePixelRatio || 1) {
+    const { x0, x1, y0, y1, width, height } = this.frame;
+    Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
+    const pen = this.canvas.getContext("2d");
+    pen.scale(ratio, ratio);
+    pen.rect(x0, y0, x1 - x0, y1 - y0);
+    pen.clip();
+    for (const layer of this.painted) {
+      pen.save();
+      LAYERS[layer.kind].paint(this, layer, step, pen);
+      pen.restore();
+    }
+  }
+
+  /** Writes a label at the first of its places where it covers no other; else not at all. */
+  settle(node, places) {
+    const wide = this.widest([node.textContent]);
+    const { x0, x1, y1 } = this.frame;
+    const free = places.find(([x, y, anchor]) => {
+      const left = x - wide * { start: 0, middle: 0.5, end: 1 }[anchor];
+      const box = [left, left + wide, y - 11, y + 3];
+      const clear = box[0] >= x0 && box[1] <= x1 && box[2] >= 0 && box[3] <= y1 &&
+        this.taken.every(([a, b, c, d]) => box[1] < a || box[0] > b || box[3] < c || box[2] > d);
+      if (clear) this.taken.push(box);
+      return clear;
+    });
+    if (shown(node, free)) place(node, ...free);
+  }
+
+  /** Where the images of a heat layer and its key lie; the columns of a table touch. */
+  tiles({ shape: [, count, high, wide], rows, across }) {
+    const { x0, x1, y0, y1 } = this.frame;
+    const left = x0 + (rows.length && this.widest(rows) + 8);
+    const [cell, floor] = [(x1 - left) / across, (y1 - y0 - 26) / Math.ceil(count / across)];
+    const size = Math.min((cell - 10) / wide, (floor - 20) / high);
+    const [width, height] = rows.length ? [cell, floor - 20] : [size * wide, size * high];
+    const tiles = Array.from({ length: count }, (_, i) => ({
+      x: left + ((i % across) + 0.5) * cell - width / 2,
+      y: y0 + 6 + Math.floor(i / across) * floor, width, height,
+    }));
+    return { tiles, key: { x: x0 + 60, y: y1 - 10, width: 90, height: 9 } };
   }
 
   texts(step) {
@@ -545,27 +668,25 @@ class Card {
     const { x0, x1, y0, y1 } = this.frame;
     const { x, y } = this.panel;
     const nodes = [];
-    const text = (content, attributes) => {
-      const node = svg("text", attributes);
-      node.textContent = content;
-      nodes.push(node);
-    };
+    const text = (content, x, y, anchor, more) =>
+      nodes.push(place(svg("text", more, [content]), x, y, anchor));
+    const rule = (x1, x2, y1, y2) => nodes.push(svg("line", { x1, x2, y1, y2 }));
     for (const v of ticksOf(y, view.y, (y1 - y0) / 50)) {
       const p = this.py(v);
-      nodes.push(svg("line", { x1: x0, x2: x1, y1: p, y2: p }));
-      text(tickText(v), { x: x0 - 8, y: p + 4, "text-anchor": "end" });
+      rule(x0, x1, p, p);
+      text(tickText(v), x0 - 8, p + 4, "end");
     }
     for (const v of ticksOf(x, view.x, (x1 - x0) / 90)) {
       const p = this.px(v);
-      nodes.push(svg("line", { x1: p, x2: p, y1: y0, y2: y1 }));
-      text(tickText(v), { x: p, y: y1 + 17, "text-anchor": "middle" });
+      rule(p, p, y0, y1);
+      text(tickText(v), p, y1 + 17, "middle");
     }
-    const title = { class: "dpl-axis", "text-anchor": "middle" };
-    text(x.label, { ...title, x: (x0 + x1) / 2, y: y1 + 36 });
+    const title = { class: "dpl-axis" };
+    text(x.label, (x0 + x1) / 2, y1 + 36, "middle", title);
     // A title longer than its axis is kept on the card.
     const half = Math.min(this.widest([y.label]) / 2 + 2, this.frame.height / 2);
     const middle = clamp((y0 + y1) / 2, half, this.frame.height - half);
-    text(y.label, { ...title, x: 20, y: middle, transform: `rotate(-90 20 ${middle})` });
+    text(y.label, 20, middle, "middle", { ...title, transform: `rotate(-90 20 ${middle})` });
     this.grid.replaceChildren(...nodes);
   }
 
@@ -591,28 +712,7 @@ class Card {
     }
   }
 
-  drawPoints(layer, step) {
-    const { x0, x1, y0, y1, width, height } = this.frame;
-    const ratio = window.devicePixelRatio || 1;
-    Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
-    const pen = this.canvas.getContext("2d");
-    pen.scale(ratio, ratio);
-    pen.beginPath();
-    pen.rect(x0, y0, x1 - x0, y1 - y0);
-    pen.clip();
-    pen.globalAlpha = layer.opacity;
-    pen.fillStyle = this.live.ink(layer.colour);
-    const [xs, ys] = [slice(layer.x, step, 1), slice(layer.y, step, 1)];
-    xs.forEach((x, i) => {
-      const [px, py] = [this.px(x), this.py(ys[i])];
-      if (!finite(px) || !finite(py)) return;
-      pen.beginPath();
-      pen.arc(px, py, 1.9, 0, 2 * Math.PI);
-      pen.fill();
-    });
-  }
-
-  // -------------------------------------------------------------- zoom, pan, readout
+  // ---- zoom, pan, readout
 
   listen() {
     this.svg.addEventListener("wheel", (event) => {
@@ -669,27 +769,30 @@ class Card {
     if (down.button !== 0 || this.panel.bare) return;
     const start = this.live.view(this.panel);
     const [u0, v0] = this.unit(down);
-    this.svg.setPointerCapture(down.pointerId);
     this.root.classList.add("dpl-panning");
-    const move = (event) => {
+    follow(this.svg, down, (event) => {
       const [u, v] = this.unit(event);
       const shift = ([a, b], t) => [a - t * (b - a), b - t * (b - a)];
       this.live.setView(this.panel, { x: shift(start.x, u - u0), y: shift(start.y, v - v0) });
-    };
-    this.svg.addEventListener("pointermove", move);
-    this.svg.addEventListener("lostpointercapture", () => {
-      this.svg.removeEventListener("pointermove", move);
-      this.root.classList.remove("dpl-panning");
-    }, { once: true });
+    }, () => this.root.classList.remove("dpl-panning"));
   }
 
-  /** Numbers of every curve at the nearest computed x (never between two computed points). */
+  /** The cell under the pointer, or every curve at the nearest x (never between two of them). */
   hover(event) {
-    const curves = this.panel.layers.filter((layer) => layer.kind === "curve");
+    const { tile } = event?.target.dataset ?? {};
+    const curves = this.panel.layers.filter((layer) => layer.kind === "curve" && layer.colour != null);
     const [u, v] = event && this.frame ? this.unit(event) : [-1, -1];
     const seen = curves.length > 0 && u >= 0 && u <= 1 && v >= 0 && v <= 1;
-    this.readout.hidden = !seen;
+    this.readout.hidden = !seen && !tile;
     this.hair.setAttribute("visibility", seen ? "visible" : "hidden");
+    if (tile) {
+      const [, , high, wide] = this.panel.layers[0].shape;
+      const box = event.target.getBoundingClientRect();
+      const row = Math.floor(((event.clientY - box.y) / box.height) * high);
+      const column = Math.floor(((event.clientX - box.x) / box.width) * wide);
+      const cell = this.rows()[(tile * high + row) * wide + column];
+      this.readoutAt(u * this.frame.width, [`${cell?.name} `, make("b", {}, [show(cell?.value, 2)])]);
+    }
     if (!seen) return;
     const step = this.live.step;
     const pointer = this.frame.x0 + u * (this.frame.x1 - this.frame.x0);
@@ -707,15 +810,20 @@ class Card {
       return make("div", {}, [key, `${name}: `, make("b", {}, [show(slice(layer.y, step, 1)[i], 3)]), band]);
     });
     const head = make("div", {}, [`${this.panel.x.label}: `, make("b", {}, [show(x, 3)])]);
-    this.readout.replaceChildren(head, ...lines);
     const at_x = this.px(x);
+    this.readoutAt(at_x, [head, ...lines]);
     set(this.hair, { x1: at_x, x2: at_x, y1: this.frame.y0, y2: this.frame.y1 });
-    const flip = at_x > this.frame.width / 2;
-    this.readout.style.left = flip ? "" : `${at_x + 12}px`;
-    this.readout.style.right = flip ? `${this.frame.width - at_x + 12}px` : "";
   }
 
-  // -------------------------------------------------------------- toolbar, table, files
+  /** Shows lines of text beside a place, on the side where there is more room. */
+  readoutAt(x, lines) {
+    const flip = x > this.frame.width / 2;
+    this.readout.replaceChildren(...lines);
+    this.readout.style.left = flip ? "" : `${x + 12}px`;
+    this.readout.style.right = flip ? `${this.frame.width - x + 12}px` : "";
+  }
+
+  // ---- toolbar, table, files
 
   toolbar() {
     const actions = [
@@ -739,13 +847,12 @@ class Card {
   }
 
   rows() {
-    const step = this.live.step;
-    return this.panel.layers.flatMap((layer) => LAYERS[layer.kind].rows(layer, step));
+    return this.panel.layers.flatMap((layer) => listed(layer, this.live.step));
   }
 
   toggleTable() {
     this.table.hidden = !this.table.hidden;
-    this.plot.hidden = !this.table.hidden;
+    this.plot.hidden = this.plot.inert = !this.table.hidden;
     this.table.style.height = this.plot.style.height;
     this.tableButton.setAttribute("aria-pressed", String(!this.table.hidden));
     if (this.table.hidden) this.layout(this.live.step);
@@ -757,9 +864,8 @@ class Card {
     const columns = COLUMNS.filter((name) => rows.some((row) => row[name] != null && row[name] !== ""));
     const heads = { x: this.panel.x.label, y: this.panel.y.label };
     const head = columns.map((name) => make("th", { scope: "col" }, [heads[name] ?? name.replace("_", " ")]));
-    const cell = (value) =>
-      make("td", typeof value === "number" ? { class: "dpl-number" } : {}, [
-        typeof value === "number" ? show(value) : value ?? ""]);
+    const cell = (value) => (typeof value === "number"
+      ? make("td", { class: "dpl-number" }, [show(value)]) : make("td", {}, [value ?? ""]));
     const caption = `${this.panel.title}, ${this.live.scene.symbol} = ${this.live.label()}`;
     this.table.replaceChildren(make("table", {}, [
       make("caption", {}, [caption]),
@@ -781,63 +887,43 @@ class Card {
     this.save(new Blob([text], { type: "text/csv" }), "csv");
   }
 
-  /** The picture as a file of its own: styles written into the elements, points as shapes. */
+  /** The picture as a file of its own: styles written into the elements. */
   standalone() {
     const { width, height } = this.frame;
     const copy = this.svg.cloneNode(true);
     const style = getComputedStyle(this.root);
     const names = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity",
-      "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "text-anchor",
-      "display", "visibility", "paint-order"];
+      "stroke-dasharray", "font-size", "font-family", "font-weight", "paint-order"];
     const [live, dead] = [this.svg.querySelectorAll("*"), copy.querySelectorAll("*")];
     live.forEach((node, i) => {
       const computed = getComputedStyle(node);
       for (const name of names) dead[i].style.setProperty(name, plain(computed.getPropertyValue(name)));
     });
     const title = svg("text", { x: 16, y: -16, fill: style.color, "font-size": 15,
-      "font-family": style.fontFamily });
-    title.textContent = `${this.title.textContent}${this.subtitle.textContent}`;
+      "font-family": style.fontFamily }, [`${this.title.textContent}${this.subtitle.textContent}`]);
     const ground = svg("rect", { y: -40, width, height: height + 40, fill: style.backgroundColor });
-    const clouds = this.panel.layers.filter((l) => l.kind === "points").map((l) => this.cloud(l));
-    copy.prepend(ground, title, ...clouds);
+    copy.prepend(ground, title);
+    if (this.painted.length) {
+      this.paint(this.live.step, 3); // sharp in print too
+      title.after(svg("image", { href: this.canvas.toDataURL(), width, height }));
+      this.paint(this.live.step);
+    }
     set(copy, { xmlns: SVG, viewBox: `0 -40 ${width} ${height + 40}`, width, height: height + 40 });
     return new XMLSerializer().serializeToString(copy);
   }
 
-  cloud(layer) {
-    const step = this.live.step;
-    const [xs, ys] = [slice(layer.x, step, 1), slice(layer.y, step, 1)];
-    const { x0, x1, y0, y1 } = this.frame;
-    const dots = xs
-      .map((x, i) => [this.px(x), this.py(ys[i])])
-      .filter(([x, y]) => x >= x0 && x <= x1 && y >= y0 && y <= y1)
-      .map(([x, y]) => svg("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: 1.9 }));
-    return svg("g", { fill: this.live.ink(layer.colour), "fill-opacity": layer.opacity }, dots);
-  }
-
   saveSVG() {
-    this.withPlot(() => this.save(new Blob([this.standalone()], { type: "image/svg+xml" }), "svg"));
+    this.save(new Blob([this.standalone()], { type: "image/svg+xml" }), "svg");
   }
 
   savePNG() {
-    this.withPlot(() => {
-      const { width, height } = this.frame;
-      const picture = new Image();
-      picture.onload = () => {
-        const sheet = make("canvas", { width: width * 2, height: (height + 40) * 2 });
-        sheet.getContext("2d").drawImage(picture, 0, 0, sheet.width, sheet.height);
-        sheet.toBlob((blob) => this.save(blob, "png"));
-      };
-      picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(this.standalone())}`;
-    });
-  }
-
-  /** Computed styles need the picture on the page: leave the table for a moment. */
-  withPlot(act) {
-    const open = !this.table.hidden;
-    if (open) this.toggleTable();
-    act();
-    if (open) this.toggleTable();
+    const picture = new Image();
+    picture.onload = () => {
+      const sheet = make("canvas", { width: picture.width * 2, height: picture.height * 2 });
+      sheet.getContext("2d").drawImage(picture, 0, 0, sheet.width, sheet.height);
+      sheet.toBlob((blob) => this.save(blob, "png"));
+    };
+    picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(this.standalone())}`;
   }
 
   save(blob, ending) {
@@ -847,7 +933,7 @@ class Card {
   }
 }
 
-// ---------------------------------------------------------------- the slider
+// ---- the slider
 
 /** Follows a Streamlit slider by its accessible value; tells whether a hand is on it. */
 class Thumb {
@@ -859,8 +945,9 @@ class Thumb {
     this.press = () => {
       this.held = true;
       const up = () => (this.held = false);
-      window.addEventListener("pointerup", up, { once: true, capture: true });
-      window.addEventListener("pointercancel", up, { once: true, capture: true });
+      for (const name of ["pointerup", "pointercancel"]) {
+        window.addEventListener(name, up, { once: true, capture: true });
+      }
     };
     this.key = () => (this.keyed = performance.now());
   }
@@ -902,10 +989,10 @@ class Thumb {
     this.moved(position);
   }
 
-  /** Position on the scale: by index where the slider counts positions, else by its label. */
+  /** By index where the slider counts positions, else by its label. */
   locate() {
-    const number = (name) => Number(this.node.getAttribute(`aria-value${name}`) ?? this.node[
-      { now: "value", min: "min", max: "max" }[name]]);
+    const number = (name) => Number(this.node.getAttribute(`aria-value${name}`)
+      ?? this.node[name === "now" ? "value" : name]);
     const { positions, labels } = this.scene;
     const [now, low, high] = ["now", "min", "max"].map(number);
     if (high - low === positions.length - 1) return clamp(Math.round(now - low), 0, high - low);
@@ -915,7 +1002,7 @@ class Thumb {
   }
 }
 
-// ---------------------------------------------------------------- the component
+// ---- the component
 
 class Live {
   constructor(parent) {
@@ -929,12 +1016,12 @@ class Live {
       if (position !== this.pinned) this.pinned = null;
       this.ask();
     });
-    // The width only: a table view changes the height, and must not start a layout loop.
+    // The width only: a layout may change the height.
     this.size = new ResizeObserver(() => {
       if (this.root.clientWidth !== this.width) this.layout();
     });
     this.size.observe(this.root);
-    // Streamlit may add the slider or a text slot after us, or replace them: look again then.
+    // Streamlit may add or replace the slider and the text slots after us.
     this.page = new MutationObserver((records) => {
       if (records.every((r) => this.root.contains(r.target))) return;
       if (!this.thumb.node?.isConnected) this.thumb.bind(this.slider, this.scene);
@@ -945,7 +1032,7 @@ class Live {
     this.wheel = (event) => {
       const now = performance.now();
       if (now - (this.wheeled ?? -Infinity) > 250) {
-        this.wheelOwner = [...this.cards.values()].find((c) => c.svg.contains(event.target)) ?? null;
+        this.wheelOwner = [...this.cards.values()].find((c) => c.svg.contains(event.target));
       }
       this.wheeled = now;
     };
@@ -969,7 +1056,7 @@ class Live {
     this.draw();
   }
 
-  /** The rule of the slider: at its own position (or untouched) Python's step, else the thumb's. */
+  /** At its own position (or untouched) Python's step, else the thumb's. */
   choose() {
     const { position } = this.thumb;
     const { positions, thumb, step } = this.scene;
@@ -982,7 +1069,7 @@ class Live {
     const style = getComputedStyle(this.root);
     const pen = make("canvas").getContext("2d");
     pen.fillStyle = style.getPropertyValue("--st-background-color").trim() || "#ffffff";
-    const [r, g, b] = [1, 3, 5].map((i) => parseInt(pen.fillStyle.slice(i, i + 2), 16));
+    const [r, g, b] = rgb(pen.fillStyle);
     const theme = 0.2126 * r + 0.7152 * g + 0.0722 * b < 128 ? "dark" : "light";
     const mark = `${theme} ${style.color} ${pen.fillStyle}`;
     const palette = this.scene.palette[theme];
@@ -1027,17 +1114,15 @@ class Live {
 
   view(panel) {
     const kept = this.views.get(this.group(panel));
-    const axes = JSON.stringify([panel.x, panel.y]);
-    if (kept?.axes === axes) return kept;
-    return { x: home(panel.x), y: home(panel.y) };
+    const same = kept?.axes === JSON.stringify([panel.x, panel.y]);
+    return same ? kept : { x: home(panel.x), y: home(panel.y) };
   }
 
   setView(panel, view) {
     const group = this.group(panel);
     if (view) this.views.set(group, { ...view, axes: JSON.stringify([panel.x, panel.y]) });
     else this.views.delete(group);
-    this.zoomed ??= new Set();
-    this.zoomed.add(group);
+    this.zoomed = group;
     this.ask();
   }
 
@@ -1053,7 +1138,7 @@ class Live {
       this.frameAsked = 0;
       if (!this.scene) return;
       for (const card of this.cards.values()) {
-        if (this.zoomed?.has(this.group(card.panel))) card.layout(this.step);
+        if (this.zoomed === this.group(card.panel)) card.layout(this.step);
       }
       this.zoomed = null;
       this.draw();
@@ -1063,10 +1148,11 @@ class Live {
   draw() {
     const began = performance.now();
     this.step = this.choose();
-    if (this.drawn !== `${this.scene.id} ${this.step}`) {
+    const mark = `${this.scene.id} ${this.step}`;
+    if (this.drawn !== mark) {
       for (const card of this.cards.values()) card.step(this.step);
       this.updates += 1;
-      this.drawn = `${this.scene.id} ${this.step}`;
+      this.drawn = mark;
       Object.assign(this.root.dataset, {
         step: this.step,
         epsilon: this.label(),
@@ -1093,7 +1179,7 @@ class Live {
     }
   }
 
-  /** Work that may wait until the hand rests (rebuilding a table). */
+  /** Work that may wait until the hand rests. */
   later(work) {
     clearTimeout(this.timer);
     this.timer = setTimeout(work, 120);

@@ -12,14 +12,24 @@ import streamlit as st
 from app import compute, drawers, upload
 from app.components import brand, guarantee_line, slot
 from app.live import live
-from app.scenario import GENERATED, MAX_COMPONENTS, RECIPES, UPLOAD, Scenario, method_title
+from app.scenario import (
+    GENERATED,
+    MAX_COMPONENTS,
+    MODELS,
+    UPLOAD,
+    Scenario,
+    method_title,
+    model_title,
+    opening,
+)
 from app.state import bind, change, current, on_choice, step_of
 from dpcore.accounting import guess_rate
 from dpcore.datasets.catalogue import bundled
+from dpcore.datasets.cities import CITIES
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import EPSILONS
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
-from dpcore.figures.mixture import Words, budget_scene
+from dpcore.figures.budget import Words, budget_scene
 from dpcore.figures.scene import Scene
 from dpcore.privacy import Guarantee, Ledger
 from dpcore.privacy.guarantee import show
@@ -77,22 +87,28 @@ def choices(scenario: Scenario) -> None:
     """The row of choices."""
     hidden = scenario.hide.split(",")
     data, model, method, counting = st.columns([1.15, 1.1, 1.45, 0.9])
-    titles = {b.name: f"{b.title} ({b.rows:,} × {b.features})" for b in bundled()}
+    titles = {b.name: f"{b.title} ({b.rows:,} × {b.features:,})" for b in bundled()}
     titles |= {GENERATED: "Generated table", UPLOAD: "Your own file…"}
     with data:
         _select("data", "Data", titles, scenario.data, drawers.on_data, "data" in hidden)
     with model:
-        models = {
-            k: "One Gaussian" if k == 1 else f"Gaussian mixture, {k} groups"
-            for k in range(1, MAX_COMPONENTS + 1)
-        }
-        _select("components", "Model", models, scenario.components, None, "model" in hidden)
+        now = (scenario.model, scenario.components)
+        titles_of = {choice: model_title(*choice) for choice in _models(scenario)}
+        _select("model", "Model", titles_of, now, drawers.on_model, "model" in hidden)
     with method:
-        recipes = {name: f"{r.title} · {r.badge}" for name, r in RECIPES.items()}
+        recipes = {name: f"{r.title} · {r.badge}" for name, r in scenario.recipes().items()}
         _select("method", "Method", recipes, scenario.method, None, "method" in hidden)
     with counting:
         ways = {m: method_title(m) for m in scenario.methods()}
         _select("count_by", "Count the cost by", ways, scenario.count_by, None, "count" in hidden)
+
+
+def _models(scenario: Scenario) -> list[tuple[str, int]]:
+    """Every number of parts of the current model, then the other models as they would open."""
+    least = MODELS[scenario.model][2]
+    own = [(scenario.model, parts) for parts in range(least, MAX_COMPONENTS + 1)]
+    others = [opening(scenario.data, model) for model in MODELS if model != scenario.model]
+    return own + [(other.model, other.components) for other in others]
 
 
 def _select(
@@ -126,7 +142,8 @@ SEES = {
 }
 HELP = {
     "data": "Bundled tables may be shown to anybody. Your own file stays on this machine.",
-    "components": "Each group is a bell-shaped cloud: a share, a centre and a shape.",
+    "model": "A mixture: groups, each a bell-shaped cloud. k-means: centres alone. "
+    "Factor analysis: a few hidden causes that move many columns together.",
     "method": "Proved: only steps whose privacy we derive from what was released; the number is a "
     "ceiling you can replay. As published: the paper's equations with the epsilon it states, "
     "whether or not it holds.",
@@ -228,6 +245,9 @@ def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Sc
         delta_text=f"(δ = {show(scenario.delta)})",
         positions=tuple(range(len(EPSILONS))),
         window=drawers.window(scenario, data),
+        image=drawers.image(data),
+        places=CITIES,
+        marks=drawers.marks(scenario, data, found),
     )
 
 

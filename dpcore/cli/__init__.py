@@ -22,6 +22,7 @@ COMMANDS = {
     "account": ("dpcore.cli.account", "epsilon of a composition, by any or all methods"),
     "calibrate": ("dpcore.cli.calibrate", "smallest noise that meets a budget"),
     "sweep": ("dpcore.cli.sweep", "privacy-utility table"),
+    "reproduce": ("dpcore.cli.reproduce", "a figure or table of a paper, regenerated"),
     "bench": ("dpcore.cli.bench", "speed and quality against peers, in one run"),
 }
 _ABOUT = "Differentially private latent-variable models."

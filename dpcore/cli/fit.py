@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -195,20 +196,62 @@ def _print(record: dict[str, Any]) -> None:
         print_prose(f"The paper says epsilon = {claim['epsilon']:g}, {says} ({claim['source']}).")
     for note in guarantee["notes"]:
         print_prose(f"Note: {note}.")
-    print("\nEach group: its share of the rows; mean ± standard deviation of each column.\n")
-    print_table([_group(record, k) for k in range(len(parameters["weights"]))])
+    heading, lines = _FOUND[record["model"]](parameters, _titles(record))
+    print(f"\n{heading}\n")
+    print_table(lines)
     if record["metrics"]:
         print()
         for name, value in record["metrics"].items():
             print_prose(f"{name}: {value:.4f}" if isinstance(value, float) else f"{name}: {value}")
 
 
-def _group(record: dict[str, Any], k: int) -> dict[str, Any]:
-    """One line of the table for people."""
-    parameters = record["parameters"]
-    line: dict[str, Any] = {"group": k + 1, "share": f"{parameters['weights'][k]:.1%}"}
-    covariance = parameters["covariances"][k]
-    for i, (name, unit) in enumerate(zip(parameters["columns"], record["units"], strict=True)):
-        title = name if unit is None else f"{name} ({unit})"
-        line[title] = f"{parameters['means'][k][i]:.4g} ± {covariance[i][i] ** 0.5:.3g}"
-    return line
+Lines = tuple[str, list[dict[str, Any]]]
+
+
+def _titles(record: dict[str, Any]) -> list[str]:
+    """The columns with their units."""
+    names = zip(record["parameters"]["columns"], record["units"], strict=True)
+    return [name if unit is None else f"{name} ({unit})" for name, unit in names]
+
+
+def _groups(parameters: dict[str, Any], titles: list[str]) -> Lines:
+    lines = []
+    for k, (share, mean, covariance) in enumerate(
+        zip(parameters["weights"], parameters["means"], parameters["covariances"], strict=True)
+    ):
+        line: dict[str, Any] = {"group": k + 1, "share": f"{share:.1%}"}
+        for i, title in enumerate(titles):
+            line[title] = f"{mean[i]:.4g} ± {covariance[i][i] ** 0.5:.3g}"
+        lines.append(line)
+    return "Each group: its share of the rows; mean ± standard deviation of each column.", lines
+
+
+def _centres(parameters: dict[str, Any], titles: list[str]) -> Lines:
+    lines = []
+    for k, (share, centre) in enumerate(
+        zip(parameters["shares"], parameters["centers"], strict=True)
+    ):
+        place = {title: f"{x:.4g}" for title, x in zip(titles, centre, strict=True)}
+        lines.append({"centre": k + 1, "share": f"{share:.1%}", **place})
+    return "Each centre: the share of the rows nearest to it, and where it stands.", lines
+
+
+def _factors(parameters: dict[str, Any], titles: list[str]) -> Lines:
+    lines = []
+    for i, title in enumerate(titles):
+        line: dict[str, Any] = {"column": title, "mean": f"{parameters['mean'][i]:.4g}"}
+        for k, loading in enumerate(parameters["loadings"][i]):
+            line[f"factor {k + 1}"] = f"{loading:+.3g}"
+        line["its own"] = f"{parameters['noise_variance'][i] ** 0.5:.3g}"
+        lines.append(line)
+    return (
+        "Each column: its mean, its loading on each factor, and the standard deviation of its own.",
+        lines,
+    )
+
+
+_FOUND: dict[str, Callable[[dict[str, Any], list[str]], Lines]] = {
+    "gmm": _groups,
+    "kmeans": _centres,
+    "fa": _factors,
+}

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from dpcore.evaluation.composition import Prices
 from dpcore.evaluation.study import Study
+from dpcore.figures.budget import study_scene
 from dpcore.figures.composition import prices_scene
-from dpcore.figures.mixture import study_scene
+from dpcore.figures.heat import BLUE, ORANGE, WHITE, Heat
 from dpcore.figures.scene import (
-    MARKERS,
     PALETTE_LIGHT,
     Axis,
     Bars,
@@ -25,11 +25,13 @@ from dpcore.figures.scene import (
     Curve,
     Ellipses,
     Layer,
+    Mark,
     Panel,
     Points,
     Ring,
     Rule,
     Scene,
+    Spots,
     at_step,
     text_at,
     texts_at,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 DASHES = ("solid", "dashdot", "dash", "dot", "longdash", "longdashdot")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 MUTED = "#5B6B7A"
 _TURN = np.linspace(0.0, 2.0 * np.pi, 49)
 
@@ -71,12 +74,19 @@ def scene_figure(scene: Scene) -> go.Figure:
         subplot_titles=[f"<b>{panel.title}</b>" for panel in scene.panels],
         row_heights=[1.5 if row[1] is not None else 1.0 for row in specs],
         vertical_spacing=0.14,
+        horizontal_spacing=0.18 if _named(scene) else 0.1,
     )
     for panel, (row, column) in zip(scene.panels, places, strict=True):
         for trace in _traces(panel, scene.step):
             fig.add_trace(trace, row=row, col=column)
         fig.update_xaxes(**_axis(panel.x, panel.bare), row=row, col=column)
         fig.update_yaxes(**_axis(panel.y, panel.bare), row=row, col=column)
+        for layer in panel.layers:
+            if isinstance(layer, Heat):
+                fig.update_xaxes(visible=False, row=row, col=column)
+                fig.update_yaxes(**_rows(layer, fig.get_subplot(row, column)), row=row, col=column)
+            if isinstance(layer, Mark):
+                fig.add_annotation(**_upright_label(layer, panel), row=row, col=column)
     fig.frames = [
         go.Frame(
             data=[trace for panel in scene.panels for trace in _traces(panel, step)], name=label
@@ -126,8 +136,15 @@ def _axis(axis: Axis, bare: bool = False) -> dict[str, Any]:
     }
 
 
+def _named(scene: Scene) -> bool:
+    """Whether a panel has names of rows beside it."""
+    return any(isinstance(one, Heat) and one.rows for panel in scene.panels for one in panel.layers)
+
+
 def _slider(scene: Scene) -> dict[str, Any]:
-    now = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}}
+    # Plotly moves lines and points in place; colours of cells it must draw anew.
+    anew = any(isinstance(layer, Heat) for panel in scene.panels for layer in panel.layers)
+    now = {"mode": "immediate", "frame": {"duration": 0, "redraw": anew}}
     shown = scene.positions or ()
     return {
         "active": scene.thumb,
@@ -156,6 +173,12 @@ def _drawn(layer: Layer, panel: Panel, step: int) -> Iterator[Any]:
             yield from _ellipses(layer, step)
         case Curve():
             yield from _curve(layer, step)
+        case Spots():
+            yield _spots(layer, step)
+        case Mark():
+            yield _upright(layer, panel)
+        case Heat():
+            yield from _heat(layer, step)
         case Rule():
             yield _level(layer, panel)
         case Cursor():
@@ -199,7 +222,7 @@ def _ellipses(layer: Ellipses, step: int) -> Iterator[Any]:
             },
         )
         if layer.centre:
-            marker = {"symbol": MARKERS[colour], "color": PALETTE_LIGHT[colour]}
+            marker = {"symbol": SYMBOLS[colour], "color": PALETTE_LIGHT[colour]}
             yield _line(params[:, k, 0], params[:, k, 1], mode="markers", marker=marker, name=name)
 
 
@@ -223,6 +246,10 @@ def outline(params: Array, level: float) -> Array:
 
 def _curve(layer: Curve, step: int) -> Iterator[Any]:
     x, y = at_step(layer.x, step, 1), at_step(layer.y, step, 1)
+    if layer.colour is None:
+        line = {"color": MUTED, "width": 1}
+        yield _line(x, y, line=line, opacity=0.6, hoverinfo="skip", name="")
+        return
     colour, dash = PALETTE_LIGHT[layer.colour], DASHES[layer.dash or 0]
     if layer.lo is not None and layer.hi is not None:
         low, high = at_step(layer.lo, step, 1), at_step(layer.hi, step, 1)
@@ -251,6 +278,87 @@ def _level(layer: Rule, panel: Panel) -> Any:
         textposition=place,
         line={"color": MUTED, "dash": DASHES[layer.dash], "width": 1},
     )
+
+
+def _upright(layer: Mark, panel: Panel) -> Any:
+    line = {"color": MUTED, "dash": DASHES[layer.dash], "width": 1}
+    return _line([layer.x, layer.x], list(panel.y.range), line=line, name=layer.label)
+
+
+def _upright_label(layer: Mark, panel: Panel) -> dict[str, Any]:
+    """Upright too, from the foot of its line: marks may be close together."""
+    return {
+        "x": float(np.log10(layer.x)) if panel.x.scale == "log" else layer.x,
+        "y": panel.y.range[0],
+        "text": layer.label,
+        "textangle": -90,
+        "xanchor": "right",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 10, "color": MUTED},
+    }
+
+
+def _spots(layer: Spots, step: int) -> Any:
+    colours = layer.colours or ()
+    marker = {
+        "symbol": [SYMBOLS[colour] for colour in colours] or "circle",
+        "color": [PALETTE_LIGHT[colour] for colour in colours] or MUTED,
+        "size": 11 if colours else 4,
+        "line": {"color": "white", "width": 1},
+    }
+    return _line(
+        at_step(layer.x, step, 1),
+        at_step(layer.y, step, 1),
+        mode="markers+text",
+        text=list(layer.labels),
+        textposition="top right" if colours else "middle right",
+        textfont={} if colours else {"size": 9, "color": MUTED},
+        hovertext=list(layer.names),
+        marker=marker,
+        name="",
+    )
+
+
+def _heat(layer: Heat, step: int) -> Iterator[Any]:
+    """Images on one board with gaps between them, and the word under each."""
+    import plotly.graph_objects as go
+
+    board, places = _board(at_step(layer.values, step, 3), layer.across, bool(layer.rows))
+    yield go.Heatmap(
+        z=board.astype(np.float32),
+        zmin=-layer.limit,
+        zmax=layer.limit,
+        colorscale=[[0.0, BLUE], [0.5, WHITE], [1.0, ORANGE]],
+        colorbar={"title": {"text": layer.label, "side": "right"}, "thickness": 10},
+        showscale=len(layer.values) == 1,  # type: ignore[arg-type]
+        name="",
+    )
+    words = list(texts_at(layer.notes, step))
+    yield _line(*places.T, mode="text", text=words, textposition="bottom center", name="")
+
+
+def _board(images: Array, across: int, table: bool) -> tuple[Array, Array]:
+    """Images ``(n, h, w)`` as one picture, first row on top as Plotly counts from the bottom; and
+    where the word under each stands ``(n, 2)``. Columns of a table stand side by side."""
+    count, high, wide = images.shape
+    down = -(-count // across)
+    gap, under = (0, 0) if table else (max(1, wide // 8), max(1, high // 4))
+    board = np.full((down * (high + under), across * (wide + gap)), np.nan)
+    places = np.empty((count, 2))
+    for i, image in enumerate(images):
+        top, left = (i // across) * (high + under), (i % across) * (wide + gap)
+        board[top : top + high, left : left + wide] = image
+        places[i] = left + (wide - 1) / 2, len(board) - top - high - 0.5
+    return board[::-1], places
+
+
+def _rows(layer: Heat, place: Any) -> dict[str, Any]:
+    """The axis beside a table names its rows; images are not stretched."""
+    if not layer.rows:
+        return {"visible": False, "scaleanchor": place.yaxis.anchor}
+    names = list(layer.rows)[::-1]
+    return {"title": "", "tickvals": list(range(len(names))), "ticktext": names}
 
 
 def _dot(layer: Cursor, step: int) -> Any:

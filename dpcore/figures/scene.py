@@ -67,6 +67,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.checks import one_of
 from dpcore.errors import InputError
+from dpcore.figures.heat import Heat
 
 Array = NDArray[np.float64]
 Text = str | tuple[str, ...]
@@ -75,7 +76,15 @@ PALETTE_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9
 PALETTE_DARK = ("#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#0072B2")
 DASHES = ("", "7 3 1.5 3", "6 3", "2.5 2.5", "10 3", "1.5 2.5")
 """Second cue of each palette index: lengths drawn and left out, in pixels ('' = unbroken)."""
-MARKERS = ("circle", "square", "diamond", "triangle", "cross", "star")
+MARKERS = (
+    "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0z",  # circle
+    "M-5-5h10v10h-10z",  # square
+    "M0-7L7 0L0 7L-7 0z",  # diamond
+    "M0-7L6.5 5h-13z",  # triangle
+    "M-2-6.5h4v4.5h4.5v4H2v4.5h-4V2h-4.5v-4H-2z",  # cross
+    "M0-7.5L2-2.4L7.5-2.1L3.2 1.4L4.7 6.6L0 3.6L-4.7 6.6L-3.2 1.4L-7.5-2.1L-2-2.4z",  # star
+)
+"""Shape of each palette index around (0, 0), in pixels."""
 
 SIGNIFICANT_DIGITS = 5
 
@@ -170,7 +179,8 @@ class Curve:
     """A line ``y`` over ``x``, each (m,), or (S, m) when it moves, with a band from lo to hi.
 
     ``label`` is one text or one a step, written at the right end. ``dash``: index into `DASHES`
-    [the colour's own]. NaN breaks the line.
+    [the colour's own]. ``colour`` None: a muted line that is no reading (a border, a meridian),
+    left out of readouts and tables. NaN breaks the line.
     """
 
     kind: ClassVar[str] = "curve"
@@ -178,7 +188,7 @@ class Curve:
     y: ArrayLike
     lo: ArrayLike | None = None
     hi: ArrayLike | None = None
-    colour: int = 0
+    colour: int | None = 0
     dash: int | None = None
     label: Text = ""
     label_at: Literal["end", "none"] = "end"
@@ -194,7 +204,47 @@ class Curve:
             _same_shape(self, "y", "hi", dimensions=(1, 2))
         object.__setattr__(self, "label", _text(self.label))
         if self.dash is None:
-            object.__setattr__(self, "dash", self.colour)
+            object.__setattr__(self, "dash", self.colour or 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Spots:
+    """Points with names, ``x`` and ``y`` (K,), or (S, K) when they move; NaN: not drawn.
+
+    ``colours``: palette index of each, which is also its marker [0, 1, ...]; empty: muted dots for
+    orientation. ``labels``: what is written beside each; of muted dots, those for which there is
+    room. ``weights`` (K,) or (S, K): a share of each, for the table.
+    """
+
+    kind: ClassVar[str] = "spots"
+    x: ArrayLike
+    y: ArrayLike
+    names: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+    weights: ArrayLike | None = None
+    colours: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _same_shape(self, "x", "y", dimensions=(1, 2))
+        if self.weights is not None:
+            _same_shape(self, "x", "weights", dimensions=(1, 2))
+        count = len(self.names)
+        if self.colours is None:
+            object.__setattr__(self, "colours", tuple(k % len(PALETTE_LIGHT) for k in range(count)))
+        object.__setattr__(self, "labels", self.labels or ("",) * count)
+        parts = (len(self.labels), len(self.colours or ()) or count, np.shape(self.x)[-1])
+        if set(parts) != {count}:
+            raise InputError("spots", "names do not match the points", "give one of each a point")
+
+
+@dataclass(frozen=True, eq=False)
+class Mark:
+    """A vertical line at ``x``, the same at every step, with its label where there is room."""
+
+    kind: ClassVar[str] = "rule"
+    x: float
+    label: str
+    dash: int = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +331,7 @@ class Bars:
             raise InputError("bars", "colours or tips do not match the names", "give one a bar")
 
 
-Layer = Points | Ellipses | Curve | Rule | Cursor | Ring | Bars
+Layer = Points | Ellipses | Curve | Spots | Mark | Rule | Cursor | Ring | Bars | Heat
 
 # The array fields of each layer and how many dimensions one step of them has.
 _PER_STEP: dict[str, dict[str, int]] = {
@@ -289,9 +339,21 @@ _PER_STEP: dict[str, dict[str, int]] = {
     "ellipses": {"params": 3},
     "curve": {"x": 1, "y": 1, "lo": 1, "hi": 1},
     "cursor": {"x": 0, "y": 0},
+    "spots": {"x": 1, "y": 1, "weights": 1},
     "rule": {},
     "ring": {},
     "bars": {"values": 1},
+    "heat": {"values": 3},
+}
+# What tables and files call a layer, and the column in which they list each of its fields.
+_TABLES: dict[str, tuple[str, dict[str, str]]] = {
+    "points": ("points", {"x": "x", "y": "y"}),
+    "curve": ("curve", {"x": "x", "y": "y", "low": "lo", "high": "hi"}),
+    "cursor": ("current point", {"x": "x", "y": "y"}),
+    "spots": ("spots", {"x": "x", "y": "y", "weight": "weights"}),
+    "rule": ("reference", {"x": "x", "y": "y"}),
+    "ring": ("ring", {"x": "cx", "y": "cy", "half_x": "rx", "half_y": "ry"}),
+    "bars": ("bar", {"x": "values"}),
 }
 
 
@@ -409,7 +471,12 @@ class Scene:
             "positions": self.positions,
             "panels": [panel.as_dict() for panel in self.panels],
             "slots": self.slots,
-            "palette": {"light": PALETTE_LIGHT, "dark": PALETTE_DARK, "dashes": DASHES},
+            "palette": {
+                "light": PALETTE_LIGHT,
+                "dark": PALETTE_DARK,
+                "dashes": DASHES,
+                "markers": MARKERS,
+            },
         }
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
         identity = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
@@ -437,13 +504,31 @@ def compact(values: ArrayLike) -> Any:
 
 
 def layer_dict(layer: Layer) -> dict[str, Any]:
-    """A layer as JSON-ready data: its kind, then its fields, numbers compact."""
+    """A layer as JSON-ready data: its kind, whether it moves, its fields, numbers compact."""
     arrays = _PER_STEP[layer.kind]
-    data: dict[str, Any] = {"kind": layer.kind}
+    data: dict[str, Any] = {"kind": layer.kind, "moves": _moves(layer)}
+    if isinstance(layer, Heat):
+        return data | layer.as_dict()
+    if layer.kind in _TABLES:
+        title, columns = _TABLES[layer.kind]
+        quiet = isinstance(layer, Curve) and layer.colour is None
+        depth = max(arrays.values(), default=0)
+        data |= {"title": title, "table": {} if quiet else columns, "depth": depth}
     for name, value in vars(layer).items():
         is_number = isinstance(value, float) or name in arrays
         data[name] = compact(value) if is_number and value is not None else value
     return data
+
+
+def _moves(layer: Layer) -> bool:
+    """Whether a renderer must draw the layer anew at each step."""
+    return any(
+        np.ndim(array := getattr(layer, name)) > dimensions and len(array) > 1
+        for name, dimensions in _PER_STEP[layer.kind].items()
+    ) or any(
+        texts and not isinstance(texts[0], str)
+        for texts in (getattr(layer, name, ()) for name in ("labels", "notes"))
+    )
 
 
 def at_step(values: ArrayLike, step: int, dimensions: int) -> Array:

@@ -41,7 +41,7 @@ def guarantee_of(
         adjacency=request.adjacency,
         unit=schema.unit,
         rows_per_person=request.rows_per_person,
-        claim=_claim(request, recipe(model).printed(request, settings), proof),
+        claim=_claim(request, recipe(model).printed(request, settings), proof, schema),
         proof=proof,
         assumptions=_assumptions(request, schema),
         rehearsal=seed is not None or runs > 1 or schema.rehearsal,
@@ -66,12 +66,14 @@ def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:
     )
 
 
-def _claim(request: Privacy, printed: Printed | None, proof: Proof | None) -> Claim | None:
+def _claim(
+    request: Privacy, printed: Printed | None, proof: Proof | None, schema: Schema
+) -> Claim | None:
     """The paper's epsilon, where it states one, and whether our proof supports it."""
     if printed is None or request.epsilon is None or request.delta is None:
         return None
     holds = proof is not None and proof.epsilon <= request.epsilon
-    reasons = printed.reasons if proof is not None else (NOT_PUBLIC,)
+    reasons = (NOT_PUBLIC,) if schema.rehearsal else printed.reasons
     return Claim(request.epsilon, request.delta, printed.source, holds, reasons)
 
 

@@ -199,22 +199,54 @@ def proved(
     mean_sd ``(B,)``: in each coordinate of the mean (zeros with a zero mean: no centring);
     radius: the public bound on a row's norm.
 
-    Each correction vanishes with the noise, when this is EM of maximum likelihood: (1) the
-    covariance is freed of the mean's noise; (2) eigenvalues that noise could have made are
+    Each correction vanishes with the noise, when this is EM of maximum likelihood: (1) the mean
+    keeps the directions in which the second moment shows anything (:func:`_steadied`), and the
+    covariance is freed of its noise; (2) eigenvalues that noise could have made are
     levelled, the others drawn in (:func:`visible_part`); (3) own variances are floored by what
     noise can hide; (4) the mean is drawn in. Factors that cannot be seen have loadings 0. Total.
     """
-    raw = finite(mean)
-    centred = second_moment - raw[..., None] * raw[:, None, :] if np.any(raw) else second_moment
+    raw, dim = finite(mean), mean.shape[-1]
+    centred, share = second_moment, np.zeros(len(raw))
+    if np.any(raw):
+        raw, share = _steadied(raw, finite(second_moment), sd, factors)
+        centred = second_moment - raw[..., None] * raw[:, None, :]
     matrix, scale = _normalised(centred)
-    step = np.arange(matrix.shape[-1])
-    matrix[:, step, step] += (mean_sd**2 / scale)[:, None]
-    crossed = np.sum(raw * raw, axis=-1) * mean_sd**2  # noise of mean x mean', as strong as a spike
+    step = np.arange(dim)
+    matrix[:, step, step] += (share * mean_sd**2 / scale)[:, None]
+    # Noise of mean x mean' is as strong as a spike.
+    crossed = np.sum(raw * raw, axis=-1) * mean_sd**2 * share
     level = np.sqrt(sd**2 / 2 + crossed) / scale
     moment, values, vectors = visible_part(matrix, level, factors, radius**2 / scale)
-    begin = _spectral_start(moment, values, vectors, drawn_in(raw, mean_sd**2))
+    begin = _spectral_start(moment, values, vectors, drawn_in(raw, share * mean_sd**2))
     least = _least_variance(moment.diagonal(), level)
     return _rescaled(_em(moment, begin, iterations, "exact", least), scale)
+
+
+def _steadied(mean: Array, second_moment: Array, sd: Array, factors: int) -> tuple[Array, Array]:
+    """A noisy mean ``(B, d)`` without what lies in directions where a second moment shows nothing,
+    and the share ``(B,)`` of the directions that are left.
+
+    A mean m adds ``|m|^2`` to the second moment along itself, so a direction that cannot be told
+    from noise there holds little of it, and mostly noise. Without noise every direction is left.
+    """
+    dim = mean.shape[1]
+    edge = noise_edge(1.0, dim) * sd
+    if dim > FULL_SPECTRUM_DIM:
+        wanted = min(dim, factors + SPARE)
+        pairs = [
+            _largest(one, float(top), wanted) for one, top in zip(second_moment, edge, strict=True)
+        ]
+        values, vectors = (np.stack(parts) for parts in zip(*pairs, strict=True))
+        centre = np.trace(second_moment, axis1=-2, axis2=-1) / dim
+    else:
+        values, vectors = np.linalg.eigh(second_moment)
+        centre = _bulk_centre(values, edge)
+    seen = np.abs(values - centre[:, None]) > edge[:, None]
+    kept = vectors * seen[:, None, :]
+    steady = np.einsum("bik,bk->bi", kept, np.einsum("bik,bi->bk", kept, mean))
+    whole = (sd == 0.0) | (seen.all(axis=1) & (values.shape[1] < dim))
+    share = np.where(whole, 1.0, seen.sum(axis=1) / dim)
+    return np.where(whole[:, None], mean, steady), share
 
 
 def _least_variance(diagonal: Array, level: Array) -> Array:
@@ -474,7 +506,7 @@ def _without_negative(small: Array) -> Array:
     """Symmetric ``(B, k, k)`` with negative eigenvalues put to 0: others only where it has some."""
     even = (small + _turned(small)) / 2
     values, vectors = np.linalg.eigh(even)
-    if values.min() >= 0.0:
+    if values.min(initial=0.0) >= 0.0:
         return np.asarray(even)
     return np.asarray((vectors * np.maximum(values, 0.0)[:, None, :]) @ _turned(vectors))
 

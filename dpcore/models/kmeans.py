@@ -121,32 +121,45 @@ def keep(points: Array, least: int, rows: float, counts_sd: Array) -> Array:
     return np.where(late[..., None], np.nan, points)
 
 
-def start_from(released: Released, cells: Array, components: int, seed: int) -> Centres:
-    """Centres of the noisy cells' means, by weighted k-means of several tries: free of charge.
+def cell_means(released: Released, cells: Array) -> tuple[Array, Array]:
+    """Means ``(B, M, d)`` of the rows of noisy cells, and what each weighs ``(B, M)``.
 
     cells ``(B, M, d)``: where they were asked for; NaN where none was. A cell weighs what its count
-    exceeds the noise by.
+    exceeds the noise by, and its mean leaves its place by the share of signal in it.
     """
     counts, sums = finite(released.counts), finite(released.sums)
-    runs, _, dim = cells.shape
-    weights = np.maximum(counts - released.counts_sd[:, None], 0.0)
-    weights = np.where(np.isnan(cells[..., 0]), 0.0, weights)
-    middle = np.nan_to_num(cells)
+    asked = ~np.isnan(cells[..., 0])
+    weights = np.where(asked, np.maximum(counts - released.counts_sd[:, None], 0.0), 0.0)
+    weights = np.where(weights.sum(axis=1, keepdims=True) > 0.0, weights, asked)
     there = counts > TINY
     safe = np.where(there, counts, 1.0)
-    noise = released.counts_sd[:, None] ** 2 + dim * released.sums_sd[:, None] ** 2
-    trust = np.where(there, safe**2 / (safe**2 + noise), 0.0)
-    means = middle + trust[..., None] * (within(sums / safe[..., None], False, np.inf) - middle)
-    weights = np.where(weights.sum(axis=1, keepdims=True) > 0.0, weights, ~np.isnan(cells[..., 0]))
+    noise = released.counts_sd[:, None] ** 2 + cells.shape[2] * released.sums_sd[:, None] ** 2
+    trust = np.where(there, safe**2 / (safe**2 + noise), 0.0)[..., None]
+    middle = np.nan_to_num(cells)
+    means = within(sums / safe[..., None], False, np.inf)
+    return middle + trust * (means - middle), weights
+
+
+def clustered(points: Array, weights: Array, components: int, seed: int) -> Array:
+    """Centres ``(B, K, d)`` of weighted points ``(B, M, d)`` by k-means, the best of several
+    tries: free of charge, where the points were released."""
+    runs, _, dim = points.shape
     rng = np.random.default_rng([seed, components, dim, 5])
     best, cost = np.zeros((runs, components, dim)), np.full(runs, np.inf)
     for _ in range(TRIES):
-        centres = _plus_plus(means, weights, components, rng)
+        centres = _plus_plus(points, weights, components, rng)
         for _ in range(ROUGH_STEPS):
-            centres, found = _weighted_step(means, weights, centres)
+            centres, found = _weighted_step(points, weights, centres)
         better = found < cost
         best[better], cost = centres[better], np.minimum(found, cost)
-    return Centres(best, np.full((runs, components), 1.0 / components))
+    return best
+
+
+def started(released: Released, cells: Array, components: int, seed: int) -> Centres:
+    """The start that noisy cells suggest."""
+    means, weights = cell_means(released, cells)
+    shares = np.full((len(means), components), 1.0 / components)
+    return Centres(clustered(means, weights, components, seed), shares)
 
 
 def _plus_plus(points: Array, weights: Array, components: int, rng: np.random.Generator) -> Array:

@@ -111,6 +111,7 @@ class Session:
         clip: float = 1.0,
         as_private: bool = False,
     ) -> None:
+        self._open = table.open_to_all
         if noise is None or noise.rehearsal:  # two budgets of one draw give the exact sums away
             table.demand_open()
         self.public, units = bounded_rows(table, private=noise is not None or as_private)
@@ -177,14 +178,47 @@ class Session:
         the row. One that is not finite attracts nobody; if none is, the first has all rows.
         Guarantee and refusals as :meth:`measure`.
         """
+        return self._of_nearest(what, contribution, centres, noises, ())
+
+    def exhibit_nearest(
+        self, what: str, contribution: ClusterMoments, centres: Array, noises: tuple[Noise, ...]
+    ) -> NoisyClusters:
+        """The same as :meth:`measure_nearest` for a mechanism that a paper prints and nobody can
+        prove: blocks without a noise leave as they are, under an entry that names no lemma.
+
+        **Guarantee:** none for such a ledger. Raises InputError on rows that are not open to all,
+        unless the noise is a rehearsal's.
+        """
+        if self._noise is not None and not (self._noise.rehearsal or self._open):
+            raise InputError(
+                "algorithm",
+                "as printed, a part of what it releases has no noise",
+                "choose one that is proved, or give a seed to rehearse",
+            )
+        covered = [block for noise in noises for block in _blocks(noise, contribution)]
+        bare = tuple(block for block in contribution.blocks if block not in covered)
+        if bare:
+            self._entries.append(_unproved(what, bare, self.adjacency, self.runs))
+        return self._of_nearest(what, contribution, centres, noises, bare)
+
+    def _of_nearest(
+        self,
+        what: str,
+        contribution: ClusterMoments,
+        centres: Array,
+        noises: tuple[Noise, ...],
+        bare: tuple[Block, ...],
+    ) -> NoisyClusters:
+        """bare: blocks that leave without noise."""
         centres = np.array(centres, dtype=np.float64)  # plain numbers: no object that looks around
         if centres.shape != (self.runs, contribution.components, contribution.dim):
             raise ValueError("centres must have the shape (runs, components, dim)")
-        self._check(contribution, contribution.radius, self.radius, noises)
+        self._check(contribution, contribution.radius, self.radius, noises, bare)
         if self._nearest is None:
             self._nearest = NearestRows(self._rows.units, self.radius)
         total = self._nearest.sums(centres)
         scales = self._release(what, total, contribution, noises)
+        scales |= {block: np.zeros(self.runs) for block in bare}
         return NoisyClusters(total[..., 0], total[..., 1:], scales["counts"], scales["sums"])
 
     def measure_squares(self, what: str, contribution: SecondMoments, noise: Noise) -> NoisySquares:
@@ -207,13 +241,18 @@ class Session:
         return total if len(total) == self.runs else np.repeat(total, self.runs, axis=0)
 
     def _check(
-        self, contribution: Contribution, bound: float, radius: float, noises: tuple[Noise, ...]
+        self,
+        contribution: Contribution,
+        bound: float,
+        radius: float,
+        noises: tuple[Noise, ...],
+        bare: tuple[Block, ...] = (),
     ) -> None:
         """Refuse, before rows are touched, a release that would not be what it says."""
         if self.private and not 0.0 < radius <= bound:
             raise WallError("the rows' ball is larger than the contribution's bound")
         covered = [block for noise in noises for block in _blocks(noise, contribution)]
-        if sorted(covered) != sorted(contribution.blocks):
+        if sorted([*covered, *bare]) != sorted(contribution.blocks):
             raise WallError("each block needs exactly one noise")
         for noise in noises:
             _check_noise(noise, private=self.private)
@@ -263,6 +302,18 @@ class Session:
                     total[run, :, span] += size[run] * standard[which]
         spread = np.sqrt(2.0) * scale if laplace else scale
         return {block: spread * contribution.unit(block) for block in blocks}
+
+
+def _unproved(what: str, blocks: tuple[Block, ...], adjacency: str, runs: int) -> LedgerEntry:
+    """The entry of what leaves without noise: infinitely expensive, and proved by nothing."""
+    return LedgerEntry(
+        what=f"{what}: {', '.join(blocks)}, as they are",
+        noise="none",
+        noise_scale=np.zeros(runs),
+        sensitivity=1.0,
+        adjacency=adjacency,
+        proof=None,
+    )
 
 
 def _blocks(noise: Noise, contribution: Contribution) -> tuple[Block, ...]:

@@ -6,16 +6,19 @@ import numpy as np
 import streamlit as st
 
 from app.live import live
+from dpcore.figures.heat import Heat
 from dpcore.figures.scene import (
     Axis,
     Cursor,
     Curve,
     Ellipses,
+    Mark,
     Panel,
     Points,
     Ring,
     Rule,
     Scene,
+    Spots,
 )
 
 STEPS, DRAWS = 53, 13
@@ -37,7 +40,68 @@ def groups(noise: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
     return params
 
 
-def demo(seed: int, current: int, exact_value: float | None) -> Scene:
+def more(epsilon: np.ndarray) -> tuple[Panel, ...]:
+    """Centres with moving borders and ghosts, and ten moving images beside ten still ones."""
+    rng = np.random.default_rng(7)
+    steps = len(epsilon)
+    far = 1 / epsilon[:, None, None]
+    truth = rng.uniform([20, 5], [100, 60], (10, 2))
+    found = truth + far * rng.normal(size=(1, 10, 2))
+    ghosts = truth + far[..., None] * rng.normal(size=(1, 12, 10, 2))
+    corners = rng.uniform([5, -4], [112, 72], (1, 75, 2)) + far
+    corners[:, 2::3] = np.nan
+    names = tuple(f"centre {k + 1}" for k in range(10))
+    clouds = [Points(ghosts[:, :, k, 0], ghosts[:, :, k, 1], colour=k % 6) for k in range(10)]
+    centres = Panel(
+        "centres",
+        "Centres",
+        "every kind of layer that moves",
+        "Ten centres.",
+        AGE,
+        VISITS,
+        (
+            *clouds,
+            Spots([40.0, 42.0, 90.0], [30.0, 30.5, 50.0], PLACES, labels=PLACES, colours=()),
+            Curve(corners[..., 0], corners[..., 1], colour=None),
+            Spots(found[..., 0], found[..., 1], names, labels=names),
+        ),
+    )
+    exact = np.linspace(-1, 1, 16)[:, None] * np.linspace(0.1, 1, 10)[:, None, None] * np.ones(16)
+    private = exact + (0.3 * far)[..., None] * rng.normal(size=(1, 10, 16, 16))
+    images = tuple(f"factor {k + 1}" for k in range(10))
+    notes = tuple(tuple(f"{k} at {value:.3g}" for k in range(10)) for value in epsilon)
+    pixels = Axis("column", (0, 1)), Axis("row", (0, 1))
+    heat = Panel(
+        "heat",
+        "Images",
+        "",
+        "Ten images.",
+        *pixels,
+        (Heat(private, 1.0, "loading", images, notes, across=5),),
+        bare=True,
+    )
+    table = Panel(
+        "cells",
+        "Two columns",
+        "",
+        "Four cells.",
+        *pixels,
+        (
+            Heat(
+                [[[[0.5], [-1.0]], [[0.0], [1.0]]]], 1.0, "loading", ("a", "b"), rows=("up", "down")
+            ),
+        ),
+        bare=True,
+    )
+    assert private.shape == (steps, 10, 16, 16)
+    return centres, heat, table
+
+
+PLACES = ("Here", "Quite near", "Far away")
+MARKS = ((0.3, "nothing before"), (0.9, "first"), (0.95, "second"), (1.0, "third"), (9.5, "last"))
+
+
+def demo(seed: int, current: int, exact_value: float | None, everything: bool) -> Scene:
     rng = np.random.default_rng(seed)
     epsilon = np.geomspace(0.1, 10.0, STEPS)
     positions = tuple(range(STEPS))
@@ -114,10 +178,12 @@ def demo(seed: int, current: int, exact_value: float | None) -> Scene:
                     *curves,
                     Rule(1.03, "exact fit (converged)"),
                     Rule(0.18, "one Gaussian (the baseline to beat)", side="right"),
+                    *(Mark(x, label) for x, label in MARKS if everything),
                     Cursor(epsilon, utility(epsilon)),
                 ),
                 width="full",
             ),
+            *(more(epsilon) if everything else ()),
         ),
         slots={
             "sentence": tuple(f"At **ε = {label}** <i>nothing</i> is lost." for label in labels)
@@ -142,7 +208,9 @@ left, middle, right, last = st.columns(4)
 seed = left.selectbox("seed", [0, 1, 2])
 exact = middle.checkbox("1.07 exactly")
 late = last.empty()
-result = live(demo(seed, position, 1.07 if exact else None), key="demo", slider_key="eps ilon")
+everything = "everything" in st.query_params
+scene = demo(seed, position, 1.07 if exact else None, everything)
+result = live(scene, key="demo", slider_key="eps ilon")
 if right.button("run again"):
     st.html('<p data-live="sentence" id="late"></p>')
 late.html(f'<p id="python">python:{position} ring:{result.ring}</p>')

@@ -64,7 +64,20 @@ def grasp(page: Any, share: float = 0.5) -> tuple[float, float, float]:
     return box["x"], box["width"], thumb[1]
 
 
-def test_a_drag_redraws_20_times_a_second_each_with_its_own_epsilon(demo: Any) -> None:
+@pytest.fixture
+def everything(page: Any, server: Any) -> Any:
+    """The same page with every kind of layer there is."""
+    page.goto(server(DEMO) + "?everything")
+    page.wait_for_selector(".dpl[data-step]", timeout=30_000)
+    page.wait_for_selector("#python")
+    return page
+
+
+@pytest.mark.parametrize("which", ["demo", "everything"])
+def test_a_drag_redraws_20_times_a_second_each_with_its_own_epsilon(
+    request: pytest.FixtureRequest, which: str
+) -> None:
+    demo = request.getfixturevalue(which)
     demo.evaluate(RECORD, BOLD)
     left, width, y = grasp(demo)
     began = demo.evaluate("performance.now()")
@@ -273,3 +286,144 @@ def test_lines_stand_out_and_nothing_overflows(
         "t.closest('.dpl-card').getBoundingClientRect().right)"
     )
     assert inside
+
+
+# Colours of the canvas of a panel at places given in pixels of the card.
+COLOURS = """
+([panel, places]) => {
+  const canvas = document.querySelector(`[data-panel="${panel}"] canvas`);
+  const ratio = canvas.width / canvas.clientWidth;
+  const pen = canvas.getContext("2d");
+  return places.map(([x, y]) => [...pen.getImageData(x * ratio, y * ratio, 1, 1).data]);
+}
+"""
+
+
+def tile(page: Any, panel: str, index: int) -> dict[str, float]:
+    """Place of an image on its card."""
+    box = page.locator(f'[data-panel="{panel}"] [data-tile="{index}"]')
+    return {name: float(box.get_attribute(name)) for name in ("x", "y", "width", "height")}
+
+
+def middles(page: Any, panel: str, index: int, rows: int) -> list[list[float]]:
+    """Middle of each row of an image."""
+    box = tile(page, panel, index)
+    return [
+        [box["x"] + box["width"] / 2, box["y"] + box["height"] * (row + 0.5) / rows]
+        for row in range(rows)
+    ]
+
+
+def test_cells_have_the_colour_of_their_value(everything: Any) -> None:
+    a, b = (
+        everything.evaluate(COLOURS, ["cells", middles(everything, "cells", k, 2)]) for k in (0, 1)
+    )
+    assert a[0] == pytest.approx([234, 174, 127, 255], abs=3), "halfway from white to orange"
+    assert a[1] == [0, 114, 178, 255]
+    assert b[0] == [255, 255, 255, 255]
+    assert b[1] == [213, 94, 0, 255]
+
+
+def test_images_and_their_words_move_with_the_slider(everything: Any) -> None:
+    places = middles(everything, "heat", 3, 16)
+    before = everything.evaluate(COLOURS, ["heat", places])
+    words = everything.locator('[data-panel="heat"] .dpl-note')
+    assert "3 at 1" in words.all_text_contents()
+    everything.locator(THUMB).first.focus()
+    everything.keyboard.press("ArrowLeft")
+    everything.wait_for_function("document.querySelector('.dpl').dataset.step === '25'")
+    assert everything.evaluate(COLOURS, ["heat", places]) != before
+    assert "3 at 0.915" in words.all_text_contents()
+
+
+def test_a_cell_under_the_pointer_says_its_name_and_value(everything: Any) -> None:
+    box = everything.locator('[data-panel="cells"] [data-tile="1"]')
+    box.scroll_into_view_if_needed()
+    place = box.bounding_box()
+    readout = everything.locator('[data-panel="cells"] .dpl-readout')
+    for share, text in ((0.25, "b: up 0"), (0.75, "b: down 1")):
+        everything.mouse.move(place["x"] + 9, place["y"] + place["height"] * share)
+        assert readout.inner_text() == text
+    everything.mouse.move(place["x"] + 9, place["y"] + place["height"] + 30)
+    assert readout.is_hidden()
+
+
+def test_cells_are_in_the_table_and_in_every_file(everything: Any) -> None:
+    panel = everything.locator('[data-panel="cells"]')
+    panel.scroll_into_view_if_needed()
+    panel.hover()
+    panel.get_by_text("Table", exact=True).click()
+    assert panel.locator("tbody tr").all_inner_texts() == [
+        "cell\ta: up\t1\t0.504",
+        "cell\ta: down\t2\t-1",
+        "cell\tb: up\t3\t0",
+        "cell\tb: down\t4\t1",
+    ]
+    files = {}
+    for button in ("CSV", "SVG", "PNG"):  # also while the table is open
+        with everything.expect_download() as waiting:
+            panel.get_by_text(button, exact=True).click()
+        files[button] = Path(waiting.value.path()).read_bytes()
+    assert b'1,"cell","a: down",2,,,,,,,,,,,-1' in files["CSV"]
+    assert b'<image href="data:image/png;base64,' in files["SVG"]
+    assert b">up</text>" in files["SVG"]
+    assert (
+        everything.evaluate(
+            """async (bytes) => {
+          const picture = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
+          const pen = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+          pen.drawImage(picture, 0, 0);
+          const all = pen.getImageData(0, 0, picture.width, picture.height).data;
+          let blue = 0;
+          for (let i = 0; i < all.length; i += 4) {
+            blue += all[i] === 0 && all[i + 1] === 114 && all[i + 2] === 178;
+          }
+          return blue / (all.length / 4);
+        }""",
+            list(files["PNG"]),
+        )
+        > 0.1
+    ), "a quarter of the table is blue"
+
+
+def test_labels_of_marks_and_places_cover_no_other(everything: Any) -> None:
+    for panel, least in (("curve", 5), ("centres", 2)):
+        boxes = everything.locator(f'[data-panel="{panel}"] .dpl-note').evaluate_all(
+            "nodes => nodes.filter(n => n.style.display !== 'none')"
+            ".map(n => n.getBoundingClientRect()).map(b => [b.x, b.right, b.y, b.bottom])"
+        )
+        assert len(boxes) >= least
+        for i, (left, right, top, bottom) in enumerate(boxes):
+            for other in boxes[:i]:
+                apart = right <= other[0] or left >= other[1]
+                # A line of text is higher than its letters: a few pixels may touch.
+                assert apart or bottom <= other[2] + 5 or top >= other[3] - 5
+
+
+def test_several_clouds_share_a_card_and_all_of_them_move(everything: Any) -> None:
+    count = """() => {
+      const canvas = document.querySelector('[data-panel="centres"] canvas');
+      const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      const seen = {};
+      for (let i = 0; i < all.length; i += 4) {
+        if (!all[i + 3]) continue;
+        const hue = [0, 1, 2].map((k) => (all[i + k] > 127 ? 1 : 0)).join("");
+        seen[hue] = (seen[hue] ?? 0) + 1;
+      }
+      return seen;
+    }"""
+    before = everything.evaluate(count)
+    assert len([hue for hue, pixels in before.items() if pixels > 30]) >= 4
+    spot = everything.locator('[data-spot="centre 3"]')
+    border = everything.locator('[data-panel="centres"] .dpl-quiet')
+    was = spot.get_attribute("transform"), border.get_attribute("d")
+    everything.locator(THUMB).first.focus()
+    everything.keyboard.press("ArrowLeft")
+    everything.wait_for_function("document.querySelector('.dpl').dataset.step === '25'")
+    assert everything.evaluate(count) != before
+    assert spot.get_attribute("transform") != was[0]
+    assert border.get_attribute("d") != was[1]
+
+
+def test_the_component_is_one_small_file() -> None:
+    assert (Path(__file__).parents[2] / "app" / "live" / "live.js").stat().st_size < 50_000

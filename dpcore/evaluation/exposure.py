@@ -1,0 +1,167 @@
+"""How often somebody who knows everybody else guesses one person's row: measured, beside the proof.
+
+The membership game of Park, Foulds, Chaudhuri, Welling 2017, Figure 1, played instead of drawn: a
+coin picks one of two neighbouring tables, a fit is released, and a linear rule (Fisher 1936),
+learned on half of the draws, guesses the coin on the other half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from dpcore.accounting.guess import guess_rate
+from dpcore.checks import one_of, whole
+from dpcore.evaluation.metrics import loneliest_row
+from dpcore.evaluation.study import Setting
+from dpcore.fitting.api import Grid, fit_grid
+from dpcore.models.gmm import Mixture
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+SEEN = ("final", "all")
+CONFIDENCE = 0.95
+RIDGE = 1e-6
+REACH = 6.0  # spreads beyond which a feature says no more: a component that died is no outlier
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """One measured attack: the share of right guesses, its 95% interval, and what is proved.
+
+    rate, low, high: on draws that the rule was not learned on; 0.5 is a coin. ceiling: no attacker
+    can guess right more often. guesses: how many were counted.
+    """
+
+    epsilon: float | None
+    sees: str
+    rate: float
+    low: float
+    high: float
+    ceiling: float
+    guesses: int
+
+
+def success_rate(
+    table: PrivateTable,
+    setting: Setting,
+    epsilon: float | None,
+    runs: int = 2000,
+    *,
+    position: int | None = None,
+    sees: str = "final",
+    seed: int = 0,
+) -> Exposure:
+    """How often an attacker tells a table from its neighbour, over ``runs`` noise draws.
+
+    The neighbour has a crowd's row in the place of one person's, or (add_remove) lacks it. position
+    of that row: by default the loneliest. sees: the parameters of the ``final`` iteration, or
+    ``all``. epsilon ``None``: fits without noise.
+
+    **Guarantee:** the interval holds with 95% whatever the rule, since rule and count use
+    different draws; the ceiling is proved from the ledger. The result reads exact rows: for the
+    custodian's eyes. Raises InputError as :func:`dpcore.fit` does.
+    """
+    one_of("sees", sees, SEEN)
+    half = max(2, whole("runs", runs, least=4) // 2)
+    place = loneliest_row(table) if position is None else position
+    tables = table.neighbour(place, setting.adjacency), table
+    if epsilon is None:
+        return _without_noise(tables, setting, sees)
+    asked = replace(setting, seed=seed)
+    grids = [
+        _fits(one, asked, epsilon, range(i * half, (i + 1) * half)) for i, one in enumerate(tables)
+    ]
+    clouds = [_seen(grid, sees) for grid in grids]
+    hits, guesses = _scored(*clouds)
+    low, high = _interval(hits, guesses)
+    ceiling = float(np.asarray(guess_rate(grids[1].ledger.at(0).events)))
+    return Exposure(epsilon, sees, hits / guesses, low, high, ceiling, guesses)
+
+
+def _fits(table: PrivateTable, setting: Setting, epsilon: float, draws: range) -> Grid:
+    return fit_grid(
+        setting.model,
+        table,
+        privacy=(setting.request(epsilon),),
+        draws=draws,
+        seed=setting.seed,
+        secret=setting.secret,
+        clip=setting.clip,
+        **setting.options(),
+    )
+
+
+def _without_noise(
+    tables: tuple[PrivateTable, PrivateTable], setting: Setting, sees: str
+) -> Exposure:
+    """One fit of each table says it all: the attacker computes both and compares."""
+    options = {**setting.options(), "clip": setting.clip, "mode": setting.mode}
+    one, other = (
+        _seen(fit_grid(setting.model, t, privacy=None, as_private=True, **options), sees)
+        for t in tables
+    )
+    rate = 0.5 if np.array_equal(one, other) else 1.0
+    return Exposure(None, sees, rate, rate, rate, 1.0, 1)
+
+
+def _seen(grid: Grid, sees: str) -> Array:
+    """What the attacker sees of each run ``(runs, p)``."""
+    steps = grid.runs.history if sees == "all" else (grid.runs.final,)
+    return np.concatenate([_flat(step) for step in steps], axis=1)
+
+
+def _flat(batch: Any) -> Array:
+    """Every number of a batch, and for a mixture what does not depend on its groups' order."""
+    parts = [np.asarray(getattr(batch, field.name), dtype=float) for field in fields(batch)]
+    if isinstance(batch, Mixture):
+        sums = batch.weights[..., None] * batch.means
+        outer = batch.means[..., None] * batch.means[..., None, :]
+        squares = batch.weights[..., None, None] * (batch.covariances + outer)
+        parts += [sums, squares, sums.sum(axis=1), squares.sum(axis=1)]
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+def _scored(one: Array, other: Array) -> tuple[int, int]:
+    """(right guesses, guesses) on the second half of both clouds of a rule from the first."""
+    half = len(one) // 2
+    learned = np.concatenate([one[:half], other[:half]])
+    middle = np.median(learned, axis=0)
+    spread = np.maximum(np.quantile(np.abs(learned - middle), 0.9, axis=0), 1e-300)
+
+    def plain(cloud: Array) -> Array:
+        return np.asarray(np.clip((cloud - middle) / spread, -REACH, REACH))
+
+    direction = _fisher(plain(one[:half]), plain(other[:half]))
+    along = [plain(cloud) @ direction for cloud in (one, other)]
+    cut = _best_cut(along[0][:half], along[1][:half])
+    right = np.sum(along[0][half:] <= cut) + np.sum(along[1][half:] > cut)
+    return int(right), len(one) + len(other) - 2 * half
+
+
+def _fisher(one: Array, other: Array) -> Array:
+    """Fisher's direction ``(p,)`` between two clouds ``(runs, p)`` of standardised features."""
+    inside = np.concatenate([one - one.mean(axis=0), other - other.mean(axis=0)])
+    scatter = inside.T @ inside / len(inside)
+    gap = other.mean(axis=0) - one.mean(axis=0)
+    return np.asarray(np.linalg.solve(scatter + RIDGE * np.eye(len(gap)), gap))
+
+
+def _best_cut(one: Array, other: Array) -> float:
+    """The threshold with the most right guesses on the learning half."""
+    cuts = np.quantile(np.concatenate([one, other]), np.linspace(0.02, 0.98, 97))
+    gains = [(other > cut).mean() - (one > cut).mean() for cut in cuts]
+    return float(cuts[int(np.argmax(gains))])
+
+
+def _interval(hits: int, guesses: int) -> tuple[float, float]:
+    """Clopper and Pearson's two-sided interval of a share (1934)."""
+    tail = (1.0 - CONFIDENCE) / 2.0
+    low = 0.0 if hits == 0 else float(betaincinv(hits, guesses - hits + 1, tail))
+    high = 1.0 if hits == guesses else float(betaincinv(hits + 1, guesses - hits, 1.0 - tail))
+    return low, high

@@ -1,0 +1,150 @@
+"""The picture of a budget study: exact beside private, and what each epsilon buys.
+
+Everything drawn is a fit that exists; between two budgets the picture jumps, it does not glide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.evaluation.study import BudgetGrid, Curves, References, Study
+from dpcore.evaluation.verdict import found_sentences, verdicts
+from dpcore.figures.buys import Marks, buys_panel
+from dpcore.figures.portrait import Drawing, Places, Subject, portrait
+from dpcore.figures.scene import Panel, Scene
+from dpcore.privacy.guarantee import show
+
+Array = NDArray[np.float64]
+
+MAP = "map"
+
+
+@dataclass(frozen=True)
+class Words:
+    """Texts of a study's scene, one a budget where plural; empty where there is nothing to say."""
+
+    verdicts: tuple[str, ...]
+    slots: dict[str, tuple[str, ...]]
+    exact_subtitle: str = "sees everyone"
+    private_subtitle: str = "hides each person"
+    unit: str = "person"
+    method_titles: dict[str, str] = field(default_factory=dict)
+
+
+def budget_scene(
+    grid: BudgetGrid,
+    references: References,
+    curves: Curves | None,
+    words: Words,
+    *,
+    pair: tuple[int, int] = (0, 1),
+    rows: Array | None = None,
+    clip: float = 1.0,
+    chosen: str = "exact",
+    delta_text: str = "",
+    positions: tuple[int, ...] | None = None,
+    window: tuple[Any, Array | None] | None = None,
+    image: tuple[int, int] | None = None,
+    places: Places = (),
+    marks: Marks = (),
+) -> Scene:
+    """The scene of a study, whatever the model.
+
+    rows ``(n, d)``: exact rows in own units to draw behind the exact fit (``None``: none may be).
+    pair: which two columns. chosen: the method whose curve is bold. positions: the budget of each
+    position of the slider. window: a fit and rows ``(n, d)`` that the axes must hold [the converged
+    fit]. image: height and width, where the columns are the pixels of an image, row after row.
+    places: names, longitudes and latitudes to show where the columns are such. marks: epsilons to
+    mark on the curves, each with its label.
+    """
+    drawing = portrait(grid.model)(
+        Subject(
+            public=grid.public,
+            exact=references.converged,
+            private=grid.fits,
+            pair=pair,
+            rows=rows,
+            clip=clip,
+            window=window or (references.converged, None),
+            unit=words.unit,
+            image=image,
+            places=places,
+        )
+    )
+    budgets = tuple(show(e) for e in grid.epsilons)
+    curve = buys_panel(
+        grid,
+        references,
+        curves,
+        verdicts=words.verdicts,
+        unit=words.unit,
+        titles=words.method_titles,
+        chosen=chosen,
+        delta_text=delta_text,
+        marks=marks,
+    )
+    return Scene(
+        steps=grid.epsilons,
+        step_labels=budgets,
+        panels=(*_pair_of_panels(drawing, words, budgets), curve),
+        slots=words.slots,
+        positions=positions,
+    )
+
+
+def study_scene(found: Study, *, pair: tuple[int, int] = (0, 1), **more: Any) -> Scene:
+    """The scene of a whole study, at epsilon 1: exact fits are in it, rows are not.
+
+    more: ``image``, ``places`` and ``marks`` of :func:`budget_scene`.
+    """
+    grid = found.grid
+    judged = tuple(v.text for v in verdicts(grid, found.references, found.curves.single))
+    unit = next((g.unit for g in grid.guarantees if g is not None), "person")
+    scene = budget_scene(
+        grid,
+        found.references,
+        found.curves,
+        Words(judged, {"found": found_sentences(grid)}, unit=unit),
+        pair=pair,
+        clip=found.setting.clip,
+        chosen=found.setting.accountant,
+        delta_text=f"(δ = {show(found.setting.delta)})",
+        **more,
+    )
+    return scene.at(int(np.argmin(np.abs(np.log(grid.epsilons)))))
+
+
+def _pair_of_panels(drawing: Drawing, words: Words, budgets: tuple[str, ...]) -> tuple[Panel, ...]:
+    """Two cards of one size on the same axes; they share zoom and pan."""
+    shape: dict[str, Any] = {
+        "x": drawing.x,
+        "y": drawing.y,
+        "bare": drawing.bare,
+        "height": drawing.height,
+        "link": MAP,
+    }
+    return (
+        Panel(
+            id="exact",
+            title="Exact fit",
+            subtitle=words.exact_subtitle,
+            alt="Exact fit. " + drawing.exact_alt,
+            layers=drawing.exact,
+            **shape,
+        ),
+        Panel(
+            id="private",
+            title="Private fit",
+            subtitle=words.private_subtitle,
+            alt=tuple(
+                f"Private fit at epsilon {budget}. {alt}"
+                for budget, alt in zip(budgets, drawing.private_alts, strict=True)
+            ),
+            layers=drawing.private,
+            **shape,
+        ),
+    )

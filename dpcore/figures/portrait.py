@@ -1,0 +1,135 @@
+"""A portrait: what the fits of one model look like, exact beside private.
+
+A model joins the picture of a study by one file with a :class:`Portrait` and one line in the
+registry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.figures.scene import Axis, Layer, Points, Ring
+from dpcore.privacy.guarantee import show
+from dpcore.registry import PORTRAITS, load
+from dpcore.wall.clip import PublicFrame
+
+Array = NDArray[np.float64]
+Places = tuple[tuple[str, float, float], ...]
+
+NO_FIT = "No fit at this budget."
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a portrait is drawn from; fits are in public unit coordinates.
+
+    exact: a batch of one. private: arrays ``(S, D, ...)``, NaN where a budget is out of reach; draw
+    0 is the bold one. pair: which two columns. rows ``(n, d)``: exact rows in own units to draw
+    behind the exact fit, or ``None``. clip: share of the public radius that rows keep. window: a
+    fit and rows that the axes must hold. unit: who one row is about. image: height and width, where
+    the columns are the pixels of one. places: names, longitudes and latitudes for orientation.
+    """
+
+    public: PublicFrame
+    exact: Any
+    private: Any
+    pair: tuple[int, int]
+    rows: Array | None
+    clip: float
+    window: tuple[Any, Array | None]
+    unit: str
+    image: tuple[int, int] | None = None
+    places: Places = ()
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Layers and words of the two panels, which share their axes.
+
+    private_alts: one a budget. bare: draw no axes. height: of a card in pixels [the usual one].
+    """
+
+    exact: tuple[Layer, ...]
+    private: tuple[Layer, ...]
+    exact_alt: str
+    private_alts: tuple[str, ...]
+    x: Axis
+    y: Axis
+    bare: bool = False
+    height: int | None = None
+
+
+class Portrait(Protocol):
+    """Draws the fits of one model. Total: fits with NaN are left out."""
+
+    def __call__(self, subject: Subject) -> Drawing: ...
+
+
+def portrait(model: str) -> Portrait:
+    """The portrait of a model of the registry."""
+    found: Portrait = load(PORTRAITS[model])
+    return found
+
+
+def own_units(public: PublicFrame, values: Array, column: int) -> Array:
+    """Unit coordinates of a column in the data's own units."""
+    return np.asarray(public.center[column] + public.half_range[column] * values)
+
+
+def column_axis(subject: Subject, column: int, low: float, high: float) -> Axis:
+    """An axis that holds ``low`` to ``high`` (unit coordinates) and the window's rows, inside the
+    public bounds."""
+    public, rows = subject.public, subject.window[1]
+    if rows is not None and len(rows):
+        cells = (rows[:, column] - public.center[column]) / public.half_range[column]
+        low, high = min(low, float(cells.min()) - 0.03), max(high, float(cells.max()) + 0.03)
+    ends = own_units(public, np.array([max(low, -1.04), min(high, 1.04)]), column)
+    return Axis(column_title(public, column), (float(ends[0]), float(ends[1])))
+
+
+def column_title(public: PublicFrame, column: int) -> str:
+    """A column's name with its unit.
+
+    A unit that says no more than the name is left out.
+    """
+    unit = public.units[column]
+    return f"{public.names[column]} ({unit})" if unit else public.names[column]
+
+
+def cloud(subject: Subject) -> tuple[Points, ...]:
+    """The exact rows, where any may be shown."""
+    rows, (i, j) = subject.rows, subject.pair
+    return () if rows is None else (Points(rows[:, i], rows[:, j], name=subject.unit),)
+
+
+def ring(subject: Subject) -> tuple[Ring, ...]:
+    """The clipping ball's outline in the plane of two columns; drawn once it cuts anything."""
+    clip, public, (i, j) = subject.clip, subject.public, subject.pair
+    if clip >= 0.999:
+        return ()
+    radius = public.radius * clip
+    return (
+        Ring(
+            cx=float(public.center[i]),
+            cy=float(public.center[j]),
+            rx=float(public.half_range[i] * radius),
+            ry=float(public.half_range[j] * radius),
+            label="clipping: drag",
+            name="clip",
+            limits=(0.1 / clip, 1.0 / clip),
+        ),
+    )
+
+
+def said(value: float) -> str:
+    """A number in a sentence: three figures, no zeros behind them.
+
+    >>> said(2.34567), said(48.0), said(-0.5)
+    ('2.35', '48', '-0.5')
+    """
+    text = show(value)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text

@@ -1,0 +1,147 @@
+"""One rare person in a crowd: seen by an exact fit, hidden by a private one, and by how much.
+
+Park, Foulds, Chaudhuri, Welling 2017, Figure 1, with the attacker's success measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.datasets.load import load
+from dpcore.evaluation.exposure import SEEN, success_rate
+from dpcore.evaluation.metrics import loneliest_row
+from dpcore.evaluation.study import Setting
+from dpcore.evaluation.yardstick import yardstick
+from dpcore.fitting.api import fit_grid
+from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, spread_row, values
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+TABLES = {"rare_person": "104 others", "rare_person_50x": "5,200 others"}
+EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
+SETTING = Setting(components=3, iterations=10, delta=1e-4)
+DRAWS = 2000  # of an attack; distances take a tenth
+EXACT = "without privacy, converged"
+OWN_STEPS = "the same steps without noise"
+PRIVATE = "private"
+NOISELESS = "no noise"
+CEILING = "no attacker can guess right more often"
+
+
+def figure_1(ask: Ask) -> Exhibit:
+    """One rare person: how near a fit's centres come, and how often an attacker guesses the row.
+
+    Distances are in standard deviations of the crowd along the way to the person.
+    """
+    draws = ask.drawn(DRAWS)
+    rows: list[Row] = []
+    for number, (name, words) in enumerate(TABLES.items()):
+        table = load(f"bundled:{name}")
+        rows += _distances(table, words, max(10, draws // 10))
+        rows += _attacks(table, words, draws)
+        ask.say((number + 1) / len(TABLES))
+    panels = (
+        Panel(
+            "distance",
+            "The person in the fit",
+            f"epsilon (delta = {SETTING.delta:g}, one person replaced)",
+            "distance of the nearest centre, standard deviations of the crowd",
+            log_y=True,
+        ),
+        Panel(
+            "attack",
+            "The person guessed",
+            f"epsilon (delta = {SETTING.delta:g}, one person replaced)",
+            "share of right guesses",
+        ),
+    )
+    return Exhibit("DP-EM, Figure 1: one rare person", tuple(rows), _finding(rows), panels)
+
+
+def _distances(table: PrivateTable, words: str, draws: int) -> list[Row]:
+    """How far the person is from the nearest centre, by budget and without noise."""
+    position, (_, exact) = loneliest_row(table), custodian_rows(table)
+    person, crowd = exact[position], np.delete(exact, position, axis=0)
+    away = person - crowd.mean(axis=0)
+    unit = float(np.std(crowd @ (away / np.linalg.norm(away))))
+    options = SETTING.options()
+    best = yardstick("gmm").converged(table, SETTING.components, options)
+    plain = fit_grid("gmm", table, privacy=None, as_private=True, **options)
+    requests = [SETTING.request(epsilon) for epsilon in EPSILONS]
+    noisy = fit_grid("gmm", table, privacy=requests, draws=range(draws), seed=0, **options)
+    hidden = _nearest(noisy.runs.final.means, person).reshape(len(EPSILONS), draws) / unit
+    rows = [
+        row("distance", f"{name}, {words}", epsilon, float(_nearest(means, person)[0]) / unit)
+        for name, means in ((EXACT, best.means), (OWN_STEPS, plain.runs.final.means))
+        for epsilon in EPSILONS
+    ]
+    for epsilon, found in zip(EPSILONS, hidden, strict=True):
+        rows.append(spread_row("distance", f"{PRIVATE}, {words}", epsilon, found))
+    return rows
+
+
+def _nearest(means: Array, person: Array) -> Array:
+    """Distance ``(B,)`` of the nearest of the centres ``(B, K, d)``."""
+    return np.asarray(np.min(np.linalg.norm(means - person, axis=-1), axis=-1))
+
+
+def _attacks(table: PrivateTable, words: str, draws: int) -> list[Row]:
+    """Measured success by budget, adjacency and what is seen, with what is proved."""
+    rows: list[Row] = []
+    exact: list[float] = []
+    ceilings: dict[float, float] = {}
+    for adjacency, sees in product(("replace_one", "add_remove"), SEEN):
+        setting = replace(SETTING, adjacency=adjacency)
+        exact.append(success_rate(table, setting, None, sees=sees).rate)
+        for epsilon in EPSILONS:
+            found = success_rate(table, setting, epsilon, draws, sees=sees)
+            rows.append(
+                row(
+                    "attack",
+                    f"{adjacency}, {sees} seen, {words}",
+                    epsilon,
+                    found.rate,
+                    low=found.low,
+                    high=found.high,
+                    ceiling=found.ceiling,
+                )
+            )
+            ceilings[epsilon] = max(found.ceiling, ceilings.get(epsilon, 0.5))
+    for epsilon in EPSILONS:
+        rows.append(row("attack", f"{NOISELESS}, {words}", epsilon, min(exact)))
+        rows.append(row("attack", f"{CEILING}, {words}", epsilon, ceilings[epsilon]))
+    return rows
+
+
+def _finding(rows: list[Row]) -> str:
+    said = []
+    for words in TABLES.values():
+        exact, own, private = (
+            values(rows, f"{name}, {words}", "distance")[1.0]
+            for name in (EXACT, OWN_STEPS, PRIVATE)
+        )
+        said.append(
+            f"with {words} {exact:.1f} converged without privacy, {own:.1f} after as many of our "
+            f"clipped steps without noise, {private:.1f} at epsilon 1"
+        )
+    attacks = [each for each in rows if "ceiling" in each]
+    worst = max((each for each in attacks if each["x"] == 1.0), key=lambda each: float(each["y"]))
+    above = sum(each["low"] > each["ceiling"] for each in attacks)
+    exact_rate = min(
+        each["y"]
+        for each in rows
+        if each["panel"] == "attack" and each["curve"].startswith(NOISELESS)
+    )
+    return (
+        f"Distance of the nearest centre to the person, in standard deviations of the crowd: "
+        f"{'; '.join(said)}. The attacker is right about {exact_rate:.0%} of fits without privacy; "
+        f"at epsilon 1 the best of {sum(each['x'] == 1.0 for each in attacks)} attacks is right "
+        f"in {worst['y']:.1%} ({worst['low']:.1%} to {worst['high']:.1%}), proved to be at most "
+        f"{worst['ceiling']:.1%}; of {len(attacks)} intervals {above} lie above their ceiling."
+    )

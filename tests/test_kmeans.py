@@ -1,0 +1,303 @@
+"""Private k-means: Lloyd's steps when the noise is zero, and the papers' ways as printed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+import dpcore as dp
+from dpcore.evaluation.kmeans import YARDSTICK, align, converged
+from dpcore.evaluation.yardstick import Scorer
+from dpcore.fitting.api import fit_grid
+from dpcore.fitting.kmeans import RECIPE
+from dpcore.models import kmeans
+from dpcore.models.kmeans import Centres, Released
+from dpcore.privacy import Laplace
+from dpcore.schema import Schema
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+DELTA = 1e-4
+NONE = np.zeros(1)
+
+
+def clouds(count: int = 900, dim: int = 2, seed: int = 0) -> Array:
+    rng = np.random.default_rng(seed)
+    middles = np.array([[-0.6, -0.5], [0.6, -0.4], [0.1, 0.7]])
+    middles = np.pad(middles, ((0, 0), (0, dim - 2)))
+    return np.clip(middles[rng.integers(3, size=count)] + rng.normal(0, 0.1, (count, dim)), -1, 1)
+
+
+def sealed(rows: Array) -> PrivateTable:
+    names = [f"x{i}" for i in range(rows.shape[1])]
+    schema = Schema.from_bounds({name: (-1.0, 1.0) for name in names})
+    return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
+
+
+def exact_sums(rows: Array, centres: Array) -> Released:
+    owner = np.argmin(((rows[:, None] - centres) ** 2).sum(axis=2), axis=1)
+    member = owner[:, None] == np.arange(len(centres))
+    return Released(member.sum(axis=0)[None].astype(float), (member.T @ rows)[None], NONE, NONE)
+
+
+# --- steps ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_without_noise_a_step_is_lloyds(public: bool) -> None:
+    rows, before = clouds(), Centres(np.array([[[-0.5, 0.0], [0.5, 0.0], [0, 1]]]), np.ones((1, 3)))
+    released = exact_sums(rows, before.centres[0])
+    known = float(len(rows)) if public else released.counts.sum(axis=1)
+    after, memory = kmeans.step(released, known, before, None, ball=False, radius=math.sqrt(2))
+    expected = released.sums / released.counts[..., None]
+    np.testing.assert_allclose(after.centres, expected, rtol=1e-12)
+    again, _ = kmeans.step(released, known, after, memory, ball=False, radius=math.sqrt(2))
+    np.testing.assert_allclose(again.centres, expected, rtol=1e-12)
+
+
+def test_a_centre_without_rows_stays() -> None:
+    before = Centres(np.array([[[-0.5, 0.0], [0.9, 0.9]]]), np.full((1, 2), 0.5))
+    released = Released(np.array([[10.0, 0.0]]), np.array([[[-4.0, 1.0], [0.0, 0.0]]]), NONE, NONE)
+    after, _ = kmeans.step(released, 10.0, before, None, ball=False, radius=2.0)
+    np.testing.assert_allclose(after.centres[0, 1], [0.9, 0.9])
+    np.testing.assert_allclose(after.centres[0, 0], [-0.4, 0.1], rtol=1e-9)
+
+
+def test_a_centre_whose_rows_are_fewer_than_the_noise_hardly_moves() -> None:
+    before = Centres(np.zeros((1, 2, 2)), np.full((1, 2), 0.5))
+    released = Released(
+        np.array([[5.0, 995.0]]), np.array([[[5.0, 5.0], [-500.0, 0.0]]]),
+        np.array([100.0]), np.array([100.0]),
+    )  # fmt: skip
+    after, _ = kmeans.step(released, 1000.0, before, None, ball=False, radius=2.0)
+    assert np.abs(after.centres[0, 0]).max() < 0.01
+    assert after.centres[0, 1, 0] == pytest.approx(-0.5, abs=0.02)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    arrays(np.float64, (2, 3), elements=st.floats(allow_nan=True, allow_infinity=True)),
+    arrays(np.float64, (2, 3, 2), elements=st.floats(allow_nan=True, allow_infinity=True)),
+    st.floats(0.0, 1e6),
+    st.booleans(),
+)
+def test_every_step_is_total(counts: Array, sums: Array, sd: float, ball: bool) -> None:
+    """Any released numbers give centres inside the bounds."""
+    noise = np.full(2, sd)
+    released = Released(counts, sums, noise, noise)
+    before = kmeans.start(2, 3, 2, 0, ball=ball)
+    radius = 1.0 if ball else math.sqrt(2)
+    one, _ = kmeans.step(released, 100.0, before, None, ball=ball, radius=radius)
+    two = kmeans.published_step(released, before, ball=ball)
+    cells = np.where(np.isnan(sums), np.nan, before.centres)
+    three = kmeans.started(released, cells, 2, 0)
+    for found in (one, two, three):
+        assert np.all(np.isfinite(found.centres))
+        assert np.all(np.isfinite(found.shares))
+    for found in (one, two):
+        limit = np.linalg.norm(found.centres, axis=-1) if ball else np.abs(found.centres)
+        assert limit.max() <= 1.0 + 1e-9
+
+
+def test_the_start_is_worked_out_from_cells_as_k_means_would() -> None:
+    """Exact counts and sums of many cells lead to the clouds they lie in."""
+    rows = clouds(3000)
+    spread = kmeans.candidates(rows.mean(axis=0)[None], rows.std(axis=0)[None], 0, ball=False)
+    assert spread.shape == (1, kmeans.CELLS, 2)
+    begun = kmeans.started(exact_sums(rows, spread[0]), spread, 3, 0)
+    _, found = align(begun, converged(rows, 3))
+    assert found.all()
+
+
+def test_more_noise_asks_for_fewer_cells_and_the_rest_attract_nobody() -> None:
+    points = np.zeros((3, 50, 2))
+    kept = kmeans.keep(points, 4, 1000.0, np.array([0.0, 10.0, 1e9]))
+    numbers = (~np.isnan(kept[..., 0])).sum(axis=1)
+    assert numbers.tolist() == [50, 25, 4]
+    unknown = kmeans.keep(points, 4, np.inf, np.array([1e9, 1.0, 0.0]))
+    assert not np.isnan(unknown).any()
+
+
+@pytest.mark.parametrize("ball", [False, True])
+@pytest.mark.parametrize("components", [1, 2, 7])
+def test_a_start_knows_no_data_and_lies_in_the_bounds(ball: bool, components: int) -> None:
+    begun = kmeans.start(2, components, 3, 5, ball=ball)
+    assert begun.centres.shape == (2, components, 3)
+    limit = np.linalg.norm(begun.centres, axis=-1) if ball else np.abs(begun.centres)
+    assert limit.max() <= 1.0
+    gaps = np.linalg.norm(begun.centres[0, :, None] - begun.centres[0], axis=-1)
+    assert components == 1 or np.min(gaps + 9 * np.eye(components)) > 0.2
+
+
+# --- fits ----------------------------------------------------------------------------------------
+
+
+def test_without_noise_the_fit_is_where_k_means_converges() -> None:
+    rows = clouds()
+    fit = dp.fit("kmeans", sealed(rows), privacy=None, n_components=3, iterations=10)
+    best = converged(rows, 3)
+    np.testing.assert_allclose(fit.parameters.centers, best.centres[0], atol=1e-6)
+    np.testing.assert_allclose(fit.parameters.shares, best.shares[0], atol=1e-9)
+    assert fit.guarantee.epsilon is None
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+@pytest.mark.parametrize("accountant", ["exact", "zcdp", "linear", "pld"])
+def test_a_proved_fit_replays_to_its_budget(adjacency: str, accountant: str) -> None:
+    privacy = dp.Privacy(1.0, 1e-5, adjacency=adjacency, accountant=accountant)
+    fit = dp.fit("kmeans", sealed(clouds()), privacy=privacy, n_components=3, iterations=4)
+    assert fit.guarantee.proof is not None
+    replayed = float(dp.replay(fit.ledger, fit.guarantee.proof).epsilon)
+    assert 1.0 - 1e-4 <= replayed <= 1.0
+    assert [entry.what for entry in fit.ledger][:3] == [
+        "mean and spread of all rows",
+        "counts and sums of cells",
+        "iteration 1: counts and sums",
+    ]
+    assert len(fit.ledger) == 6
+
+
+def test_the_number_of_rows_is_not_read_where_it_is_private() -> None:
+    """Under add/remove the counts alone say how many rows there are."""
+    privacy = dp.Privacy(50.0, 1e-5, adjacency="add_remove")
+    fit = dp.fit("kmeans", sealed(clouds(5000)), privacy=privacy, n_components=3, seed=0)
+    exact = converged(clouds(5000), 3)
+    np.testing.assert_allclose(fit.parameters.centers, exact.centres[0], atol=0.02)
+
+
+@pytest.mark.parametrize("dim", [2, 5])
+def test_dplloyds_noise_is_the_papers(dim: int) -> None:
+    """Scale (d + 1) J / epsilon on counts and sums alike (Su et al. 2016, section 2.3)."""
+    steps, epsilon = 4, 2.0
+    privacy = dp.Privacy(epsilon, DELTA, adjacency="add_remove", accountant="linear", mode="paper")
+    fit = dp.fit(
+        "kmeans", sealed(clouds(dim=dim)), privacy=privacy, n_components=3, iterations=steps,
+        algorithm="dplloyd",
+    )  # fmt: skip
+    printed = (dim + 1) * steps / epsilon
+    assert len(fit.ledger) == steps
+    for entry in fit.ledger:
+        assert entry.noise == "laplace"
+        assert entry.noise_scale == pytest.approx(printed, rel=1e-6)
+        assert entry.sensitivity == pytest.approx(dim + 1, rel=1e-6)
+
+
+@pytest.mark.parametrize(("adjacency", "holds"), [("add_remove", True), ("replace_one", False)])
+def test_dplloyds_claim_is_that_of_added_rows(adjacency: str, holds: bool) -> None:
+    """d + 1 is by how much an added row changes counts and sums; a replaced one does twice that."""
+    privacy = dp.Privacy(1.0, DELTA, adjacency=adjacency, accountant="linear", mode="paper")
+    guarantee = dp.fit(
+        "kmeans", sealed(clouds()), privacy=privacy, algorithm="dplloyd", iterations=1
+    ).guarantee
+    assert guarantee.claim is not None
+    assert guarantee.claim.holds is holds
+    assert guarantee.epsilon is not None
+    assert (guarantee.epsilon <= 1.0) is holds
+
+
+def test_zcdp_beats_linear_counting_from_nineteen_iterations_on() -> None:
+    """2 ln(1/delta) = 18.4 at delta 1e-4, for small epsilon (section 1.5 of the audit)."""
+    asked = dp.Privacy(0.01, DELTA, adjacency="add_remove", accountant="linear", mode="paper")
+    for steps, better in ((18, False), (19, True)):
+        words = RECIPE.settings(iterations=steps, algorithm="dplloyd", mode="paper")
+        linear = RECIPE.published([asked], words, None).noise_multiplier
+        zcdp = RECIPE.published([replace(asked, accountant="zcdp")], words, None).noise_multiplier
+        assert bool(zcdp[0] < linear[0]) is better
+
+
+def test_the_papers_counts_are_never_paid_for() -> None:
+    """As printed nothing is proved; with the counts noised and charged, the budget is kept."""
+    printed = dp.Privacy(1.0, DELTA, accountant="zcdp", mode="paper")
+    fit = dp.fit("kmeans", sealed(clouds()), privacy=printed, iterations=3, seed=0)
+    assert fit.settings["algorithm"] == "paper"
+    assert fit.guarantee.epsilon is None
+    assert fit.guarantee.claim is not None
+    assert not fit.guarantee.claim.holds
+    assert "never paid for" in " ".join(fit.guarantee.claim.reasons)
+    assert [entry.proof is None for entry in fit.ledger] == [True, False] * 3
+    paid = dp.fit(
+        "kmeans", sealed(clouds()), privacy=replace(printed, mode="proved"), iterations=3,
+        algorithm="paper",
+    )  # fmt: skip
+    assert paid.guarantee.epsilon is not None
+    assert paid.guarantee.epsilon <= 1.0
+    laplace = [entry.event.mechanism for entry in paid.ledger]
+    assert len(laplace) == 6
+    assert all(isinstance(one, Laplace) for one in laplace)
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        ({"algorithm": "lloyd"}, "algorithm"),
+        ({"algorithm": "proved", "mode": "paper"}, "algorithm"),
+        ({"components": 0}, "components"),
+        ({"iterations": 0}, "iterations"),
+    ],
+)
+def test_words_that_cannot_be_are_refused(words: dict[str, object], field: str) -> None:
+    with pytest.raises(dp.InputError, match=field):
+        RECIPE.settings(**words)
+
+
+@pytest.mark.parametrize("accountant", ["exact", "ma", "advanced"])
+def test_the_papers_count_k_means_in_two_ways_only(accountant: str) -> None:
+    privacy = dp.Privacy(1.0, DELTA, accountant=accountant, mode="paper")
+    with pytest.raises(dp.InputError, match="linear or zcdp"):
+        dp.fit("kmeans", sealed(clouds()), privacy=privacy)
+
+
+def test_a_budget_alone_decides_a_run_of_a_grid() -> None:
+    privacy = [dp.Privacy(epsilon, 1e-5) for epsilon in (0.1, 1.0, 10.0)]
+    table = sealed(clouds())
+    many = fit_grid("kmeans", table, privacy=privacy, draws=(0, 1), seed=3, iterations=3)
+    one = fit_grid("kmeans", table, privacy=privacy[1:2], draws=(1,), seed=3, iterations=3)
+    np.testing.assert_allclose(many.fit(1, 1).parameters.centers, one.fit().parameters.centers)
+
+
+# --- judged --------------------------------------------------------------------------------------
+
+
+def test_nicv_and_the_share_explained_are_what_they_say() -> None:
+    rows = clouds()
+    scorer, found = Scorer.of(sealed(rows), None), converged(rows, 3)
+    nearest = ((rows[:, None] - found.centres[0]) ** 2).sum(axis=2).min(axis=1)
+    nicv = YARDSTICK.measure(found, scorer, "nicv")
+    np.testing.assert_allclose(nicv, nearest.mean(), rtol=1e-6)
+    spread = ((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean()
+    np.testing.assert_allclose(YARDSTICK.score(found, scorer), 1 - nearest.mean() / spread)
+    assert YARDSTICK.score(converged(rows, 1), scorer)[0] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_centres_are_matched_and_found_by_their_places() -> None:
+    exact = Centres(np.array([[[0.0, 0.0], [1.0, 0.0]]]), np.array([[0.7, 0.3]]))
+    moved = Centres(
+        np.array([[[1.1, 0.0], [0.0, 0.2]], [[0.5, 0.0], [0.4, 0.0]]]),
+        np.array([[0.2, 0.8], [0.5, 0.5]]),
+    )
+    aligned, found = align(moved, exact)
+    np.testing.assert_allclose(aligned.centres[0], [[0.0, 0.2], [1.1, 0.0]])
+    np.testing.assert_allclose(aligned.shares[0], [0.8, 0.2])
+    assert found.tolist() == [[True, True], [False, False]]
+
+
+def test_what_leaves_without_noise_is_for_rehearsals_only() -> None:
+    printed = dp.Privacy(1.0, DELTA, accountant="zcdp", mode="paper")
+    with pytest.raises(dp.InputError, match="no noise"):
+        dp.fit("kmeans", sealed(clouds()), privacy=printed, iterations=2)
+    open_rows = PrivateTable.seal(
+        pd.DataFrame(clouds(), columns=["x0", "x1"]),
+        Schema.from_bounds({"x0": (-1, 1), "x1": (-1, 1)}),
+        open_to_all=True,
+    )
+    fit = dp.fit("kmeans", open_rows, privacy=printed, iterations=2)
+    assert fit.guarantee.epsilon is None
+    assert math.isinf(dp.compose(fit.ledger.events, accountant="pld", delta=DELTA).epsilon)
