@@ -22,7 +22,7 @@ from app.composing import Composition
 from app.scenario import Scenario
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.accounting.gaussian import all_gaussian
-from dpcore.errors import NotCovered
+from dpcore.errors import InputError, NotCovered
 from dpcore.evaluation.composition import (
     COUNTS,
     PICTURES,
@@ -460,6 +460,21 @@ def shown_rows(data: Data, desk: Desk) -> np.ndarray[Any, Any]:
 def bundle(key: Hashable, make: Callable[[], Data]) -> Data:
     """Data that may be shown to anybody, loaded once."""
     found: Data = _common().tables.get(("data", key), make)
+    return found
+
+
+def pooled(data: Data, side: int, desk: Desk) -> Data:
+    """The data as smaller pictures; a side that does not fit leaves it as it is."""
+
+    def make() -> Data:
+        try:
+            table = data.table.pooled(side)
+        except InputError:
+            return data
+        assert table.schema is not None  # a pooled table has one
+        return replace(data, key=f"{data.key}/pooled/{side}", table=table, schema=table.schema)
+
+    found: Data = desk.tables.get(("pooled", data.key, side), make)
     return found
 
 

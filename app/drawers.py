@@ -40,6 +40,8 @@ def data_of(scenario: Scenario) -> Data | None:
         data = compute.bundle(("made", scenario.made), lambda: _generated(scenario.made))
     else:
         data = compute.bundle(("bundled", scenario.data), lambda: _bundled(scenario.data))
+    if data is not None and scenario.pool > 1 and data.schema.image is not None:
+        data = compute.pooled(data, scenario.pool, desk(data))
     if data is not None and scenario.without:
         return compute.neighbour(data, scenario.adjacency, desk(data))
     return data
@@ -53,6 +55,15 @@ def window(scenario: Scenario, data: Data) -> tuple[Mixture, Array | None]:
     return best, rows if len(rows) == data.rows else None
 
 
+def _squares(data: Data, pool: int) -> list[int]:
+    """Sides of the squares of pixels that may be averaged; empty where rows are no pictures."""
+    shape = image(data)
+    if shape is None:
+        return []
+    height, width = (side * pool for side in shape)  # of the table as it came
+    return [side for side in (1, 2, 4, 8) if height % side == width % side == 0]
+
+
 def image(data: Data) -> tuple[int, int] | None:
     """Height and width, where rows are pictures."""
     shape = data.schema.image
@@ -63,9 +74,7 @@ def marks(scenario: Scenario, data: Data, found: Study) -> tuple[tuple[float, st
     """The epsilons from which something can be seen at all, for a proved factor analysis."""
     if scenario.model != "fa" or RECIPES[scenario.method].mode == "paper" or data.rows is None:
         return ()
-    known = sight(
-        scenario.setting(data.secret), data.public, data.rows, found.references.converged
-    )
+    known = sight(scenario.setting(data.secret), data.public, data.rows, found.references.converged)
     shown = [(known.any_data, "below, no factor of any data shows")]
     shown += [(one, f"factor {k}") for k, one in enumerate(known.each, start=1)]
     return tuple((epsilon, label) for epsilon, label in shown if np.isfinite(epsilon))
@@ -98,6 +107,7 @@ def on_data(name: str) -> None:
         components=first.components,
         iterations=first.iterations,
         covariance=first.covariance,
+        pool=first.pool,
         x=0,
         y=1,
         without=False,
@@ -117,6 +127,7 @@ def on_model(chosen: tuple[str, int]) -> None:
         components=parts,
         iterations=first.iterations,
         covariance=first.covariance,
+        pool=first.pool,
     )
 
 
@@ -166,6 +177,15 @@ def more_settings(scenario: Scenario, data: Data) -> None:
     with st.popover("More settings", width="stretch"):
         if scenario.data == GENERATED:
             _made(scenario)
+        if (squares := _squares(data, scenario.pool)) and len(squares) > 1:
+            _choice(
+                st,
+                "pool",
+                "Pixels averaged, as a public step before anything is released",
+                squares,
+                scenario.pool,
+                lambda side: "none" if side == 1 else f"squares of {side} × {side}",
+            )
         if data.public.dim > 2 and scenario.model != "fa":
             names = list(data.public.names)
             left, right = st.columns(2)

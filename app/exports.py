@@ -43,6 +43,8 @@ def command(scenario: Scenario) -> str:
         "seed": scenario.noise,
     }
     words = ["dpcore", "fit", scenario.model, source]
+    if scenario.pool > 1:
+        options["pool"] = scenario.pool
     words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return shlex.join(words)
 
@@ -120,6 +122,8 @@ def _cells(scenario: Scenario) -> list[str]:
     recipe = RECIPES[scenario.method]
     source = f"table = dp.load({_source(scenario)!r})"
     imports = "import json\n\nimport dpcore as dp"
+    if scenario.pool > 1:
+        source += f"\ntable = table.pooled({scenario.pool})  # a public step"
     if scenario.without:
         imports += "\nfrom dpcore.evaluation.metrics import loneliest_row"
         source += (

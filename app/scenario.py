@@ -85,6 +85,7 @@ class Scenario:
     clip: float = 1.0
     iterations: int = 5
     covariance: str = "full"
+    pool: int = 1
     adjacency: str = "replace_one"
     rows_per_person: int = 1
     noise: int = 7
@@ -176,13 +177,16 @@ def opening(data: str, model: str | None = None) -> Scenario:
     first = next((one for one in suits if model in (None, one.model)), None)
     if first is None:
         chosen = model or Scenario.model
-        return Scenario(data=data, model=chosen, iterations=20 if chosen == "fa" else 5)
+        if chosen == "fa":
+            return Scenario(data=data, model=chosen, components=1, iterations=20)
+        return Scenario(data=data, model=chosen)
     return Scenario(
         data=data,
         model=first.model,
         components=first.components,
         iterations=first.iterations,
         covariance=first.covariance,
+        pool=first.pool,
     )
 
 
@@ -254,6 +258,7 @@ _RANGES = {
     "delta": (1e-12, 0.5),
     "clip": (0.1, 1.0),
     "iterations": (1, 50),
+    "pool": (1, 64),
     "rows_per_person": (1, 1000),
     "noise": (0, 10**6),
     "x": (0, 999),

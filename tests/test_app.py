@@ -162,14 +162,19 @@ def test_every_bundled_table_opens(table: Any, monkeypatch: pytest.MonkeyPatch) 
     page = healthy(opened(**SMALL))
     healthy(control(page, "selectbox", "Data").select(table.name).run())
     assert not page.error
-    assert len(bold(page)) == table.components
+    private = next(panel for panel in scene(page)["panels"] if panel["id"] == "private")
+    words = {"gmm": "group", "kmeans": "centre", "fa": "factor"}[table.models[0]]
+    told = private["alt"][scene(page)["step"]]
+    assert f"{words} {table.components}" in told
+    assert f"{words} {table.components + 1}" not in told
 
 
 @pytest.mark.parametrize(("method", "count_by"), list(product(RECIPES, METHODS)))
 def test_every_recipe_counts_every_way_it_can(method: str, count_by: str) -> None:
-    page = healthy(opened(**SMALL, method=method, count_by=count_by, epsilon="8"))
+    model = RECIPES[method].models[0]
+    page = healthy(opened(**SMALL, model=model, method=method, count_by=count_by, epsilon="8"))
     offered = control(page, "selectbox", "Count the cost by")
-    legal = Scenario(method=method).methods()
+    legal = Scenario(model=model, method=method).methods()
     assert offered.value == (count_by if count_by in legal else legal[0])
     assert len(offered.options) == len(legal)
     assert guarantee(page)
@@ -182,6 +187,15 @@ EXTREMES: list[dict[str, str]] = [
     {"epsilon": "100"},
     {"components": "1"},
     {"components": "10"},
+    {"model": "kmeans"},
+    {"model": "kmeans", "components": "10", "clip": "0.1"},
+    {"model": "kmeans", "method": "dpem_kmeans", "epsilon": "0.01"},
+    {"model": "kmeans", "adjacency": "add_remove", "without": "1"},
+    {"model": "fa", "components": "1"},
+    {"model": "fa", "method": "dpem_factors", "epsilon": "100"},
+    {"model": "fa", "adjacency": "add_remove", "epsilon": "0.01", "clip": "0.1"},
+    {"model": "fa", "without": "1"},
+    {"pool": "2"},
     {"delta": "1e-12"},
     {"delta": "0.5"},
     {"clip": "0.1"},

@@ -166,3 +166,10 @@ def test_held_out_metrics_are_what_they_say() -> None:
     error = YARDSTICK.measure(exact, scorer, "reconstruction_error")[0]
     drawn = factors.reconstruct(exact, rows)[0]
     assert error == pytest.approx(float(np.mean((rows - drawn) ** 2)), rel=1e-9)
+
+
+def test_as_many_factors_as_columns_are_refused() -> None:
+    with pytest.raises(dp.InputError, match="fewer than columns"):
+        dp.fit("fa", sealed(causes()), privacy=budget(), n_components=8)
+    with pytest.raises(dp.InputError, match="fewer than columns"):
+        YARDSTICK.converged(sealed(causes()), 8, {})

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from app.scenario import (
     GENERATED,
     MAX_COMPONENTS,
     METHODS,
+    MODELS,
     RECIPES,
     UPLOAD,
     Made,
@@ -40,7 +42,9 @@ MADE = st.builds(
 )
 FIELDS = {
     "data": st.sampled_from(sorted(NAMES)),
+    "model": st.sampled_from(list(MODELS)),
     "components": st.integers(1, MAX_COMPONENTS),
+    "pool": st.integers(1, 64),
     "method": st.sampled_from(list(RECIPES)),
     "count_by": st.sampled_from(METHODS),
     "epsilon": st.floats(0.01, 100.0),
@@ -83,6 +87,7 @@ def test_the_copied_link_is_the_same_query(scenario: Scenario) -> None:
 def test_one_changed_choice_is_in_the_link_alone(name: str) -> None:
     other: dict[str, Any] = {
         "data": GENERATED,
+        "model": "kmeans",
         "method": "dpem_gaussian",
         "count_by": "zcdp",
         "covariance": "diag",
@@ -130,6 +135,8 @@ def test_no_link_raises_and_what_comes_out_is_sane(query: dict[str, str]) -> Non
 def test_sane_choices_stand_together(scenario: Scenario) -> None:
     found = sane(scenario)
     assert found.count_by in found.methods()
+    assert found.method in found.recipes()
+    assert found.components >= MODELS[found.model][2]
     assert found.x != found.y
     assert RECIPES[found.method].mode == "proved" or found.adjacency == "replace_one"
     assert sane(found) == found
@@ -218,6 +225,29 @@ def test_another_table_opens_with_what_suits_it() -> None:
     assert from_query({"data": "iris"}, NAMES).iterations == 10
     assert from_query({"data": "iris", "iterations": "5"}, NAMES).iterations == 5
     assert from_query({"data": "nonsense"}, NAMES) == Scenario()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_opens_on_any_table_and_its_link_names_it(model: str) -> None:
+    """Where the table does not name the model, it begins with the model's own few parts."""
+    for name in NAMES:
+        first = opening(name, model)
+        assert first.model == model
+        assert sane(first) == first
+        own = opening(name).model == model
+        assert ("model" in first.as_query()) is not own
+        assert from_query(first.as_query(), NAMES) == first
+    assert from_query({"model": "nonsense"}, NAMES) == Scenario()
+
+
+def test_every_recipe_is_for_a_model_and_fits_it() -> None:
+    for name, recipe in RECIPES.items():
+        for model in recipe.models:
+            scenario = sane(replace(Scenario(), model=model, method=name))
+            assert scenario.method == name
+            for way in scenario.methods():
+                setting = replace(scenario, count_by=way).setting()
+                assert np.isfinite(setting.noise([8.0], way)).all(), (name, way)
 
 
 @given(st.floats(0.01, 100.0))

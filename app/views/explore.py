@@ -229,7 +229,7 @@ def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Sc
         + (f", clipping would move {cut:.0%}" if cut > 0.005 else ""),
         private_subtitle=f"hides each {data.unit}"
         + (" · rehearsal" if own else "")
-        + (f" · faint: {ghosts} other noise draws" if ghosts else ""),
+        + (f" · faint: {ghosts} other noise draws" if ghosts and scenario.model != "fa" else ""),
         unit=data.unit,
         method_titles={m: method_title(m) for m in scenario.methods()},
     )

@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 class Opening:
     """How one model (``"gmm"``, ``"kmeans"``, ``"fa"``) begins with a table.
 
-    components: groups or factors worth looking for. iterations, covariance: with these, the same
-    steps without noise end where a converged fit does; a model without them does not read them.
+    components: groups, centres or factors worth looking for. iterations, covariance: with these,
+    the same steps without noise end where a converged fit does; a model without them does not read
+    them. pool: squares of so many pixels a side are averaged first, where rows are pictures.
     """
 
     model: str
     components: int
     iterations: int = 5
     covariance: str = "full"
+    pool: int = 1
 
 
 @dataclass(frozen=True)
@@ -146,12 +148,12 @@ BUNDLED = (
     BundledTable(
         "places",
         "Places",
-        "Check-ins of 60,000 people in and around large cities: where are people?",
+        "Check-ins of 4,000 people in and around large cities: where are people?",
         "places.csv.gz",
-        rows=60_000,
+        rows=4_000,
         features=2,
         provenance="simulated",
-        openings=(Opening("kmeans", 10, iterations=10),),
+        openings=(Opening("kmeans", 6, iterations=10),),
     ),
     BundledTable(
         "faces_like",
@@ -161,7 +163,7 @@ BUNDLED = (
         rows=2_000,
         features=1_024,
         provenance="simulated",
-        openings=(Opening("fa", 10, iterations=20),),
+        openings=(Opening("fa", 5, iterations=20, pool=4),),
     ),
     BundledTable(
         "digits",
@@ -171,7 +173,7 @@ BUNDLED = (
         rows=1_797,
         features=64,
         provenance="public",
-        openings=(Opening("fa", 10, iterations=20), Opening("kmeans", 10, iterations=10)),
+        openings=(Opening("fa", 5, iterations=20), Opening("kmeans", 10, iterations=10)),
     ),
     BundledTable(
         "stewards_table",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpcore.accounting import compose
 from dpcore.evaluation.references import bounds_alone
 from dpcore.evaluation.yardstick import Scorer, Wording
-from dpcore.fitting.factors import squares_noise
+from dpcore.fitting.factors import demand_fewer_factors, squares_noise
 from dpcore.models import factors
 from dpcore.models.factors import Factors
 from dpcore.privacy import Event, Gaussian
@@ -44,7 +44,9 @@ class FactorYardstick:
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Factors:
         """Maximum likelihood by EM from the principal components, 500 steps."""
-        return factors.maximum_likelihood(custodian_rows(table)[1], parts, STEPS)
+        public, rows = custodian_rows(table)
+        demand_fewer_factors(parts, public.dim)
+        return factors.maximum_likelihood(rows, parts, STEPS)
 
     def score(self, batch: Factors, scorer: Scorer) -> Array:
         return factors.log_density(batch, scorer.rows) + scorer.public.log_volume()

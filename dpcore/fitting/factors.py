@@ -90,7 +90,10 @@ class FactorRecipe:
             if request.noise_multiplier is not None:
                 multiplier[i] = request.noise_multiplier
         for (accountant, delta), members in groups(requests).items():
-            one_of("accountant", accountant, ("linear",))
+            if accountant != "linear":
+                raise InputError(
+                    "accountant", "the paper composes nothing: it counts one release", "choose linear"
+                )
             targets = np.array([requests[i].epsilon for i in members], dtype=float)
             multiplier[members] = math.sqrt(2.0 * math.log(1.25 / delta)) / targets
             used = delta
@@ -118,6 +121,12 @@ class FactorRecipe:
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[Factors]:
+        if settings.components >= session.public.dim:
+            raise InputError(
+                "factors",
+                "there are as many as columns, or more",
+                "ask for fewer factors than columns",
+            )
         if settings.mode == "paper":
             found = _fit_published(session, settings, noise)
         else:
@@ -134,6 +143,7 @@ def _fit_proved(session: Session, settings: FactorSettings, multiplier: Array) -
     multiplier ``(B,)``: noise of the release / its sensitivity.
     """
     dim, radius = session.public.dim, session.radius
+    demand_fewer_factors(settings.components, dim)
     bound = session.public.radius if math.isinf(radius) else radius
     contribution = MixtureMoments.normalised(1, dim, "full", bound, _weights(dim))
     noisy = session.measure(
@@ -154,6 +164,14 @@ def _fit_proved(session: Session, settings: FactorSettings, multiplier: Array) -
         settings.iterations,
         bound,
     )
+
+
+def demand_fewer_factors(factors: int, columns: int) -> None:
+    """Raise InputError for as many factors as columns, or more: they would explain nothing."""
+    if factors >= columns:
+        raise InputError(
+            "factors", "there are as many as columns, or more", "ask for fewer than columns"
+        )
 
 
 def squares_noise(dim: int, radius: float, adjacency: str) -> float:
@@ -182,6 +200,7 @@ def _fit_published(session: Session, settings: FactorSettings, multiplier: Array
             "adjacency", "the paper divides by the number of rows", "choose replace_one"
         )
     dim, radius = session.public.dim, session.radius
+    demand_fewer_factors(settings.components, dim)
     bound = session.public.radius if math.isinf(radius) else radius
     contribution = SecondMoments(dim, bound)
     true = contribution.diameter(session.adjacency)

@@ -1,4 +1,4 @@
-"""Places: 60,000 simulated check-ins around large cities, one of each person, on the world map."""
+"""Places: 4,000 simulated check-ins around large cities, one of each person, on the world map."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dpcore.datasets.make.files import Made, public_draws
 from dpcore.datasets.places import DEGREES, check_ins
 from dpcore.schema import Column, Schema
 
-ROWS = 60_000
+ROWS = 4_000
 EAST, NORTH = DEGREES
 SCHEMA = Schema(
     (
