@@ -42,6 +42,7 @@ from dpcore.evaluation.composition import (
     slow_slots,
     ways,
 )
+from dpcore.evaluation.exposure import Exposure, success_rate
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import (
     EPSILONS,
@@ -488,6 +489,23 @@ def neighbour(data: Data, adjacency: str, desk: Desk) -> Data:
         return replace(data, key=key, table=table, rows=rows, whole=data)
 
     found: Data = desk.tables.get(("neighbour", data.key, adjacency), make)
+    return found
+
+
+GAMES = 2000  # of the attacker, at most
+LEAST_GAMES = 200
+
+
+def exposure(scenario: Scenario, data: Data, desk: Desk) -> Exposure:
+    """How often an attacker told the data from its neighbour, in as many games as are quick."""
+    setting, whole = scenario.setting(data.secret), data.whole or data
+    visits = (whole.rows or 10_000) * setting.iterations * setting.components
+    games = int(np.clip(AT_ONCE / visits, LEAST_GAMES, GAMES))
+    key = ("exposure", whole.key, setting, scenario.epsilon, games)
+    found: Exposure = desk.answers.get(
+        key,
+        lambda: success_rate(whole.table, setting, scenario.epsilon, games, seed=setting.seed),
+    )
     return found
 
 

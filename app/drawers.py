@@ -76,7 +76,10 @@ def marks(scenario: Scenario, data: Data, found: Study) -> tuple[tuple[float, st
         return ()
     known = sight(scenario.setting(data.secret), data.public, data.rows, found.references.converged)
     shown = [(known.any_data, "below, no factor of any data shows")]
-    shown += [(one, f"factor {k}") for k, one in enumerate(known.each, start=1)]
+    shown += [
+        (one, f"factor {k}" + (" can show from here" if k == 1 else ""))
+        for k, one in enumerate(known.each, start=1)
+    ]
     return tuple((epsilon, label) for epsilon, label in shown if np.isfinite(epsilon))
 
 

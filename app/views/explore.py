@@ -56,11 +56,30 @@ def page() -> None:
         buttons(scenario, data, None)
         return
     slot("sentence", "dp-says", scene.slots["sentence"][scene.step])
+    if data.whole is not None:
+        played(scenario, data)
     moved = live(scene, key="picture", slider_key="epsilon_step")
     if moved.ring is not None:
         change(clip=round(float(np.clip(scenario.clip * moved.ring["factor"], 0.1, 1.0)), 2))
         st.rerun()
     buttons(scenario, data, scene)
+
+
+def played(scenario: Scenario, data: compute.Data) -> None:
+    """The attack on the person who was taken out, measured: a lower bound beside the proved one."""
+    try:
+        found = compute.exposure(scenario, data, drawers.desk(data))
+    except DPCoreError:
+        return  # the budget is out of reach, which the picture says
+    whose = f"the {data.unit} taken out"
+    slot(
+        "played",
+        "dp-played",
+        f"At ε = {show(scenario.epsilon)} we played this attacker on {whose}: right in "
+        f"**{100 * found.rate:.0f} of 100** guesses (95% interval {100 * found.low:.0f} to "
+        f"{100 * found.high:.0f}, {found.guesses:,} guesses). Success can break a promise, never "
+        "prove one.",
+    )
 
 
 def lead(data: compute.Data | None, *, standing_in: bool) -> None:

@@ -40,6 +40,7 @@ class FactorYardstick:
         worth="log-likelihood per row",
     )
     simplest = 0
+    alike = 0.97
     metrics = ("test_log_likelihood", "test_log_likelihood_scaled", "reconstruction_error")
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Factors:

@@ -37,6 +37,7 @@ class KMeansYardstick:
         worth="share of the spread explained",
     )
     simplest = 1
+    alike = 0.99
     metrics = ("nicv",)
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Centres:

@@ -29,6 +29,7 @@ class MixtureYardstick:
         worth="log-likelihood per row",
     )
     simplest = 1
+    alike = 0.97
     metrics = ("test_log_likelihood", "test_log_likelihood_scaled")
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Mixture:

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.study import BudgetGrid, References
-from dpcore.evaluation.yardstick import Wording, yardstick
+from dpcore.evaluation.yardstick import Wording, Yardstick, yardstick
 
 Array = NDArray[np.float64]
 
 WORTH = 0.05  # a gain below this share of what could be gained counts as none
 CLEARLY = 0.1  # the same for a fit that the exact simplest rival would beat
-ALIKE = 0.97  # share above which more budget buys nothing to speak of
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -43,16 +42,17 @@ def verdicts(grid: BudgetGrid, references: References, single: Array) -> tuple[V
             float(alone),
             references,
             None if parts == judge.simplest else parts,
-            judge.wording,
+            judge,
         )
         for utility, alone in zip(grid.utility, single, strict=True)
     )
 
 
 def _verdict(
-    utility: float, alone: float, reference: References, parts: int | None, words: Wording
+    utility: float, alone: float, reference: References, parts: int | None, judge: Yardstick
 ) -> Verdict:
     """parts: ``None`` for a fit that is the simplest rival itself."""
+    words = judge.wording
     if not np.isfinite(utility):
         return Verdict(0, 0.0, "This way of counting cannot meet so small a budget.")
     gain = reference.converged_utility - reference.single_utility
@@ -78,7 +78,7 @@ def _verdict(
             kept,
             f"{simplest} is as good, and says {share:.0%} of what there is to say: release that.",
         )
-    if kept >= ALIKE:
+    if kept >= judge.alike:
         return Verdict(3, kept, "As good as the exact fit: more budget buys nothing here.")
     if kept <= 0.0:
         return Verdict(2, kept, f"Better than {words.simplest} with noise, yet below an exact one.")

@@ -60,12 +60,14 @@ class Wording:
 class Yardstick(Protocol):
     """Batches hold arrays with a leading axis of runs, in public unit coordinates.
 
-    simplest: how many parts the simplest rival has, which is fitted with the same budget. metrics:
-    what :meth:`measure` knows, the usual one first.
+    simplest: how many parts the simplest rival has, which is fitted with the same budget. alike:
+    the share of what the exact fit adds to it above which a fit is as good as exact. metrics: what
+    :meth:`measure` knows, the usual one first.
     """
 
     wording: Wording
     simplest: int
+    alike: float
     metrics: tuple[str, ...]
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.heat import Heat
+from dpcore.figures.heat import Heat, as_images, images_across
 from dpcore.figures.portrait import NO_FIT, Drawing, Portrait, Subject, said
 from dpcore.figures.scene import Axis
 from dpcore.models.factors import Factors
@@ -19,10 +19,8 @@ from dpcore.wall.clip import PublicFrame
 Array = NDArray[np.float64]
 
 MOST_ROWS = 50  # columns of a table that are drawn: those with the largest exact loadings
-MOST_CELLS = 200_000  # of all steps of a panel: what a browser is sent at once
 ROW, AROUND = 13, 110  # pixels of a row, and of all else on a card
 LEAST_HEIGHT = 340
-CARD = 2.3  # width of a card's images over their height, about
 LARGEST = 3  # loadings named in words
 LONGEST = 24  # letters of a column's name on a card
 
@@ -44,9 +42,9 @@ def draw(subject: Subject) -> Drawing:
         if len(kept) < public.dim:
             label += f", largest {len(kept)} of {public.dim} columns"
     else:
-        views = _as_images(truth, private, image)
+        views = as_images(truth, private, image)
         rows, height = (), LEAST_HEIGHT
-    across = len(names) if image is None else _across(len(names), image)
+    across = len(names) if image is None else images_across(len(names), image)
     short = tuple(str(k + 1) for k in range(len(names)))
     notes = tuple(tuple(_note(k, c) for k, c in zip(short, step, strict=True)) for step in cosines)
     return Drawing(
@@ -88,38 +86,6 @@ def _largest(loadings: Array) -> Array:
 def _as_table(loadings: Array) -> Array:
     """``(S, d, k)`` as k images, each one column of a table: ``(S, k, d, 1)``."""
     return np.swapaxes(loadings, 1, 2)[..., None]
-
-
-def _as_images(truth: Array, private: Array, image: tuple[int, int]) -> tuple[Array, Array]:
-    """``(S, d, k)`` as k images, of which squares of pixels are averaged until all steps of them
-    are few enough for a browser."""
-    step = next(
-        s for s in range(1, max(image) + 1) if private.size / s**2 <= MOST_CELLS or s == max(image)
-    )
-    one, two = (_averaged(np.swapaxes(part, 1, 2), image, step) for part in (truth, private))
-    return one, two
-
-
-def _averaged(flat: Array, image: tuple[int, int], step: int) -> Array:
-    """Images ``(S, k, h w)`` with squares of ``step`` pixels averaged; odd ends are left out."""
-    high, wide = (max(1, side // step) for side in image)
-    pixels = flat.reshape(*flat.shape[:2], *image)[..., : high * step, : wide * step]
-    split = pixels.reshape(*flat.shape[:2], high, -1, wide, pixels.shape[-1] // wide)
-    return np.asarray(split.mean(axis=(3, 5)))
-
-
-def _across(count: int, image: tuple[int, int]) -> int:
-    """How many images side by side make the largest ones on a card.
-
-    >>> _across(10, (16, 16)), _across(3, (16, 16))
-    (5, 3)
-    """
-    high, wide = image
-
-    def size(across: int) -> float:
-        return min(CARD / (across * wide), 1.0 / (-(-count // across) * high))
-
-    return max(range(1, count + 1), key=size)
 
 
 def _short(name: str) -> str:

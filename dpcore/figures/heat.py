@@ -15,8 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.errors import InputError
 
+Array = NDArray[np.float64]
+
 BLUE, WHITE, ORANGE = "#0072B2", "#FFFFFF", "#D55E00"
 TONES = 127  # on either side of zero
+MOST_SENT = 200_000  # cells of all steps of a panel: what a browser is sent at once
+CARD = 2.3  # width of a card's images over their height, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +85,35 @@ def tones(values: ArrayLike, limit: float) -> NDArray[np.uint8]:
     share = np.clip(np.nan_to_num(array, nan=0.0, posinf=limit, neginf=-limit) / limit, -1.0, 1.0)
     cells = TONES + 1 + np.round(TONES * share)
     return np.where(np.isnan(array), 0.0, cells).astype(np.uint8)
+
+
+def as_images(truth: Array, private: Array, image: tuple[int, int]) -> tuple[Array, Array]:
+    """``(S, d, k)`` as k images, of which squares of pixels are averaged until all steps of them
+    are few enough for a browser."""
+    step = next(
+        s for s in range(1, max(image) + 1) if private.size / s**2 <= MOST_SENT or s == max(image)
+    )
+    one, two = (_averaged(np.swapaxes(part, 1, 2), image, step) for part in (truth, private))
+    return one, two
+
+
+def _averaged(flat: Array, image: tuple[int, int], step: int) -> Array:
+    """Images ``(S, k, h w)`` with squares of ``step`` pixels averaged; odd ends are left out."""
+    high, wide = (max(1, side // step) for side in image)
+    pixels = flat.reshape(*flat.shape[:2], *image)[..., : high * step, : wide * step]
+    split = pixels.reshape(*flat.shape[:2], high, -1, wide, pixels.shape[-1] // wide)
+    return np.asarray(split.mean(axis=(3, 5)))
+
+
+def images_across(count: int, image: tuple[int, int]) -> int:
+    """How many images side by side make the largest ones on a card.
+
+    >>> images_across(10, (16, 16)), images_across(3, (16, 16))
+    (5, 3)
+    """
+    high, wide = image
+
+    def size(across: int) -> float:
+        return min(CARD / (across * wide), 1.0 / (-(-count // across) * high))
+
+    return max(range(1, count + 1), key=size)

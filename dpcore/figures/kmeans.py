@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dpcore.figures.basemap import base_map, graticule, is_map
 from dpcore.figures.cells import borders
+from dpcore.figures.heat import Heat, as_images, images_across
 from dpcore.figures.portrait import (
     NO_FIT,
     Drawing,
@@ -26,12 +27,18 @@ Array = NDArray[np.float64]
 
 ROOM = 0.25  # of the centres' range, on either side of it
 LEAST_ROOM = 0.05  # of the half range of the bounds
+CARD_HEIGHT = 340  # pixels
 MOST_CELLS = 10  # beyond, borders hide what they part
 BOUNDS = (-1.04, 1.04, -1.04, 1.04)
 
 
 def draw(subject: Subject) -> Drawing:
-    """Exact rows, centres and cells; private ones over the faint centres of the other draws."""
+    """Exact rows, centres and cells; private ones over the faint centres of the other draws.
+
+    Where rows are pictures, so are centres.
+    """
+    if subject.image is not None:
+        return _pictures(subject, subject.image)
     pair, public = subject.pair, subject.public
     x, y = (_axis(subject, column) for column in pair)
     under: tuple[Layer, ...] = ()
@@ -64,11 +71,60 @@ def draw(subject: Subject) -> Drawing:
     )
 
 
+def _pictures(subject: Subject, image: tuple[int, int]) -> Drawing:
+    """The centres as images, from the lowest value that the bounds allow (white) up."""
+    public, exact = subject.public, subject.exact
+    spread = 2.0 * public.half_range
+    truth = (exact.centres + 1.0) / 2.0 * spread
+    private = (subject.private.centres[:, 0] + 1.0) / 2.0 * spread
+    count = truth.shape[1]
+    names = tuple(f"centre {k + 1}" for k in range(count))
+    unit = public.units[0] or "value"
+    limit = float(spread.max())
+    views = as_images(np.swapaxes(truth, 1, 2), np.swapaxes(private, 1, 2), image)
+    across = images_across(count, image)
+
+    def shares(fits: Array) -> tuple[tuple[str, ...], ...]:
+        return tuple(
+            tuple(
+                f"{k} · {share:.0%}" if share == share else f"{k}" for k, share in enumerate(one, 1)
+            )
+            for one in fits
+        )
+
+    return Drawing(
+        exact=(Heat(views[0], limit, unit, names, shares(exact.shares)[0], (), across),),
+        private=(
+            Heat(views[1], limit, unit, names, shares(subject.private.shares[:, 0]), (), across),
+        ),
+        exact_alt=_said_shares(exact.shares)[0],
+        private_alts=_said_shares(subject.private.shares[:, 0]),
+        x=Axis("centre", (0.5, count + 0.5)),
+        y=Axis("pixel row", (0.0, float(image[0]))),
+        bare=True,
+        height=CARD_HEIGHT,
+    )
+
+
+def _said_shares(shares: Array) -> tuple[str, ...]:
+    return tuple(
+        "; ".join(f"centre {k}: {share:.0%} of the rows" for k, share in enumerate(one, 1)) + "."
+        if np.all(np.isfinite(one))
+        else NO_FIT
+        for one in shares
+    )
+
+
 def _axis(subject: Subject, column: int) -> Axis:
-    """Holds the window's centres with room around them."""
-    centres = subject.window[0].centres[0, :, column]
-    room = max(ROOM * float(np.ptp(centres)), LEAST_ROOM)
-    return column_axis(subject, column, float(centres.min()) - room, float(centres.max()) + room)
+    """Holds the window's centres with room around them, and the rows that are drawn."""
+    public, rows = subject.public, subject.rows
+    held = subject.window[0].centres[0, :, column]
+    room = max(ROOM * float(np.ptp(held)), LEAST_ROOM)
+    low, high = float(held.min()) - room, float(held.max()) + room
+    if rows is not None and len(rows):
+        cells = (rows[:, column] - public.center[column]) / public.half_range[column]
+        low, high = min(low, float(cells.min())), max(high, float(cells.max()))
+    return column_axis(subject, column, low, high)
 
 
 def _spots(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> Spots:

@@ -23,6 +23,7 @@ from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Printed, Runs
 from dpcore.models import factors
 from dpcore.models.factors import Factors, PsiUpdate
+from dpcore.models.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.contributions import MixtureMoments, SecondMoments
@@ -92,7 +93,7 @@ class FactorRecipe:
         for (accountant, delta), members in groups(requests).items():
             if accountant != "linear":
                 raise InputError(
-                    "accountant", "the paper composes nothing: it counts one release", "choose linear"
+                    "accountant", "the paper counts one release, nothing composed", "choose linear"
                 )
             targets = np.array([requests[i].epsilon for i in members], dtype=float)
             multiplier[members] = math.sqrt(2.0 * math.log(1.25 / delta)) / targets
@@ -121,12 +122,6 @@ class FactorRecipe:
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[Factors]:
-        if settings.components >= session.public.dim:
-            raise InputError(
-                "factors",
-                "there are as many as columns, or more",
-                "ask for fewer factors than columns",
-            )
         if settings.mode == "paper":
             found = _fit_published(session, settings, noise)
         else:
@@ -137,6 +132,7 @@ class FactorRecipe:
         return FactorParameters.from_units(batch, run, public)
 
 
+@one_thread()
 def _fit_proved(session: Session, settings: FactorSettings, multiplier: Array) -> Factors:
     """Mean and second moments as one vector, then the factors that show through the noise.
 
@@ -193,6 +189,7 @@ def _weights(dim: int) -> Array:
     return np.array([0.5 / squares, 1.0, squares])
 
 
+@one_thread()
 def _fit_published(session: Session, settings: FactorSettings, multiplier: Array) -> Factors:
     """The second moment about the public centre with the paper's noise, then its EM."""
     if session.rows is None:
