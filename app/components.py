@@ -61,7 +61,8 @@ def guarantee_line(guarantee: Guarantee | None, refusal: str | None = None) -> s
         head, comma, rest = (head, comma, rest) if comma else sentence.partition(", adding")
         return f"**{head}**{comma}{rest}" if comma else sentence
     says = f"The paper says epsilon = {show(claim.epsilon)}"
-    return f"{says}; run here with its gaps closed: {sentence}"
+    how = "with its gaps closed" if guarantee.epsilon is not None else "as printed"
+    return f"{says}; run here {how}: {sentence}"
 
 
 def guarantee_details(guarantee: Guarantee) -> None:

@@ -202,6 +202,31 @@ class Image:
         return tuple(Column(name, lower=lower, upper=upper, unit=unit) for name in self.names)
 
 
+def numbers_meant(cells: pd.Series[Any]) -> NDArray[np.float64]:
+    """The cells of a number column ``(n,)``; what is no number is NaN, what is huge infinite.
+
+    >>> import pandas as pd
+    >>> numbers_meant(pd.Series([1, "2.5", "x", 10**400], dtype=object))
+    array([1. , 2.5, nan, inf])
+    """
+    import numpy as np
+    import pandas as pd
+
+    try:
+        return np.asarray(pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float))
+    except OverflowError:  # whole numbers beyond every float, which one cell may hold
+        return np.array([_number_meant(cell) for cell in cells])
+
+
+def _number_meant(cell: Any) -> float:
+    try:
+        return float(cell)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        return math.nan
+
+
 def pool(pictures: NDArray[np.float64], image: Image, factor: int) -> NDArray[np.float64]:
     """Averages over ``factor x factor`` squares of pixels of pictures ``(n, d)``, row by row.
 
@@ -397,7 +422,7 @@ class Schema:
         >>> schema.pooled(2).features[-1], schema.pooled(2).columns[0].upper
         ('pixel_1_2', 16.0)
         """
-        image = self.image
+        image, factor = self.image, whole("pool", factor)
         if image is None:
             raise InputError("pool", "the rows are no pictures", "leave it out")
         if image.height % factor or image.width % factor:
@@ -406,7 +431,9 @@ class Schema:
                 f"squares of {factor} do not fill {image.height} x {image.width} pixels",
                 "give a number that divides both",
             )
-        if any(pixel.type != "number" or not pixel.bounded for pixel in self._features):
+        if self.ball is not None or any(
+            pixel.type != "number" or not pixel.bounded for pixel in self._features
+        ):
             raise InputError("pool", "a pixel has no bounds of its own", "give each its own")
         import numpy as np
 
@@ -624,7 +651,7 @@ def _are_numbers(cells: pd.Series) -> bool:
         return False  # dates, durations, intervals
     absent = cells.isna() | cells.astype(str).str.strip().isin(MISSING_TOKENS)
     try:
-        numbers = pd.to_numeric(cells, errors="coerce")
+        numbers = pd.Series(numbers_meant(cells), index=cells.index)
     except (TypeError, ValueError):
         return False
     return bool((numbers.notna() | absent).all())

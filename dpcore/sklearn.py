@@ -15,6 +15,7 @@ bounds takes its public fill: a refusal would tell of it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,6 +38,8 @@ from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
+# Words of scikit-learn's refusals that tell of shapes and kinds alone.
+TOLD = ("sparse", "2d array", "1d array", "dim", "feature", "sample", "complex data", "shape")
 Bounds = tuple[float, float] | Sequence[tuple[float, float]] | float
 
 
@@ -49,9 +52,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self, X: ArrayLike, model: str, **options: Any) -> Any:
         """The parameters of a private fit, in own units."""
-        rows = validate_data(
-            self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1
-        )
+        rows = self._numbers(X)
         if self.random_state is not None and not isinstance(self.random_state, (int, np.integer)):
             raise InputError(
                 "random_state",
@@ -70,6 +71,21 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         self.fit_ = fit(model, table, privacy=privacy, seed=seed, **options)
         self.guarantee_, self.ledger_ = self.fit_.guarantee, self.fit_.ledger
         return self.fit_.parameters
+
+    def _numbers(self, X: ArrayLike) -> Array:
+        """Training rows as numbers; a refusal names no cell, and no warning tells of one."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                rows = validate_data(
+                    self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1
+                )
+        except (ValueError, TypeError, OverflowError) as error:
+            told = str(error).lower()
+            if any(word in told for word in TOLD):
+                raise
+            raise InputError("X", "a cell is no number", "give numbers alone") from None
+        return np.asarray(rows)
 
     def _given(self, X: ArrayLike) -> Array:
         """Rows to speak of, as they are."""
@@ -177,7 +193,7 @@ class DPGaussianMixture(DensityMixin, _Private):  # type: ignore[misc]
         return float(self.score_samples(X).mean())
 
     def _log_joint(self, rows: Array) -> Array:
-        return gmm.log_joint(self.fit_.parameters.as_mixture(), rows)[0]
+        return np.asarray(gmm.log_joint(self.fit_.parameters.as_mixture(), rows)[0])
 
 
 class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]
@@ -282,4 +298,5 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
         return float(factors.log_density(self._model(), self._given(X))[0])
 
     def _model(self) -> factors.Factors:
-        return self.fit_.parameters.as_factors()
+        model: factors.Factors = self.fit_.parameters.as_factors()
+        return model

@@ -92,8 +92,8 @@ def test_what_cannot_be_seen_is_not_drawn() -> None:
 
 
 def test_the_papers_noise_is_that_of_its_program() -> None:
-    """2z on the sum of squares, z = sqrt(2 ln(1.25/delta))/epsilon, sqrt 2 more beside the diagonal;
-    the truth is sqrt 2, so what is proved is less than what is claimed."""
+    """2z on the sum of squares, z = sqrt(2 ln(1.25/delta))/epsilon, more beside the diagonal; the
+    truth is sqrt 2, so what is proved is less than what is claimed."""
     privacy = budget(0.5, mode="paper", accountant="linear")
     fit = dp.fit("fa", sealed(causes()), privacy=privacy, n_components=2, seed=0)
     entry = fit.ledger.entries[0]
@@ -123,7 +123,7 @@ def test_words_that_cannot_be_are_refused() -> None:
 
 
 def test_from_sight_on_a_factor_is_seen_and_before_it_is_not() -> None:
-    """The threshold is that of Baik, Ben Arous and Peche: tried at a third and at three times it."""
+    """The threshold is that of Baik, Ben Arous and Peche, tried at a third and at three times."""
     rows = causes(4000, dim=40, strength=0.12)
     table = sealed(rows)
     setting = Setting(model="fa", components=2, delta=DELTA)

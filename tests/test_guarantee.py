@@ -257,3 +257,25 @@ def test_the_unit_of_protection_is_the_schemas() -> None:
 def test_adjacencies_without_a_lemma_are_refused(adjacency: str) -> None:
     with pytest.raises(dp.InputError, match="adjacency"):
         private_fit(budget(adjacency=adjacency))
+
+
+@pytest.mark.parametrize("model", ["gmm", "kmeans", "fa"])
+def test_a_part_of_a_split_is_no_release_where_rows_come_and_go(model: str) -> None:
+    """Which rows are in it depends on how many there are; a replaced row moves no other."""
+    part, rest = table().split(0.25, seed=0)
+    words: dict[str, Any] = {"n_components": 1, "iterations": 2}
+    come_and_go = budget(adjacency="add_remove")
+    for rows in (part, rest, part.with_schema(SCHEMA)):
+        with pytest.raises(dp.InputError, match="with every row added or removed"):
+            dp.fit(model, rows, privacy=come_and_go, **words)
+        assert dp.fit(model, rows, privacy=come_and_go, seed=0, **words).guarantee.rehearsal
+        assert not dp.fit(model, rows, privacy=budget(), **words).guarantee.rehearsal
+
+
+def test_the_mode_is_said_in_the_request_alone() -> None:
+    """Else one mode could run under the claim of the other."""
+    with pytest.raises(dp.InputError, match="mode"):
+        private_fit(budget(mode="paper", accountant="zcdp"), mode="proved")
+    assert (
+        dp.fit("gmm", table(), privacy=None, n_components=2, mode="paper").guarantee.claim is None
+    )

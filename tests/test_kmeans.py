@@ -301,3 +301,15 @@ def test_what_leaves_without_noise_is_for_rehearsals_only() -> None:
     fit = dp.fit("kmeans", open_rows, privacy=printed, iterations=2)
     assert fit.guarantee.epsilon is None
     assert math.isinf(dp.compose(fit.ledger.events, accountant="pld", delta=DELTA).epsilon)
+
+
+@pytest.mark.parametrize("steps", [1, 20])
+@pytest.mark.parametrize(("adjacency", "holds"), [("add_remove", True), ("replace_one", False)])
+def test_a_pure_claim_is_judged_without_a_delta(adjacency: str, holds: bool, steps: int) -> None:
+    """With a delta, many steps cost less than their sum: that is not what the paper claims."""
+    privacy = dp.Privacy(1.0, DELTA, adjacency=adjacency, accountant="linear", mode="paper")
+    words = {"algorithm": "dplloyd", "iterations": steps}
+    claim = dp.fit("kmeans", sealed(clouds()), privacy=privacy, **words).guarantee.claim
+    assert claim is not None
+    assert (claim.delta, claim.holds) == (0.0, holds)
+    assert ("twice that" in " ".join(claim.reasons)) is not holds

@@ -8,6 +8,7 @@ import pytest
 import dpcore as dp
 from dpcore.errors import WallError
 from dpcore.evaluation.metrics import score
+from dpcore.fitting.api import fit_grid
 from dpcore.wall.table import PrivateTable, locked
 
 BUDGET = dp.Privacy(epsilon=1.0, delta=1e-5)
@@ -53,3 +54,18 @@ def test_simulated_and_published_rows_are_open_to_all(monkeypatch: pytest.Monkey
         table = dp.load(name)
         part, _ = table.split(0.5, seed=0)
         assert dp.fit("gmm", part.neighbour(0, "replace_one"), privacy=None, n_components=2)
+
+
+@pytest.mark.parametrize("model", ["gmm", "kmeans", "fa"])
+def test_a_grid_is_locked_without_a_seed_too(
+    monkeypatch: pytest.MonkeyPatch, sealed: PrivateTable, model: str
+) -> None:
+    """Two budgets share their noise, so their difference is the exact sum; draws average it out."""
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    budgets = (BUDGET, dp.Privacy(epsilon=2.0, delta=1e-5))
+    words = {"n_components": 1, "iterations": 1}
+    with pytest.raises(WallError, match="locked"):
+        fit_grid(model, sealed, privacy=budgets, **words)
+    with pytest.raises(WallError, match="locked"):
+        fit_grid(model, sealed, privacy=(BUDGET,), draws=(0, 1), **words)
+    assert not fit_grid(model, sealed, privacy=(BUDGET,), **words).guarantee().rehearsal

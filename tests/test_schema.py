@@ -412,3 +412,26 @@ def test_a_pooled_table_is_the_average_of_filled_and_clipped_cells() -> None:
     moved = frame.assign(pixel_0_0=[1.0, *frame["pixel_0_0"][1:]])
     _, others = bounded_rows(PrivateTable.seal(moved, schema).pooled(2), private=True)
     assert (rows != others).any(axis=1).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("factor", [0, -1, 1.5, "two"])
+def test_a_square_has_a_whole_number_of_pixels(factor: object) -> None:
+    with pytest.raises(InputError, match="pool"):
+        pictures().pooled(factor)  # type: ignore[arg-type]
+
+
+def test_a_pooled_table_keeps_what_columns_there_are() -> None:
+    """A column that no model sees may be absent, as it may be without pooling."""
+    image = Image(4, 6)
+    schema = Schema((*image.columns(0, 16), Column("name", role="id", type="text")), image=image)
+    frame = pd.DataFrame(np.zeros((2, 24)), columns=list(schema.features))
+    small = PrivateTable.seal(frame, schema).pooled(2)
+    assert bounded_rows(small, private=True)[1].shape == (2, 6)
+
+
+def test_one_huge_number_stops_no_fit() -> None:
+    """Whether there is a fit may not depend on a cell."""
+    schema = Schema.from_bounds({"x": (0, 1)})
+    frame = pd.DataFrame({"x": pd.Series([0.5, 10**400, 1], dtype=object)})
+    _, rows = bounded_rows(PrivateTable.seal(frame, schema), private=True)
+    np.testing.assert_allclose(rows[:, 0], [0.0, 0.0, 1.0])

@@ -246,7 +246,11 @@ def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Sc
         },
         exact_subtitle=SEES[drawers.provenance(data)]
         + (f", clipping would move {cut:.0%}" if cut > 0.005 else ""),
-        private_subtitle=f"hides each {data.unit}"
+        private_subtitle=(
+            f"hides each {data.unit}"
+            if any(g is not None and g.epsilon is not None for g in grid.guarantees)
+            else "nothing is proved"
+        )
         + (" · rehearsal" if own else "")
         + (f" · faint: {ghosts} other noise draws" if ghosts and scenario.model != "fa" else ""),
         unit=data.unit,

@@ -143,7 +143,10 @@ def fit_grid(
         table = table.with_schema(schema)
     requests = _charged(_alike(privacy), table.schema)
     mode = "proved" if requests is None else requests[0].mode
-    mode = options.pop("mode", mode)
+    asked = options.pop("mode", mode)
+    if requests is not None and asked != mode:
+        raise InputError("mode", "the request asks for another one", "say it in the request alone")
+    mode = asked
     if requests is not None and any(p.noise_multiplier is not None for p in requests):
         options = {**options, **({"even": True} if "even" in how.words else {})}
     settings = how.settings(components=n_components, mode=mode, **options)

@@ -12,6 +12,7 @@ from dpcore.privacy import Claim, Guarantee, Ledger, Privacy, Proof
 from dpcore.privacy.guarantee import NOISELESS, show
 from dpcore.schema import Schema
 
+ROUNDING = 1e-7  # relative, of a sum of many equal releases: noise scales are rounded up
 NOT_PUBLIC = "the bounds were read from the data, so nothing is proved"
 
 
@@ -41,7 +42,7 @@ def guarantee_of(
         adjacency=request.adjacency,
         unit=schema.unit,
         rows_per_person=request.rows_per_person,
-        claim=_claim(request, recipe(model).printed(request, settings), proof, schema),
+        claim=_claim(ledger, request, recipe(model).printed(request, settings), proof, schema),
         proof=proof,
         assumptions=_assumptions(request, schema),
         rehearsal=seed is not None or runs > 1 or schema.rehearsal,
@@ -67,14 +68,24 @@ def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:
 
 
 def _claim(
-    request: Privacy, printed: Printed | None, proof: Proof | None, schema: Schema
+    ledger: Ledger,
+    request: Privacy,
+    printed: Printed | None,
+    proof: Proof | None,
+    schema: Schema,
 ) -> Claim | None:
-    """The paper's epsilon, where it states one, and whether our proof supports it."""
+    """The paper's epsilon and delta, where it states them, and whether they hold here."""
     if printed is None or request.epsilon is None or request.delta is None:
         return None
-    holds = proof is not None and proof.epsilon <= request.epsilon
-    reasons = (NOT_PUBLIC,) if schema.rehearsal else printed.reasons
-    return Claim(request.epsilon, request.delta, printed.source, holds, reasons)
+    delta = 0.0 if printed.pure else request.delta
+    found = None if proof is None else proof.epsilon
+    if printed.pure and proof is not None:
+        found = float(compose(ledger.events, "linear", delta=0.0).epsilon)
+    holds = found is not None and found <= request.epsilon * (1.0 + ROUNDING)
+    reasons = printed.reasons if holds else (*printed.unless, *printed.reasons)
+    if schema.rehearsal:
+        reasons = (NOT_PUBLIC,)
+    return Claim(request.epsilon, delta, printed.source, holds, reasons)
 
 
 def _assumptions(request: Privacy, schema: Schema) -> tuple[str, ...]:

@@ -134,9 +134,11 @@ class KMeansRecipe:
             return Printed(
                 source,
                 (
-                    "its noise is scaled to d + 1, by which counts and sums change when a row of "
-                    "the box is added or removed; a replaced row changes them by twice that",
+                    "its noise is scaled to d + 1, the change when a row of the box is added or "
+                    "removed",
                 ),
+                pure=request.accountant == "linear",
+                unless=("a replaced row changes counts and sums by twice that",),
             )
         return Printed(
             "Park, Foulds, Chaudhuri, Welling 2017, section 7",

@@ -66,10 +66,15 @@ class Parameters(Protocol):
 
 @dataclass(frozen=True)
 class Printed:
-    """What a paper says of its method: where, and why that is or is not so here."""
+    """What a paper says of its method: where, and why that is or is not so here.
+
+    pure: it claims its epsilon with a delta of 0. unless: what to say only where it does not hold.
+    """
 
     source: str
     reasons: tuple[str, ...]
+    pure: bool = False
+    unless: tuple[str, ...] = ()
 
 
 class Recipe(Protocol):

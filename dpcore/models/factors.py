@@ -208,7 +208,7 @@ def proved(
     raw, dim = finite(mean), mean.shape[-1]
     centred, share = second_moment, np.zeros(len(raw))
     if np.any(raw):
-        raw, share = _steadied(raw, finite(second_moment), sd, factors)
+        raw, share = _steadied(raw, finite(second_moment), sd, mean_sd, factors)
         centred = second_moment - raw[..., None] * raw[:, None, :]
     matrix, scale = _normalised(centred)
     step = np.arange(dim)
@@ -222,12 +222,15 @@ def proved(
     return _rescaled(_em(moment, begin, iterations, "exact", least), scale)
 
 
-def _steadied(mean: Array, second_moment: Array, sd: Array, factors: int) -> tuple[Array, Array]:
+def _steadied(
+    mean: Array, second_moment: Array, sd: Array, mean_sd: Array, factors: int
+) -> tuple[Array, Array]:
     """A noisy mean ``(B, d)`` without what lies in directions where a second moment shows nothing,
     and the share ``(B,)`` of the directions that are left.
 
     A mean m adds ``|m|^2`` to the second moment along itself, so a direction that cannot be told
-    from noise there holds little of it, and mostly noise. Without noise every direction is left.
+    from noise there holds little of it, and mostly noise. Where the mean's noise does less harm
+    than that of the second moment itself, and so without noise, every direction is left.
     """
     dim = mean.shape[1]
     edge = noise_edge(1.0, dim) * sd
@@ -244,7 +247,8 @@ def _steadied(mean: Array, second_moment: Array, sd: Array, factors: int) -> tup
     seen = np.abs(values - centre[:, None]) > edge[:, None]
     kept = vectors * seen[:, None, :]
     steady = np.einsum("bik,bk->bi", kept, np.einsum("bik,bi->bk", kept, mean))
-    whole = (sd == 0.0) | (seen.all(axis=1) & (values.shape[1] < dim))
+    harmless = np.sum(mean * mean, axis=-1) * mean_sd**2 <= sd**2 / 2
+    whole = harmless | (seen.all(axis=1) & (values.shape[1] < dim))
     share = np.where(whole, 1.0, seen.sum(axis=1) / dim)
     return np.where(whole[:, None], mean, steady), share
 

@@ -22,7 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.schema import Schema, categories_meant, category_meant, check_frame
+from dpcore.schema import (
+    Schema,
+    categories_meant,
+    category_meant,
+    check_frame,
+    numbers_meant,
+)
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -134,8 +140,6 @@ def bounded_rows(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, Ar
 
 def _numbers(table: PrivateTable, schema: Schema) -> Array:
     """Cells as numbers ``(n, d)``; a cell that is missing is NaN. Categories become indicators."""
-    import pandas as pd
-
     frame = table._frame
     check_frame(frame, schema)
     wanted = schema.numeric_columns()
@@ -147,7 +151,7 @@ def _numbers(table: PrivateTable, schema: Schema) -> Array:
     for column in schema.numeric_columns():
         cells = frame[column.source]
         if column.category is None:
-            columns.append(pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float))
+            columns.append(numbers_meant(cells))
         else:
             meant = category_meant(column.category)
             columns.append((categories_meant(cells) == meant).astype(float))

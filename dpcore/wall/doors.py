@@ -112,8 +112,20 @@ class Session:
         as_private: bool = False,
     ) -> None:
         self._open = table.open_to_all
-        if noise is None or noise.rehearsal:  # two budgets of one draw give the exact sums away
+        # Two budgets of one draw give the exact sums away, and many draws average them out.
+        if noise is None or noise.rehearsal or len(draws) > 1:
             table.demand_open()
+        if (
+            noise is not None
+            and not noise.rehearsal
+            and adjacency == "add_remove"
+            and table.is_part
+        ):
+            raise InputError(
+                "test_fraction",
+                "which rows are in this part would change with every row added or removed",
+                "fit all rows, or give a seed for a rehearsal",
+            )
         self.public, units = bounded_rows(table, private=noise is not None or as_private)
         self.radius = _clipping_radius(clip, self.public, private=noise is not None)
         self.adjacency, self.rows_per_person = adjacency, rows_per_person

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError, WallError
-from dpcore.schema import Schema, check_frame, pool
+from dpcore.schema import Schema, check_frame, numbers_meant, pool
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,13 +30,15 @@ def locked() -> bool:
 class PrivateTable:
     """Rows of one table, sealed. Make one with ``dpcore.load`` or :meth:`seal`.
 
-    ``open_to_all``: the rows are simulated or published, so no lock applies to them.
+    ``open_to_all``: the rows are simulated or published, so no lock applies to them. ``is_part``:
+    which rows are here was chosen by how many there were.
     """
 
-    __slots__ = ("_fingerprint", "_frame", "open_to_all", "schema")
+    __slots__ = ("_fingerprint", "_frame", "is_part", "open_to_all", "schema")
 
     _fingerprint: str | None
     _frame: pd.DataFrame
+    is_part: bool
     open_to_all: bool
     schema: Schema | None
 
@@ -45,12 +47,17 @@ class PrivateTable:
 
     @classmethod
     def seal(
-        cls, frame: pd.DataFrame, schema: Schema | None, *, open_to_all: bool = False
+        cls,
+        frame: pd.DataFrame,
+        schema: Schema | None,
+        *,
+        open_to_all: bool = False,
+        is_part: bool = False,
     ) -> PrivateTable:
         """Seal a data frame. ``schema`` holds the public bounds; it may be given later."""
         table = object.__new__(cls)
         table._frame, table.schema, table._fingerprint = frame, schema, None
-        table.open_to_all = open_to_all
+        table.open_to_all, table.is_part = open_to_all, is_part
         return table
 
     def demand_open(self) -> None:
@@ -62,7 +69,7 @@ class PrivateTable:
 
     def with_schema(self, schema: Schema) -> PrivateTable:
         """The same rows under other public bounds."""
-        return PrivateTable.seal(self._frame, schema, open_to_all=self.open_to_all)
+        return self._like(self._frame, schema)
 
     def pooled(self, factor: int) -> PrivateTable:
         """The same rows as smaller pictures: a public map of each row alone, so whoever is
@@ -76,21 +83,16 @@ class PrivateTable:
         assert image is not None  # a schema without one does not pool
         pixels = self.schema.numeric_columns()
         check_frame(self._frame, self.schema)
-        cells = np.column_stack(
-            [
-                pd.to_numeric(self._frame[pixel.source], errors="coerce").to_numpy(dtype=float)
-                for pixel in pixels
-            ]
-        )
+        cells = np.column_stack([numbers_meant(self._frame[pixel.source]) for pixel in pixels])
         fill = np.array([pixel.fill for pixel in pixels], dtype=float)
         low = np.array([pixel.lower for pixel in pixels], dtype=float)
         high = np.array([pixel.upper for pixel in pixels], dtype=float)
         cells = np.clip(np.where(np.isfinite(cells), cells, fill), low, high)
         frame = pd.DataFrame(pool(cells, image, factor), columns=list(small.features))
         for column in small.columns:
-            if column.role != "feature":
+            if column.role != "feature" and column.name in self._frame:
                 frame[column.name] = self._frame[column.name].to_numpy()
-        return PrivateTable.seal(frame, small, open_to_all=self.open_to_all)
+        return self._like(frame, small)
 
     def split(self, fraction: float, seed: int) -> tuple[PrivateTable, PrivateTable]:
         """Two disjoint tables: (rest, ``fraction`` of the rows), chosen by a public coin.
@@ -104,7 +106,9 @@ class PrivateTable:
             )
         order = np.random.default_rng(seed).permutation(len(self._frame))
         cut = round(fraction * len(order))
-        return self._part(order[cut:]), self._part(order[:cut])
+        rest, part = self._part(order[cut:]), self._part(order[:cut])
+        rest.is_part = part.is_part = True
+        return rest, part
 
     def neighbour(self, position: int, adjacency: str) -> PrivateTable:
         """A neighbouring table: one row replaced by a copy of the next, or absent (add_remove)."""
@@ -116,7 +120,10 @@ class PrivateTable:
 
     def _part(self, positions: NDArray[np.intp]) -> PrivateTable:
         part = self._frame.iloc[positions].reset_index(drop=True)
-        return PrivateTable.seal(part, self.schema, open_to_all=self.open_to_all)
+        return self._like(part, self.schema)
+
+    def _like(self, frame: pd.DataFrame, schema: Schema | None) -> PrivateTable:
+        return PrivateTable.seal(frame, schema, open_to_all=self.open_to_all, is_part=self.is_part)
 
     def _key(self) -> str:
         """Content hash, for caches inside one process; never shown."""
