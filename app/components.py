@@ -6,9 +6,12 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+import numpy as np
 import streamlit as st
 
-from dpcore.privacy import Guarantee
+from dpcore.accounting.base import noise_of
+from dpcore.accounting.gaussian import all_gaussian
+from dpcore.privacy import Event, Guarantee, Laplace, Ledger
 from dpcore.privacy.guarantee import show, show_bound
 
 PROVENANCE = {
@@ -84,3 +87,32 @@ def guarantee_details(guarantee: Guarantee) -> None:
     st.markdown("**Assuming** that " + "; ".join(guarantee.assumptions) + ".")
     for note in guarantee.notes:
         st.markdown(f"**Note:** {note}.")
+
+
+def spending(ledger: Ledger) -> str:
+    """What each release of a fit spends, as a table in Markdown; equal ones in a row share a line.
+
+    Noise: scale / sensitivity. Share: of mu squared, where all noise is Gaussian (Dong, Roth, Su
+    2022: squares add up).
+    """
+    lines: list[tuple[list[str], Event]] = []
+    for entry in ledger:
+        what, event = entry.what, entry.event
+        if lines and lines[-1][1] == event:
+            lines[-1][0].append(what)
+        else:
+            lines.append(([what], event))
+    amounts = np.array([float(noise_of(event)) for _, event in lines])
+    counts = np.array([len(whats) for whats, _ in lines])
+    gaussian = all_gaussian([event for _, event in lines]) and bool(np.all(amounts > 0.0))
+    table = ["| release | noise | share of the budget |", "| --- | ---: | ---: |"]
+    for i, (whats, event) in enumerate(lines):
+        told = whats[0] if len(whats) == 1 else f"{whats[0]} … {whats[-1]} ({len(whats)} alike)"
+        law = "Laplace " if isinstance(event.mechanism, Laplace) else ""
+        noise = f"{law}{show(amounts[i])}" if amounts[i] > 0.0 else "none"
+        share = "–"
+        if gaussian:
+            part = counts[i] / amounts[i] ** 2 / np.sum(counts / amounts**2)
+            share = f"{part:.0%}" if counts[i] == 1 else f"{part / counts[i]:.1%} each"
+        table.append(f"| {told} | {noise} | {share} |")
+    return "\n".join(table)

@@ -10,7 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from app import compute, upload
-from app.components import guarantee_details
+from app.components import guarantee_details, spending
 from app.compute import Data, Desk, Study
 from app.exports import command, notebook, script, upload_command
 from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario, opening
@@ -325,6 +325,7 @@ def take_away(scenario: Scenario, data: Data, scene: Scene | None) -> None:
         kind, note = FILES.get(badge, ("", compute.REHEARSAL))
         st.markdown("**What stands behind the promise**")
         guarantee_details(fit.guarantee)
+        st.markdown(spending(fit.ledger))
         st.markdown(scene.slots["split"][scene.step])
         st.download_button(
             "Fit, guarantee and ledger (JSON)",

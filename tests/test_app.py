@@ -17,7 +17,8 @@ from app import compute
 from app.explorer import PAGES
 from app.scenario import METHODS, RECIPES, Scenario
 from dpcore.datasets.catalogue import bundled
-from dpcore.registry import load
+from dpcore.privacy import Privacy
+from dpcore.registry import load as loaded
 
 SMALL = {"data": "generated", "made": "200x2x3x1"}  # fitted in a moment, for the extremes
 PATIENCE = 30
@@ -149,7 +150,7 @@ def test_every_picture_has_alt_text_with_the_current_numbers(first: AppTest) -> 
 def test_the_explorer_opens_on_explore_and_every_page_is_there(first: AppTest) -> None:
     assert any("See what privacy costs" in html for html in texts(first))
     assert next(iter(PAGES)) == "explore"
-    assert all(callable(load(target)) for target, _ in PAGES.values())
+    assert all(callable(loaded(target)) for target, _ in PAGES.values())
 
 
 # ---------------------------------------------------------------- every choice
@@ -356,3 +357,25 @@ def test_an_upload_without_a_file_asks_for_one() -> None:
     page = healthy(opened(data="upload"))
     assert page.get("file_uploader")
     assert not page.error
+
+
+def test_what_each_release_spends_adds_up() -> None:
+    """Shares of mu squared; releases of equal noise in a row stand on one line."""
+    from app.components import spending
+    from dpcore.datasets.load import load
+    from dpcore.fitting.api import fit
+
+    table = load("bundled:three_groups")
+    found = fit("gmm", table, privacy=Privacy(1.0, 1e-5), iterations=10, seed=0)
+    lines = spending(found.ledger).splitlines()[2:]
+    assert len(lines) == 5
+    assert "mean and covariance of all rows" in lines[0]
+    assert "| 25% |" in lines[0]
+    assert "(2 alike)" in lines[1]
+    counts = [1, 2, 3, 3, 2]
+    shares = [float(line.split("|")[3].split("%")[0]) for line in lines]
+    assert sum(n * s for n, s in zip(counts, shares, strict=True)) == pytest.approx(100, abs=1)
+    printed = Privacy(1.0, 1e-5, mode="paper", accountant="zcdp")
+    paper = fit("gmm", table, privacy=printed, combination="LLG", iterations=2, seed=0)
+    assert "Laplace" in spending(paper.ledger)
+    assert "%" not in spending(paper.ledger)
