@@ -565,3 +565,52 @@ def test_the_back_button_brings_the_choice_before_back(explore: Any) -> None:
         "([bold, count]) => document.querySelectorAll(bold).length === count", arg=[BOLD, three]
     )
     assert "components" not in page.url
+
+
+# ---------------------------------------------------------------- other models
+
+DONE = """
+() => document.querySelectorAll('[data-panel="curve"] .dpl-label').length > 2
+  && document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning"
+"""
+DRAWN = {
+    "kmeans": """() => [...document.querySelectorAll('[data-panel="private"] .dpl-spot')]
+        .map((spot) => spot.getAttribute("transform") ?? spot.getAttribute("d")).join()""",
+    "fa": """() => [...document.querySelectorAll('[data-panel="private"] canvas')]
+        .map((one) => one.toDataURL()).join()""",
+}
+
+
+@pytest.mark.parametrize(("data", "model"), [("places", "kmeans"), ("faces_like", "fa")])
+def test_other_models_follow_the_hand_too(page: Any, server: Any, data: str, model: str) -> None:
+    page.goto(f"{server(None)}/?data={data}&epsilon=10")
+    page.wait_for_function(DONE, timeout=60_000)
+    assert page.locator("[data-testid=stException]").count() == 0
+    before = page.evaluate(DRAWN[model])
+    assert before
+    thumb = page.locator(THUMB).first
+    thumb.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_function("document.querySelector('.dpl').dataset.epsilon === '7.10'")
+    answered(page, "7.10")
+    assert page.evaluate(DRAWN[model]) != before
+
+
+def test_another_model_is_one_choice_away(explore: Any) -> None:
+    page = explore()
+    choose(page, "Model", "k-means, 3 centres")
+    page.wait_for_function("location.search.includes('model=kmeans')")
+    page.wait_for_function(DONE, timeout=60_000)
+    assert "centres found" in text(page, "[data-live=sentence]")
+    choose(page, "Method", "DPLloyd")
+    page.wait_for_function("location.search.includes('method=dplloyd')")
+    page.wait_for_function(DONE, timeout=60_000)
+    assert "The paper says epsilon = 1.00" in text(page, "[data-live=guarantee]")
+
+
+def test_the_attack_on_the_person_taken_out_is_counted(explore: Any) -> None:
+    page = explore("?data=rare_person")
+    page.get_by_role("button", name="Remove one person").click()
+    page.wait_for_selector("[data-live=played]")
+    assert "of 100 guesses" in text(page, "[data-live=played]")
