@@ -43,7 +43,11 @@ class Opening:
         budgets = tuple(sorted({*EPSILONS[:: 4 if large else 1], *MARKS}))
         self.references: References = references(rows, setting)
         self.grid: BudgetGrid = budget_grid(
-            rows, setting, self.references.converged, budgets, range(5 if large else 52 if table.rows < 1000 else 13)
+            rows,
+            setting,
+            self.references.converged,
+            budgets,
+            range(5 if large else 52 if table.rows < 1000 else 13),
         )
         single = curves(rows, setting, self.grid, ("exact",)).single
         self.verdicts: tuple[Verdict, ...] = verdicts(self.grid, self.references, single)

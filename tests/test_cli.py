@@ -94,6 +94,7 @@ def written(folder: Path, name: str, content: str | bytes, schema: str | None = 
 
 Bad = Callable[[Path], Sequence[object]]
 ROWS = f"{SECRET},1\n2,3\n4,2\n"
+PAPER = ("--mode", "paper", "--accountant")
 
 
 def fitted(name: str, content: str | bytes, *words: object, schema: str | None = BOX) -> Bad:
@@ -104,6 +105,11 @@ def fitted(name: str, content: str | bytes, *words: object, schema: str | None =
 def good(*words: object) -> Bad:
     """A fit of a good file of three rows with bad options."""
     return fitted("t.csv", f"a,b\n{ROWS}", *words)
+
+
+def other(model: str, *words: object) -> Bad:
+    """A fit of another model to the same good file with bad options."""
+    return lambda tmp: ["fit", model, written(tmp, "t.csv", f"a,b\n{ROWS}"), *BUDGET, *words]
 
 
 # (what is wrong, the command, the field, what its sentence must say)
@@ -452,6 +458,110 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "cannot prove an epsilon of 0.180 or less",
     ),
     ("port", lambda tmp: ["explore", "--port", "70000"], "port", "70000 is above 65535"),
+    ("algorithm", other("kmeans", "--algorithm", "lloyd"), "algorithm", "'lloyd' is not known"),
+    (
+        "an algorithm that no paper prints",
+        other("kmeans", *PAPER, "zcdp", "--algorithm", "proved"),
+        "algorithm",
+        "no paper prints the proved one; choose dplloyd or paper",
+    ),
+    (
+        "a way of counting that no paper of k-means has",
+        other("kmeans", *PAPER, "ma", "--algorithm", "dplloyd"),
+        "accountant",
+        "choose linear or zcdp",
+    ),
+    ("paper k-means by nothing", other("kmeans", *PAPER[:2]), "accountant", "linear or zcdp"),
+    (
+        "paper factors by zCDP",
+        other("fa", *PAPER, "zcdp", "--factors", "1"),
+        "accountant",
+        "the paper counts one release, nothing composed; choose linear",
+    ),
+    ("paper factors by nothing", other("fa", *PAPER[:2]), "accountant", "choose linear"),
+    (
+        "paper k-means of a row that is added",
+        other("kmeans", *PAPER, "zcdp", "--adjacency", "add_remove"),
+        "adjacency",
+        "choose replace_one",
+    ),
+    (
+        "paper factors of a row that is added",
+        other("fa", *PAPER, "linear", "--adjacency", "add_remove"),
+        "adjacency",
+        "choose replace_one",
+    ),
+    (
+        "an exhibit that is no rehearsal",
+        other("kmeans", *PAPER, "zcdp", "--algorithm", "paper"),
+        "algorithm",
+        "choose one that is proved, or give a seed to rehearse",
+    ),
+    (
+        "exact counting of Laplace noise",
+        other("kmeans", "--algorithm", "dplloyd", "--accountant", "exact"),
+        "accountant",
+        "exact counting covers Gaussian noise only; choose pld",
+    ),
+    (
+        "covariance of centres",
+        other("kmeans", "--covariance", "diag"),
+        "covariance",
+        "kmeans has no such choice; leave it out; it has --components",
+    ),
+    ("centres of factors", other("fa", "--components", "1"), "components", "it has --factors"),
+    ("factors of groups", good(*BUDGET, "--factors", "1"), "factors", "gmm has no such choice"),
+    ("more centres than rows", other("kmeans", "--components", "4"), "components", "than rows"),
+    ("no centres", other("kmeans", "--components", "0"), "components", "0 is below 1"),
+    ("factors < 0", other("fa", "--factors", "-1"), "factors", "-1 is below 1"),
+    ("factors = columns", other("fa", "--factors", "2"), "factors", "ask for fewer than columns"),
+    ("steps of factors", other("fa", "--iterations", "0"), "iterations", "0 is below 1"),
+    (
+        "metric of another model",
+        lambda tmp: ["sweep", "fa", "bundled:wine", "--delta", "0.1", "--metric", "nicv"],
+        "metric",
+        "choose one of test_log_likelihood, test_log_likelihood_scaled, reconstruction_error",
+    ),
+    ("pool", good(*BUDGET, "--pool", "0"), "pool", "0 is below 1"),
+    ("pool of a half", good(*BUDGET, "--pool", "1.5"), "pool", "1.5 is not a whole number"),
+    ("no pictures", good(*BUDGET, "--pool", "2"), "pool", "the rows are no pictures"),
+    (
+        "squares that do not fill",
+        lambda tmp: ["fit", "fa", "bundled:digits", *BUDGET, "--pool", "3"],
+        "pool",
+        "squares of 3 do not fill 8 x 8 pixels",
+    ),
+    (
+        "pixels in a ball",
+        lambda tmp: ["fit", "fa", "bundled:digits", *BUDGET, "--pool", "2", "--norm-bound", "90"],
+        "pool",
+        "a pixel has no bounds of its own",
+    ),
+    (
+        "a part of a picture",
+        lambda tmp: [
+            *("sweep", "fa", "bundled:digits", "--delta", "0.1", "--pool", "2"),
+            *("--columns", "pixel_3_3,pixel_4_4"),
+        ],
+        "pool",
+        "the rows are no pictures",
+    ),
+    ("figure", lambda tmp: ["reproduce", "figure-9"], "name", "'figure-9' is not known"),
+    (
+        "data of a figure",
+        lambda tmp: ["reproduce", "dp-em-figure-3", "--data", tmp],
+        "data",
+        "lifesci.npz is not there; name the folder that holds it with --data FOLDER",
+    ),
+    (
+        "damaged data of a figure",
+        lambda tmp: [
+            *("reproduce", "dp-em-figure-3", "--data"),
+            written(tmp, "lifesci.npz", b"", None).parent,
+        ],
+        "data",
+        "lifesci.npz holds no array 'X'",
+    ),
 ]
 
 
@@ -806,6 +916,240 @@ def test_codes_mean_their_number_and_missing_words_can_be_categories(
     found = run("fit", "gmm", path, *words).json["parameters"]
     assert found["columns"] == ["ward=007", "ward=12", f"ward={third}"]
     assert found["means"][0] == pytest.approx([0.6, 0.2, 0.2])
+
+
+# --- k-means and factor analysis -----------------------------------------------------------------
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> Path:
+    """A file of five columns that move together in two ways."""
+    rng = np.random.default_rng(2)
+    ways = np.array([[3, 3, 3, 0, 0], [0, 0, 0, 2, -2]])
+    rows = 5.0 + rng.normal(size=(4000, 2)) @ ways * 0.6 + rng.normal(0, 0.4, (4000, 5))
+    frame = pd.DataFrame(rows.clip(0, 10), columns=list("pqrst"))
+    schema = "".join(f"[columns.{name}]\nlower = 0\nupper = 10\n" for name in "pqrst")
+    return written(tmp_path, "marks.csv", frame.to_csv(index=False), schema)
+
+
+def test_every_model_has_its_options_and_its_table() -> None:
+    from dpcore.cli.found import FOUND
+    from dpcore.cli.models import OPTIONS
+    from dpcore.registry import MODELS
+
+    assert set(FOUND) == set(MODELS) == {model for option in OPTIONS for model in option.models}
+
+
+def test_the_json_of_centres_is_that_of_the_contract(run: Run, table: Path) -> None:
+    words = ["--components", 4, "--seed", 0, "--test-fraction", 0.2, "--json"]
+    found = run("fit", "kmeans", table, *BUDGET, *words).json
+    assert np.shape(found["parameters"]["centers"]) == (4, 2)
+    assert sum(found["parameters"]["shares"]) == pytest.approx(1.0)
+    assert found["units"] == [None, "cm"]
+    assert list(found["metrics"]) == ["nicv", "note"]
+    assert found["metrics"]["nicv"] > 0.0
+    assert found["guarantee"]["epsilon"] == pytest.approx(1.0, rel=1e-9)
+    assert found["guarantee"]["claim"] is None
+
+
+def test_the_json_of_factors_is_that_of_the_contract(run: Run, marks: Path) -> None:
+    words = ["--factors", 2, "--seed", 0, "--test-fraction", 0.2, "--json"]
+    found = run("fit", "fa", marks, *BUDGET, *words).json
+    parameters, metrics = found["parameters"], found["metrics"]
+    assert np.shape(parameters["loadings"]) == (5, 2)
+    assert np.shape(parameters["noise_variance"]) == np.shape(parameters["mean"]) == (5,)
+    assert min(parameters["noise_variance"]) > 0.0
+    usual = ["test_log_likelihood", "test_log_likelihood_scaled", "reconstruction_error"]
+    assert list(metrics) == [*usual, "note"]
+    gap = metrics["test_log_likelihood_scaled"] - metrics["test_log_likelihood"]
+    assert gap == pytest.approx(5 * np.log(5.0))
+    assert [event["mechanism"] for event in found["ledger"]] == ["gaussian"]
+
+
+def test_without_noise_centres_and_factors_are_the_true_ones(
+    run: Run, table: Path, marks: Path
+) -> None:
+    plain = ["--privacy", "none", "--test-fraction", 0.1, "--json"]
+    found = run("fit", "kmeans", table, *plain, "--components", 2).json
+    assert found["parameters"]["centers"] == pytest.approx(np.array([[2, -3], [8, 3]]), abs=0.3)
+    assert found["guarantee"]["epsilon"] is None
+    found = run("fit", "fa", marks, *plain, "--factors", 2).json
+    loadings = np.abs(found["parameters"]["loadings"])
+    truth = np.array([[1.8, 0], [1.8, 0], [1.8, 0], [0, 1.2], [0, 1.2]])
+    assert loadings == pytest.approx(truth, abs=0.15)
+    assert found["parameters"]["noise_variance"] == pytest.approx([0.16] * 5, abs=0.05)
+    assert {event["noise_multiplier"] for event in found["ledger"]} == {0.0}
+
+
+SAID: dict[str, dict[str, Any] | None] = {
+    "--epsilon 1 --delta 1e-3": {"epsilon": 1.0},
+    "--epsilon 1 --delta 1e-3 --accountant zcdp": {"epsilon": 1.0, "accountant": "zcdp"},
+    "--epsilon 2 --delta 1e-3 --adjacency add_remove": {"epsilon": 2.0, "adjacency": "add_remove"},
+    "--noise-multiplier 3 --delta 1e-3": {"noise_multiplier": 3.0},
+    "--privacy none": None,
+}
+
+
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("model", ["kmeans", "fa"])
+def test_centres_and_factors_equal_the_librarys(
+    model: str, said: str, run: Run, marks: Path
+) -> None:
+    asked = SAID[said]
+    parts = "--factors" if model == "fa" else "--components"
+    words = [*said.split(), parts, 2, "--iterations", 4, "--seed", 3, "--json"]
+    found = run("fit", model, marks, *words).json
+    privacy = None if asked is None else dp.Privacy(delta=1e-3, **asked)
+    fit = dp.fit(model, dp.load(marks), privacy=privacy, n_components=2, iterations=4, seed=3)
+    assert found["parameters"] == fit.parameters.as_dict()
+    assert found["guarantee"]["epsilon"] == fit.guarantee.epsilon
+    assert found["ledger"] == json.loads(json.dumps(fit.ledger.as_list(), default=float))
+
+
+@pytest.mark.parametrize("algorithm", ["dplloyd", "paper"])
+def test_what_is_not_gaussian_is_counted_by_pld_unless_one_says_how(
+    algorithm: str, run: Run, table: Path
+) -> None:
+    words = ["fit", "kmeans", table, "--algorithm", algorithm, "--json"]
+    proof = run(*words, *BUDGET).json["guarantee"]["proof"]
+    assert proof["accountant"] == "pld"
+    assert 0.999 < proof["epsilon"] <= 1.0
+    zcdp = run(*words, *BUDGET, "--accountant", "zcdp").json
+    assert zcdp["guarantee"]["proof"]["accountant"] == "zcdp"
+    assert {event["mechanism"] for event in zcdp["ledger"]} == {"laplace"}
+    priced = run(*words, "--noise-multiplier", 30, "--delta", 1e-3).json["guarantee"]["proof"]
+    assert priced["accountant"] == "pld"
+    refused = run(*words, *BUDGET, "--accountant", "exact")
+    assert (refused.code, refused.out) == (2, "")
+    assert "exact counting covers Gaussian noise only" in refused.err
+    gaussian_noise = run("fit", "kmeans", table, *BUDGET, "--json").json["guarantee"]["proof"]
+    assert gaussian_noise["accountant"] == "exact"
+
+
+def test_lloyds_algorithm_as_printed_says_what_is_proved_of_it(run: Run, table: Path) -> None:
+    words = ["fit", "kmeans", table, *BUDGET, "--algorithm", "dplloyd", *PAPER]
+    found = run(*words, "zcdp", "--json").json["guarantee"]
+    assert "Park, Foulds" in found["claim"]["source"]
+    assert found["claim"]["holds"] is True
+    assert found["epsilon"] <= found["claim"]["epsilon"] == 1.0
+    words += ["linear", "--iterations", 1]  # a row replaced moves twice what is printed
+    found = run(*words, "--json").json["guarantee"]
+    assert "Su, Cao" in found["claim"]["source"]
+    assert found["claim"]["holds"] is False
+    assert 1.9 < found["epsilon"] <= 2.0
+    text = " ".join(run(*words).out.split())
+    shown = re.search(r"epsilon = 1 with delta = 0, but epsilon = ([0-9.]+) with delta", text)
+    assert shown
+    assert float(shown[1]) >= found["epsilon"]
+    assert "Why: its noise is scaled to d + 1" in text
+
+
+def test_an_exhibit_is_a_rehearsal_of_which_nothing_is_proved(run: Run, table: Path) -> None:
+    words = ["fit", "kmeans", table, *BUDGET, *PAPER, "zcdp"]
+    refused = run(*words)
+    assert (refused.code, refused.out) == (2, "")
+    assert "a part of what it releases has no noise" in refused.err
+    found = run(*words, "--seed", 1, "--json").json["guarantee"]
+    assert found["epsilon"] is found["proof"] is None
+    assert found["claim"]["holds"] is False
+    text = " ".join(run(*words, "--seed", 1).out.split())
+    assert "No epsilon is proved for replacing one person's row. Rehearsal" in text
+    assert "The paper says epsilon = 1, but nothing is proved here" in text
+
+
+def test_what_comes_with_the_package_has_nothing_to_lock(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = [*BUDGET, *PAPER, "zcdp", "--json"]
+    found = run("fit", "kmeans", "bundled:iris", *printed).json["guarantee"]
+    assert found["epsilon"] is None
+    assert found["rehearsal"] is False
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    refused = run("fit", "kmeans", table, *BUDGET, "--seed", 1)
+    assert (refused.code, refused.out) == (1, "")  # neither bad input nor a budget
+    assert "locked" in refused.err
+    for name in ("bundled:iris", "generated:60x2x2x1"):
+        assert run("fit", "kmeans", name, *BUDGET, "--seed", 1).code == 0
+
+
+def test_factors_as_printed_are_proved_for_what_they_are(run: Run, marks: Path) -> None:
+    words = ["fit", "fa", marks, *BUDGET, "--factors", 1, *PAPER, "linear"]
+    found = run(*words, "--json").json["guarantee"]
+    assert found["claim"]["holds"] is True
+    assert found["epsilon"] == found["proof"]["epsilon"] < 1.0
+    assert "which holds here (Park, Foulds" in " ".join(run(*words).out.split())
+
+
+def test_factors_of_few_columns_are_told_column_by_column(run: Run, marks: Path) -> None:
+    lines = run("fit", "fa", marks, "--privacy", "none", "--factors", 2).out.splitlines()
+    (top,) = [i for i, line in enumerate(lines) if line.split()[:1] == ["column"]]
+    assert lines[top].split() == ["column", "mean", "factor", "1", "factor", "2", "its", "own"]
+    assert [line.split()[0] for line in lines[top + 1 : top + 6]] == list("pqrst")
+
+
+def test_factors_of_many_columns_are_told_factor_by_factor(run: Run) -> None:
+    words = ["fit", "fa", "bundled:digits", "--epsilon", 4, "--delta", 1e-4, "--seed", 0]
+    found = run(*words, "--factors", 5, "--json").json["parameters"]
+    answer = run(*words, "--factors", 5)
+    text = " ".join(answer.out.split())
+    loadings = np.array(found["loadings"])
+    seen = int(np.count_nonzero(np.any(loadings != 0.0, axis=0)))
+    assert 0 < seen < 5
+    assert f"{seen} of 5 factors can be told from noise; the rest is 0." in text
+    variances = np.array(found["noise_variance"]) + np.sum(loadings**2, axis=1)
+    share = float(np.mean(loadings[:, 0] ** 2 / variances))
+    strongest = found["columns"][int(np.argmax(loadings[:, 0] ** 2 / variances))]
+    assert f" 1 {share:.1%} {strongest} " in text
+    assert len(answer.out.splitlines()) < 20
+    none = run(*words[:3], "--epsilon", 0.01, "--delta", 1e-4, "--factors", 2).out
+    assert "None of the 2 factors can be told from noise: all are 0." in " ".join(none.split())
+
+
+@pytest.mark.parametrize("model", ["gmm", "kmeans"])
+def test_groups_of_many_columns_are_told_by_where_they_differ(model: str, run: Run) -> None:
+    words = ["fit", model, "bundled:digits", "--epsilon", 4, "--delta", 1e-4, "--seed", 0]
+    record = run(*words, "--json").json
+    found, bounds = record["parameters"], np.array(record["bounds"])
+    assert bounds.tolist() == [[0.0, 16.0]] * 64
+    answer = run(*words)
+    assert len(answer.out.splitlines()) < 12
+    where = np.array(found["means" if model == "gmm" else "centers"])
+    shares = found["weights" if model == "gmm" else "shares"]
+    away = np.abs(where - np.average(where, axis=0, weights=shares))
+    text = " ".join(answer.out.split())
+    for k, share in enumerate(shares):
+        first = int(np.argmax(away[k]))
+        assert f" {k + 1} {share:.1%} {found['columns'][first]} {where[k, first]:.4g}" in text
+
+
+def test_pooled_pictures_are_the_librarys(run: Run) -> None:
+    for name, factor, pixels in (("digits", 2, 16), ("faces_like", 8, 16)):
+        words = ["--pool", factor, "--factors", 3, "--seed", 0, "--json"]
+        found = run("fit", "fa", f"bundled:{name}", *BUDGET, *words).json
+        small = dp.load(f"bundled:{name}").pooled(factor)
+        privacy = dp.Privacy(epsilon=1.0, delta=1e-3)
+        fit = dp.fit("fa", small, privacy=privacy, n_components=3, seed=0)
+        assert found["parameters"] == fit.parameters.as_dict()
+        assert len(found["parameters"]["columns"]) == len(found["units"]) == pixels
+        assert found["guarantee"]["unit"] == "image"
+    swept = ["sweep", "kmeans", "bundled:digits", "--delta", "1e-3", "--splits", 1, "--json"]
+    rows = run(*swept, "--epsilons", 4, "--pool", 4).json
+    small = dp.load("bundled:digits").pooled(4)
+    assert rows == [
+        asdict(row) for row in dp.sweep("kmeans", small, epsilons=[4.0], delta=1e-3, splits=1)
+    ]
+
+
+def test_a_part_of_a_picture_is_a_table(run: Run) -> None:
+    words = ["fit", "fa", "bundled:digits", *BUDGET, "--factors", 1, "--json"]
+    chosen = ["pixel_3_3", "pixel_4_4", "pixel_5_5"]
+    found = run(*words, "--columns", ",".join(chosen)).json["parameters"]
+    assert found["columns"] == chosen
+    without = run(*words, "--label", "pixel_0_0").json["parameters"]
+    assert "pixel_0_0" not in without["columns"]
+    guessed = run(*words, "--infer-schema", "--pool", 4).json
+    assert len(guessed["parameters"]["columns"]) == 4
+    assert guessed["guarantee"]["epsilon"] is None
 
 
 # --- account and calibrate -----------------------------------------------------------------------
@@ -1309,6 +1653,67 @@ def test_metric_and_seed_of_a_sweep_are_options(run: Run) -> None:
     assert gap == pytest.approx(sum(np.log((c.upper - c.lower) / 2) for c in columns))
 
 
+SMALL = ["--delta", "1e-3", "--splits", 1, "--epsilons", "0.5,4", "--json"]
+
+
+@pytest.mark.parametrize(
+    ("model", "metric"),
+    [
+        ("kmeans", "nicv"),
+        ("fa", "test_log_likelihood_scaled"),
+        ("fa", "reconstruction_error"),
+    ],
+)
+def test_sweeps_of_centres_and_factors_are_the_librarys(
+    model: str, metric: str, run: Run, marks: Path
+) -> None:
+    parts = "--factors" if model == "fa" else "--components"
+    words = ["--metric", metric, parts, 2, "--methods", "exact,linear", "--modes", "proved,paper"]
+    found = run("sweep", model, marks, *SMALL, *words).json
+    options: dict[str, Any] = {"epsilons": [0.5, 4.0], "delta": 1e-3, "splits": 1}
+    rows = dp.sweep(
+        model,
+        dp.load(marks),
+        methods=["exact", "linear"],
+        modes=["proved", "paper"],
+        metric=metric,
+        n_components=2,
+        **options,
+    )
+    assert found == [asdict(row) for row in rows]
+    assert [(row["method"], row["mode"]) for row in found[::2]] == [
+        ("exact", "proved"), ("linear", "proved"), ("linear", "paper"),
+    ]  # fmt: skip
+
+
+def test_methods_that_a_model_does_not_offer_are_left_out_and_say_why(
+    run: Run, marks: Path
+) -> None:
+    words = ["--methods", "zcdp,linear,ma", "--modes", "proved,paper"]
+    for model, offered in (("kmeans", {"zcdp", "linear"}), ("fa", {"linear"})):
+        found = run("sweep", model, marks, *SMALL, *words).json
+        paper = [row for row in found if row["mode"] == "paper"]
+        assert len(paper) == 6
+        for row in paper:
+            assert ("error" not in row) is (row["method"] in offered)
+            assert (row["mean"] is None) is ("error" in row)
+        refused = next(row["error"] for row in paper if row["method"] == "ma")
+        assert "choose linear" in refused
+    swept = run("sweep", "kmeans", marks, *SMALL, *words[2:], "--algorithm", "proved").json
+    assert [row.get("error", "")[:9] for row in swept[::2]] == ["", "algorithm"]
+
+
+def test_a_sweep_counts_laplace_noise_by_pld_unless_one_says_how(run: Run, marks: Path) -> None:
+    words = ["sweep", "kmeans", marks, *SMALL, "--algorithm", "dplloyd"]
+    assert {row["method"] for row in run(*words).json} == {"pld"}
+    assert {row["method"] for row in run("sweep", "kmeans", marks, *SMALL).json} == {"exact"}
+    both = run(*words, "--methods", "exact,zcdp").json
+    assert ["error" in row for row in both] == [True, True, False, False]
+    alone = run(*words, "--methods", "exact")
+    assert alone.code == 2
+    assert "exact counting covers Gaussian noise only" in alone.err
+
+
 # --- what people read ----------------------------------------------------------------------------
 
 PRINTED = [
@@ -1329,10 +1734,16 @@ PRINTED = [
     ["account", "--noise-multiplier", "5", "--delta", "1e-5"],
     ["calibrate", "--epsilon", "0.1", "--delta", "1e-5"],
     [*SWEEP, "--epsilons", "0.1,1", "--methods", "all", "--iterations", 2],
+    ["fit", "kmeans", "bundled:wine", *BUDGET, *PAPER, "linear", "--algorithm", "dplloyd"],
+    ["fit", "fa", "bundled:wine", *BUDGET, *PAPER, "linear", "--factors", 11],
+    ["fit", "fa", "bundled:digits", *BUDGET, "--seed", 0, "--test-fraction", 0.1],
+    ["sweep", "fa", "bundled:wine", "--delta", "1e-3", "--splits", 1, "--methods", "zcdp,ma"],
+    ["reproduce"],
+    ["reproduce", "dp-em-table-noise"],
 ]
 
 
-@pytest.mark.parametrize("words", PRINTED, ids=[str(words[:3]) for words in PRINTED])
+@pytest.mark.parametrize("words", PRINTED, ids=[str(words[:5]) for words in PRINTED])
 def test_tables_for_people_fit_a_hundred_columns(words: list[object], run: Run) -> None:
     answer = run(*words)
     assert (answer.code, answer.err) == (0, "")
@@ -1346,6 +1757,22 @@ def test_the_table_of_a_fit_names_every_column_with_its_unit(run: Run) -> None:
     assert "epsilon = 1.00, delta = 0.001, replacing one wine's row. Proved." in text
     for column in dp.load("bundled:wine").schema.numeric_columns():  # type: ignore[union-attr]
         assert f"{column.name} ({column.unit})" in text
+
+
+def test_a_regenerated_table_shows_its_rows_curve_by_curve(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "noise.html"
+    text = run("reproduce", "dp-em-table-noise", "--html", page).out
+    found = run("reproduce", "dp-em-table-noise", "--json").json
+    for curve in ("GGG, zCDP", "LLG, moments accountant, any order"):
+        rows = [r for r in found["rows"] if (r["curve"], r["panel"]) == (curve, "figure 3")]
+        assert [f"{row['y']:.4g}" for row in rows] in [
+            line.split()[-len(rows) :]
+            for line in text.splitlines()
+            if line.strip().startswith(curve)
+        ]
+    for sentence in (found["finding"], "LLG, advanced: refused as printed"):
+        assert sentence in " ".join(text.split())
+        assert sentence in page.read_text(encoding="utf-8")
 
 
 def test_long_names_and_answers_do_not_break_the_table(run: Run, tmp_path: Path) -> None:
@@ -1378,7 +1805,7 @@ def test_the_help_lists_every_command_and_the_exit_codes(
     assert capsys.readouterr().out == text
 
 
-MINE = ["explore", "fit", "account", "calibrate", "sweep"]
+MINE = ["explore", "fit", "account", "calibrate", "sweep", "reproduce"]
 
 
 @pytest.mark.parametrize("command", MINE)
@@ -1408,8 +1835,9 @@ CONTRACT = {
     "fit": "--epsilon --noise-multiplier --privacy --delta --adjacency --accountant --mode --trust "
     "--iterations --seed --schema --norm-bound --center --columns --label --target "
     "--rows-per-person --array --infer-schema --test-fraction --json --components --covariance "
-    "--combination --prior",
+    "--combination --prior --algorithm --factors",
     "sweep": "--epsilons --methods --modes --draws --splits --metric --json",
+    "reproduce": "--json",
     "account": "--file --json",
     "calibrate": "--json",
     "explore": "--port --no-browser --json",
@@ -1423,9 +1851,9 @@ def test_every_option_of_the_contract_is_there(command: str) -> None:
 
 
 DEFAULTS = {
-    "adjacency": "replace_one", "accountant": "exact", "mode": "proved", "trust": "central",
-    "seed": None, "schema": None, "test_fraction": None, "infer_schema": False, "json": False,
-    "epsilon": None, "delta": None, "noise_multiplier": None, "privacy": None,
+    "adjacency": "replace_one", "mode": "proved", "trust": "central", "seed": None, "schema": None,
+    "test_fraction": None, "infer_schema": False, "json": False,
+    "epsilon": None, "delta": None, "noise_multiplier": None, "privacy": None, "pool": None,
 }  # fmt: skip
 
 

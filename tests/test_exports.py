@@ -16,7 +16,7 @@ import pytest
 
 from app import compute, drawers
 from app.exports import command, notebook, script
-from app.scenario import GENERATED, RECIPES, UPLOAD, Scenario
+from app.scenario import GENERATED, RECIPES, UPLOAD, Scenario, opening, sane
 from app.state import step_of
 from dpcore.errors import InputError
 
@@ -43,6 +43,11 @@ SCENARIOS = {
         data=GENERATED, made="400x3x2x5", components=2, covariance="spherical", delta=0.001
     ),
     "one person removed": replace(PLAIN, without=True),
+    "k-means": sane(Scenario(data="places", model="kmeans", components=6)),
+    "k-means, as published": sane(Scenario(model="kmeans", method="dpem_kmeans")),
+    "k-means, its counts paid for": sane(Scenario(model="kmeans", method="dpem_kmeans_paid")),
+    "pictures averaged": opening("faces_like"),
+    "factor analysis, as published": sane(Scenario(data="wine", model="fa", method="dpem_factors")),
 }
 
 

@@ -51,12 +51,28 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows-per-person", metavar="M", help="rows that one person may have [the schema's, or 1]"
     )
     group.add_argument("--array", metavar="NAME", help="array of an .npz file [X, with y]")
+    group.add_argument(
+        "--pool",
+        metavar="F",
+        help="rows that are pictures: averages over squares of F x F pixels [as they are]",
+    )
 
 
 def read_table(args: argparse.Namespace) -> PrivateTable:
-    """The sealed table that the options describe; raises InputError."""
-    from dpcore.datasets.load import check_path, named, read_described, read_frame
+    """The sealed table that the options describe, as it is fitted; raises InputError."""
+    from dpcore.datasets.load import EVERYONES
     from dpcore.wall.table import PrivateTable
+
+    factor = None if args.pool is None else whole("pool", args.pool)
+    rows, schema = _read(args)
+    # What comes with the package is published or simulated: there is nothing to lock.
+    table = PrivateTable.seal(rows, schema, open_to_all=args.file.startswith(EVERYONES))
+    return table if factor is None else table.pooled(factor)
+
+
+def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
+    """The rows as they lie there, and their bounds if there are any."""
+    from dpcore.datasets.load import check_path, named, read_described, read_frame
 
     _check_sources(args)
     source, made = named(args.file)
@@ -65,16 +81,19 @@ def read_table(args: argparse.Namespace) -> PrivateTable:
     stated = _stated(args, source, made)
     if args.norm_bound is None and not args.infer_schema:
         if stated is None:
-            return PrivateTable.seal(read_frame(source, array=args.array), None)
+            return read_frame(source, array=args.array), None
         schema = _with_roles(stated, args)
-        return PrivateTable.seal(read_described(source, schema, array=args.array), schema)
+        return read_described(source, schema, array=args.array), schema
     frame = read_frame(source, array=args.array)
     columns = _features(args, frame, stated, archive=str(source).lower().endswith(".npz"))
     schema = _bounds(args, frame, columns)
     schema = replace(schema, columns=(*schema.columns, *_aside(args, frame)))
     if stated is not None:  # other bounds, but the same people
-        schema = replace(schema, unit=stated.unit, rows_per_person=stated.rows_per_person)
-    return PrivateTable.seal(frame, schema)
+        image = stated.image if schema.features == stated.features else None
+        schema = replace(
+            schema, unit=stated.unit, rows_per_person=stated.rows_per_person, image=image
+        )
+    return frame, schema
 
 
 def rows_per_person(args: argparse.Namespace, table: PrivateTable) -> int:
@@ -206,7 +225,8 @@ def _with_roles(schema: Schema, args: argparse.Namespace) -> Schema:
             "the schema's ball is stated for other columns",
             "give --norm-bound for these",
         )
-    return replace(schema, columns=columns)
+    image = schema.image if features == schema.features else None  # a part is no picture
+    return replace(schema, columns=columns, image=image)
 
 
 def _with_role(column: Column, wanted: list[str] | None, args: argparse.Namespace) -> Column:

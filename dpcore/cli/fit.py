@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +15,18 @@ from dpcore.cli.data import (
     read_table,
     rows_per_person,
 )
-from dpcore.cli.models import model_arguments, model_options
+from dpcore.cli.found import FOUND
+from dpcore.cli.models import model_arguments, model_options, usual_method
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.budget import MODES
+from dpcore.privacy.guarantee import show_bound
 
 if TYPE_CHECKING:
     from dpcore.fitting.result import Fit
+    from dpcore.schema import NumericColumn
     from dpcore.wall.table import PrivateTable
 
 TRUST = ("central",)  # who may hold the rows: here, the person who runs the command
@@ -59,9 +61,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--privacy", metavar="none", help="'none': no noise at all [unset]")
     group.add_argument(
         "--accountant",
-        default="exact",
         metavar="A",
-        help=f"way of counting: {', '.join(ACCOUNTANTS)} [exact]",
+        help=f"way of counting: {', '.join(ACCOUNTANTS)} [exact; pld where noise is not Gaussian]",
     )
     group.add_argument("--mode", default="proved", metavar="M", help="proved or paper [proved]")
     group.add_argument(
@@ -92,7 +93,7 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
     check_words(args)
     seed = optional_whole("seed", args.seed)
     options = model_options(args)
-    asked = request(args)
+    asked = request(args, options)
     held_out_share = args.test_fraction
     if held_out_share is not None:
         held_out_share = probability("test_fraction", held_out_share, example="0.1")
@@ -117,7 +118,8 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
     return {
         "model": args.model,
         "parameters": result.parameters.as_dict(),
-        "units": _units(table),
+        "units": [column.unit for column in _columns(table)],
+        "bounds": [[column.lower, column.upper] for column in _columns(table)],
         "guarantee": _guarantee(result, table),
         "ledger": result.ledger.as_list(),
         "metrics": metrics,
@@ -134,14 +136,18 @@ def check_words(args: argparse.Namespace) -> None:
     one_of("trust", args.trust, TRUST)
     one_of("adjacency", args.adjacency, ADJACENCIES)
     if hasattr(args, "accountant"):
-        one_of("accountant", args.accountant, ACCOUNTANTS)
         one_of("mode", args.mode, MODES)
+        if args.accountant is not None:
+            one_of("accountant", args.accountant, ACCOUNTANTS)
     if args.rows_per_person is not None:
         whole("rows_per_person", args.rows_per_person)
 
 
-def request(args: argparse.Namespace) -> Privacy | None:
-    """The privacy asked for; exactly one of epsilon, noise multiplier and 'none'."""
+def request(args: argparse.Namespace, options: dict[str, Any]) -> Privacy | None:
+    """The privacy asked for; exactly one of epsilon, noise multiplier and 'none'.
+
+    options: the model's, which decide how a fit is counted unless one says so.
+    """
     if args.privacy is not None:
         one_of("privacy", args.privacy, ("none",))
         if args.epsilon is not None or args.noise_multiplier is not None:
@@ -152,15 +158,14 @@ def request(args: argparse.Namespace) -> Privacy | None:
         delta=optional_number("delta", args.delta),
         noise_multiplier=optional_number("noise_multiplier", args.noise_multiplier),
         adjacency=args.adjacency,
-        accountant=args.accountant,
+        accountant=args.accountant or usual_method(args.model, args.mode, options),
         mode=args.mode,
     )
 
 
-def _units(table: PrivateTable) -> list[str | None]:
-    """The unit of each of the parameters' columns."""
-    schema = table.schema
-    return [] if schema is None else [column.unit for column in schema.numeric_columns()]
+def _columns(table: PrivateTable) -> tuple[NumericColumn, ...]:
+    """What is public of each of the parameters' columns."""
+    return () if table.schema is None else table.schema.numeric_columns()
 
 
 def _guarantee(result: Fit, table: PrivateTable) -> dict[str, Any]:
@@ -188,16 +193,17 @@ def _metrics(result: Fit, held_out: PrivateTable, *, shown: bool) -> dict[str, A
 
 
 def _print(record: dict[str, Any]) -> None:
-    parameters, guarantee = record["parameters"], record["guarantee"]
+    guarantee = record["guarantee"]
     print_prose(guarantee["sentence"])
     claim = guarantee["claim"]
     if claim is not None:
-        says = "which holds here" if claim["holds"] else "which is not proved here"
-        print_prose(f"The paper says epsilon = {claim['epsilon']:g}, {says} ({claim['source']}).")
+        _print_claim(claim, guarantee["epsilon"], guarantee["delta"])
     for note in guarantee["notes"]:
         print_prose(f"Note: {note}.")
-    heading, lines = _FOUND[record["model"]](parameters, _titles(record))
-    print(f"\n{heading}\n")
+    heading, lines = FOUND[record["model"]](record)
+    print()
+    print_prose(heading)
+    print()
     print_table(lines)
     if record["metrics"]:
         print()
@@ -205,53 +211,18 @@ def _print(record: dict[str, Any]) -> None:
             print_prose(f"{name}: {value:.4f}" if isinstance(value, float) else f"{name}: {value}")
 
 
-Lines = tuple[str, list[dict[str, Any]]]
-
-
-def _titles(record: dict[str, Any]) -> list[str]:
-    """The columns with their units."""
-    names = zip(record["parameters"]["columns"], record["units"], strict=True)
-    return [name if unit is None else f"{name} ({unit})" for name, unit in names]
-
-
-def _groups(parameters: dict[str, Any], titles: list[str]) -> Lines:
-    lines = []
-    for k, (share, mean, covariance) in enumerate(
-        zip(parameters["weights"], parameters["means"], parameters["covariances"], strict=True)
-    ):
-        line: dict[str, Any] = {"group": k + 1, "share": f"{share:.1%}"}
-        for i, title in enumerate(titles):
-            line[title] = f"{mean[i]:.4g} ± {covariance[i][i] ** 0.5:.3g}"
-        lines.append(line)
-    return "Each group: its share of the rows; mean ± standard deviation of each column.", lines
-
-
-def _centres(parameters: dict[str, Any], titles: list[str]) -> Lines:
-    lines = []
-    for k, (share, centre) in enumerate(
-        zip(parameters["shares"], parameters["centers"], strict=True)
-    ):
-        place = {title: f"{x:.4g}" for title, x in zip(titles, centre, strict=True)}
-        lines.append({"centre": k + 1, "share": f"{share:.1%}", **place})
-    return "Each centre: the share of the rows nearest to it, and where it stands.", lines
-
-
-def _factors(parameters: dict[str, Any], titles: list[str]) -> Lines:
-    lines = []
-    for i, title in enumerate(titles):
-        line: dict[str, Any] = {"column": title, "mean": f"{parameters['mean'][i]:.4g}"}
-        for k, loading in enumerate(parameters["loadings"][i]):
-            line[f"factor {k + 1}"] = f"{loading:+.3g}"
-        line["its own"] = f"{parameters['noise_variance'][i] ** 0.5:.3g}"
-        lines.append(line)
-    return (
-        "Each column: its mean, its loading on each factor, and the standard deviation of its own.",
-        lines,
-    )
-
-
-_FOUND: dict[str, Callable[[dict[str, Any], list[str]], Lines]] = {
-    "gmm": _groups,
-    "kmeans": _centres,
-    "fa": _factors,
-}
+def _print_claim(claim: dict[str, Any], proved: float | None, delta: float) -> None:
+    """What the paper says, what is proved, and why they differ; deltas only where they differ."""
+    pure = claim["delta"] == 0.0
+    printed = f"epsilon = {claim['epsilon']:g}" + (" with delta = 0" if pure else "")
+    says = "which holds here"
+    if not claim["holds"]:
+        what = "nothing"
+        if proved is not None:
+            what = f"epsilon = {show_bound(proved)}"
+            what += f" with delta = {show_bound(delta)}" if pure else ""
+        says = f"but {what} is proved here"
+    print_prose(f"The paper says {printed}, {says} ({claim['source']}).")
+    if not claim["holds"]:
+        for reason in claim["reasons"]:
+            print_prose(f"Why: {reason}.")

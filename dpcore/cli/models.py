@@ -10,6 +10,7 @@ from typing import Any
 from dpcore.checks import one_of, whole
 from dpcore.cli.data import optional_number
 from dpcore.errors import InputError
+from dpcore.privacy import Gaussian
 
 EVERY = ("gmm", "kmeans", "fa")
 
@@ -49,7 +50,12 @@ OPTIONS = (
     ),
     Option("factors", "n_components", "K", "number of factors [3]", ("fa",), _whole("factors")),
     Option(
-        "iterations", "iterations", "J", "steps, fixed in advance [10]", EVERY, _whole("iterations")
+        "iterations",
+        "iterations",
+        "J",
+        "steps, fixed in advance [10; fa 50, free of charge]",
+        EVERY,
+        _whole("iterations"),
     ),
     Option(
         "clip",
@@ -93,6 +99,30 @@ OPTIONS = (
         _word("algorithm", "proved", "dplloyd", "paper"),
     ),
 )
+
+
+def usual_method(model: str, mode: str, options: dict[str, Any]) -> str:
+    """How a fit is counted unless one says so: exactly, where all its noise is Gaussian.
+
+    options: as :func:`model_options` gives them. A paper's own ways of counting are named.
+
+    >>> [usual_method("kmeans", "proved", {"algorithm": name}) for name in ("proved", "dplloyd")]
+    ['exact', 'pld']
+    """
+    from dpcore.fitting.recipe import recipe
+
+    if mode == "paper":
+        return "exact"
+    events = recipe(model).events(settings(model, mode, options))
+    return "exact" if all(isinstance(e.mechanism, Gaussian) for e in events) else "pld"
+
+
+def settings(model: str, mode: str, options: dict[str, Any]) -> Any:
+    """A model's settings from its options; what they cannot be together raises InputError."""
+    from dpcore.fitting.recipe import recipe
+
+    words = {k: v for k, v in options.items() if k not in ("n_components", "clip")}
+    return recipe(model).settings(components=options.get("n_components", 3), mode=mode, **words)
 
 
 def model_arguments(parser: argparse.ArgumentParser) -> None:

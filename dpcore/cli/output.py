@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -63,6 +64,14 @@ def _rounded(number: float | None, figures: int, turn: Callable[[Fraction], int]
 def print_prose(text: str) -> None:
     """A sentence, on as many lines as it needs."""
     print(textwrap.fill(text, WIDTH, subsequent_indent="  "))
+
+
+def print_progress(share: float) -> None:
+    """A bar on a terminal's standard error, nothing elsewhere."""
+    if sys.stderr.isatty():
+        filled = round(30 * share)
+        end = "\n" if share >= 1.0 else ""
+        print(f"\r[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%}", end=end, file=sys.stderr)
 
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:

@@ -3,53 +3,69 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from collections.abc import Sequence
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpcore.checks import one_of, whole
-from dpcore.cli.output import print_json, print_prose, print_table
+from dpcore.cli.output import print_json, print_progress, print_prose, print_table
 from dpcore.errors import InputError
 from dpcore.registry import PAPERS
 
 if TYPE_CHECKING:
-    from dpcore.papers.exhibit import Exhibit
+    from dpcore.papers.exhibit import Exhibit, Row
 
-_HIDDEN = ("note",)
+# facts of a row, beside its y, that get a table of their own
+FACTS = {"proved_epsilon": "what is really proved: epsilon"}
+_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>{title}</title></head>
+<body style="font-family: sans-serif; max-width: 75rem; margin: 1rem auto">
+{figure}
+{told}</body>
+</html>
+"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="what to regenerate [list all]")
     parser.add_argument(
-        "--data", metavar="FOLDER", help="where the real data sets lie [DPCORE_SHARED/data]"
+        "name", nargs="?", metavar="NAME", help="what to regenerate [list what there is]"
+    )
+    parser.add_argument(
+        "--data",
+        metavar="FOLDER",
+        help="where the published data sets lie, which are no part of the package "
+        "[the folder data in DPCORE_SHARED]",
     )
     for name, metavar, text in (
         ("draws", "B", "noise draws of each split"),
         ("splits", "S", "random splits of the rows"),
     ):
         parser.add_argument(f"--{name}", metavar=metavar, help=f"{text} [the figure's own]")
-    parser.add_argument("--html", metavar="FILE", help="also write the figure as a page")
+    parser.add_argument("--html", metavar="FILE", help="also write the figure as a page [none]")
     parser.add_argument("--json", action="store_true", help="JSON [a table for people]")
 
 
 def run(args: argparse.Namespace) -> None:
     """List, or regenerate and print."""
-    from dpcore.papers.exhibit import Ask, exhibits, reproduce
+    from dpcore.papers.exhibit import Ask, described, exhibits, reproduce
 
     if args.name is None:
         known = exhibits()
         if args.json:
             print_json(known)
             return
-        print_table([{"name": name, "shows": text} for name, text in known.items()])
+        print_table([{"name": name, "shows": described(name)} for name in known])
+        print_prose("A quick look: --splits 1. A published data set: --data names its folder.")
         return
     one_of("name", args.name, tuple(PAPERS))
     ask = Ask(
         data=None if args.data is None else Path(args.data),
         draws=None if args.draws is None else whole("draws", args.draws),
         splits=None if args.splits is None else whole("splits", args.splits),
-        **({} if args.json else {"say": _progress}),
+        **({} if args.json else {"say": print_progress}),
     )
     found = reproduce(args.name, ask)
     if args.html is not None:
@@ -61,35 +77,58 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _show(found: Exhibit) -> None:
+    """One table for each panel: curves down, budgets across."""
     print(found.title)
-    everywhere = set.intersection(*(set(row) for row in found.rows))
-    names = [name for name in found.rows[0] if name in everywhere and name not in _HIDDEN]
-    print_table([{name: row[name] for name in names} for row in found.rows])
+    for panel in found.panels:
+        here = [row for row in found.rows if row["panel"] == panel.id]
+        print()
+        heading = "" if panel.title == found.title else f"{panel.title}. "
+        print_prose(f"{heading}Cells: {panel.y}. Across: {panel.x}.")
+        print_table(_crossed(here, "y"))
+        for fact, words in FACTS.items():
+            told = [row for row in here if row.get(fact) is not None]
+            if told:
+                print()
+                print_prose(f"The same, {words}.")
+                print_table(_crossed(told, fact))
+    print()
     print_prose(found.finding)
+    for note in _notes(found):
+        print_prose(note)
+
+
+def _notes(found: Exhibit) -> list[str]:
+    """What was refused, and what is shown instead."""
     notes = {(row["curve"], row["note"]) for row in found.rows if row["note"]}
-    for curve, note in sorted(notes):
-        print_prose(f"{curve}: {note}.")
+    return [f"{curve}: {note}." for curve, note in sorted(notes)]
+
+
+def _crossed(rows: Sequence[Row], field: str) -> list[dict[str, Any]]:
+    """One line a curve, one column an x; a single x has room for its spread."""
+    across = sorted({row["x"] for row in rows})
+    lines: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        empty = {"curve": row["curve"], **{f"{x:g}": None for x in across}}
+        line = lines.setdefault(row["curve"], empty)
+        line[f"{row['x']:g}"] = None if row[field] is None else round(row[field], 12)
+        if field == "y" and len(across) == 1:
+            line.update({"10%": row["low"], "90%": row["high"]})
+    return list(lines.values())
 
 
 def _write(found: Exhibit, path: Path) -> None:
-    """The figure as one page that needs no network."""
+    """The figure, its finding and its notes as one page that needs no network."""
     try:
         from dpcore.papers.drawing import exhibit_figure
 
-        page = exhibit_figure(found).to_html(include_plotlyjs=True)
+        figure = exhibit_figure(found).to_html(full_html=False, include_plotlyjs=True)
     except ImportError:
         raise InputError(
             "html", "the package plotly is not installed", "install dpcore[app]"
         ) from None
+    told = "".join(f"<p>{escape(text)}</p>\n" for text in (found.finding, *_notes(found)))
+    page = _PAGE.format(title=escape(found.title), told=told, figure=figure)
     try:
         path.write_text(page, encoding="utf-8")
     except OSError:
         raise InputError("html", "the file cannot be written", "give another path") from None
-
-
-def _progress(share: float) -> None:
-    """A bar on a terminal, nothing elsewhere."""
-    if sys.stderr.isatty():
-        filled = round(30 * share)
-        end = "\n" if share >= 1.0 else ""
-        print(f"\r[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%}", end=end, file=sys.stderr)

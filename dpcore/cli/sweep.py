@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from dpcore.checks import one_of, probability, whole
 from dpcore.cli.data import data_arguments, number_list, read_table, rows_per_person, word_list
 from dpcore.cli.fit import check_words, privacy_arguments
-from dpcore.cli.models import model_arguments, model_options
-from dpcore.cli.output import print_json, print_prose, print_table
+from dpcore.cli.models import model_arguments, model_options, settings, usual_method
+from dpcore.cli.output import print_json, print_progress, print_prose, print_table
 from dpcore.cli.questions import methods
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
@@ -36,7 +35,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is compared")
     for name, default, metavar, text in (
         ("epsilons", "0.1,0.5,1,2,4", "E1,E2,...", "budgets"),
-        ("methods", "exact", "M1,M2,...", "ways of counting, or all"),
         ("modes", "proved", "M1,M2", "proved, paper"),
         ("draws", "1", "B", "noise draws of each split"),
         ("splits", "10", "S", "random splits of the rows"),
@@ -46,6 +44,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         group.add_argument(
             f"--{name}", default=default, metavar=metavar, help=f"{text} [{default}]"
         )
+    group.add_argument(
+        "--methods",
+        metavar="M1,M2,...",
+        help="ways of counting, or all [exact; pld where noise is not Gaussian]",
+    )
     group.add_argument(
         "--metric", metavar="NAME", help="score of the rows held out [the model's usual one]"
     )
@@ -62,11 +65,14 @@ def run(args: argparse.Namespace) -> None:
     known = yardstick(args.model).metrics
     if args.delta is None:
         raise InputError("delta", "none was given", "give one, for example 0.00001")
+    options = model_options(args)
+    modes = [one_of("modes", mode, MODES) for mode in word_list("modes", args.modes)]
+    usual = usual_method(args.model, "proved" if "proved" in modes else "paper", options)
     choices = {
         "epsilons": number_list("epsilons", args.epsilons),
         "delta": probability("delta", args.delta),
-        "methods": methods(args.methods),
-        "modes": [one_of("modes", mode, MODES) for mode in word_list("modes", args.modes)],
+        "methods": [usual] if args.methods is None else methods(args.methods),
+        "modes": modes,
         "draws": whole("draws", args.draws),
         "splits": whole("splits", args.splits),
         "test_fraction": probability("test_fraction", args.test_fraction, example="0.1"),
@@ -74,7 +80,6 @@ def run(args: argparse.Namespace) -> None:
         "adjacency": args.adjacency,
         "seed": whole("seed", args.seed, least=0),
     }
-    options = model_options(args)
     table = read_table(args)
     choices["rows_per_person"] = rows_per_person(args, table)
     records = sweep_records(args.model, table, choices, options, quiet=args.json)
@@ -147,13 +152,11 @@ def _refusal(
 
     mode, method, epsilon = cell
     asked = Privacy(epsilon, choices["delta"], adjacency=choices["adjacency"], accountant=method)
-    words = {k: v for k, v in options.items() if k not in ("n_components", "clip")}
     how = recipe(model)
-    own = how.settings(components=options.get("n_components", 3), mode=mode, **words)
-    simplest = how.settings(components=yardstick(model).simplest)
     try:
+        own = settings(model, mode, options)
         plan_noise(how, (replace(asked, mode=mode),), own)
-        plan_noise(how, (asked,), simplest)
+        plan_noise(how, (asked,), how.settings(components=yardstick(model).simplest))
     except InputError as refusal:
         return refusal
     return None
@@ -186,12 +189,4 @@ def _left_out(cell: Cell, refusal: InputError) -> dict[str, Any]:
 
 def _bar(number: int, calls: int) -> Callable[[float], None]:
     """The progress of one sweep out of several."""
-    return lambda share: _progress((number + share) / calls)
-
-
-def _progress(share: float) -> None:
-    """A bar on a terminal, nothing elsewhere."""
-    if sys.stderr.isatty():
-        filled = round(30 * share)
-        end = "\n" if share >= 1.0 else ""
-        print(f"\r[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%}", end=end, file=sys.stderr)
+    return lambda share: print_progress((number + share) / calls)

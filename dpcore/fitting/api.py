@@ -163,10 +163,11 @@ def fit_grid(
         as_private=as_private,
     )
     if session.rows is not None and settings.components > session.rows:
+        parts = {"fa": "factors", "kmeans": "centres"}.get(model, "groups")
         raise InputError(
-            "components",
-            "there are more groups than rows",
-            "ask for fewer groups or bring more rows",
+            "factors" if model == "fa" else "components",
+            f"there are more {parts} than rows",
+            f"ask for fewer {parts} or bring more rows",
         )
     per_run = plan.repeated(len(draws))
     runs = how.fit(session, settings, per_run.factor, per_run.published)

@@ -82,7 +82,7 @@ def _claim(
     if printed.pure and proof is not None:
         found = float(compose(ledger.events, "linear", delta=0.0).epsilon)
     holds = found is not None and found <= request.epsilon * (1.0 + ROUNDING)
-    reasons = printed.reasons if holds else (*printed.unless, *printed.reasons)
+    reasons = printed.reasons if holds else (*printed.reasons, *printed.unless)
     if schema.rehearsal:
         reasons = (NOT_PUBLIC,)
     return Claim(request.epsilon, delta, printed.source, holds, reasons)

@@ -138,7 +138,7 @@ class KMeansRecipe:
                     "removed",
                 ),
                 pure=request.accountant == "linear",
-                unless=("a replaced row changes counts and sums by twice that",),
+                unless=("a replaced row changes counts and sums by twice as much",),
             )
         return Printed(
             "Park, Foulds, Chaudhuri, Welling 2017, section 7",

@@ -88,14 +88,13 @@ def figure_4(ask: Ask) -> Exhibit:
 def table_kmeans(ask: Ask) -> Exhibit:
     """k-means at five sizes and budgets: where the order of the published methods holds or turns.
 
-    Needs ``dpbench_grids256.npz``.
+    Needs ``dpbench_grids256.npz``, as figure 4 does.
     """
     return _exhibit("k-means: spread by method, size and budget", TABLE, ask, splits=4)
 
 
 def _exhibit(title: str, cases: tuple[Case, ...], ask: Ask, splits: int) -> Exhibit:
-    with np.load(ask.file("dpbench_grids256.npz")) as archive:
-        grid = archive["gowalla"].astype(float)
+    grid = ask.array("dpbench_grids256.npz", "gowalla")
     rows: list[Row] = []
     for number, case in enumerate(cases):
         table = check_ins(grid, case.rows)
@@ -187,8 +186,8 @@ def finding(rows: list[Row]) -> str:
         ranked = sorted(
             (each for each in here if each["y"] is not None), key=lambda r: float(r["y"])
         )
-        order = ", ".join(f"{each['curve']} {each['y']:.4f}" for each in ranked)
-        said.append(f"{panel}: {order}")
+        order = "; ".join(f"{each['curve']} {each['y']:.4f}" for each in ranked)
+        said.append(f"{panel}: {order}.")
     absent = sorted({each["curve"] for each in rows if each["y"] is None})
-    without = f" Without a point: {', '.join(absent)}." if absent else ""
-    return f"Median NICV, least first. {'; '.join(said)}.{without}"
+    without = f" Without a point: {'; '.join(absent)}." if absent else ""
+    return f"Median NICV, least first. {' '.join(said)}{without}"

@@ -63,7 +63,7 @@ FIGURE_3 = Comparison(
 def figure_2(ask: Ask) -> Exhibit:
     """Mixture of ten Gaussians on a wide table like Stroke: likelihood by every way of counting.
 
-    The table is simulated; minutes a split.
+    The table is simulated and bundled; ten minutes a split.
     """
     return compare(load("bundled:stroke_like"), FIGURE_2, ask)
 
@@ -71,10 +71,9 @@ def figure_2(ask: Ask) -> Exhibit:
 def figure_3(ask: Ask) -> Exhibit:
     """Mixture of three Gaussians on the Life Science data: likelihood by every way of counting.
 
-    Needs ``lifesci.npz``. Rows lie in a ball whose radius is taken as public.
+    Needs ``lifesci.npz``; seconds a split. Rows lie in a ball whose radius is taken as public.
     """
-    with np.load(ask.file("lifesci.npz")) as archive:
-        rows = archive["X"].astype(float)
+    rows = ask.array("lifesci.npz", "X")
     names = [f"x{i + 1}" for i in range(rows.shape[1])]
     return compare(load(rows, schema=Schema.ball_of(names, None, NORM_BOUND)), FIGURE_3, ask)
 
@@ -169,18 +168,17 @@ def _reached(rows: Sequence[Row]) -> str:
     if best <= least:
         return f"No gap: one Gaussian reaches {least:.2f}, the mixture without privacy {best:.2f}."
     level = best - WITHIN * (best - least)
-    near, never = [], []
-    for name in (PROVED, PRINTED_STEPS, *(curve.name for curve in CURVES)):
+    near = []
+    curves = (PROVED, PRINTED_STEPS, *(curve.name for curve in CURVES))
+    for name in curves:
         found = reaches(values(rows, name), level)
-        if found is None:
-            never.append(name)
-        else:
+        if found is not None:
             near.append(f"{name} from epsilon {found:g}")
-    return (
-        f"Within {WITHIN:.0%} of the gap between one Gaussian ({least:.2f}) and the mixture "
-        f"({best:.2f}), both without privacy: {', '.join(near) or 'nothing'}; "
-        f"never on this grid: {', '.join(never) or 'nothing'}."
-    )
+    gap = f"Without privacy one Gaussian reaches {least:.2f} and the mixture {best:.2f}."
+    if not near:
+        return f"{gap} At no budget here does a curve come within {WITHIN:.0%} of that gap."
+    rest = "; no other curve at any budget here" if len(near) < len(curves) else ""
+    return f"{gap} Within {WITHIN:.0%} of that gap: {'; '.join(near)}{rest}."
 
 
 def reaches(curve: dict[float, float], level: float) -> float | None:
@@ -212,8 +210,8 @@ def _order(rows: Sequence[Row], epsilons: Sequence[float]) -> str:
         mixed, gaussian = (values(rows, Counting(c, method).name) for c in ("LLG", "GGG"))
         above.append(f"{WORDS[method]} at {_below(mixed, gaussian, epsilons)}")
     return (
-        f"Of {len(epsilons)} budgets, to {SAME} nats, {'; '.join(said)}. "
-        f"GGG above LLG: {', '.join(above)}."
+        f"The printed order, to {SAME} nats, at how many of {len(epsilons)} budgets: "
+        f"{'; '.join(said)}; GGG above LLG: {', '.join(above)}."
     )
 
 

@@ -26,7 +26,7 @@ JOINT = "exact, one release per iteration"
 def table_noise(ask: Ask) -> Exhibit:
     """Noise multipliers of DP-EM's releases by every way of counting, and what they really prove.
 
-    Free of data and noise: ``ask`` is not read.
+    Needs no data, draws no noise: quick and always the same.
     """
     rows = [each for name, size in SIZES.items() for each in _rows(name, size)]
     panels = tuple(
@@ -85,10 +85,10 @@ def _finding(rows: list[Row]) -> str:
             if (each["panel"], each["curve"], each["x"]) == (name, "GGG, zCDP", 1.0)
         )
         parts.append(
-            f"{name}: at epsilon 1 zCDP asks for {zcdp[1.0]:.4g} times the sensitivity, which "
-            f"really proves epsilon {true:.3g}; one joint release an iteration, counted exactly, "
-            f"needs {joint[1.0]:.4g}"
+            f"{name.capitalize()}: at epsilon 1 zCDP asks for {zcdp[1.0]:.4g} times the "
+            f"sensitivity, which really proves epsilon {true:.3g}; one joint release an iteration, "
+            f"counted exactly, needs {joint[1.0]:.4g}"
         )
     refused = sorted({(each["panel"], each["curve"]) for each in rows if "refused" in each["note"]})
     names = " and ".join(f"{curve} ({name})" for name, curve in refused)
-    return "; ".join(parts) + f". Refused at the printed delta_i: {names or 'none'}."
+    return ". ".join(parts) + f". Refused at the printed delta_i: {names or 'none'}."

@@ -31,13 +31,14 @@ EXACT = "without privacy, converged"
 OWN_STEPS = "the same steps without noise"
 PRIVATE = "private"
 NOISELESS = "no noise"
-CEILING = "no attacker can guess right more often"
+CEILING = "proved: no attacker above"
 
 
 def figure_1(ask: Ask) -> Exhibit:
     """One rare person: how near a fit's centres come, and how often an attacker guesses the row.
 
-    Distances are in standard deviations of the crowd along the way to the person.
+    The table is bundled. Distances are in standard deviations of the crowd along the way to the
+    person.
     """
     draws = ask.drawn(DRAWS)
     rows: list[Row] = []

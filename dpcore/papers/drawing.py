@@ -17,7 +17,11 @@ def exhibit_figure(found: Exhibit) -> go.Figure:
     from plotly.subplots import make_subplots
 
     fig = make_subplots(
-        rows=len(found.panels), cols=1, subplot_titles=[panel.title for panel in found.panels]
+        rows=len(found.panels),
+        cols=1,
+        subplot_titles=[
+            "" if panel.title == found.title else panel.title for panel in found.panels
+        ],
     )
     for place, panel in enumerate(found.panels, start=1):
         for trace in _lines(found.rows, panel):
@@ -49,6 +53,7 @@ def _lines(rows: tuple[Row, ...], panel: Panel) -> list[Any]:
     for number, curve in enumerate(dict.fromkeys(row["curve"] for row in here)):
         points = sorted((r for r in here if r["curve"] == curve), key=lambda r: float(r["x"]))
         marked = any("refused" in point["note"] for point in points)
+        dash = number + number // len(PALETTE_LIGHT)  # so that no two curves share both
         traces.append(
             go.Scatter(
                 x=[point["x"] for point in points],
@@ -59,7 +64,7 @@ def _lines(rows: tuple[Row, ...], panel: Panel) -> list[Any]:
                 text=[point["note"] for point in points],
                 line={
                     "color": PALETTE_LIGHT[number % len(PALETTE_LIGHT)],
-                    "dash": DASHES[number % len(DASHES)],
+                    "dash": DASHES[dash % len(DASHES)],
                 },
                 marker={"symbol": f"{SYMBOLS[number % len(SYMBOLS)]}{'-open' * marked}"},
             )

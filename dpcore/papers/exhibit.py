@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,17 @@ class Ask:
             )
         return home / name
 
+    def array(self, name: str, key: str) -> NDArray[np.float64]:
+        """An array of a real data set. Raises InputError where it cannot be read."""
+        path = self.file(name)
+        try:
+            with np.load(path) as archive:
+                return np.asarray(archive[key], dtype=float)
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile):
+            raise InputError(
+                "data", f"{name} holds no array {key!r}", "get the published file again"
+            ) from None
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -93,6 +105,12 @@ class Reproduce(Protocol):
 def exhibits() -> dict[str, str]:
     """What can be reproduced: name, and a sentence."""
     return {name: _summary(load(target)) for name, target in PAPERS.items()}
+
+
+def described(name: str) -> str:
+    """All that is said of one: the sentence, what it needs, how long it takes."""
+    made = load(PAPERS[one_of("name", name, tuple(PAPERS))])
+    return " ".join((made.__doc__ or "").replace("``", "").split())
 
 
 def reproduce(name: str, ask: Ask | None = None) -> Exhibit:
