@@ -6,14 +6,16 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpcore import bench
 from dpcore.accounting import wbk
-from dpcore.bench import accounting, gmm, measure, peers
+from dpcore.bench import accounting, factors, gmm, kmeans, measure, peers
 from dpcore.cli import main
 from dpcore.errors import InputError
 
@@ -126,6 +128,194 @@ def test_the_median_of_runs_that_take_turns_without_what_comes_before(
     ]
     assert measure.median_seconds(jobs, 1.0, least=1, most=3) == [3.0, 20.0]
     assert order == ["before a", "a", "before b", "b"] * 3
+
+
+# --- k-means -------------------------------------------------------------------------------------
+
+EVEN = kmeans.Data("even", 500, 2, 4)
+STEPS = kmeans.Iterations(EVEN, few=1, many=4, repetitions=1)
+PRIVATE = kmeans.Private(EVEN, 1.0, "proved", draws=3, peer_draws=2, repetitions=1)
+STAND_IN_MODELS = """
+import numpy as np
+class KMeans:
+    n_iter_ = 1
+    def __init__(self, components, *, epsilon, bounds, random_state):
+        assert bounds[0].tolist() == [-1.0, -1.0] and bounds[1].tolist() == [1.0, 1.0]
+        self.cluster_centers_ = np.full((components, 2), epsilon)
+    def fit(self, rows):
+        assert rows.shape == (500, 2)
+"""
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No interpreter for peers is named, and none is remembered."""
+    monkeypatch.delenv(peers.ELSEWHERE, raising=False)
+    caches = (peers._why_missing_in, kmeans._private_peer)
+    for cached in caches:
+        cached.cache_clear()
+    yield
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.fixture
+def stand_in_elsewhere(elsewhere: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An interpreter whose diffprivlib puts every centre at (epsilon, epsilon)."""
+    package, made = tmp_path / "diffprivlib", tmp_path / "diffprivlib-0.0.1.dist-info"
+    package.mkdir()
+    made.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "models.py").write_text(STAND_IN_MODELS)
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: diffprivlib\nVersion: 0.0.1\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv(peers.ELSEWHERE, sys.executable)
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_lloyds_steps_are_the_peers_and_the_private_peer_is_named_where_it_is_absent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kmeans, "CASES", (STEPS, replace(STEPS, once=True), PRIVATE))
+    assert main(["bench", "kmeans", "--json"]) == 0
+    step, once = json.loads(capsys.readouterr().out)
+    for row in (step, once):
+        assert set(row) >= KEYS
+        assert row["bench"] == "kmeans"
+        assert row["apart"] < 1e-12
+        assert row["quality_ours"] == pytest.approx(row["quality_peer"], abs=1e-12)
+        assert 20 < row["peak_mib"] < 2000
+        (why,) = row["left_out"]
+        assert why.startswith("diffprivlib needs an environment of its own")
+    assert step["per"] == "step"
+    assert "once" in once["per"]
+    monkeypatch.setattr(bench, "run", lambda *_: [step, once])
+    assert main(["bench", "kmeans"]) == 0
+    text = capsys.readouterr().out
+    assert "scikit-learn KMeans" in text
+    assert "Left out: diffprivlib needs an environment of its own" in text
+
+
+def test_a_line_has_what_a_step_takes_and_what_is_paid_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kmeans._line.cache_clear()
+    monkeypatch.setattr(kmeans, "least_seconds", lambda jobs, times: [5.0, 37.0, 3, 11, 2, 12])
+    line = kmeans._line(EVEN, 1, 5, 1)
+    kmeans._line.cache_clear()
+    assert line.step == {"ours": 1.0, "every core": 2.0, "one core": 2.5}
+    assert line.once == {"ours": 4.0, "every core": 1.0, "one core": -0.5}
+
+
+def test_centres_would_tell_another_number_of_steps() -> None:
+    rows = EVEN.simulate()
+    start = kmeans._start(EVEN.seal(rows), EVEN)
+    one, two = (kmeans._peer(rows, start, steps).cluster_centers_ for steps in (2, 3))
+    assert np.abs(one - two).max() > 1e-6
+
+
+def test_a_peer_that_was_done_before_is_no_measure_of_a_step() -> None:
+    rows = np.repeat([[-0.5, 0.0], [0.5, 0.0]], 50, axis=0)
+    with pytest.raises(ValueError, match="took"):
+        kmeans._peer(rows, np.array([[-0.4, 0.0], [0.4, 0.0]]), 9)
+
+
+@pytest.mark.parametrize("kind", ["check-ins", "even", "groups"])
+def test_rows_lie_in_the_box_that_both_sides_are_told(kind: str) -> None:
+    rows = kmeans.Data(kind, 2000, 2, 3).simulate()
+    assert rows.shape == (2000, 2)
+    assert np.abs(rows).max() <= 1.0
+    assert np.ptp(rows, axis=0).min() > 0.5
+
+
+@pytest.mark.usefixtures("stand_in_elsewhere")
+def test_the_private_peer_is_asked_by_an_interpreter_of_its_own() -> None:
+    assert PRIVATE.why_missing() is None
+    row = PRIVATE()
+    assert set(row) >= KEYS
+    assert (row["peer"], row["peer_version"]) == ("diffprivlib KMeans", "0.0.1")
+    corner = np.mean(np.sum((EVEN.simulate() - 1.0) ** 2, axis=1))
+    assert row["quality_peer"] == pytest.approx(corner)  # of centres at (1, 1)
+    assert row["quality_ours"] < row["quality_peer"]
+    assert "a row replaced" in row["case"]
+    assert "the peer states" in row["case"]
+    assert row["left_out"] == []
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_why_the_private_peer_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(peers.ELSEWHERE, "no-such-interpreter")
+    assert "names no interpreter" in str(PRIVATE.why_missing())
+    monkeypatch.setenv(peers.ELSEWHERE, sys.executable)
+    why = peers.why_missing_elsewhere("a_peer_that_is_not_there")
+    assert why == f"a_peer_that_is_not_there cannot be imported where {peers.ELSEWHERE} says"
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_our_side_of_the_peers_promise_spends_no_delta(epsilon: float) -> None:
+    """Laplace noise alone, and the epsilons of its releases add up to no more."""
+    grid = kmeans._private(EVEN.seal(EVEN.simulate()), EVEN, epsilon, "dplloyd")
+    entries = grid.fit().ledger.entries
+    assert {entry.noise for entry in entries} == {"laplace"}
+    spent = sum(float(entry.sensitivity / np.max(entry.noise_scale)) for entry in entries)
+    assert epsilon * 0.999 < spent <= epsilon
+    assert grid.guarantee().adjacency == "add_remove"
+
+
+# --- factor analysis -----------------------------------------------------------------------------
+
+FACES = factors.Data(60, 8, 2)
+PLAIN = factors.Plain(FACES, 1e-3, repetitions=1)
+
+
+def test_both_factor_analyses_stop_equally_far_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = (PLAIN, replace(PLAIN, slack=2.0), factors.Private(FACES, 1.0, repetitions=1))
+    monkeypatch.setattr(factors, "CASES", cases)
+    assert main(["bench", "fa", "--json"]) == 0
+    near, far, private = json.loads(capsys.readouterr().out)
+    summit = factors._summit(FACES)[-1]
+    for row, slack in ((near, 1e-3), (far, 2.0)):
+        assert set(row) >= KEYS
+        assert row["bench"] == "fa"
+        assert row["quality_ours"] >= summit - slack
+        assert row["quality_peer"] >= summit - slack
+        assert "both within" in row["case"]
+        assert row["ratio_fastest"] <= row["ratio"]
+        assert 20 < row["peak_mib"] < 2000
+    assert far["quality_peer"] < near["quality_peer"]  # it was stopped sooner
+    assert private["quality_ours"] < near["quality_ours"]
+    assert "the peer plain" in private["case"]
+    monkeypatch.setattr(bench, "run", lambda *_: [near, far, private])
+    assert main(["bench", "fa"]) == 0
+    text = capsys.readouterr().out
+    assert "scikit-learn FactorAnalysis" in text
+    assert "Fastest: the same to whichever" in text
+
+
+def test_a_case_says_where_ours_does_not_come_as_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(factors, "LADDER", (1,))
+    monkeypatch.setattr(factors, "peak_mib", lambda *_, **__: 0.0)
+    case = replace(PLAIN, slack=1e-6)()["case"]
+    assert "the peer, ours" in case
+    assert "both" not in case
+
+
+def test_the_fewest_steps_of_the_ladder() -> None:
+    for target in factors.LADDER:
+        assert factors._fewest(float, target) == target
+    assert factors._fewest(float, 4.0) == 5
+    assert factors._fewest(float, math.inf) == factors.LADDER[-1]
+
+
+def test_the_peer_is_stopped_as_soon_as_it_is_there_and_judged_as_it_judges_itself() -> None:
+    rows, target = FACES.simulate(), factors._summit(FACES)[-1] - 0.5
+    steps = factors._peer_steps(FACES, target)
+    there = factors._peer(rows, FACES, steps)
+    before = factors._peer(rows, FACES, steps - 1)
+    assert before.score(rows) < target <= there.score(rows)
+    assert factors._peer_quality(there, rows) == pytest.approx(there.score(rows), abs=1e-6)
 
 
 # --- accounting ----------------------------------------------------------------------------------

@@ -28,6 +28,8 @@ class Optional(Protocol):
 # name -> module with a list ``CASES``
 BENCHES = {
     "gmm": "dpcore.bench.gmm",
+    "kmeans": "dpcore.bench.kmeans",
+    "fa": "dpcore.bench.factors",
     "accounting": "dpcore.bench.accounting",
 }
 
@@ -38,19 +40,21 @@ def run(name: str | None = None, on_case: Callable[[int, int], None] | None = No
     Cases against a peer that the bench can do without are left out where it is not installed.
     on_case: told the number of each case and of all, before it is measured.
 
-    Row: ``case``, ``per`` (what the seconds are of), ``ours_seconds``, ``peer``, ``peer_version``,
-    ``peer_seconds``, ``peer_seconds_one_core``, ``ratio`` (peer / ours, both on every core),
-    ``quality_ours``, ``quality_peer``, ``peak_mib``. ``peer_seconds_one_core`` is ``None`` where it
-    was not measured. Accounting adds ``quality`` (what both qualities are) and ``left_out`` (a
-    sentence for every peer that could not be asked the same).
+    Row: ``bench``, ``case``, ``per`` (what the seconds are of), ``ours_seconds``, ``peer``,
+    ``peer_version``, ``peer_seconds``, ``peer_seconds_one_core``, ``ratio`` (peer / ours, both on
+    every core), ``quality_ours``, ``quality_peer``, ``peak_mib``. ``peer_seconds_one_core`` is
+    ``None`` where it was not measured. All but mixtures add ``quality`` (what both qualities are);
+    k-means and factor analysis ``ratio_fastest`` (to whichever of the peer's settings is faster);
+    accounting and k-means ``left_out`` (a sentence for every peer that could not be asked); k-means
+    ``apart`` (how far the centres of both sides lie apart, at most).
     Raises InputError on an unknown name or when a peer is not installed.
     """
     names = list(BENCHES) if name is None else [one_of("bench", name, BENCHES)]
-    every = [case for chosen in names for case in import_module(BENCHES[chosen]).CASES]
-    cases = [case for case in every if not (isinstance(case, Optional) and case.why_missing())]
+    every = [(chosen, case) for chosen in names for case in import_module(BENCHES[chosen]).CASES]
+    cases = [one for one in every if not (isinstance(one[1], Optional) and one[1].why_missing())]
     rows = []
-    for i, case in enumerate(cases, start=1):
+    for i, (chosen, case) in enumerate(cases, start=1):
         if on_case is not None:
             on_case(i, len(cases))
-        rows.append(case())
+        rows.append({"bench": chosen, **case()})
     return rows

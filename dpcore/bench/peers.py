@@ -1,8 +1,9 @@
-"""Other people's accountants, each asked the project's questions in its own words.
+"""Other people's programs, each asked the project's questions in its own words.
 
-Everything here returns a function without arguments that answers once. Imports happen before, so
-that what is measured is the answer alone. Under each name stand the conventions that differ from
-ours; all noise multipliers are standard deviation / sensitivity under the question's adjacency.
+What asks an accountant returns a function without arguments that answers once. Imports happen
+before, so that what is measured is the answer alone. Under each name stand the conventions that
+differ from ours; all noise multipliers are standard deviation / sensitivity under the question's
+adjacency.
 
 ==============  ===============================================================================
 dp-accounting   ``noise_multiplier`` of a sample of fixed size is relative to the replaced row
@@ -10,15 +11,21 @@ autodp          classic conversion wherever a sample is drawn (``anaRDPacct``)
 opacus          its analysis file alone, read without the package, which needs PyTorch
 prv_accountant  the upper of its three numbers; Poisson: one direction only
 opendp          the tight conversion of a zCDP cost
+diffprivlib     wants an older scikit-learn: asked in a process of another interpreter
 ==============  ===============================================================================
 """
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import subprocess
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -348,3 +355,85 @@ def opendp_table(rhos: Array, deltas: Array) -> Table:
         return np.array(rows)
 
     return answer
+
+
+# --- fits ----------------------------------------------------------------------------------------
+
+
+def on_one_core(job: Callable[[], object]) -> Callable[[], object]:
+    """The same job with its threads limited to one."""
+
+    def alone() -> object:
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            return job()
+
+    return alone
+
+
+ELSEWHERE = "DPCORE_PEERS_PYTHON"  # the interpreter of peers that our own pins do not allow
+
+
+def why_missing_elsewhere(package: str) -> str | None:
+    """``None`` where the interpreter that :data:`ELSEWHERE` names has the peer, else why not."""
+    return _why_missing_in(os.environ.get(ELSEWHERE, ""), package)
+
+
+@cache
+def _why_missing_in(interpreter: str, package: str) -> str | None:
+    if not interpreter:
+        return (
+            f"{package} needs an environment of its own, whose interpreter {ELSEWHERE} would name"
+        )
+    words = [interpreter, "-W", "ignore", "-c", f"import {package}.models"]
+    try:
+        done = subprocess.run(words, capture_output=True, check=False)
+    except OSError:
+        return f"{ELSEWHERE} names no interpreter that can be run"
+    return f"{package} cannot be imported where {ELSEWHERE} says" if done.returncode else None
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateCentres:
+    """What a peer's private k-means found: centres ``(draws, K, d)``, the steps it took and the
+    least seconds of a fit, without imports."""
+
+    centres: Array
+    steps: int
+    seconds: float
+    version: str
+
+
+def private_centres(rows: Array, components: int, epsilon: float, draws: int) -> PrivateCentres:
+    """diffprivlib's k-means of rows ``(n, d)`` in ``[-1, 1]^d``, which it is told."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.npy"
+        np.save(path, rows)
+        words = [os.environ[ELSEWHERE], "-W", "ignore", "-c", _PRIVATE_KMEANS, str(path)]
+        words += [str(components), str(epsilon), str(draws)]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return PrivateCentres(
+        np.array(found["centres"]), found["steps"], min(found["seconds"]), found["version"]
+    )
+
+
+_PRIVATE_KMEANS = """
+import json, sys, time
+import numpy as np
+from importlib.metadata import version
+from diffprivlib.models import KMeans
+rows = np.load(sys.argv[1])
+components, epsilon, draws = int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+bounds = np.full(rows.shape[1], -1.0), np.full(rows.shape[1], 1.0)
+seconds, centres = [], []
+for draw in range(draws):
+    model = KMeans(components, epsilon=epsilon, bounds=bounds, random_state=draw)
+    begun = time.perf_counter()
+    model.fit(rows)
+    seconds.append(time.perf_counter() - begun)
+    centres.append(model.cluster_centers_.tolist())
+print(json.dumps({"seconds": seconds, "centres": centres, "steps": model.n_iter_,
+                  "version": version("diffprivlib")}))
+"""

@@ -62,7 +62,7 @@ class BundledTable:
         """How this model begins with the table; InputError if it does not suit it.
 
         >>> find("digits").opening("fa").components
-        10
+        5
         """
         for opening in self.openings:
             if opening.model == model:
