@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpcore.accounting.gaussian import mu_of
-from dpcore.errors import InputError
 from dpcore.models import factors as fa
 from dpcore.models.factors import Factors
-from dpcore.models.pooling import Cosines, Pooling, dct, pooling
 
 NONE = np.zeros(1)
 
@@ -290,24 +288,3 @@ def test_affinity_counts_only_what_was_found() -> None:
     others = np.random.default_rng(3).normal(size=(400, 30, 4))
     chance = Factors(np.zeros((400, 30)), others, np.ones((400, 30)))
     assert fa.affinity(chance, reference).mean() == pytest.approx(4 / 30, rel=0.1)
-
-
-# --- pictures ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("small", [pooling((8, 12), 4), dct((8, 12), 3), pooling((6, 6), 1)])
-def test_public_maps_of_pictures_have_orthonormal_rows(small: Pooling | Cosines) -> None:
-    pixels, numbers = math.prod(small.shape), math.prod(small.small)
-    matrix = small.shrink(np.eye(pixels)).T
-    np.testing.assert_allclose(matrix @ matrix.T, np.eye(numbers), atol=1e-12)
-    np.testing.assert_allclose(small.grow(np.eye(numbers)), matrix, atol=1e-12)
-    pictures = np.random.default_rng(0).normal(size=(2, 5, pixels))
-    shrunk = np.linalg.norm(small.shrink(pictures), axis=-1)
-    assert np.all(shrunk <= np.linalg.norm(pictures, axis=-1) * (1 + 1e-12))
-
-
-def test_a_map_that_does_not_fit_the_picture_is_refused() -> None:
-    with pytest.raises(InputError, match="pooling"):
-        pooling((64, 60), 8)
-    with pytest.raises(InputError, match="keep"):
-        dct((8, 12), 9)

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import best_proof, mu_of
 from dpcore.datasets.load import load
-from dpcore.models.pooling import pooling
 from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, spread_row, values
-from dpcore.schema import Schema
+from dpcore.schema import Image, Schema, pool
 from dpcore.wall.contributions import SecondMoments
 from dpcore.wall.doors import Noise, Session
 from dpcore.wall.noise import NoiseSource
@@ -50,11 +49,13 @@ def compare(
 ) -> Exhibit:
     """Every curve on square pictures ``(n, side * side)``."""
     scaled, normed = _as_in_the_program(pictures), _each_by_itself(pictures)
-    small = [pooling((side, side), factor) for factor in pools]
     curves = [(STATED, scaled), (CODED, scaled), (PROVED, normed)]
     curves += [
-        (f"{PROVED}, pooled to {map_.small[0]} x {map_.small[1]}", _unit(map_.shrink(normed)))
-        for map_ in small
+        (
+            f"{PROVED}, pooled to {side // factor} x {side // factor}",
+            _unit(pool(normed, Image(side, side), factor)),
+        )
+        for factor in pools
     ]
     draws, rows = ask.drawn(1), []
     for number, (name, faces) in enumerate(curves, start=1):
