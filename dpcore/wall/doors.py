@@ -3,7 +3,8 @@
 A door clips, sums, adds noise and writes the ledger entry in one call. There is no way to have the
 sum without the entry. There are three: ``measure`` sums what a model's E step makes of the rows,
 ``measure_nearest`` what is nearest to given centres, ``measure_squares`` second moments alone. The
-last two ask no model, and show it nothing.
+last two ask no model, and show it nothing. A fourth, ``exhibit_nearest``, runs what a paper prints
+without noise, and its entry says so.
 """
 
 from __future__ import annotations
