@@ -1,0 +1,265 @@
+"""Factor analysis against scikit-learn's (``svd_method="lapack"``), both stopped equally far up.
+
+The two climb differently: ours by EM from the principal components of a released matrix, each step
+cheap; the peer by a decomposition of all rows in each of few steps. So seconds are those of whole
+fits that end equally well. The summit is what the peer reaches with its default tolerance. Ours
+takes the fewest steps of :data:`LADDER` that come within ``slack`` of it (nats per row); so does
+the peer where that is sooner than its default. Should ours not come there, each case says where the
+two stopped. Both are judged by one formula on the rows they were fitted to.
+
+The peer is measured on every core and with its linear algebra on one, which is often faster for
+matrices of this size; ours chooses for itself. A private fit, which the peer does not have, stands
+beside the peer's plain one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.bench import peers
+from dpcore.bench.measure import least_seconds, peak_mib, peer_version
+from dpcore.datasets.faces import faces_like
+from dpcore.fitting.api import fit
+from dpcore.fitting.result import Fit
+from dpcore.models import factors
+from dpcore.models.factors import Factors
+from dpcore.models.threads import one_thread
+from dpcore.privacy import Privacy
+from dpcore.schema import Schema
+from dpcore.wall.table import PrivateTable
+
+if TYPE_CHECKING:
+    from sklearn.decomposition import FactorAnalysis
+
+Array = NDArray[np.float64]
+PEER = "scikit-learn"
+QUALITY = "mean log-likelihood of a row"
+LADDER = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 1000)  # EM steps of ours
+DELTA = 1e-5
+
+
+@dataclass(frozen=True)
+class Data:
+    """Simulated faces: how many, pixels along a side, the factors that are sought, and whether each
+    picture is given the same contrast, as is usual with photographs. As drawn they are what the
+    model assumes, and the peer is done in a few steps; of equal contrast they are not quite.
+    """
+
+    rows: int
+    side: int
+    components: int
+    equal_contrast: bool = False
+
+    def simulate(self) -> Array:
+        """Rows ``(n, side^2)`` of mean 0 and norm at most 1, the same at every call."""
+        rows = faces_like(self.rows, self.side, rng=np.random.default_rng(0))[0]
+        rows -= rows.mean(axis=1, keepdims=True)
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / (norms if self.equal_contrast else norms.max()))
+
+    def seal(self, rows: Array) -> PrivateTable:
+        """The rows behind the wall, bounded by the unit ball."""
+        import pandas as pd
+
+        names = [f"p{i + 1}" for i in range(rows.shape[1])]
+        schema = Schema.ball_of(names, None, 1.0)
+        return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema, open_to_all=True)
+
+    def __str__(self) -> str:
+        contrast = "of equal contrast" if self.equal_contrast else "as drawn"
+        return f"{self.rows} x {self.side**2} {contrast}, {self.components} factors"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A plain fit of the peer: its steps, quality, and seconds on every core and on one."""
+
+    steps: int
+    quality: float
+    every_core: float
+    one_core: float
+
+
+@dataclass(frozen=True)
+class Plain:
+    """One plain fit of each, both stopped ``slack`` nats per row below the peer's default end."""
+
+    data: Data
+    slack: float
+    repetitions: int = 2
+
+    def __call__(self) -> dict[str, Any]:
+        peer_version(PEER)
+        data, rows = self.data, self.data.simulate()
+        table = data.seal(rows)
+        target = _summit(data)[-1] - self.slack
+        peer = _peer_measured(data, _peer_steps(data, target), self.repetitions)
+        steps = _fewest(lambda count: _quality(_ours(table, data, count), rows), target)
+        (seconds,) = least_seconds([lambda: _ours(table, data, steps)], self.repetitions)
+        quality = _quality(_ours(table, data, steps), rows)
+        where = "both" if quality >= target else f"the peer, ours {target - quality:.2g} lower:"
+        return _row(
+            f"factor analysis {data}: {where} within {self.slack:g} nats of the peer's default "
+            f"end; steps: ours {steps}, the peer's {peer.steps}",
+            "fit",
+            (seconds, peer),
+            quality,
+            peak_mib(__name__, "run_alone", **asdict(data), iterations=steps),
+        )
+
+
+@dataclass(frozen=True)
+class Private:
+    """One private fit beside the peer's plain one with its default tolerance."""
+
+    data: Data
+    epsilon: float
+    repetitions: int = 2
+
+    def __call__(self) -> dict[str, Any]:
+        peer_version(PEER)
+        data, rows = self.data, self.data.simulate()
+        table = data.seal(rows)
+        (seconds,) = least_seconds([lambda: _private(table, data, self.epsilon)], self.repetitions)
+        return _row(
+            f"factor analysis {data}: private, epsilon {self.epsilon:g}, delta {DELTA:g}, a row "
+            "replaced; the peer plain",
+            "fit",
+            (seconds, _peer_measured(data, len(_summit(data)), self.repetitions)),
+            _quality(_private(table, data, self.epsilon), rows),
+            peak_mib(__name__, "run_private_alone", **asdict(data), epsilon=self.epsilon),
+        )
+
+
+def run_alone(rows: int, side: int, components: int, equal_contrast: bool, iterations: int) -> None:
+    """Simulate and fit: what a fresh process does whose memory is measured."""
+    data = Data(rows, side, components, equal_contrast)
+    _ours(data.seal(data.simulate()), data, iterations)
+
+
+def run_private_alone(
+    rows: int, side: int, components: int, equal_contrast: bool, epsilon: float
+) -> None:
+    """The same for a private fit."""
+    data = Data(rows, side, components, equal_contrast)
+    _private(data.seal(data.simulate()), data, epsilon)
+
+
+def _row(
+    case: str, per: str, seconds: tuple[float, Peer], quality: float, peak: float
+) -> dict[str, Any]:
+    ours, peer = seconds
+    return {
+        "case": case,
+        "per": per,
+        "ours_seconds": ours,
+        "peer": f"{PEER} FactorAnalysis",
+        "peer_version": peer_version(PEER),
+        "peer_seconds": peer.every_core,
+        "peer_seconds_one_core": peer.one_core,
+        "ratio": peer.every_core / ours,
+        "ratio_fastest": min(peer.every_core, peer.one_core) / ours,
+        "quality": QUALITY,
+        "quality_ours": quality,
+        "quality_peer": peer.quality,
+        "peak_mib": peak,
+    }
+
+
+def _ours(table: PrivateTable, data: Data, steps: int) -> Fit:
+    return fit("fa", table, privacy=None, n_components=data.components, iterations=steps)
+
+
+def _private(table: PrivateTable, data: Data, epsilon: float) -> Fit:
+    privacy = Privacy(epsilon=epsilon, delta=DELTA)
+    return fit("fa", table, privacy=privacy, n_components=data.components, seed=0)
+
+
+def _quality(found: Fit, rows: Array) -> float:
+    return float(factors.log_density(found.parameters.as_factors(), rows)[0])
+
+
+def _fewest(quality: Callable[[int], float], target: float) -> int:
+    """The first number of steps on the ladder whose quality, which never falls, is the target's."""
+    low, high = 0, len(LADDER) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if quality(LADDER[middle]) >= target:
+            high = middle
+        else:
+            low = middle + 1
+    return LADDER[low]
+
+
+@cache
+def _summit(data: Data) -> tuple[float, ...]:
+    """What the peer says of its quality in each of its steps, with its default tolerance."""
+    rows = data.simulate()
+    with one_thread():  # not measured
+        return tuple(float(one) / len(rows) for one in _peer(rows, data, None).loglike_)
+
+
+def _peer_steps(data: Data, target: float) -> int:
+    """The fewest steps after which the peer's quality is the target's.
+
+    A fit that is stopped has updated its noise variances once more than its trace tells, so one
+    step less may be enough.
+    """
+    steps = next(i for i, quality in enumerate(_summit(data), start=1) if quality >= target)
+    if steps == 1:
+        return 1
+    rows = data.simulate()
+    with one_thread():
+        sooner = _peer_quality(_peer(rows, data, steps - 1), rows) >= target
+    return steps - 1 if sooner else steps
+
+
+@cache
+def _peer_measured(data: Data, steps: int, repetitions: int) -> Peer:
+    """Measured once for all cases that ask for it."""
+    rows = data.simulate()
+
+    def job() -> FactorAnalysis:
+        return _peer(rows, data, steps)
+
+    every_core, one_core = least_seconds([job, peers.on_one_core(job)], repetitions)
+    with one_thread():
+        quality = _peer_quality(job(), rows)
+    return Peer(steps, quality, every_core, one_core)
+
+
+def _peer(rows: Array, data: Data, steps: int | None) -> FactorAnalysis:
+    """The peer, fitted in so many steps, or with its default tolerance."""
+    from sklearn.decomposition import FactorAnalysis
+    from sklearn.exceptions import ConvergenceWarning
+
+    stop = {} if steps is None else {"max_iter": steps, "tol": 0.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return FactorAnalysis(data.components, svd_method="lapack", **stop).fit(rows)
+
+
+def _peer_quality(model: FactorAnalysis, rows: Array) -> float:
+    """The peer's fit by the formula that ours is judged by."""
+    found = Factors(model.mean_[None], model.components_.T[None], model.noise_variance_[None])
+    return float(factors.log_density(found, rows)[0])
+
+
+_DRAWN = Data(400, 64, 10)
+_PHOTOGRAPHED = Data(400, 64, 10, equal_contrast=True)
+_SMALL = Data(5_000, 16, 10)
+CASES: tuple[Plain | Private, ...] = (
+    Plain(_DRAWN, 1e-3),
+    Plain(_PHOTOGRAPHED, 1e-3),
+    Plain(_PHOTOGRAPHED, 1.0),
+    Private(_PHOTOGRAPHED, 1.0),
+    Plain(_SMALL, 1e-3),
+    Private(_SMALL, 1.0),
+)

@@ -1,0 +1,318 @@
+"""k-means against scikit-learn's Lloyd, step by step, and against diffprivlib's private one.
+
+Plain: scikit-learn begins where our fit stands after its first step, has no tolerance to test and
+takes the same steps, so both end at the same centres. Seconds per step are the difference of two
+fits with few and with many steps (of ours :data:`MORE` times as many, because they are short and
+cost the same once nothing moves, where the peer stops). What is left of a fit when its steps are
+taken away is paid once and has a row of its own: on our side the rows are checked, bounded and put
+in a tree of boxes, and a start is found; the peer checks and centres the rows and is given its
+start. Above three dimensions no tree is used.
+
+Private: the seconds of a whole fit from the rows to the centres, and how near the rows are to the
+centres, at the epsilon that each side states. diffprivlib spends it as pure epsilon, after Su et
+al. 2016 (a row added or removed), and takes as many steps as it sees fit. Ours is asked twice:
+by the same paper's algorithm under the same promise, and by the proved recipe, which has a delta
+and protects the replacement of a row. Rows are in [-1, 1], which both sides are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.bench import peers
+from dpcore.bench.measure import least_seconds, peak_mib, peer_version
+from dpcore.datasets.generators import gaussian_mixture
+from dpcore.datasets.places import DEGREES, check_ins
+from dpcore.fitting.api import Grid, fit, fit_grid
+from dpcore.fitting.result import Fit
+from dpcore.privacy import Privacy
+from dpcore.schema import Schema
+from dpcore.wall.nearest import NearestRows
+from dpcore.wall.table import PrivateTable
+
+if TYPE_CHECKING:
+    from sklearn.cluster import KMeans
+
+Array = NDArray[np.float64]
+PEER, PRIVATE_PEER = "scikit-learn", "diffprivlib"
+MORE = 8
+QUALITY = "mean squared distance of a row to its centre"
+PROMISES: Mapping[str, Mapping[str, Any]] = {
+    "proved": {"delta": 1e-7, "adjacency": "replace_one", "accountant": "exact"},
+    "dplloyd": {"delta": 1e-7, "adjacency": "add_remove", "accountant": "linear"},  # spends none
+}
+WORDS = {"proved": "delta 1e-7, a row replaced", "dplloyd": "delta 0, a row added or removed"}
+
+
+@dataclass(frozen=True)
+class Data:
+    """A simulated table: check-ins on a map, points spread evenly, or groups in any dimension."""
+
+    kind: str
+    rows: int
+    dim: int
+    components: int
+
+    def simulate(self) -> Array:
+        """Rows ``(n, d)`` inside the box ``[-1, 1]^d``, the same at every call."""
+        rng = np.random.default_rng(0)
+        if self.kind == "check-ins":
+            return np.asarray(check_ins(self.rows, rng)[0] / np.max(DEGREES, axis=1))
+        if self.kind == "even":
+            return rng.uniform(-1.0, 1.0, (self.rows, self.dim))
+        count, dim = self.components, self.dim
+        shapes = np.tile(0.16 * np.eye(dim), (count, 1, 1))
+        means = rng.uniform(-0.6, 0.6, (count, dim))
+        rows = gaussian_mixture(self.rows, np.full(count, 1.0 / count), means, shapes, rng)[0]
+        return np.clip(rows, -1.0, 1.0)
+
+    def seal(self, rows: Array) -> PrivateTable:
+        """The rows behind the wall, bounded by the box."""
+        import pandas as pd
+
+        names = [f"x{i + 1}" for i in range(self.dim)]
+        schema = Schema.from_bounds({name: (-1.0, 1.0) for name in names})
+        return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema, open_to_all=True)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.rows} x {self.dim}, K={self.components}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """Least seconds of plain fits as a line in the number of steps, for each side and setting.
+
+    step: seconds of one more; once: of none.
+    """
+
+    step: Mapping[str, float]
+    once: Mapping[str, float]
+
+
+@cache
+def _line(data: Data, few: int, many: int, repetitions: int) -> Line:
+    rows = data.simulate()
+    table = data.seal(rows)
+    start = _start(table, data)
+    names = ("ours", "every core", "one core")
+    least = least_seconds(
+        [
+            lambda: _ours(table, data, few),
+            lambda: _ours(table, data, few + MORE * (many - few)),
+            lambda: _peer(rows, start, few),
+            lambda: _peer(rows, start, many),
+            peers.on_one_core(lambda: _peer(rows, start, few)),
+            peers.on_one_core(lambda: _peer(rows, start, many)),
+        ],
+        repetitions,
+    )
+    pairs = dict(zip(names, np.reshape(least, (3, 2)).tolist(), strict=True))
+    step = {name: (late - early) / (many - few) for name, (early, late) in pairs.items()}
+    step["ours"] /= MORE
+    once = {name: early - few * step[name] for name, (early, _) in pairs.items()}
+    return Line(step, once)
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """One plain fit, noise zero: seconds of a step between the ``few``-th and ``many``-th, or
+    (``once``) what is paid before.
+
+    quality: :data:`QUALITY` after ``many`` steps. apart: how far any coordinate of any centre of
+    ours is from the peer's then.
+    """
+
+    data: Data
+    few: int
+    many: int
+    repetitions: int = 4
+    once: bool = False
+
+    def __call__(self) -> dict[str, Any]:
+        peer_version(PEER)
+        data = self.data
+        line = _line(data, self.few, self.many, self.repetitions)
+        seconds = line.once if self.once else line.step
+        rows = data.simulate()
+        table = data.seal(rows)
+        ours = _ours(table, data, self.many).parameters.centers
+        theirs = _peer(rows, _start(table, data), self.many - 1).cluster_centers_
+        apart = np.abs(ours - theirs[np.lexsort(theirs.T[::-1])]).max()
+        return {
+            **_row(
+                f"k-means {data}",
+                "fit without its steps, paid once" if self.once else "step",
+                (seconds["ours"], seconds["every core"], seconds["one core"]),
+                f"{PEER} KMeans",
+                peer_version(PEER),
+                (_nicv(rows, ours[None]), _nicv(rows, theirs[None])),
+                peak_mib(__name__, "run_alone", **asdict(data), iterations=self.many),
+            ),
+            "apart": float(apart),
+        }
+
+
+@dataclass(frozen=True)
+class Private:
+    """One private fit, from the rows to the centres, both at the same epsilon.
+
+    quality: :data:`QUALITY`, the median over ``draws`` fits of ours and ``peer_draws`` of theirs.
+    """
+
+    data: Data
+    epsilon: float
+    algorithm: str
+    draws: int = 13
+    peer_draws: int = 13
+    repetitions: int = 3
+
+    def why_missing(self) -> str | None:
+        """Why the case is left out: the peer needs an interpreter of its own."""
+        return peers.why_missing_elsewhere(PRIVATE_PEER)
+
+    def __call__(self) -> dict[str, Any]:
+        data = self.data
+        rows = data.simulate()
+        table = data.seal(rows)
+        (seconds,) = least_seconds(
+            [lambda: _private(table, data, self.epsilon, self.algorithm)], self.repetitions
+        )
+        grid = _private(table, data, self.epsilon, self.algorithm, self.draws)
+        theirs = _private_peer(data, self.epsilon, self.peer_draws)
+        return _row(
+            f"private k-means {data}, epsilon {self.epsilon:g}: {self.algorithm}, "
+            f"{WORDS[self.algorithm]}; the peer states delta 0",
+            f"private fit ({self.draws} and {self.peer_draws} judged)",
+            (seconds, theirs.seconds, None),
+            f"{PRIVATE_PEER} KMeans",
+            theirs.version,
+            (_nicv(rows, grid.runs.final.centres), _nicv(rows, theirs.centres)),
+            peak_mib(
+                __name__,
+                "run_private_alone",
+                **asdict(data),
+                epsilon=self.epsilon,
+                algorithm=self.algorithm,
+            ),
+        )
+
+
+@cache
+def _private_peer(data: Data, epsilon: float, draws: int) -> peers.PrivateCentres:
+    """Asked once for all algorithms of ours that it stands beside."""
+    return peers.private_centres(data.simulate(), data.components, epsilon, draws)
+
+
+def run_alone(kind: str, rows: int, dim: int, components: int, iterations: int) -> None:
+    """Simulate and fit: what a fresh process does whose memory is measured."""
+    data = Data(kind, rows, dim, components)
+    _ours(data.seal(data.simulate()), data, iterations)
+
+
+def run_private_alone(
+    kind: str, rows: int, dim: int, components: int, epsilon: float, algorithm: str
+) -> None:
+    """The same for a private fit."""
+    data = Data(kind, rows, dim, components)
+    _private(data.seal(data.simulate()), data, epsilon, algorithm)
+
+
+def _row(
+    case: str,
+    per: str,
+    seconds: tuple[float, float, float | None],
+    peer: str,
+    version: str,
+    quality: tuple[float, float],
+    peak: float,
+) -> dict[str, Any]:
+    """seconds: ours, the peer's on every core (the ratio is at equal threads) and on one."""
+    ours, every_core, one_core = seconds
+    missing = peers.why_missing_elsewhere(PRIVATE_PEER)
+    return {
+        "case": case,
+        "per": per,
+        "ours_seconds": ours,
+        "peer": peer,
+        "peer_version": version,
+        "peer_seconds": every_core,
+        "peer_seconds_one_core": one_core,
+        "ratio": every_core / ours if ours > 0 else float("nan"),
+        "ratio_fastest": min(every_core, one_core or np.inf) / ours if ours > 0 else float("nan"),
+        "quality": QUALITY,
+        "quality_ours": quality[0],
+        "quality_peer": quality[1],
+        "peak_mib": peak,
+        "left_out": [] if missing is None else [missing],
+    }
+
+
+def _nicv(rows: Array, centres: Array) -> float:
+    """The median over centres ``(B, K, d)`` of the mean squared distance to the nearest."""
+    return float(np.median(NearestRows(rows).squared_distance(centres)) / len(rows))
+
+
+def _ours(table: PrivateTable, data: Data, iterations: int) -> Fit:
+    return fit("kmeans", table, privacy=None, n_components=data.components, iterations=iterations)
+
+
+def _private(
+    table: PrivateTable, data: Data, epsilon: float, algorithm: str, draws: int = 1
+) -> Grid:
+    return fit_grid(
+        "kmeans",
+        table,
+        privacy=[Privacy(epsilon=epsilon, **PROMISES[algorithm])],
+        draws=range(draws),
+        seed=0,
+        n_components=data.components,
+        algorithm=algorithm,
+    )
+
+
+def _start(table: PrivateTable, data: Data) -> Array:
+    """Where our fit stands after its first step ``(K, d)``."""
+    return np.asarray(_ours(table, data, 1).parameters.centers)
+
+
+def _peer(rows: Array, start: Array, iterations: int) -> KMeans:
+    """The peer, fitted in exactly so many steps; raises ValueError where it was done before."""
+    peer_version(PEER)
+    from sklearn.cluster import KMeans
+
+    model = KMeans(
+        len(start), init=start, n_init=1, max_iter=iterations, tol=0.0, algorithm="lloyd"
+    ).fit(rows)
+    if model.n_iter_ != iterations:
+        raise ValueError(f"the peer took {model.n_iter_} steps, not {iterations}")
+    return model
+
+
+_CHECK_INS = Data("check-ins", 1_256_384, 2, 10)
+_EVEN = Data("even", 1_256_384, 2, 10)
+_TEN = Data("groups", 200_000, 10, 10)
+_FEW_CHECK_INS = Data("check-ins", 12_500, 2, 10)
+CASES: tuple[Iterations | Private, ...] = (
+    Iterations(_CHECK_INS, few=1, many=8),
+    Iterations(_CHECK_INS, few=1, many=8, once=True),
+    Iterations(_EVEN, few=2, many=22),
+    Iterations(_EVEN, few=2, many=22, once=True),
+    Iterations(_TEN, few=2, many=22),
+    Iterations(_TEN, few=2, many=22, once=True),
+    *(
+        Private(_FEW_CHECK_INS, epsilon, algorithm)
+        for epsilon in (0.1, 1.0)
+        for algorithm in PROMISES
+    ),
+    *(
+        Private(_CHECK_INS, epsilon, algorithm, peer_draws=3)
+        for epsilon in (0.1, 1.0)
+        for algorithm in PROMISES
+    ),
+)
