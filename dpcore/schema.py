@@ -622,12 +622,11 @@ def categories_meant(cells: pd.Series) -> NDArray[np.object_]:
 
 
 def _demand_column(frame: pd.DataFrame, name: str) -> None:
-    found = int((frame.columns == name).sum())
-    if found == 0:
+    if name not in frame.columns:
         raise InputError(
             name, "the table has no such column", "name a column as the table's header does"
         )
-    if found > 1:
+    if not frame.columns.is_unique and int((frame.columns == name).sum()) > 1:
         raise InputError(name, "the table has this column twice", "rename one of them")
 
 

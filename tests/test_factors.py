@@ -288,3 +288,12 @@ def test_affinity_counts_only_what_was_found() -> None:
     others = np.random.default_rng(3).normal(size=(400, 30, 4))
     chance = Factors(np.zeros((400, 30)), others, np.ones((400, 30)))
     assert fa.affinity(chance, reference).mean() == pytest.approx(4 / 30, rel=0.1)
+
+
+def test_without_noise_large_matrices_raise_no_warning() -> None:
+    """Single precision overflows in squares long before it does in numbers."""
+    rows = np.random.default_rng(0).normal(0.0, 0.1, (40, 700))
+    moment = rows.T @ rows / 40
+    zero = np.zeros(1)
+    found = fa.proved(np.zeros((1, 700)), moment[None], zero, zero, 5, 5, 10.0)
+    assert np.all(np.isfinite(found.loadings))

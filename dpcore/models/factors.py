@@ -233,6 +233,9 @@ def _steadied(
     than that of the second moment itself, and so without noise, every direction is left.
     """
     dim = mean.shape[1]
+    harmless = np.sum(mean * mean, axis=-1) * mean_sd**2 <= sd**2 / 2
+    if harmless.all():
+        return mean, np.ones(len(mean))
     edge = noise_edge(1.0, dim) * sd
     if dim > FULL_SPECTRUM_DIM:
         wanted = min(dim, factors + SPARE)
@@ -247,7 +250,6 @@ def _steadied(
     seen = np.abs(values - centre[:, None]) > edge[:, None]
     kept = vectors * seen[:, None, :]
     steady = np.einsum("bik,bk->bi", kept, np.einsum("bik,bi->bk", kept, mean))
-    harmless = np.sum(mean * mean, axis=-1) * mean_sd**2 <= sd**2 / 2
     whole = harmless | (seen.all(axis=1) & (values.shape[1] < dim))
     share = np.where(whole, 1.0, seen.sum(axis=1) / dim)
     return np.where(whole[:, None], mean, steady), share
@@ -472,8 +474,9 @@ def _chebyshev(
     now = moved(before)
     for _ in range(degree - 1):
         before, now = now, np.float32(2.0) * moved(now) - before
-        size = np.maximum(np.linalg.norm(now, axis=0), np.float32(1e-30))
-        before, now = before / size, now / size
+        size = np.linalg.norm(now.astype(np.float64), axis=0)  # its square is no single number
+        scale = (1.0 / np.maximum(size, 1e-30)).astype(np.float32)
+        before, now = before * scale, now * scale
     return np.asarray(now, dtype=np.float64)
 
 
