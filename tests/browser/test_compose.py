@@ -242,6 +242,22 @@ def test_nothing_overflows_and_dark_follows_the_system(
         assert inside
 
 
+def open_cell(page: Any, cells: Any, column: int) -> None:
+    """Open a cell of the first line for typing; the canvas takes no keys until it is drawn."""
+    for _ in range(6):
+        box = cells.bounding_box()
+        page.mouse.click(box["x"] + 60, box["y"] + 35 + 12)
+        page.wait_for_timeout(100)
+        for _ in range(column):
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        for _ in range(30):
+            if page.locator("input.gdg-input:focus").count():
+                return
+            page.wait_for_timeout(100)
+    raise AssertionError("the cell never opened")
+
+
 def test_a_line_that_is_typed_is_priced_and_stands_in_the_link(composed: Any) -> None:
     page = composed("?lines=g7~3~f&k=1")
     before = bars(page)
@@ -251,12 +267,7 @@ def test_a_line_that_is_typed_is_priced_and_stands_in_the_link(composed: Any) ->
     page.wait_for_selector("#glide-cell-2-0, #glide-cell-3-0", state="attached")
     page.wait_for_timeout(500)  # the drawer opens with a transition
     for column, value in ((1, "14"), (2, "12")):  # noise, times
-        box = cells.bounding_box()
-        page.mouse.click(box["x"] + 60, box["y"] + 35 + 12)
-        for _ in range(column):
-            page.keyboard.press("ArrowRight")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("input.gdg-input:focus")
+        open_cell(page, cells, column)
         page.wait_for_timeout(100)  # the cell opens with a transition, and loses keys until then
         page.keyboard.type(value)
         page.wait_for_timeout(100)
