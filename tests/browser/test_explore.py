@@ -285,6 +285,7 @@ def test_settings_opened_late_show_what_is_asked_and_change_nothing(explore: Any
     """The browser builds their widgets when they are opened, runs after their values were set."""
     page = explore("?delta=0.001")
     page.get_by_role("button", name="New noise").click()
+    page.wait_for_function("location.search.includes('noise=8')")
     wait_until_complete(page)
     page.get_by_role("button", name="More settings").click()
     body = page.get_by_test_id("stPopoverBody")
@@ -581,19 +582,29 @@ DRAWN = {
 }
 
 
+def all_drawn(page: Any) -> None:
+    """Wait until the last part of the study is drawn: no new scene for a while."""
+    page.wait_for_function(DONE, timeout=60_000)
+    scene = None
+    while scene != (now := page.evaluate("document.querySelector('.dpl').dataset.scene")):
+        scene = now
+        page.wait_for_timeout(2500)
+    page.wait_for_function(DONE, timeout=60_000)
+
+
 @pytest.mark.parametrize(("data", "model"), [("places", "kmeans"), ("faces_like", "fa")])
 def test_other_models_follow_the_hand_too(page: Any, server: Any, data: str, model: str) -> None:
     page.goto(f"{server(None)}/?data={data}&epsilon=10")
-    page.wait_for_function(DONE, timeout=60_000)
+    all_drawn(page)
     assert page.locator("[data-testid=stException]").count() == 0
     before = page.evaluate(DRAWN[model])
     assert before
     thumb = page.locator(THUMB).first
     thumb.focus()
-    for _ in range(3):
+    for label in ("8.90", "7.90", "7.10"):
         page.keyboard.press("ArrowLeft")
-    page.wait_for_function("document.querySelector('.dpl').dataset.epsilon === '7.10'")
-    answered(page, "7.10")
+        page.wait_for_function(f"document.querySelector('.dpl').dataset.epsilon === '{label}'")
+        answered(page, label)
     assert page.evaluate(DRAWN[model]) != before
 
 
