@@ -75,6 +75,15 @@ def whole(field: str, value: Any, *, least: int = 1, most: int | None = None) ->
     return number
 
 
+def rows_of_one(value: Any, field: str = "rows_per_person") -> int:
+    """How many rows one person may have: a whole number that noise can still hide.
+
+    >>> rows_of_one("3")
+    3
+    """
+    return whole(field, value, most=1_000_000)
+
+
 def _integer(value: Any) -> int | None:
     """A whole number written as one, or nothing."""
     if isinstance(value, bool) or not isinstance(value, int | str):

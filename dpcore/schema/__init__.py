@@ -1,0 +1,33 @@
+"""A schema says in public what the columns mean and how far their numbers may reach.
+
+Every bound is one that could be printed before anybody saw the data: a private fit clips rows to
+these bounds, so a bound read off the rows would itself tell something about them. (Dwork and Roth
+2014, section 3.3: sensitivity is a property of the query's public domain, not of the data.)
+"""
+
+from __future__ import annotations
+
+from dpcore.schema.cells import (
+    MISSING_TOKENS,
+    MOST_COLUMNS,
+    categories_meant,
+    category_meant,
+    numbers_meant,
+)
+from dpcore.schema.columns import Ball, Column, Image, NumericColumn, pool
+from dpcore.schema.table import Schema, check_frame
+
+__all__ = [
+    "MISSING_TOKENS",
+    "MOST_COLUMNS",
+    "Ball",
+    "Column",
+    "Image",
+    "NumericColumn",
+    "Schema",
+    "categories_meant",
+    "category_meant",
+    "check_frame",
+    "numbers_meant",
+    "pool",
+]

@@ -1,0 +1,160 @@
+"""A schema as a TOML file that people write by hand: read strictly, and written back."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from dpcore.errors import InputError
+from dpcore.schema.columns import Ball, Column, Image
+
+if TYPE_CHECKING:
+    from dpcore.schema.table import Schema
+
+LARGEST_FILE = 1 << 20  # bytes; a schema is written by hand
+COLUMN_KEYS = tuple(field.name for field in fields(Column) if field.name != "name")
+
+
+def read(path: Path) -> str:
+    """The text of a schema file."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        _refuse(path, "there is no such schema file", "check the path")
+    except IsADirectoryError:
+        _refuse(path, "it is a folder", "give a .toml file")
+    except (OSError, ValueError):
+        _refuse(path, "the schema file cannot be opened", "check its path and permissions")
+    if len(raw) > LARGEST_FILE:
+        _refuse(path, "it is larger than a schema may be", "give a .toml file below 1 MiB")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        _refuse(path, "it is not UTF-8 text", "save the schema file as UTF-8")
+
+
+def parsed(text: str, name: str) -> dict[str, Any]:
+    """What the text of a schema file says, as the arguments of a schema."""
+    try:
+        if len(text) > LARGEST_FILE or _most_dots(text) > 5000:
+            raise ValueError  # a key of many parts takes tomllib the square of their number
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        hint = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "too deep or large"
+        raise InputError(name, f"it is not valid TOML ({hint})", "mend that line") from None
+    _only_keys("schema", document, ("table", "columns", "ball", "image"))
+    table = _section("table", document.get("table", {}))
+    _only_keys("table", table, ("unit", "rows_per_person", "title", "id", "rehearsal"))
+    columns, ball, image = _columns_of(document), _ball_of(document), _image_of(document)
+    return {"columns": columns, "ball": ball, "image": image} | table
+
+
+def written(schema: Schema) -> str:
+    """The text of a schema file."""
+    table = {
+        "title": schema.title,
+        "unit": schema.unit,
+        "rows_per_person": schema.rows_per_person,
+        "id": schema.id,
+        "rehearsal": schema.rehearsal or None,
+    }
+    parts = [_toml_table("table", table)]
+    for column in schema.columns:
+        entries = {key: getattr(column, key) for key in COLUMN_KEYS}
+        parts.append(_toml_table(f"columns.{_toml_key(column.name)}", entries))
+    if schema.ball is not None:
+        ball = {"center": schema.ball.center, "radius": schema.ball.radius}
+        parts.append(_toml_table("ball", ball))
+    if schema.image is not None:
+        picture = {"height": schema.image.height, "width": schema.image.width}
+        parts.append(_toml_table("image", picture))
+    return "\n".join(parts)
+
+
+def _columns_of(document: Mapping[str, Any]) -> tuple[Column, ...]:
+    """The columns of a schema file."""
+    found = []
+    for name, entries in _section("columns", document.get("columns", {})).items():
+        _only_keys(f"columns.{name}", _section(f"columns.{name}", entries), COLUMN_KEYS)
+        found.append(Column(name, **entries))
+    return tuple(found)
+
+
+def _ball_of(document: Mapping[str, Any]) -> Ball | None:
+    """The ball of a schema file, if there is one."""
+    entries = _both(document, "ball", ("center", "radius"))
+    return None if entries is None else Ball(**entries)
+
+
+def _image_of(document: Mapping[str, Any]) -> Image | None:
+    """The picture of a schema file, if there is one."""
+    entries = _both(document, "image", ("height", "width"))
+    return None if entries is None else Image(**entries)
+
+
+def _both(document: Mapping[str, Any], field: str, keys: tuple[str, str]) -> dict[str, Any] | None:
+    """A section that has exactly these two settings, or None if it is not there."""
+    if field not in document:
+        return None
+    entries = _section(field, document[field])
+    _only_keys(field, entries, keys)
+    for key in keys:
+        if key not in entries:
+            raise InputError(field, f"{key} is missing", f"give both {keys[0]} and {keys[1]}")
+    return entries
+
+
+def _section(field: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(field, "it is not a table of settings", f"start it with [{field}]")
+    return value
+
+
+def _only_keys(field: str, found: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in found:
+        if key not in known:
+            raise InputError(field, f"{key!r} is not known", "use " + ", ".join(known))
+
+
+def _most_dots(text: str) -> int:
+    """Dots of the line that has most."""
+    return max((line.count(".") for line in text.splitlines()), default=0)
+
+
+def _refuse(path: Path, found: str, remedy: str) -> NoReturn:
+    raise InputError(path.name or str(path), found, remedy) from None
+
+
+def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
+    lines = [f"{key} = {_toml_value(entries[key])}" for key in entries if _said(entries[key])]
+    return "\n".join([f"[{header}]", *lines]) + "\n"
+
+
+def _said(value: Any) -> bool:
+    return value is not None and value != ()
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return _toml_text(value)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml_value(item) for item in value) + "]"
+    whole_number = float(value).is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole_number else repr(float(value))
+
+
+def _toml_text(text: str) -> str:
+    """A TOML basic string: JSON's escapes, and DEL, which TOML wants escaped as well."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _toml_key(name: str) -> str:
+    bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return name if bare else _toml_text(name)

@@ -1,0 +1,324 @@
+"""The public description of a table: what its columns mean, and whom a guarantee protects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dpcore.checks import rows_of_one, whole
+from dpcore.errors import InputError
+from dpcore.schema import document, guesses
+from dpcore.schema.cells import demand_column, demand_numbers
+from dpcore.schema.columns import (
+    Ball,
+    Column,
+    Image,
+    NumericColumn,
+    demand_bounds,
+    finite,
+    in_ball,
+    indicators,
+    numeric,
+    pool,
+    text_or_none,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The public description of a table: its columns, the unit of protection, an optional ball.
+
+    unit: what one guarantee protects ("person"). rows_per_person: the most rows one unit has.
+    rehearsal: True where the bounds were read off the data, so that nothing proved can follow.
+    image: the shape of the picture whose pixels the feature numbers are, if they are one. id: the
+    column that says whose a row is. title: for people.
+
+    Raises InputError on a mistake.
+
+    >>> schema = Schema.from_bounds({"age": (0, 110, "years"), "visits": (0, 80)})
+    >>> schema.features
+    ('age', 'visits')
+    >>> print(schema.to_toml())
+    [table]
+    unit = "person"
+    rows_per_person = 1
+    <BLANKLINE>
+    [columns.age]
+    role = "feature"
+    type = "number"
+    lower = 0
+    upper = 110
+    unit = "years"
+    <BLANKLINE>
+    [columns.visits]
+    role = "feature"
+    type = "number"
+    lower = 0
+    upper = 80
+    <BLANKLINE>
+    """
+
+    columns: tuple[Column, ...]
+    unit: str = "person"
+    rows_per_person: int = 1
+    ball: Ball | None = None
+    title: str | None = None
+    id: str | None = None
+    rehearsal: bool = False
+    image: Image | None = None
+    thing: ClassVar[str] = "row"  # what a unit has
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        field = "table.rows_per_person"
+        rows = rows_of_one(finite(field, self.rows_per_person), field)
+        object.__setattr__(self, "rows_per_person", rows)
+        self._check_table()
+        self._check_columns()
+        self._check_ball()
+        self._check_image()
+
+    def _check_table(self) -> None:
+        if not isinstance(self.unit, str) or not self.unit.strip():
+            raise InputError(
+                "table.unit", "it is not a word", 'say whom one row protects, for example "person"'
+            )
+        text_or_none("table.title", self.title)
+        text_or_none("table.id", self.id)
+        if not isinstance(self.rehearsal, bool):
+            raise InputError("table.rehearsal", "it is not true or false", "give one of the two")
+
+    def _check_columns(self) -> None:
+        for name, times in Counter(column.name for column in self.columns).items():
+            if times > 1:
+                raise InputError("columns", f"{name!r} is named twice", "name each column once")
+        for role in ("label", "target"):
+            if sum(column.role == role for column in self.columns) > 1:
+                raise InputError("columns", f"two columns have the role {role}", "keep one")
+        if not self._features:
+            raise InputError(
+                "columns", "the schema names no feature", 'give one column role = "feature"'
+            )
+        if self.ball is None:
+            for column in self._features:
+                demand_bounds(column)
+
+    def _check_ball(self) -> None:
+        if self.ball is None:
+            return
+        if len(self.ball.center) != self._width:
+            raise InputError(
+                "ball.center",
+                f"it has {len(self.ball.center)} coordinates for {self._width} feature numbers",
+                "give one coordinate per feature, in the order of the columns",
+            )
+
+    def _check_image(self) -> None:
+        if self.image is None:
+            return
+        height, width = self.image.height, self.image.width
+        if height * width != self._width:
+            raise InputError(
+                "image",
+                f"{height} x {width} pixels do not fit {self._width} feature numbers",
+                "give a height and width whose product is that, or remove the image",
+            )
+
+    @property
+    def _width(self) -> int:
+        """How many numbers models see: one for each number and each public category."""
+        return sum(len(indicators(column)) for column in self._features)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns that models fit, in the schema's order."""
+        return tuple(column.name for column in self._features)
+
+    @property
+    def label(self) -> str | None:
+        """Name of the column that holds the class of a row, if there is one."""
+        return self._only("label")
+
+    @property
+    def target(self) -> str | None:
+        """Name of the column that a regression explains, if there is one."""
+        return self._only("target")
+
+    def _only(self, role: str) -> str | None:
+        return next((column.name for column in self.columns if column.role == role), None)
+
+    @property
+    def _features(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if column.role == "feature")
+
+    def column(self, name: str) -> Column:
+        """The column of this name."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise InputError("columns", f"{name!r} is not in the schema", "name one that is")
+
+    def numeric_columns(self) -> tuple[NumericColumn, ...]:
+        """The numbers that models see, one for each number and one for each public category.
+
+        ====================  =============================================================
+        a feature of type     becomes
+        ====================  =============================================================
+        number                itself, in ``[lower, upper]`` or the ball's extent
+        category              one 0/1 indicator per category; any other cell is all zero
+        binary                itself in ``[0, 1]``; with categories, whether it is the second
+        text                  nothing: models of words read it
+        ====================  =============================================================
+
+        >>> where = Column("region", type="category", categories=("north", "south"))
+        >>> [number.name for number in Schema((where,)).numeric_columns()]
+        ['region=north', 'region=south']
+        """
+        pairs = [(column, cat) for column in self._features for cat in indicators(column)]
+        if self.ball is None:
+            return tuple(numeric(column, category) for column, category in pairs)
+        middles = zip(pairs, self.ball.center, strict=True)
+        return tuple(in_ball(*pair, middle, self.ball.radius) for pair, middle in middles)
+
+    def pooled(self, factor: int) -> Schema:
+        """The schema of pictures whose ``factor x factor`` squares of pixels are averaged.
+
+        Bounds of an average are the averages of the bounds. Raises InputError where rows are no
+        pictures, or squares do not fill them.
+
+        >>> schema = Schema(Image(4, 6).columns(0, 16), image=Image(4, 6))
+        >>> schema.pooled(2).features[-1], schema.pooled(2).columns[0].upper
+        ('pixel_1_2', 16.0)
+        """
+        image, factor = self.image, whole("pool", factor)
+        if image is None:
+            raise InputError("pool", "the rows are no pictures", "leave it out")
+        if image.height % factor or image.width % factor:
+            raise InputError(
+                "pool",
+                f"squares of {factor} do not fill {image.height} x {image.width} pixels",
+                "give a number that divides both",
+            )
+        if self.ball is not None or any(
+            pixel.type != "number" or not pixel.bounded for pixel in self._features
+        ):
+            raise InputError("pool", "a pixel has no bounds of its own", "give each its own")
+        import numpy as np
+
+        small = Image(image.height // factor, image.width // factor)
+        limits = np.array(
+            [(pixel.low, pixel.high, pixel.fill) for pixel in self._features], dtype=float
+        )
+        averaged = pool(limits.T, image, factor).T
+        unit = self._features[0].unit
+        pixels = tuple(
+            Column(name, lower=low, upper=high, unit=unit, missing=fill)
+            for name, (low, high, fill) in zip(small.names, averaged.tolist(), strict=True)
+        )
+        others = tuple(column for column in self.columns if column.role != "feature")
+        return replace(self, columns=pixels + others, image=small)
+
+    @classmethod
+    def from_bounds(
+        cls,
+        bounds: Mapping[str, Sequence[Any]],
+        *,
+        unit: str = "person",
+        rows_per_person: int = 1,
+    ) -> Schema:
+        """Number columns from ``{name: (lower, upper)}`` or ``{name: (lower, upper, unit)}``."""
+        columns = []
+        for name, limits in bounds.items():
+            if isinstance(limits, str) or len(limits) not in (2, 3):
+                raise InputError(f"columns.{name}", "it is not a pair", "give (lower, upper)")
+            measured = limits[2] if len(limits) == 3 else None
+            columns.append(Column(name, lower=limits[0], upper=limits[1], unit=measured))
+        return cls(tuple(columns), unit, rows_per_person)
+
+    @classmethod
+    def ball_of(
+        cls,
+        columns: Sequence[str],
+        center: Sequence[float] | None,
+        radius: float,
+        *,
+        unit: str = "person",
+        rows_per_person: int = 1,
+    ) -> Schema:
+        """Number columns inside one public ball; ``center=None`` is the origin.
+
+        >>> Schema.ball_of(["x", "y"], None, 2).numeric_columns()[0].upper
+        2.0
+        """
+        if isinstance(columns, str):
+            raise InputError("columns", "one text was given", "give a list of column names")
+        middle = tuple(center) if center is not None else (0.0,) * len(columns)
+        named = tuple(Column(name) for name in columns)
+        return cls(named, unit, rows_per_person, Ball(middle, radius))
+
+    @classmethod
+    def from_toml(cls, path: str | PathLike[str]) -> Schema:
+        """Read a schema file; every mistake in it raises InputError."""
+        return cls.parse(document.read(Path(path)), Path(path).name)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "schema") -> Schema:
+        """Read the text of a schema file; ``name`` is what messages call it.
+
+        >>> Schema.parse("[columns.age]\\nlower = 0\\nupper = 110\\n").column("age").upper
+        110.0
+        """
+        return cls(**document.parsed(text, name))
+
+    def to_toml(self) -> str:
+        """The schema file that :meth:`from_toml` reads back to an equal schema."""
+        return document.written(self)
+
+    @classmethod
+    def infer_for_rehearsal(
+        cls, frame: pd.DataFrame, *, columns: Sequence[str] | None = None, label: str | None = None
+    ) -> Schema:
+        """Bounds read off the data itself: for trying things out, never for a release.
+
+        **Guarantee**: none. The schema is marked ``rehearsal=True`` and nothing proved follows.
+        """
+        return cls(guesses.columns_of(frame, columns, label), rehearsal=True)
+
+    @classmethod
+    def ball_for_rehearsal(cls, frame: pd.DataFrame, columns: Sequence[str]) -> Schema:
+        """A ball around the origin with the data's own largest norm as radius, as papers scale.
+
+        **Guarantee**: none: one far-off row moves the radius of everybody. The schema is marked
+        ``rehearsal=True`` and nothing proved follows. Cells that are not finite count as 0.
+
+        >>> import pandas as pd
+        >>> schema = Schema.ball_for_rehearsal(pd.DataFrame({"x": [3, 1], "y": [4, 1]}), ["x", "y"])
+        >>> schema.ball.radius, schema.rehearsal
+        (5.0, True)
+        """
+        radius = guesses.largest_norm(frame, columns)
+        return replace(cls.ball_of(list(columns), None, radius), rehearsal=True)
+
+
+def check_frame(frame: pd.DataFrame, schema: Schema) -> None:
+    """Raise InputError where a frame cannot be read under a schema; no message holds a cell.
+
+    Checked: each feature, label and target is there once, and number columns hold numbers. Missing
+    cells and cells outside the bounds are for the wall's clipping.
+    """
+    # At once: a table of pictures has thousands of columns.
+    plain = {name for name, kind in frame.dtypes.items() if kind == "float64"}
+    for column in schema.columns:
+        if column.role in ("ignore", "id"):
+            continue
+        demand_column(frame, column.name)
+        number = column.type in ("number", "binary") and not column.categories
+        if number and column.name not in plain:
+            demand_numbers(column.name, frame[column.name])
