@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import dpcore.datasets.columnar as columnar
 import dpcore.datasets.delimited as delimited
-from dpcore.datasets.load import load, read_frame, schema_beside, schema_path, schema_with
+from dpcore.datasets.described import schema_beside, schema_path, schema_with
+from dpcore.datasets.load import load, read_frame
 from dpcore.errors import InputError
 from dpcore.schema import Image, Schema
 from dpcore.wall.clip import bounded_rows
@@ -219,11 +220,14 @@ def test_a_source_that_is_no_table_is_refused(source: object, word: str) -> None
         load(source)  # type: ignore[arg-type]
 
 
-def test_a_folder_and_an_array_name_for_a_text_file_are_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_table_and_an_array_name_for_a_text_file_are_refused(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "t.csv"
     path.write_text(TEXT)
+    (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="folder"):
-        load(tmp_path)
+        load(tmp_path / "empty")
     with pytest.raises(InputError, match="holds named arrays"):
         load(path, array="X")
 

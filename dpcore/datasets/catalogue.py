@@ -1,14 +1,14 @@
 """The tables that come with the package: small, public or simulated, each with its schema.
 
 The files lie in ``sample_data`` beside the package ``dpcore``, in a checkout and installed alike;
-wide simulated tables have no file and are drawn when they are asked for.
+wide or long simulated tables have no file and are drawn when they are asked for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpcore.errors import InputError
 from dpcore.schema import Schema
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Opening:
-    """How one model (``"gmm"``, ``"kmeans"``, ``"fa"``) begins with a table.
+    """How one model (``"gmm"``, ``"kmeans"``, ``"fa"``, ...) begins with a table.
 
     components: groups, centres or factors worth looking for. iterations, covariance: with these,
     the same steps without noise end where a converged fit does; a model without them does not read
-    them. pool: squares of so many pixels a side are averaged first, where rows are pictures.
+    them. pool: squares of so many pixels a side are averaged first, where rows are pictures. words:
+    pairs of further options, as :func:`dpcore.fit` takes them. epsilon: where the first picture
+    begins to show something.
     """
 
     model: str
@@ -31,6 +33,8 @@ class Opening:
     iterations: int = 5
     covariance: str = "full"
     pool: int = 1
+    words: tuple[tuple[str, Any], ...] = ()
+    epsilon: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,16 @@ BUNDLED = (
         openings=(Opening("kmeans", 6, iterations=10),),
     ),
     BundledTable(
+        "million_places",
+        "A million places",
+        "Check-ins of 1.26 million people: with so many, how small may epsilon be?",
+        None,
+        rows=1_256_384,
+        features=2,
+        provenance="simulated",
+        openings=(Opening("kmeans", 6, iterations=10),),
+    ),
+    BundledTable(
         "faces_like",
         "Simulated faces",
         "Two thousand drawn faces that differ in ten ways: how many rows does one way need?",
@@ -174,6 +188,66 @@ BUNDLED = (
         features=64,
         provenance="public",
         openings=(Opening("fa", 5, iterations=20),),
+    ),
+    BundledTable(
+        "two_clouds",
+        "Two clouds",
+        "How people like cities and crowds, from -10 to 10: two opposite camps of equal size.",
+        None,
+        rows=400,
+        features=2,
+        provenance="simulated",
+        openings=(Opening("symmetric-mixture", 1, iterations=8, words=(("sigma", 2.0),)),),
+    ),
+    BundledTable(
+        "two_lines",
+        "Two lines",
+        "More of a drug raises the blood pressure of half of the patients and lowers that of half.",
+        None,
+        rows=260,
+        features=1,
+        provenance="simulated",
+        openings=(Opening("mixture-regression", 1, iterations=10, words=(("sigma", 4.5),)),),
+    ),
+    BundledTable(
+        "missing_answers",
+        "Missing answers",
+        "What makes people content at work, from a survey where a third of the answers is missing.",
+        None,
+        rows=2_000,
+        features=4,
+        provenance="simulated",
+        openings=(Opening("missing-regression", 1, iterations=7, words=(("sigma", 5.0),)),),
+    ),
+    BundledTable(
+        "five_parties",
+        "Five parties",
+        "Age and income of 2,000 voters are known; which of five parties each votes for is secret.",
+        None,
+        rows=2_000,
+        features=2,
+        provenance="simulated",
+        openings=(Opening("gmm-release", 1),),
+    ),
+    BundledTable(
+        "who_comes_back",
+        "Who comes back?",
+        "Patients who leave a hospital: which of them come back within a month, and why?",
+        None,
+        rows=2_000,
+        features=5,
+        provenance="simulated",
+        openings=(Opening("logistic", 1, iterations=10),),
+    ),
+    BundledTable(
+        "lit_windows",
+        "Lit windows",
+        "Which of sixteen windows are lit in 20,000 houses: four rooms, each used or not.",
+        None,
+        rows=20_000,
+        features=16,
+        provenance="simulated",
+        openings=(Opening("sbn", 4, 10, words=(("rate", 1.0), ("forgetting", 0.2)), epsilon=2.5),),
     ),
     BundledTable(
         "stewards_table",
@@ -234,7 +308,7 @@ def bundled(model: str | None = None) -> tuple[BundledTable, ...]:
     them.
 
     >>> bundled()[0].title, bundled("kmeans")[-1].title
-    ('Three groups', 'Places')
+    ('Three groups', 'A million places')
     """
     return tuple(table for table in BUNDLED if table.listed and model in (None, *table.models))
 

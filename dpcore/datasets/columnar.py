@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.datasets.load import File, check_names, demand_rows
+from dpcore.datasets.files import File, check_names, demand_rows, most_bytes
 from dpcore.errors import InputError
 from dpcore.schema import MOST_COLUMNS, Image, Schema
 
@@ -121,7 +121,7 @@ def read_parquet(path: File) -> pd.DataFrame:
         check_names(names, path.name)
         groups = range(file.metadata.num_row_groups)
         size = sum(file.metadata.row_group(group).total_byte_size for group in groups)
-        _demand_size(size, path.name)
+        _demand_size(size, path)
         frame: pd.DataFrame = file.read(columns=names).to_pandas(ignore_metadata=True)
     demand_rows(frame, path.name)
     return frame.reset_index(drop=True)
@@ -157,7 +157,7 @@ def _wanted(known: list[str], array: str | None, where: str) -> str:
 def _member(archive: Any, name: str, path: File) -> NDArray[Any]:
     """One array of the archive, after a look at how large it says it is."""
     entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.zip.infolist()}
-    _demand_size(entries[name].file_size, path.name)
+    _demand_size(entries[name].file_size, path)
     try:
         values = archive[name]
     except ValueError as error:
@@ -171,10 +171,11 @@ def _member(archive: Any, name: str, path: File) -> NDArray[Any]:
     return values
 
 
-def _demand_size(size: int, where: str) -> None:
-    if size > LARGEST_ARRAY:
+def _demand_size(size: int, path: File) -> None:
+    most = most_bytes(path, LARGEST_ARRAY)
+    if size > most:
         raise InputError(
-            where, f"it expands to more than {LARGEST_ARRAY >> 30} GiB", "give a smaller table"
+            path.name, f"it expands to more than {most >> 30} GiB", "give a smaller table"
         )
 
 
@@ -208,11 +209,17 @@ def _one_sentence(path: File, found: str, remedy: str) -> Iterator[None]:
     except InputError:
         raise
     except MemoryError:
-        found, remedy = "it does not fit into memory", "give a smaller table"
-    except (OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError):
-        pass  # replaced below: what the libraries say may quote the file
-    except (zipfile.BadZipFile, zlib.error, ArrowException):
-        pass
-    else:
-        return
-    raise InputError(path.name, found, remedy) from None
+        raise InputError(path.name, "it does not fit into memory", "give a smaller table") from None
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        TypeError,
+        LookupError,
+        ArithmeticError,
+        RuntimeError,
+        zipfile.BadZipFile,
+        zlib.error,
+        ArrowException,
+    ):  # what the libraries say may quote the file
+        raise InputError(path.name, found, remedy) from None

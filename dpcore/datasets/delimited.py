@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from dpcore.datasets.load import File, check_names, demand_rows
+from dpcore.datasets.files import File, check_names, demand_rows, most_bytes
 from dpcore.errors import InputError
-from dpcore.schema import MISSING_TOKENS
+from dpcore.schema import MISSING_TOKENS, MOST_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +88,8 @@ def _checked_header(path: File, delimiter: str) -> list[str]:
 
 def _check_header(names: list[str], delimiter: str, where: str) -> None:
     """Refuse a header that is none: another delimiter's, or numbers."""
+    if len(names) > MOST_COLUMNS:  # at once: nothing else is asked of a million names
+        check_names(names, where)
     if len(names) == 1:
         for other, word in DELIMITERS.items():
             if other != delimiter and other in names[0]:
@@ -119,7 +121,9 @@ def _text(path: File) -> Iterator[IO[str]]:
     with path.open("rb") as raw:
         packed = path.name.lower().endswith(".gz")
         unpacked: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-        counted = io.BufferedReader(_Watched(unpacked, path.name), buffer_size=1 << 18)
+        counted = io.BufferedReader(
+            _Watched(unpacked, path.name, most_bytes(path, LARGEST_TEXT)), buffer_size=1 << 18
+        )
         with io.TextIOWrapper(counted, encoding="utf-8-sig", newline="") as text:
             yield text
 
@@ -127,8 +131,8 @@ def _text(path: File) -> Iterator[IO[str]]:
 class _Watched(io.RawIOBase):
     """Bytes on their way in, stopped where they are not text or too many."""
 
-    def __init__(self, source: IO[bytes], name: str) -> None:
-        self._source, self._name, self._seen = source, name, 0
+    def __init__(self, source: IO[bytes], name: str, most: int) -> None:
+        self._source, self._name, self._most, self._seen = source, name, most, 0
 
     def readable(self) -> bool:
         return True
@@ -142,10 +146,10 @@ class _Watched(io.RawIOBase):
                 self._name, "it holds binary data, not text", "give the extension of its format"
             )
         self._seen += len(block)
-        if self._seen > LARGEST_TEXT:
+        if self._seen > self._most:
             raise InputError(
                 self._name,
-                f"it expands to more than {LARGEST_TEXT >> 30} GiB",
+                f"it expands to more than {self._most >> 30} GiB",
                 "give a smaller table or a .parquet file",
             )
         buffer[: len(block)] = block

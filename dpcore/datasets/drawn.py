@@ -1,4 +1,5 @@
-"""Bundled tables too wide to keep as files: drawn when they are asked for, the same every time.
+"""Bundled tables that need no file, or would need a large one: drawn when asked for, the same every
+time.
 
 The schema is there without drawing a row; a fixed seed gives the rows.
 """
@@ -10,9 +11,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.datasets.faces import WHITE, faces_like
 from dpcore.datasets.generators import stroke_like
+from dpcore.datasets.gradient_models import (
+    incomplete_regression,
+    symmetric_mixture,
+    two_regressions,
+)
+from dpcore.datasets.places import COLUMNS, check_ins
 from dpcore.schema import Column, Image, Schema
 
 if TYPE_CHECKING:
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
 
 FACES = 2_000
 FACE = Image(32, 32)
+CHECK_INS = 1_256_384  # as many as in Figure 4 of Park et al. 2017
 PATIENTS, COMPONENTS = 50_000, 100
 RADIUS = 5.0  # of the ball before it is scaled to 1; the farthest row lies at 4.6
 
@@ -30,6 +39,125 @@ class Drawn:
 
     schema: Schema
     rows: Callable[[], pd.DataFrame]
+
+
+CAMPS = (
+    Column("cities", lower=-10, upper=10, unit="points"),
+    Column("crowds", lower=-10, upper=10, unit="points"),
+)
+DOSES = (
+    Column("dose", lower=-4, upper=4, unit="standard deviations from the usual"),
+    Column("pressure", role="target", lower=-60, upper=60, unit="change in mmHg"),
+)
+ANSWERS = (
+    *(
+        Column(name, lower=-4, upper=4, unit="standard deviation", missing="role")
+        for name in ("pay", "hours", "team", "travel")
+    ),
+    Column("content", role="target", lower=-50, upper=50, unit="points about the average"),
+)
+MISSING = 1 / 3  # share of the answers
+PARTIES = ("Lake", "Hill", "Coast", "Woods", "Town")
+VOTES = (
+    Column("age", lower=18, upper=98, unit="years"),
+    Column("income", lower=0, upper=120, unit="1,000 a year"),
+    Column("party", role="label", type="category", categories=PARTIES),
+)
+VOTERS = (  # of each party: its share, then mean and deviation of age and of income, correlation
+    (0.30, (36, 34), (8, 9), 0.55),
+    (0.25, (54, 56), (11, 9), -0.5),
+    (0.20, (66, 34), (8, 9), 0.3),
+    (0.15, (40, 62), (8, 10), 0.6),
+    (0.10, (70, 68), (7, 8), -0.4),
+)
+STAYS = (
+    Column("pressure", lower=80, upper=220, unit="mmHg"),
+    Column("age", lower=18, upper=100, unit="years"),
+    Column("stay", lower=1, upper=30, unit="days"),
+    Column("earlier visits", lower=0, upper=10, unit="in two years"),
+    Column("ward", type="category", categories=("surgery", "heart", "lungs")),
+    Column("comes back", role="target", type="category", categories=("no", "yes")),
+)
+WARDS = {"surgery": (0.45, -0.3), "heart": (0.33, 0.5), "lungs": (0.22, 1.1)}  # share, log odds
+
+
+HOUSES, WINDOWS = 20_000, Image(4, 4)
+USED, MISTAKEN = 0.35, 0.05  # how often a room is used; windows that are otherwise
+
+
+def _camps() -> pd.DataFrame:
+    """People who like cities and crowds, and as many who dislike both."""
+    rows = symmetric_mixture(400, [4.5, 2.5], 2.0, np.random.default_rng(400))
+    return _inside(CAMPS, rows)
+
+
+def _doses() -> pd.DataFrame:
+    """A drug that raises the pressure of some by as much as it lowers that of others."""
+    rows, change = two_regressions(260, [10.0], 4.5, np.random.default_rng(401))
+    return _inside(DOSES, np.column_stack([rows, change]))
+
+
+def _answers() -> pd.DataFrame:
+    """A survey with gaps, and a score that depends on all answers."""
+    rng = np.random.default_rng(2_001)
+    rows, score = incomplete_regression(2_000, [6.0, -4.0, 3.0, -2.0], 5.0, MISSING, rng)
+    return _inside(ANSWERS, np.column_stack([rows, score]))
+
+
+def _votes() -> pd.DataFrame:
+    """Voters whose age and income say something about their party, and not everything."""
+    rng = np.random.default_rng(500)
+    share, middle, spread, together = map(np.array, zip(*VOTERS, strict=True))
+    party = rng.choice(len(PARTIES), 2_000, p=share)
+    rows = rng.standard_normal((2_000, 2))
+    own = together[party]
+    rows[:, 1] = own * rows[:, 0] + np.sqrt(1.0 - own**2) * rows[:, 1]
+    frame = _inside(VOTES[:2], (middle[party] + spread[party] * rows).round(1))
+    frame["party"] = np.array(PARTIES)[party]
+    return frame
+
+
+def _stays() -> pd.DataFrame:
+    """Patients of three wards; whether they come back depends on all columns."""
+    rng, count = np.random.default_rng(2_002), 2_000
+    age = np.clip(rng.normal(61.0, 15.0, count), 18.0, 100.0).round()
+    stay = (rng.gamma(2.2, 2.4, count) + 1.0).round()
+    earlier = rng.poisson(1.1 + 0.02 * np.maximum(age - 50.0, 0.0)).astype(float)
+    pressure = rng.normal(118.0 + 0.3 * (age - 40.0), 16.0).round()
+    shares, moves = map(np.array, zip(*WARDS.values(), strict=True))
+    ward = rng.choice(len(WARDS), count, p=shares)
+    frame = _inside(STAYS[:4], np.column_stack([pressure, age, stay, earlier]))
+    odds = moves[ward] - 2.2
+    for name, slope, usual in (
+        ("age", 0.035, 60.0),
+        ("stay", 0.16, 6.0),
+        ("earlier visits", 0.55, 1.5),
+        ("pressure", -0.012, 125.0),
+    ):
+        odds = odds + slope * (frame[name].to_numpy() - usual)
+    back = rng.random(count) < 1.0 / (1.0 + np.exp(-odds))
+    frame["ward"] = np.array(list(WARDS))[ward]
+    frame["comes back"] = np.where(back, "yes", "no")
+    return frame
+
+
+def _windows() -> pd.DataFrame:
+    """Windows of houses with four rooms of four windows each; a used room is lit."""
+    import pandas as pd
+
+    rng = np.random.default_rng(20_000)
+    used = rng.random((HOUSES, 2, 2)) < USED
+    lit = np.repeat(np.repeat(used, 2, axis=1), 2, axis=2).reshape(HOUSES, -1)
+    lit ^= rng.random(lit.shape) < MISTAKEN
+    return pd.DataFrame(lit.astype(int), columns=list(WINDOWS.names))
+
+
+def _inside(columns: tuple[Column, ...], rows: NDArray[np.float64]) -> pd.DataFrame:
+    """Rows to two decimals, drawn into their bounds."""
+    import pandas as pd
+
+    low, high = (np.array([getattr(c, end) for c in columns]) for end in ("lower", "upper"))
+    return pd.DataFrame(np.clip(rows.round(2), low, high), columns=[c.name for c in columns])
 
 
 def _faces() -> pd.DataFrame:
@@ -56,6 +184,14 @@ def _patients() -> pd.DataFrame:
     return frame
 
 
+def _places() -> pd.DataFrame:
+    """Simulated check-ins, to a thousandth of a degree, each of another person."""
+    import pandas as pd
+
+    points, _ = check_ins(CHECK_INS, np.random.default_rng(CHECK_INS))
+    return pd.DataFrame(points.round(3), columns=[column.name for column in COLUMNS])
+
+
 _BALL = Schema.ball_of([f"component_{i + 1}" for i in range(COMPONENTS)], None, 1, unit="patient")
 
 TABLES = {
@@ -68,6 +204,30 @@ TABLES = {
             id="faces-like",
         ),
         _faces,
+    ),
+    "two_clouds": Drawn(Schema(CAMPS, unit="person", title="Two clouds", id="two-clouds"), _camps),
+    "two_lines": Drawn(Schema(DOSES, unit="patient", title="Two lines", id="two-lines"), _doses),
+    "missing_answers": Drawn(
+        Schema(ANSWERS, unit="person", title="Missing answers", id="missing-answers"), _answers
+    ),
+    "five_parties": Drawn(
+        Schema(VOTES, unit="voter", title="Five parties", id="five-parties"), _votes
+    ),
+    "who_comes_back": Drawn(
+        Schema(STAYS, unit="patient", title="Who comes back?", id="who-comes-back"), _stays
+    ),
+    "lit_windows": Drawn(
+        Schema(
+            WINDOWS.columns(0, 1, unit="lit"),
+            unit="house",
+            image=WINDOWS,
+            title="Lit windows",
+            id="lit-windows",
+        ),
+        _windows,
+    ),
+    "million_places": Drawn(
+        Schema(COLUMNS, unit="person", title="A million places", id="million-places"), _places
     ),
     "stroke_like": Drawn(
         replace(

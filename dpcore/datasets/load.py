@@ -6,41 +6,33 @@ row number or a count of the data.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpcore.datasets.described import schema_with
+from dpcore.datasets.files import (
+    File,
+    InMemory,
+    check_names,
+    check_path,
+    demand_rows,
+    extension,
+    name_of,
+)
 from dpcore.errors import InputError
-from dpcore.schema import MOST_COLUMNS, Schema, check_frame
+from dpcore.schema import Schema, check_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpcore.datasets.files import Source
     from dpcore.wall.table import PrivateTable
 
-    Source = str | PathLike[str] | pd.DataFrame | np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class InMemory:
-    """A file that never lay on a disk, such as an upload: its name and its bytes."""
-
-    name: str
-    content: bytes
-
-    def open(self, mode: str = "rb") -> IO[bytes]:
-        """The bytes as an open file."""
-        return io.BytesIO(self.content)
-
-
-File = Path | InMemory
 EVERYONES = ("bundled:", "generated:")
-TABLE_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz")
 
 
 def load(
@@ -48,15 +40,22 @@ def load(
     *,
     schema: Schema | str | PathLike[str] | None = None,
     array: str | None = None,
+    out_of_core: bool | None = None,
+    engine: str | None = None,
 ) -> PrivateTable:
     """A private table from a file, a data frame, an array ``(n, d)`` or pictures ``(n, h, w)``.
 
+    source: the path, a name (below) or the rows themselves.
     schema: public bounds, or the path of a schema file. Without one, the ``.toml`` beside the file
     is read (``people.toml`` for ``people.csv`` and ``people.csv.gz``), and pictures of bytes lie in
     0 to 255; without that either, the table has no bounds yet and a fit will ask for them. array:
     which array of an ``.npz``.
     ``bundled:NAME`` is a table that comes with the package, ``generated:ROWSxCOLUMNSxGROUPSxSEED``
-    one that is simulated.
+    one that is simulated. out_of_core: read the rows in blocks at every step of a fit, never all at
+    once (by default a folder of tables, whose schema is ``people.toml`` beside ``people/``, and a
+    file of more than 1 GiB). engine: ``dask`` has the blocks summed by the workers of the current
+    ``distributed.Client``, which must see the files under the same path; a Dask array, data frame
+    or bag of records is summed there by itself.
 
     **Guarantee**: the rows are sealed; see :class:`dpcore.wall.table.PrivateTable`.
     **Raises** InputError on a file that cannot be read or that the schema does not describe.
@@ -64,12 +63,15 @@ def load(
     >>> load(np.array([[1.0, 2.0], [3.0, 4.0]]))
     PrivateTable(sealed)
     """
+    from dpcore.datasets.blocks import engine_named, is_for_blocks, parted
     from dpcore.wall.table import PrivateTable
 
     asked = source
     source, given = named(source)
     made = schema is None and given is not None
     public = given if made else _public_schema(source, schema, array)
+    if engine is not None or out_of_core or (out_of_core is None and is_for_blocks(source)):
+        return parted(source, public, array=array, engine=engine_named(engine, source))
     everyones = isinstance(asked, str) and asked.startswith(EVERYONES)
     if public is None:
         return PrivateTable.seal(read_frame(source, array=array), None)
@@ -116,7 +118,7 @@ def read_frame(
     else:
         frame = _from_memory(source)
     if numbers:
-        _demand_a_number(frame, _name_of(source))
+        _demand_a_number(frame, name_of(source))
     return frame
 
 
@@ -142,17 +144,6 @@ def named(source: Any) -> tuple[Any, Schema | None]:
     return source, None
 
 
-def schema_path(path: str | PathLike[str]) -> Path:
-    """Where the schema of a data file is looked for: the ``.toml`` beside it.
-
-    >>> schema_path("folder/people.csv.gz").name
-    'people.toml'
-    """
-    data = Path(path)
-    extension = _extension(data)
-    return data.with_name(data.name.removesuffix(data.name[-len(extension) :]) + ".toml")
-
-
 def _public_schema(
     source: Source, schema: Schema | str | PathLike[str] | None, array: str | None
 ) -> Schema | None:
@@ -162,48 +153,6 @@ def _public_schema(
     return schema_with(source, array) if schema is None else Schema.from_toml(schema)
 
 
-def schema_with(source: Source, array: str | None = None) -> Schema | None:
-    """The schema that came with the data, if any: a file beside it, or what its type says.
-
-    Pictures ``(n, height, width)`` of bytes, in memory or in an ``.npz``, need no schema file: a
-    byte lies in 0 to 255.
-    """
-    from dpcore.datasets.columnar import schema_in_archive, schema_of_pictures
-
-    if isinstance(source, np.ndarray):
-        return schema_of_pictures(source.shape, source.dtype)
-    beside = schema_beside(source)
-    if beside is not None or not isinstance(source, str | PathLike):
-        return beside
-    path = Path(source)
-    archive = _extension(path) == ".npz" and _is_file(path)
-    return schema_in_archive(path, array) if archive else None
-
-
-def schema_beside(source: Source) -> Schema | None:
-    """The schema of the ``.toml`` beside a data file, if there is one."""
-    if not isinstance(source, str | PathLike) or not _extension(Path(source)):
-        return None
-    beside = schema_path(source)
-    return Schema.from_toml(beside) if _is_file(beside) else None
-
-
-def check_path(source: str | PathLike[str]) -> None:
-    """Raise InputError unless the path is a file that ends as a table does."""
-    path = Path(fspath(source))
-    if _is_folder(path):
-        raise InputError(_name_of(path), "it is a folder", "give the file inside it")
-    extension = _extension(path)
-    if not extension:
-        raise InputError(
-            _name_of(path),
-            "the extension is not one of a table",
-            "give a file that ends in " + ", ".join(TABLE_FILES),
-        )
-    if not _is_file(path):
-        raise InputError(_name_of(path), "there is no such file", "check the path")
-
-
 def _from_file(
     path: File, array: str | None, categories: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
@@ -211,16 +160,16 @@ def _from_file(
     from dpcore.datasets.columnar import read_npz, read_parquet
     from dpcore.datasets.delimited import read_delimited
 
-    extension = _extension(path)
-    if array is not None and extension != ".npz":
+    ending = extension(path)
+    if array is not None and ending != ".npz":
         raise InputError(
             "array", "only an .npz file holds named arrays", "leave it out, or give an .npz file"
         )
-    if extension == ".npz":
+    if ending == ".npz":
         return read_npz(path, array)
-    if extension == ".parquet":
+    if ending == ".parquet":
         return read_parquet(path)
-    return read_delimited(path, "\t" if extension.startswith(".tsv") else ",", categories)
+    return read_delimited(path, "\t" if ending.startswith(".tsv") else ",", categories)
 
 
 def _from_memory(source: Any) -> pd.DataFrame:
@@ -244,30 +193,6 @@ def _from_memory(source: Any) -> pd.DataFrame:
     return frame
 
 
-def check_names(names: list[str], where: str) -> None:
-    """Refuse a header that is too wide, or in which a name is empty or comes twice."""
-    if len(names) > MOST_COLUMNS:
-        raise InputError(
-            where, f"it has more than {MOST_COLUMNS:,} columns", "keep the columns to be fitted"
-        )
-    if not all(names):
-        raise InputError(where, "its header has a column without a name", "name every column")
-    first: dict[str, int] = {}
-    for position, name in enumerate(names, start=1):
-        if name in first:  # told by position: without a header the first line would be data
-            found = f"columns {first[name]} and {position} have the same name"
-            raise InputError(where, found, "rename one of them")
-        first[name] = position
-
-
-def demand_rows(frame: pd.DataFrame, where: str) -> None:
-    """Refuse a table that is a header only."""
-    if frame.shape[1] == 0:
-        raise InputError(where, "it has no columns", "give a table with at least one number column")
-    if frame.shape[0] == 0:
-        raise InputError(where, "it has a header but no rows", "give a table with rows")
-
-
 def _demand_a_number(frame: pd.DataFrame, where: str) -> None:
     kinds = [dtype.kind for dtype in frame.dtypes]
     if not any(kind in "iufb" for kind in kinds):
@@ -276,30 +201,3 @@ def _demand_a_number(frame: pd.DataFrame, where: str) -> None:
             "no column holds only numbers",
             "give one that does, or a schema that names the categories of its columns",
         )
-
-
-def _extension(path: File) -> str:
-    """The known extension a path ends in, or nothing."""
-    name = path.name.lower()
-    return next((ending for ending in TABLE_FILES if name.endswith(ending)), "")
-
-
-def _name_of(source: Any) -> str:
-    """What messages call a source: a file by its last part."""
-    if isinstance(source, str | PathLike):
-        return Path(fspath(source)).name or "path"
-    return "array" if isinstance(source, np.ndarray) else "data frame"
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False

@@ -5,19 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from dpcore.datasets.make.files import Made, public_draws
-from dpcore.datasets.places import DEGREES, check_ins
-from dpcore.schema import Column, Schema
+from dpcore.datasets.places import COLUMNS, check_ins
+from dpcore.schema import Schema
 
 ROWS = 4_000
-EAST, NORTH = DEGREES
-SCHEMA = Schema(
-    (
-        Column("longitude", lower=EAST[0], upper=EAST[1], unit="degrees east"),
-        Column("latitude", lower=NORTH[0], upper=NORTH[1], unit="degrees north"),
-    ),
-    title="Places",
-    id="places",
-)
+SCHEMA = Schema(COLUMNS, title="Places", id="places")
 
 
 def make() -> tuple[Made, ...]:

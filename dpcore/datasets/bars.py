@@ -1,0 +1,43 @@
+"""The bars: simulated documents whose ten topics are the rows and columns of a small picture.
+
+Griffiths, Steyvers 2004, "Finding scientific topics", Figure 1. A word is a pixel; a topic puts the
+same probability on the five pixels of one bar, so a topic found is seen at a glance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.checks import whole
+
+Array = NDArray[np.float64]
+
+SIDE = 5
+DOCUMENTS, TOKENS = 5_000, 100
+SPARSE = 0.1  # concentration of a document's mix
+WORDS = tuple(f"row{row}column{column}" for row in range(SIDE) for column in range(SIDE))
+
+
+def bars() -> Array:
+    """The true topics ``(10, 25)``: five rows, then five columns.
+
+    >>> bars()[0, :6].tolist()
+    [0.2, 0.2, 0.2, 0.2, 0.2, 0.0]
+    """
+    pictures = np.zeros((2 * SIDE, SIDE, SIDE))
+    for at in range(SIDE):
+        pictures[at, at] = pictures[SIDE + at, :, at] = 1.0 / SIDE
+    return pictures.reshape(2 * SIDE, -1)
+
+
+def bar_documents(
+    count: int = DOCUMENTS, tokens: int = TOKENS, *, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Counts of the words ``(count, 25)`` of simulated documents, each of a few bars.
+
+    >>> bar_documents(2, 30, rng=np.random.default_rng(0)).sum(axis=1)
+    array([30, 30])
+    """
+    mixes = rng.dirichlet(np.full(2 * SIDE, SPARSE), size=whole("documents", count))
+    return np.asarray(rng.multinomial(whole("tokens", tokens), mixes @ bars()))

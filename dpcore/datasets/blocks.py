@@ -1,0 +1,326 @@
+"""Tables beyond memory: files, or a folder of them, read again and again in blocks of rows.
+
+A Parquet file is read by runs of its row groups, an archive by rows of its array, a text file from
+its first line to its last. No block holds more than a few million numbers, and no copy of a row is
+kept. Every flaw is told as it is for a table in memory.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from dpcore.checks import one_of
+from dpcore.datasets.collections import collection_parts, is_collection
+from dpcore.datasets.columnar import PANDAS_INDEX, _wanted, frame_of_array
+from dpcore.datasets.columnar import _one_sentence as _binary
+from dpcore.datasets.delimited import _checked_header, _missing, _text
+from dpcore.datasets.delimited import _one_sentence as _written
+from dpcore.datasets.described import schema_with
+from dpcore.datasets.files import TABLE_FILES, check_names, check_path
+from dpcore.errors import InputError
+from dpcore.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpcore.wall.partitions import Engine, OnShare, PartedTable, Partition
+
+BLOCK_NUMBERS = 1 << 20  # numbers of a block: 8 MiB, several of which exist at once
+PART_NUMBERS = 1 << 24  # numbers of the row groups that make a part: 128 MiB
+LARGEST_IN_MEMORY = 1 << 30  # bytes of a file, from which on it is read in blocks by itself
+
+Stamp: TypeAlias = tuple[int, int]  # size in bytes and time of the last change
+
+
+@dataclass(frozen=True)
+class _FilePart:
+    """Rows of one file. stamp: of the file as it was when the table was loaded."""
+
+    path: Path
+    stamp: Stamp
+
+    @property
+    def identity(self) -> str:
+        """The file, whatever it is called here."""
+        return str(self.path.resolve())
+
+    def _demand_unchanged(self) -> None:
+        if not self.path.is_file() or _stamp(self.path) != self.stamp:
+            raise InputError(self.path.name, "it changed while it was read", "load it again")
+
+
+@dataclass(frozen=True)
+class ParquetPart(_FilePart):
+    """Some row groups of a Parquet file."""
+
+    groups: tuple[int, ...]
+
+    @property
+    def identity(self) -> str:
+        return f"{super().identity}#{self.groups}"
+
+    def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
+        """The columns that the schema names, in frames of a few rows groups or a part of one."""
+        import pyarrow.parquet as parquet
+
+        self._demand_unchanged()
+        names = [column.name for column in schema.columns]
+        with (
+            _binary(self.path, "it cannot be read as Parquet", "write the file again"),
+            parquet.ParquetFile(self.path, buffer_size=1 << 20, pre_buffer=False) as file,
+        ):
+            for batch in file.iter_batches(
+                _rows_of_block(len(names)), row_groups=list(self.groups), columns=names
+            ):
+                yield batch.to_pandas()
+
+
+@dataclass(frozen=True)
+class ArchivePart(_FilePart):
+    """The rows of one array of an ``.npz``. names: its columns, where they are stored beside it."""
+
+    array: str
+    names: tuple[str, ...] | None
+
+    def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
+        """All columns of the array, in frames of some rows."""
+        self._demand_unchanged()
+        with (
+            _binary(self.path, "the .npz file is damaged", "save the arrays again"),
+            zipfile.ZipFile(self.path) as archive,
+            archive.open(f"{self.array}.npy") as raw,
+        ):
+            shape, kind = _header(raw, self.array)
+            each = int(np.prod(shape[1:]))
+            step, left = _rows_of_block(each), shape[0]
+            while left > 0:
+                count = min(step, left)
+                numbers = np.frombuffer(raw.read(count * each * kind.itemsize), dtype=kind)
+                frame = frame_of_array(numbers.reshape(count, *shape[1:]), self.array)
+                if self.names is not None:
+                    frame.columns = list(self.names)
+                left -= count
+                yield frame
+
+
+@dataclass(frozen=True)
+class TextPart(_FilePart):
+    """The rows of one CSV or TSV file. names: its columns."""
+
+    delimiter: str
+    names: tuple[str, ...]
+
+    def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
+        """The columns that the schema names, in frames of some rows."""
+        import pandas as pd
+
+        self._demand_unchanged()
+        listed = {column.name: column.categories for column in schema.columns if column.categories}
+        wanted = [column.name for column in schema.columns if column.name in self.names]
+        with (
+            _written(self.path),
+            _text(self.path) as file,
+            pd.read_csv(
+                file,
+                sep=self.delimiter,
+                header=0,
+                names=list(self.names),
+                usecols=wanted,
+                index_col=False,
+                dtype={name: str for name in wanted if name in listed},
+                na_values=_missing(wanted, listed),
+                keep_default_na=False,
+                skipinitialspace=True,
+                low_memory=False,
+                chunksize=_rows_of_block(len(wanted)),
+            ) as reader,
+        ):
+            yield from reader
+
+
+def parted(
+    source: Any,
+    schema: Schema | None,
+    *,
+    array: str | None = None,
+    engine: Engine | None = None,
+    on_share: OnShare | None = None,
+) -> PartedTable:
+    """A private table of a file, a folder of files or a Dask collection, read in blocks.
+
+    schema: public bounds, or ``None`` for those beside the file or folder. engine: what sums the
+    parts; ``None``: this machine, one part after another. on_share: told the share of rows done,
+    anew for each pass over them.
+
+    **Guarantee**: as :func:`dpcore.load`; the parts of the table are read once a pass, each.
+    **Raises** InputError on a file that cannot be read or that is there twice.
+    """
+    from dpcore.wall.partitions import PartedTable
+
+    if is_collection(source):
+        return PartedTable.seal_parts(
+            collection_parts(source), schema, engine=engine, on_share=on_share
+        )
+    if not isinstance(source, str | PathLike):
+        raise InputError(
+            "source", "its rows are in memory already", "give a file, a folder or a Dask collection"
+        )
+    files = files_of(source)
+    parts = [part for file in files for part in parts_of(file, array)]
+    if schema is None:
+        schema = schema_of_files(source, array)
+    return PartedTable.seal_parts(parts, schema, engine=engine, on_share=on_share)
+
+
+def engine_named(name: str | None, source: Any = None) -> Engine | None:
+    """What sums the parts: ``None`` (this machine; of a Dask collection its workers) or ``dask``.
+
+    Raises InputError on another word, or where no cluster is connected.
+    """
+    if name is None and not is_collection(source):
+        return None
+    one_of("engine", name or "dask", ("dask",))
+    from dpcore.wall.cluster import OnWorkers
+
+    return OnWorkers()
+
+
+def schema_of_files(source: str | PathLike[str], array: str | None = None) -> Schema | None:
+    """The schema that came with a file or a folder, ``people.toml`` beside ``people/``."""
+    path = Path(fspath(source))
+    if not path.is_dir():
+        return schema_with(path, array)
+    beside = path.with_name(path.name + ".toml")
+    return Schema.from_toml(beside) if beside.is_file() else None
+
+
+def is_for_blocks(source: Any) -> bool:
+    """Whether a source is read in blocks without being asked to: a folder that holds tables, or a
+    file of more than 1 GiB, or a Dask collection."""
+    if is_collection(source):
+        return True
+    if not isinstance(source, str | PathLike):
+        return False
+    try:
+        path = Path(fspath(source))
+        if path.is_dir():
+            return any(_is_table(file) for file in path.iterdir())
+        return path.is_file() and _is_table(path) and path.stat().st_size > LARGEST_IN_MEMORY
+    except (OSError, ValueError):
+        return False
+
+
+def files_of(source: str | PathLike[str]) -> list[Path]:
+    """The table files behind a path, in the order of their names."""
+    path = Path(fspath(source))
+    if not path.is_dir():
+        check_path(path)
+        return [path]
+    files = sorted(file for file in path.iterdir() if _is_table(file))
+    if not files:
+        raise InputError(
+            path.name,
+            "the folder holds no table",
+            "give one with files that end in " + ", ".join(TABLE_FILES),
+        )
+    return files
+
+
+def parts_of(path: Path, array: str | None = None) -> list[Partition]:
+    """The parts of one file, whose form is checked; cells are not."""
+    ending = next(ending for ending in TABLE_FILES if path.name.lower().endswith(ending))
+    if array is not None and ending != ".npz":
+        raise InputError(
+            "array", "only an .npz file holds named arrays", "leave it out, or give an .npz file"
+        )
+    if ending == ".parquet":
+        return _parquet_parts(path)
+    if ending == ".npz":
+        return [_archive_part(path, array)]
+    delimiter = "\t" if ending.startswith(".tsv") else ","
+    with _written(path):
+        names = _checked_header(path, delimiter)
+    return [TextPart(path, _stamp(path), delimiter, tuple(names))]
+
+
+def _parquet_parts(path: Path) -> list[Partition]:
+    import pyarrow.parquet as parquet
+
+    with (
+        _binary(path, "it cannot be read as Parquet", "write the file again"),
+        parquet.ParquetFile(path) as file,
+    ):
+        names = [name for name in file.schema_arrow.names if not name.startswith(PANDAS_INDEX)]
+        check_names(names, path.name)
+        counts = [
+            file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)
+        ]
+    most, stamp = max(1, PART_NUMBERS // max(1, len(names))), _stamp(path)
+    runs: list[list[int]] = []
+    size = 0
+    for group, count in enumerate(counts):
+        if not runs or size + count > most:
+            runs.append([])
+            size = 0
+        runs[-1].append(group)
+        size += count
+    return [ParquetPart(path, stamp, tuple(run)) for run in runs]
+
+
+def _archive_part(path: Path, array: str | None) -> Partition:
+    with (
+        _binary(path, "the .npz file is damaged", "save the arrays again"),
+        zipfile.ZipFile(path) as archive,
+    ):
+        known = [name.removesuffix(".npy") for name in archive.namelist()]
+        wanted = _wanted(known, array, path.name)
+        with archive.open(f"{wanted}.npy") as raw:
+            shape, _ = _header(raw, wanted)
+        names = None
+        if array is None and "feature_names" in known:
+            with archive.open("feature_names.npy") as raw:
+                found = np.lib.format.read_array(raw, allow_pickle=False)
+            names = tuple(map(str, found.tolist()))
+            if len(shape) != 2 or len(names) != shape[1]:
+                raise InputError(
+                    "feature_names",
+                    "it is not one name per column of X",
+                    "save one text per column",
+                )
+            check_names(list(names), "feature_names")
+    return ArchivePart(path, _stamp(path), wanted, names)
+
+
+def _header(raw: IO[bytes], array: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of an array whose numbers come next."""
+    formats = np.lib.format
+    wide = formats.read_magic(raw) > (1, 0)  # the header's length takes four bytes
+    read = formats.read_array_header_2_0 if wide else formats.read_array_header_1_0
+    shape, by_columns, kind = read(raw)
+    if kind.kind not in "fiub" or len(shape) not in (2, 3):
+        raise InputError(array, "it is not rows and columns of numbers", "give such an array")
+    if by_columns and len(shape) > 1 and min(shape) > 1:
+        raise InputError(
+            array, "its numbers lie column by column", "save numpy.ascontiguousarray of it"
+        )
+    return shape, kind
+
+
+def _rows_of_block(columns: int) -> int:
+    return max(1024, BLOCK_NUMBERS // max(1, columns))
+
+
+def _stamp(path: Path) -> Stamp:
+    state = path.stat()
+    return state.st_size, state.st_mtime_ns
+
+
+def _is_table(path: Path) -> bool:
+    return path.name.lower().endswith(TABLE_FILES) and not path.name.startswith((".", "_"))

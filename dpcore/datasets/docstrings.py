@@ -1,0 +1,86 @@
+"""Real texts that need no download: what scipy's and scikit-learn's authors wrote of their code.
+
+A document is one docstring of an installed library, without its examples. The vocabulary is that of
+other texts, numpy's and pandas': words that are public whoever wrote a docstring of the first two.
+Which versions are installed decides what they say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from dpcore.errors import InputError
+
+TEXTS = ("scipy", "sklearn")
+DICTIONARY = ("numpy", "pandas")
+LEAST_WORDS = 20  # of a docstring worth reading
+LEAST_TEXTS, MOST_SHARE = 5, 0.1  # of the dictionary's texts, for a word to be counted
+VOCABULARY = 2_000
+
+_QUOTED = re.compile(r'"""(.*?)"""', re.DOTALL)
+_EXAMPLE = re.compile(r"^\s*(>>>|\.\.\.|\.\. ).*$", re.MULTILINE)
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def words_of(text: str) -> list[str]:
+    """Runs of at least three letters, in lower case.
+
+    >>> words_of("The 3 Eigenvalues of A_ij.")
+    ['the', 'eigenvalues']
+    """
+    return _WORD.findall(text.lower())
+
+
+def letters_of(text: str) -> list[str]:
+    """All runs of letters, in lower case: what a vocabulary that was given may name.
+
+    >>> letters_of("The 3 Eigenvalues of A_ij.")
+    ['the', 'eigenvalues', 'of', 'a', 'ij']
+    """
+    return _LETTERS.findall(text.lower())
+
+
+@cache
+def docstrings() -> tuple[str, ...]:
+    """The documents, in the order of their files."""
+    return tuple(text for library in TEXTS for text in _texts(library))
+
+
+@cache
+def dictionary() -> tuple[str, ...]:
+    """The vocabulary: words of the dictionary's texts, those in most texts first."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    texts = [set(words_of(text)) for library in DICTIONARY for text in _texts(library)]
+    seen = Counter(word for text in texts for word in text)
+    most = MOST_SHARE * len(texts)
+    kept = [
+        word
+        for word, count in seen.items()
+        if LEAST_TEXTS <= count <= most and word not in ENGLISH_STOP_WORDS
+    ]
+    return tuple(sorted(kept, key=lambda word: (-seen[word], word))[:VOCABULARY])
+
+
+def _texts(library: str) -> Iterator[str]:
+    for path in sorted(_home(library).rglob("*.py")):
+        if {"tests", "_vendor", "externals", "_lib"} & set(path.parts):
+            continue
+        source = path.read_text(encoding="utf-8", errors="replace")
+        for found in _QUOTED.findall(source):
+            text = _EXAMPLE.sub("", found)
+            if len(words_of(text)) >= LEAST_WORDS:
+                yield text
+
+
+def _home(library: str) -> Path:
+    spec = find_spec(library)
+    if spec is None or spec.origin is None:
+        raise InputError("data", f"the package {library} is not installed", "install it")
+    return Path(spec.origin).parent

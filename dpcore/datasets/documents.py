@@ -1,0 +1,257 @@
+"""Documents from a table with a column of texts, a folder of text files, or bags of words.
+
+A document is counted in a public vocabulary: one given, or one beside the file
+(``people.vocab.txt`` for ``people.csv`` or ``people.npz``, one word a line). One read off the
+documents themselves makes every fit a rehearsal.
+
+==========================  ==========================================================
+``.csv``, ``.tsv`` (.gz)    a column of texts
+folder                      its ``.txt`` files, by name, one document each
+``.npz``                    ``indptr``, ``indices``, ``counts``, ``shape`` (documents, words)
+``bundled:bars``            the simulated bars
+``bundled:docstrings``      docstrings of installed scientific libraries
+``bundled:few_bars``        a thousand of the bars
+``bundled:help_texts``      the docstrings in 300 words
+==========================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.datasets.corpora import find_corpus, is_corpus
+from dpcore.datasets.docstrings import letters_of, words_of
+from dpcore.errors import InputError
+
+if TYPE_CHECKING:
+    from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+
+TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+LARGEST = 1 << 26  # characters of one text file
+INFERRED = 10_000  # words at most
+LEAST_TEXTS, MOST_SHARE = 5, 0.3  # of the documents, for a word to be inferred
+
+
+def load_documents(
+    source: str | PathLike[str],
+    *,
+    vocabulary: Vocabulary | Sequence[str] | str | PathLike[str] | None = None,
+    text: str | None = None,
+    words: int | None = None,
+    infer_vocabulary: bool = False,
+    unit: str | None = None,
+    documents_per_unit: int | None = None,
+) -> PrivateCorpus:
+    """A private corpus from texts or bags of words.
+
+    source: a folder of texts, a table with a column of texts, an archive of counts, or
+    ``bundled:NAME``.
+    vocabulary: public words, or the path of a file with one a line. text: the column of texts,
+    where there are several. words: only the first so many words. infer_vocabulary: read the words
+    off the documents, which makes a rehearsal. unit: whose documents are protected (default:
+    author); documents_per_unit: the most that one of them has.
+
+    **Guarantee**: the documents are sealed; see :class:`dpcore.wall.corpus.PrivateCorpus`.
+    **Raises** InputError; the message holds nothing of the documents.
+
+    >>> load_documents("bundled:bars")
+    PrivateCorpus(sealed)
+    """
+    if isinstance(source, str) and source.startswith("bundled:"):
+        corpus = find_corpus(source.removeprefix("bundled:")).make()
+    else:
+        path = Path(source)
+        public = _public(path, vocabulary, text, infer_vocabulary)
+        corpus = _sealed(path, public, text)
+    facts: dict[str, Any] = {}
+    if unit is not None:
+        facts["unit"] = unit
+    if documents_per_unit is not None:
+        facts["rows_per_person"] = documents_per_unit
+    if facts:
+        corpus.schema = replace(corpus.schema, **facts)
+    return corpus if words is None else corpus.with_first_words(words)
+
+
+def is_documents(source: Any) -> bool:
+    """Whether a source holds documents whatever is asked of it: a folder, or bags of words."""
+    if not isinstance(source, str | PathLike):
+        return False
+    if str(source).startswith("bundled:"):
+        return is_corpus(str(source).removeprefix("bundled:"))
+    path = Path(source)
+    if path.suffix == ".npz" and path.is_file():
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                return {"indptr", "indices", "counts"} <= set(archive.files)
+        except (OSError, ValueError, EOFError, BadZipFile):
+            return False
+    return path.is_dir()
+
+
+def vocabulary_path(path: Path) -> Path:
+    """Where the vocabulary of a file is looked for.
+
+    >>> vocabulary_path(Path("folder/reviews.csv.gz")).name
+    'reviews.vocab.txt'
+    """
+    ending = next((one for one in (*TABLES, ".npz") if path.name.lower().endswith(one)), "")
+    return path.with_name(path.name[: len(path.name) - len(ending)] + ".vocab.txt")
+
+
+def read_vocabulary(path: str | PathLike[str]) -> tuple[str, ...]:
+    """The words of a file, one a line."""
+    return tuple(word for word in map(str.strip, _read(Path(path)).splitlines()) if word)
+
+
+def _public(path: Path, given: Any, text: str | None, infer: bool) -> Vocabulary:
+    """The vocabulary that was given, or lies beside the file, or is read off the documents."""
+    from dpcore.wall.corpus import Vocabulary
+
+    if isinstance(given, Vocabulary):
+        return given
+    if given is not None:
+        listed = isinstance(given, str | PathLike)
+        return Vocabulary(read_vocabulary(given) if listed else tuple(given))
+    if vocabulary_path(path).is_file():
+        return Vocabulary(read_vocabulary(vocabulary_path(path)))
+    if path.suffix == ".npz":
+        raise InputError(
+            "vocabulary",
+            "bags of words hold numbers of words, not the words",
+            f"give a file with one word a line, for example {vocabulary_path(path).name} beside it",
+        )
+    if infer:
+        return Vocabulary(_inferred(_texts(path, text)), rehearsal=True)
+    raise InputError(
+        "vocabulary",
+        "no public words were given",
+        f"give a file with one word a line, for example {vocabulary_path(path).name} beside it, or "
+        "let a rehearsal read them off the documents (infer_vocabulary)",
+    )
+
+
+def _sealed(path: Path, vocabulary: Vocabulary, text: str | None) -> PrivateCorpus:
+    from dpcore.wall.corpus import PrivateCorpus
+
+    if path.suffix == ".npz":
+        return PrivateCorpus.seal(*_bags(path, vocabulary.size), vocabulary)
+    never = next((word for word in vocabulary.words if letters_of(word) != [word]), None)
+    if never is not None:
+        raise InputError(
+            "vocabulary",
+            f"{never!r} is never found: texts are read as runs of letters in lower case",
+            "write it so, or leave it out",
+        )
+    return PrivateCorpus.seal(*counted(_texts(path, text), vocabulary.words), vocabulary)
+
+
+def counted(
+    texts: Sequence[str], vocabulary: Sequence[str]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """Texts as bags of words: starts, words, counts.
+
+    >>> [part.tolist() for part in counted(["one two one", "three"], ["one", "two"])]
+    [[0, 2, 2], [0, 1], [2.0, 1.0]]
+    """
+    place = {word: at for at, word in enumerate(vocabulary)}
+    starts, words, counts = [0], list[int](), list[int]()
+    for text in texts:
+        found = Counter(place[word] for word in letters_of(text) if word in place)
+        words.extend(found)
+        counts.extend(found.values())
+        starts.append(len(words))
+    return (
+        np.array(starts, dtype=np.intp),
+        np.array(words, dtype=np.intp),
+        np.array(counts, dtype=np.float64),
+    )
+
+
+def _inferred(texts: Sequence[str]) -> tuple[str, ...]:
+    """Words in at least :data:`LEAST_TEXTS` documents and not in too many, the most frequent
+    first."""
+    seen = Counter(word for text in texts for word in set(words_of(text)))
+    most = max(LEAST_TEXTS, MOST_SHARE * len(texts))
+    kept = [word for word, count in seen.items() if LEAST_TEXTS <= count <= most]
+    if not kept:
+        raise InputError(
+            "vocabulary",
+            f"no word is in {LEAST_TEXTS} documents or more and in at most {MOST_SHARE:.0%} of "
+            "them, which is what is read off",
+            "give a list",
+        )
+    return tuple(sorted(kept, key=lambda word: (-seen[word], word))[:INFERRED])
+
+
+def _texts(path: Path, column: str | None) -> list[str]:
+    if path.is_dir():
+        files = sorted(path.glob("*.txt"))
+        if not files:
+            raise InputError(path.name, "the folder has no .txt file", "give one file a document")
+        return [_read(file) for file in files]
+    if not path.name.lower().endswith(TABLES):
+        raise InputError(
+            path.name,
+            "it is no source of documents",
+            "give a CSV with a column of texts, a folder of .txt files, or a bag-of-words .npz",
+        )
+    from dpcore.datasets.load import read_frame
+
+    frame = read_frame(path, numbers=False)
+    named = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
+    if column is None and len(named) != 1:
+        raise InputError("text", "there is not one column of texts", "name it")
+    if column is not None and column not in frame.columns:
+        raise InputError("text", f"there is no column {column!r}", "name one of the table")
+    cells = frame[column or named[0]]
+    return ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
+
+
+def _bags(path: Path, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """starts, words, counts of an archive."""
+    problem = InputError(
+        path.name,
+        "it holds no bags of words",
+        "save indptr, indices, counts and shape (documents, words)",
+    )
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            starts, words, counts, shape = (
+                np.asarray(archive[name]) for name in ("indptr", "indices", "counts", "shape")
+            )
+    except FileNotFoundError:
+        raise InputError(path.name, "there is no such file", "check the path") from None
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile):
+        raise problem from None
+    if any(part.ndim != 1 or part.dtype.kind not in "iuf" for part in (starts, words, counts)):
+        raise problem
+    if any(part.dtype.kind not in "iu" for part in (starts, words, shape)):
+        raise InputError(
+            path.name, "indptr, indices or shape is not of whole numbers", "save it again"
+        )
+    if shape.shape != (2,) or len(starts) != int(shape[0]) + 1 or int(shape[1]) < size:
+        raise InputError(
+            path.name, "its shape is not that of its documents and words", "save it again"
+        )
+    return starts.astype(np.intp), words.astype(np.intp), counts.astype(float)
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise InputError(path.name, "the file is too large for one text", "cut it into parts")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeError:
+        raise InputError(path.name, "it is not UTF-8 text", "save it as UTF-8") from None
+    except OSError:
+        raise InputError(path.name, "it cannot be opened", "check the path") from None

@@ -1,0 +1,114 @@
+"""A file of a table, before it is read: its name, how far it may expand, and what headers may be.
+
+A message names the file or the column, what was found and the remedy, and never holds a cell.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcore.errors import InputError
+from dpcore.schema import MOST_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLE_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz")
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """A file that never lay on a disk, such as an upload: its name and its bytes.
+
+    largest: how many bytes it may expand to.
+    """
+
+    name: str
+    content: bytes
+    largest: int = 1 << 30
+
+    def open(self, mode: str = "rb") -> IO[bytes]:
+        """The bytes as an open file."""
+        return io.BytesIO(self.content)
+
+
+File = Path | InMemory
+if TYPE_CHECKING:
+    Source = str | PathLike[str] | InMemory | pd.DataFrame | np.ndarray[Any, Any]
+
+
+def most_bytes(path: File, most: int) -> int:
+    """How many bytes a file may expand to: ``most``, and of an upload less."""
+    return min(most, path.largest) if isinstance(path, InMemory) else most
+
+
+def check_path(source: str | PathLike[str]) -> None:
+    """Raise InputError unless the path is a file that ends as a table does."""
+    path = Path(fspath(source))
+    if is_folder(path):
+        raise InputError(name_of(path), "it is a folder", "give the file inside it")
+    if not extension(path):
+        raise InputError(
+            name_of(path),
+            "the extension is not one of a table",
+            "give a file that ends in " + ", ".join(TABLE_FILES),
+        )
+    if not is_file(path):
+        raise InputError(name_of(path), "there is no such file", "check the path")
+
+
+def check_names(names: list[str], where: str) -> None:
+    """Refuse a header that is too wide, or in which a name is empty or comes twice."""
+    if len(names) > MOST_COLUMNS:
+        raise InputError(
+            where, f"it has more than {MOST_COLUMNS:,} columns", "keep the columns to be fitted"
+        )
+    if not all(names):
+        raise InputError(where, "its header has a column without a name", "name every column")
+    first: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if name in first:  # told by position: without a header the first line would be data
+            found = f"columns {first[name]} and {position} have the same name"
+            raise InputError(where, found, "rename one of them")
+        first[name] = position
+
+
+def demand_rows(frame: pd.DataFrame, where: str) -> None:
+    """Refuse a table that is a header only."""
+    if frame.shape[1] == 0:
+        raise InputError(where, "it has no columns", "give a table with at least one number column")
+    if frame.shape[0] == 0:
+        raise InputError(where, "it has a header but no rows", "give a table with rows")
+
+
+def extension(path: File) -> str:
+    """The known extension a path ends in, or nothing."""
+    name = path.name.lower()
+    return next((ending for ending in TABLE_FILES if name.endswith(ending)), "")
+
+
+def name_of(source: Any) -> str:
+    """What messages call a source: a file by its last part."""
+    if isinstance(source, str | PathLike):
+        return Path(fspath(source)).name or "path"
+    return "array" if isinstance(source, np.ndarray) else "data frame"
+
+
+def is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,171 @@
+"""Documents come from tables, folders and bags of words, counted in words that are public."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.datasets.bars import WORDS, bar_documents, bars
+from dpcore.datasets.docstrings import dictionary, docstrings
+from dpcore.datasets.documents import is_documents, load_documents, vocabulary_path
+from dpcore.errors import InputError
+from dpcore.wall.bags import Bags
+from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.custodian_documents import custodian_documents
+
+TEXTS = ("Apples and pears, APPLES!", "", "pears", "plums: none of the list")
+COUNTS = [[2, 1], [0, 0], [0, 1], [0, 0]]
+
+
+def table_of(corpus: PrivateCorpus) -> list[list[float]]:
+    _, bags = custodian_documents(corpus)
+    table = np.zeros((bags.count, bags.size))
+    table[bags.owner, bags.words] = bags.counts
+    return table.astype(int).tolist()
+
+
+def write_words(path: Path) -> None:
+    path.write_text("apples\npears\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["notes.csv", "notes.tsv", "notes.csv.gz"])
+def test_a_table_with_a_column_of_texts(tmp_path: Path, name: str) -> None:
+    frame = pd.DataFrame({"number": range(4), "text": TEXTS})
+    frame.to_csv(tmp_path / name, index=False, sep="\t" if "tsv" in name else ",")
+    write_words(tmp_path / "notes.vocab.txt")
+    assert table_of(load_documents(tmp_path / name)) == COUNTS
+    given = load_documents(tmp_path / name, vocabulary=["pears"], text="text")
+    assert table_of(given) == [[row[1]] for row in COUNTS]
+
+
+def test_a_folder_of_text_files(tmp_path: Path) -> None:
+    for number, text in enumerate(TEXTS):
+        (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
+    write_words(tmp_path.parent / f"{tmp_path.name}.vocab.txt")
+    assert table_of(load_documents(tmp_path)) == COUNTS
+    assert is_documents(tmp_path)
+
+
+def test_bags_of_words_in_an_archive(tmp_path: Path) -> None:
+    path = tmp_path / "bags.npz"
+    np.savez(path, indptr=[0, 2, 2, 3, 3], indices=[0, 1, 1], counts=[2, 1, 1], shape=[4, 2])
+    write_words(vocabulary_path(path))
+    assert table_of(load_documents(path)) == COUNTS
+    assert table_of(load_documents(path, words=1)) == [[row[0]] for row in COUNTS]
+    assert is_documents(path)
+
+
+def test_words_are_public_or_the_fit_is_a_rehearsal(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    pd.DataFrame({"text": ["red apples", "green pears", "no", "it"] * 8}).to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"notes\.vocab\.txt"):
+        load_documents(path)
+    corpus = load_documents(path, infer_vocabulary=True)
+    assert corpus.schema.rehearsal
+    assert corpus.schema.words == ("apples", "green", "pears", "red")
+
+
+def test_whose_documents_they_are_is_public(tmp_path: Path) -> None:
+    corpus = load_documents("bundled:bars", unit="patient", documents_per_unit=3)
+    assert (corpus.schema.unit, corpus.schema.rows_per_person) == ("patient", 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "field"),
+    [
+        ("a.npz", b"no archive", "a.npz"),
+        ("a.docx", b"text", "a.docx"),
+        ("a.csv", b"one,two\nx,y\nz,w\n", "text"),
+        ("missing.npz", None, "missing.npz"),
+    ],
+)
+def test_what_is_no_corpus_is_refused_in_a_sentence(
+    tmp_path: Path, name: str, content: bytes | None, field: str
+) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError) as refusal:
+        load_documents(path, vocabulary=["apples"])
+    assert refusal.value.field == field
+
+
+def test_bags_of_other_shapes_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bags.npz"
+    np.savez(path, indptr=[0, 2], indices=[0, 1], counts=[2, 1], shape=[4, 2])
+    with pytest.raises(InputError, match="shape"):
+        load_documents(path, vocabulary=["apples"])
+    np.savez(path, indptr=[0, 3], indices=[0, 1], counts=[2, 1], shape=[1, 2])
+    with pytest.raises(InputError, match="fit together"):
+        load_documents(path, vocabulary=["apples"])
+
+
+@pytest.mark.parametrize("part", ["indptr", "indices", "shape"])
+def test_bags_of_no_whole_numbers_are_refused(tmp_path: Path, part: str) -> None:
+    """A number that is none must end in a sentence, not in a cast."""
+    path = tmp_path / "bags.npz"
+    whole = {"indptr": [0, 2], "indices": [0, 1], "counts": [2, 1], "shape": [1, 2]}
+    np.savez(path, **{**whole, part: np.array([0.0, np.nan])})
+    with pytest.raises(InputError, match="whole numbers"):
+        load_documents(path, vocabulary=["apples", "pears"])
+
+
+def test_bags_have_no_words_to_read_off(tmp_path: Path) -> None:
+    """Nobody who asked for that is told to ask for it."""
+    path = tmp_path / "bags.npz"
+    np.savez(path, indptr=[0, 2], indices=[0, 1], counts=[2, 1], shape=[1, 2])
+    for infer in (False, True):
+        with pytest.raises(InputError, match=r"bags\.vocab\.txt") as refusal:
+            load_documents(path, infer_vocabulary=infer)
+        assert "infer_vocabulary" not in str(refusal.value)
+
+
+def test_words_that_are_in_most_documents_are_not_read_off_and_it_says_so(tmp_path: Path) -> None:
+    """The refusal names the rule; the words are in every document, not in too few."""
+    path = tmp_path / "notes.csv"
+    pd.DataFrame({"text": ["red apples", "apples, red"] * 20}).to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"5 documents or more and in at most 30%"):
+        load_documents(path, infer_vocabulary=True)
+
+
+@pytest.mark.parametrize("word", ["Apples", "new york", "c++", "covid19", "don't"])
+def test_a_word_that_no_text_can_hold_is_refused(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "notes.csv"
+    pd.DataFrame({"text": ["Apples in New York", "covid19"]}).to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"is never found.*lower case"):
+        load_documents(path, vocabulary=["apples", word])
+
+
+def test_short_words_of_a_given_list_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    pd.DataFrame({"text": ["An ox in a box", "No ox"]}).to_csv(path, index=False)
+    corpus = load_documents(path, vocabulary=["ox", "a", "box"])
+    assert table_of(corpus) == [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
+
+
+def test_a_vocabulary_names_every_word_once() -> None:
+    with pytest.raises(InputError, match="twice"):
+        Vocabulary(("apples", "apples"))
+    with pytest.raises(InputError, match="no word"):
+        Vocabulary(())
+
+
+def test_the_bars_are_ten_pictures_and_documents_a_few_of_them() -> None:
+    np.testing.assert_allclose(bars().sum(axis=1), 1.0)
+    assert len(WORDS) == bars().shape[1] == 25
+    table = bar_documents(4000, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(table.mean(axis=0) / 100, 1 / 25, rtol=0.1)
+    assert np.median((table > 2).sum(axis=1)) < 15
+
+
+def test_the_docstrings_are_counted_in_the_words_of_other_libraries() -> None:
+    corpus = load_documents("bundled:docstrings")
+    _, bags = custodian_documents(corpus)
+    assert corpus.open_to_all
+    assert bags.count == len(docstrings()) > 1000
+    assert bags.size == len(dictionary()) > 1000
+    assert float(np.median(bags.lengths)) > 20
+    assert isinstance(bags, Bags)
