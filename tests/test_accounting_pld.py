@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from dpcore.accounting import compose, delta_of, epsilon_of
+from dpcore.accounting import calibrate, compose, delta_of, epsilon_of, pld
+from dpcore.accounting.base import scaled
 from dpcore.accounting.discretise import from_above, from_below
 from dpcore.accounting.dominating import pairs_of
 from dpcore.accounting.lattice import Composition
 from dpcore.accounting.losses import delta_curve, loss_distribution, tradeoff
 from dpcore.accounting.pld import PLD, Sides
+from dpcore.accounting.solve import least_factors
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
 
@@ -230,12 +232,12 @@ def test_monotone_in_noise_rate_count_and_delta(
     noise: float, rate: float, count: int, delta: float
 ) -> None:
     for make in (poisson, fixed_size):
-        base = interval([make(noise, rate, count)], delta)[1]
-        near = 1.0 + 2e-4  # the widths of two intervals
-        assert interval([make(1.2 * noise, rate, count)], delta)[1] <= base * near
-        assert interval([make(noise, min(1.0, 1.2 * rate), count)], delta)[1] * near >= base
-        assert interval([make(noise, rate, 2 * count)], delta)[1] * near >= base
-        assert interval([make(noise, rate, count)], 2 * delta)[1] <= base * near
+        base = PLD.epsilon([make(noise, rate, count)], delta)
+        near = 1.0 + 2e-4  # what two lattices may differ by
+        assert PLD.epsilon([make(1.2 * noise, rate, count)], delta) <= base * near
+        assert PLD.epsilon([make(noise, min(1.0, 1.2 * rate), count)], delta) * near >= base
+        assert PLD.epsilon([make(noise, rate, 2 * count)], delta) * near >= base
+        assert PLD.epsilon([make(noise, rate, count)], 2 * delta) <= base * near
 
 
 def test_a_sample_of_everybody_is_no_sample() -> None:
@@ -471,3 +473,83 @@ def test_losses_for_a_picture_hold_all_probability_and_the_mean() -> None:
     assert np.sum(found.losses * found.density) * width == pytest.approx(mean, rel=1e-3)
     box = loss_distribution([Event(EpsilonDelta(0.3, 0.01), 5)])
     assert box.infinite == pytest.approx(1 - 0.99**5)
+
+
+BUDGETS = np.geomspace(0.1, 30.0, 7)
+SAMPLED = {
+    "fixed size": (fixed_size(1.0, 0.1, 10),),
+    "poisson": (poisson(1.0, 0.05, 200),),
+    "a look first": (Event(Gaussian(2.0)), fixed_size(1.0, 0.01, 8)),
+    "with laplace": (Event(Laplace(3.0)), fixed_size(1.0, 0.2, 5)),
+}
+
+
+@pytest.mark.parametrize("name", list(SAMPLED))
+def test_noise_for_a_grid_of_budgets_meets_each_closely(name: str) -> None:
+    """By the very bound that is stated afterwards, one event for each release as in a ledger."""
+    factor = np.asarray(calibrate(SAMPLED[name], BUDGETS, 1e-5, "pld"))
+    for each, budget in zip(factor, BUDGETS, strict=True):
+        events = [
+            replace(event, count=1)
+            for event in scaled(SAMPLED[name], each)
+            for _ in range(event.count)
+        ]
+        reached = compose(events, "pld", delta=1e-5)
+        assert (1.0 - 1e-5) * budget <= float(reached.epsilon) <= budget
+        assert reached.lower is not None
+        assert reached.lower <= reached.epsilon
+
+
+def test_noise_for_a_grid_is_that_of_its_budgets_alone() -> None:
+    together = np.asarray(calibrate(SAMPLED["fixed size"], BUDGETS[::-1], 1e-5, "pld"))
+    alone = [calibrate(SAMPLED["fixed size"], float(b), 1e-5, "pld") for b in BUDGETS[::-1]]
+    np.testing.assert_allclose(together, alone, rtol=2e-5)
+
+
+@pytest.mark.parametrize("name", list(SAMPLED))
+def test_the_rough_bound_is_never_below_the_stated_one(name: str) -> None:
+    for factor in np.geomspace(0.3, 20.0, 9):
+        events = scaled(SAMPLED[name], factor)
+        rough, stated = pld._rough_epsilon(events, 1e-5), PLD.epsilon(events, 1e-5)
+        assert stated <= rough
+        assert rough == pytest.approx(stated, rel=1e-3)
+
+
+def test_a_grid_of_budgets_asks_few_questions() -> None:
+    """Counted, not timed: some lattices for all budgets together, two fine ones for each."""
+    for kept in (pld._first, pld._upper_end):
+        kept.cache_clear()
+    calibrate(SAMPLED["a look first"], BUDGETS, 1e-5, "pld")
+    assert pld._first.cache_info().misses <= 7 * len(BUDGETS)
+    assert pld._upper_end.cache_info().misses <= 2 * len(BUDGETS)
+
+
+def test_an_epsilon_alone_is_the_upper_end_of_the_interval() -> None:
+    for events in SAMPLED.values():
+        assert PLD.epsilon(events, 1e-6) == PLD.interval(events, 1e-6)[1]
+        assert compose(events, "pld", delta=1e-6, lower=False).lower is None
+
+
+def jumping(factor: float) -> float:
+    """A bound that falls by steps: most budgets lie in a gap."""
+    return float(2.0 ** -np.floor(3.0 * np.log2(factor)))
+
+
+@pytest.mark.parametrize(
+    ("rough", "exact"),
+    [
+        (lambda f: 1.001 / f, lambda f: 1.0 / f),
+        (lambda f: (1.0 + 1e-4 * np.cos(20.0 * f) ** 2) / f, lambda f: 1.0 / f),
+        (jumping, jumping),
+        (lambda f: 2.0 * jumping(f), jumping),
+        (lambda f: np.inf if f < 0.3 else 1.0 / f, lambda f: np.inf if f < 0.3 else 0.9 / f),
+        (lambda f: max(0.0, 1.0 / f - 0.2), lambda f: max(0.0, 1.0 / f - 0.2)),
+    ],
+)
+def test_the_least_factor_never_misses_its_budget(rough: Any, exact: Any) -> None:
+    targets = [0.5, 3.0, 0.031, 3.0, 1.7]
+    for target, factor in zip(targets, least_factors(rough, exact, targets, 1e-5), strict=True):
+        assert exact(factor) <= target
+        smooth = exact(factor) >= (1.0 - 1e-5) * target
+        jumps = exact(factor * (1.0 - 1e-9)) > target or rough(factor * (1.0 - 1e-9)) > target
+        assert smooth or jumps

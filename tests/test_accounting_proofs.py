@@ -9,7 +9,15 @@ import pytest
 
 from dpcore.accounting import ACCOUNTANTS, best_proof, compose, covers, guess_rate, replay
 from dpcore.errors import InputError, NotCovered, ReplayError
-from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace, Ledger, LedgerEntry
+from dpcore.privacy import (
+    DiscreteGaussian,
+    EpsilonDelta,
+    Event,
+    Gaussian,
+    Laplace,
+    Ledger,
+    LedgerEntry,
+)
 
 DELTA = 1e-5
 GAUSSIAN = LedgerEntry("sums", "gaussian", 6.0, 2.0, "replace_one", "lemma", count=10)
@@ -141,6 +149,33 @@ def test_guessing_one_laplace_release_is_exact() -> None:
 def test_guessing_a_black_box_is_randomised_response() -> None:
     truth = (np.exp(1.0) + 0.01) / (1.0 + np.exp(1.0))
     assert guess_rate([Event(EpsilonDelta(1.0, 0.01))]) == pytest.approx(truth, rel=1e-12)
+
+
+@pytest.mark.parametrize("steps", [1, 3, None])
+@pytest.mark.parametrize("shift", [0.2, 1.0])
+def test_discrete_noise_is_no_free_release(shift: float, steps: int | None) -> None:
+    """At least the true chance of two discrete laws that far apart, and not much above."""
+    noise = DiscreteGaussian(1.0 / shift, steps)
+    scale = (steps or 50) / shift
+    whole = np.arange(-int(20 * scale), int(20 * scale) + 1)
+    law = [np.exp(-0.5 * ((whole - at) / scale) ** 2) for at in (0, steps or 50)]
+    truth = 0.5 + 0.25 * np.abs(law[0] / law[0].sum() - law[1] / law[1].sum()).sum()
+    assert truth <= guess_rate([Event(noise)]) <= truth + 0.08
+    with_laplace = guess_rate([Event(noise), Event(Laplace(5.0))])
+    assert with_laplace >= max(truth, guess_rate([Event(Laplace(5.0))]))
+
+
+def test_no_worst_pair_is_claimed_for_a_vector_of_discrete_noise() -> None:
+    events = [Event(DiscreteGaussian(5.0, None), count=3)]
+    with pytest.raises(NotCovered, match="zcdp_tight"):
+        compose(events, "pld", delta=1e-5)
+    with pytest.raises(NotCovered, match="zcdp_tight"):
+        compose(events, "exact", delta=1e-5)
+    gaussian = [Event(Gaussian(5.0), count=3)]
+    for method in ("zcdp", "zcdp_tight", "rdp"):
+        assert compose(events, method, delta=1e-5).epsilon == pytest.approx(
+            compose(gaussian, method, delta=1e-5).epsilon, rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("count", [2, 10, 60])

@@ -25,11 +25,18 @@ from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import EpsilonDelta, Real
 
 
-def compose(events: Events, accountant: str | Accountant = "exact", *, delta: float) -> Bound:
+def compose(
+    events: Events,
+    accountant: str | Accountant = "exact",
+    *,
+    delta: float,
+    lower: bool = True,
+) -> Bound:
     """The epsilon of all events together at ``delta``.
 
     events: what was done, under one adjacency; a field that is an array gives an array of epsilons.
-    accountant: a registered name, or an accountant with its own settings. delta: in [0, 1).
+    accountant: a registered name, or an accountant with its own settings. delta: in [0, 1). lower:
+    whether the lower end is worth its time, where the method has one.
 
     **Guarantee.** ``kind`` says whether the epsilon is exact or an upper bound; never below.
     Disjoint parts (``parallel``) cost what one record can touch.
@@ -48,8 +55,8 @@ def compose(events: Events, accountant: str | Accountant = "exact", *, delta: fl
     method = registered(accountant)
     delta = _delta(delta)
     cases = worst_cases(events)
-    ends = [_ends(case, method, delta) for case in cases]
-    lowers = [lower for lower, _ in ends if lower is not None]
+    ends = [_ends(case, method, delta, lower) for case in cases]
+    lowers = [low for low, _ in ends if low is not None]
     return Bound(
         epsilon=_dearest([upper for _, upper in ends]),
         delta=delta,
@@ -61,9 +68,9 @@ def compose(events: Events, accountant: str | Accountant = "exact", *, delta: fl
     )
 
 
-def _ends(case: Events, method: Accountant, delta: float) -> tuple[Real | None, Real]:
-    """(lower end where the method has one, epsilon)."""
-    if isinstance(method, Interval):
+def _ends(case: Events, method: Accountant, delta: float, lower: bool) -> tuple[Real | None, Real]:
+    """(lower end where the method has one and it is wanted, epsilon)."""
+    if lower and isinstance(method, Interval):
         return method.interval(case, delta)
     return None, method.epsilon(case, delta)
 
@@ -88,10 +95,11 @@ def calibrate(
 ) -> Real:
     """The smallest factor on the noise of all events that meets (epsilon, delta).
 
-    epsilon: above 0, a number or an array (one factor each). delta: in (0, 1).
+    epsilon: above 0, a number or an array (one factor each). delta: in (0, 1). accountant: as for
+    :func:`compose`.
 
-    **Guarantee.** ``compose(scaled events)`` is at most ``epsilon``, and within 1e-9 of it. Events
-    that never happened, or with infinite noise, need the factor 0.
+    **Guarantee.** ``compose(scaled events)`` is at most ``epsilon``, and within 1e-9 of it (1e-5 by
+    privacy losses). Events that never happened, or with infinite noise, need the factor 0.
 
     Raises InputError where no factor does: noise of size 0, black boxes, or a method whose smallest
     reachable epsilon (named) is above the target.
@@ -113,7 +121,9 @@ def calibrate(
 
 
 def covers(name: str | Accountant, events: Events) -> str | None:
-    """``None`` where the method has a theorem for all events, else the reason in a sentence.
+    """``None`` where the method ``name`` has a theorem for all events, else why not, in a sentence.
+
+    Raises InputError for a name that is no method.
 
     >>> from dpcore.privacy import Event, Laplace
     >>> covers("zcdp", [Event(Laplace(1.0))]) is None

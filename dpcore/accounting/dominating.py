@@ -40,6 +40,7 @@ from dpcore.privacy.events import (
 
 Curve = Callable[[Array], Array]
 _MOST_POINTS = 2**22  # of a discrete law
+_LARGEST = 600.0  # exponent
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +100,12 @@ def pairs_of(event: Event, reach: float) -> tuple[Pair, ...]:
 def check_sampling(event: Event) -> None:
     """Raise NotCovered, naming what to ask instead, where no theorem names the pair.
 
-    Under ``label`` and ``feature`` the noise covers the change of a label (or of features) alone.
-    Whether the row is in the sample shows as a larger change, so a sample hides nothing more.
+    Of a vector with discrete noise none is known. Under ``label`` and ``feature`` the noise covers
+    the change of a label (or of features) alone. Whether the row is in the sample shows as a larger
+    change, so a sample hides nothing more.
     """
+    if isinstance(event.mechanism, DiscreteGaussian) and event.mechanism.steps is None:
+        raise _no_worst_pair()
     if event.sampling == "none":
         return
     if event.adjacency in ("label", "feature"):
@@ -141,9 +145,19 @@ def _plain(event: Event, reach: float) -> Pair:
         case Laplace(scale=scale):
             return laplace(_mu(scale))
         case DiscreteGaussian(noise_multiplier=noise, steps=steps):
+            if steps is None:
+                raise _no_worst_pair()
             return discrete(float(noise) * steps, steps, reach)
         case EpsilonDelta(epsilon=epsilon, delta=delta):
             return box(float(epsilon), delta)
+
+
+def _no_worst_pair() -> NotCovered:
+    return NotCovered(
+        "mechanism",
+        "no worst pair is known for a vector with discrete Gaussian noise",
+        "choose zcdp_tight or rdp",
+    )
 
 
 def gaussian(mu: float, reach: float) -> Pair:
@@ -236,6 +250,9 @@ def _sampled_piece(piece: Piece, rate: float) -> Piece:
 
 def _mixed(loss: Array, rate: float) -> Array:
     """log(1 - r + r e^loss); near 0 by a form that keeps small losses, else without cancelling."""
+    if rate <= 0.5:  # the sum is at least 1/2, so one form has all digits
+        rise = rate * np.expm1(np.minimum(loss, _LARGEST))
+        return np.asarray(np.log1p(rise) + np.maximum(loss - _LARGEST, 0.0))
     found = np.log1p(rate * np.expm1(np.clip(loss, -1.0, 1.0)))
     far = np.abs(loss) > 1.0
     return np.asarray(np.where(far, _mixed_far(loss, rate, far), found))

@@ -9,14 +9,22 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, ndtr
 
-from dpcore.accounting.base import Array, Events, check_plain, live, noise_of, real
+from dpcore.accounting.base import (
+    Array,
+    Events,
+    check_plain,
+    inverse_square,
+    live,
+    noise_of,
+    real,
+)
 from dpcore.accounting.catalogue import accountant
 from dpcore.accounting.compose import covers
 from dpcore.accounting.gaussian import all_gaussian, guess_from_mu, total_mu
 from dpcore.accounting.pairs import SharesExceedDelta
 from dpcore.accounting.questions import attacker_success
 from dpcore.accounting.zcdp import total_rho
-from dpcore.privacy.events import EpsilonDelta, Laplace, Real
+from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Laplace, Real
 
 _METHODS = ("linear", "zcdp_tight", "ma")
 _DELTAS = np.concatenate([np.logspace(-12, -1, 67), np.linspace(0.11, 0.99, 23)])
@@ -30,7 +38,8 @@ def guess_rate(events: Events) -> Real:
     - (e^epsilon + delta)/(1 + e^epsilon) for the epsilons that each method proves over a grid of
       deltas (Kairouz, Oh, Viswanath 2015, Theorem 1.1);
     - coupling release by release: 1 - TV is at least the product of the releases' own 1 - TV, which
-      is e^(-s/2) for Laplace noise of scale 1/s and 2 Phi(-mu/2) for all Gaussians together;
+      is e^(-s/2) for Laplace noise of scale 1/s, 2 Phi(-mu/2) for all Gaussians together, and for
+      discrete Gaussian noise what the next line says of its rho;
     - TV <= sqrt(rho/2) and TV <= sqrt(1 - e^-rho) (Pinsker; Bretagnolle, Huber), rho the zCDP cost,
       which bounds the Kullback-Leibler divergence.
 
@@ -95,6 +104,9 @@ def _coupled(events: Events) -> Array:
             case Laplace(scale=scale):
                 with np.errstate(divide="ignore"):
                     agree = agree * np.exp(-0.5 * event.count / np.asarray(scale, dtype=float))
+            case DiscreteGaussian(noise_multiplier=noise):
+                apart = np.sqrt(-np.expm1(-0.5 * inverse_square(noise)))
+                agree = agree * (1.0 - apart) ** event.count
             case EpsilonDelta(epsilon=epsilon, delta=delta):
                 alike = 2.0 * (1.0 - min(1.0, delta)) * expit(-np.asarray(epsilon, dtype=float))
                 agree = agree * alike**event.count

@@ -24,7 +24,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.special import logsumexp
 
 from dpcore.accounting.base import Array
 from dpcore.errors import NotCovered
@@ -82,7 +81,7 @@ class _Factor:
         if stride == 1:
             return self
         first = np.arange(0, len(self.losses), stride)
-        log_mass = np.logaddexp.reduceat(self.log_mass, first)
+        log_mass = np.log(np.add.reduceat(self.lattice.mass[self.places], first))
         middle = np.minimum(first + stride // 2, len(self.losses) - 1)
         return _Factor(self.lattice, self.count, middle, self.losses[middle], log_mass)
 
@@ -94,9 +93,20 @@ class _Factor:
 
     def tilted(self, tilt: float) -> tuple[float, Array]:
         """(K, weights that sum to 1)."""
+        highest, weights, total = self._weighed(tilt)
+        return highest + math.log(total), weights / total
+
+    def log_moment(self, tilt: float) -> float:
+        """K of all releases."""
+        highest, _, total = self._weighed(tilt)
+        return self.count * (highest + math.log(total))
+
+    def _weighed(self, tilt: float) -> tuple[float, Array, float]:
+        """(largest exponent, e^exponent relative to it, their sum)."""
         exponent = self.log_mass + tilt * self.losses
-        log = float(logsumexp(exponent))
-        return log, np.exp(exponent - log)
+        highest = float(np.max(exponent))
+        weights = np.exp(exponent - highest)
+        return highest, weights, float(np.sum(weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +256,7 @@ class Composition:
         for sign in (-1.0, 1.0):
             reach = math.inf
             for exponent in exponents:
-                moved = self._moments(tilt + sign * exponent).log
+                moved = sum(f.log_moment(tilt + sign * exponent) for f in self._factors)
                 reach = min(reach, (moved - at.log + _CUT) / exponent - sign * at.mean)
             ends.append(reach + 2.0 * self._step)
         return ends[0], ends[1]

@@ -14,17 +14,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, repeat
 
 import numpy as np
 
-from dpcore.accounting.base import Events, check_one_case, live, noise_of, real
+from dpcore.accounting.base import Events, check_one_case, live, noise_of, real, scaled
 from dpcore.accounting.discretise import Below, from_above, from_below, spike
 from dpcore.accounting.dominating import Pair, check_sampling, pairs_of, replaced_in_poisson
-from dpcore.accounting.gaussian import all_gaussian, delta_of, epsilon_of, total_mu
+from dpcore.accounting.gaussian import all_gaussian, delta_of, epsilon_of, mu_of, total_mu
 from dpcore.accounting.lattice import LONGEST, Composition, Lattice
 from dpcore.accounting.parallel import check_one_adjacency
+from dpcore.accounting.solve import least_factors
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
 
@@ -51,7 +52,7 @@ class PLDAccountant:
         "Zhu, Dong, Wang 2022, Theorems 10 and 11 and Proposition 30"
     )
     assumptions: tuple[str, ...] = ("noise is drawn from the exact law",)
-    precision: float = 4e-7
+    precision: float = 1e-5
 
     def check(self, events: Events) -> None:
         check_one_adjacency(live(events))
@@ -83,12 +84,33 @@ class PLDAccountant:
         return real(lower), real(upper)
 
     def epsilon(self, events: Events, delta: Real) -> Real:
-        return self.interval(events, delta)[1]
+        """The upper end of :meth:`interval`, for half the work."""
+        return self._each(_epsilon, events, delta)
+
+    def factor(self, events: Events, epsilon: Real, delta: float) -> Real:
+        """The noise of a grid of budgets, each from its neighbours'; see :mod:`.solve`."""
+        self.check(events)
+        if all_gaussian(live(events)):
+            return real(np.asarray(total_mu(live(events)) / mu_of(epsilon, delta)))
+        cells = list(_cells(events, epsilon))
+        found = np.zeros(len(cells))
+        for case in {case for case, _ in cells if merged(case)}:
+            places = [i for i, (other, _) in enumerate(cells) if other == case]
+            found[places] = least_factors(
+                partial(_at_factor, _rough_epsilon, case, delta),
+                partial(_at_factor, _epsilon, case, delta),
+                [cells[i][1] for i in places],
+                self.precision,
+            )
+        return real(found.reshape(_shape(events, epsilon)))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
+        return self._each(_delta, events, epsilon)
+
+    def _each(self, answer: Callable[[Events, float], float], events: Events, value: Real) -> Real:
         self.check(events)
-        found = [_deltas(case, e)[1] for case, e in _cells(events, epsilon)]
-        return real(np.array(found).reshape(_shape(events, epsilon)))
+        found = [answer(case, number) for case, number in _cells(events, value)]
+        return real(np.array(found).reshape(_shape(events, value)))
 
 
 def _shape(events: Events, value: Real) -> tuple[int, ...]:
@@ -120,6 +142,38 @@ def _flat(event: Event, shape: tuple[int, ...]) -> Event:
 
 def _epsilons(events: Events, delta: float) -> tuple[float, float]:
     """(lower, upper) epsilon of one run."""
+    known = _plainly(events, delta)
+    if known is not None:
+        return known
+    releases = merged(events)
+    high = _largest(releases, delta)
+    return min(_smallest(releases, delta), high), high
+
+
+def _epsilon(events: Events, delta: float) -> float:
+    """The upper end alone."""
+    known = _plainly(events, delta)
+    return _largest(merged(events), delta) if known is None else known[1]
+
+
+def _rough_epsilon(events: Events, delta: float) -> float:
+    """The upper end with the first step: never below :func:`_epsilon`, and often very near it."""
+    known = _plainly(events, delta)
+    if known is not None:
+        return known[1]
+    releases = merged(events)
+    return min(_first(releases, delta)[1], _without_delta(releases))
+
+
+def _at_factor(
+    answer: Callable[[Events, float], float], events: Events, delta: float, factor: float
+) -> float:
+    """The same of ``events`` with all noise multiplied."""
+    return answer(scaled(events, factor), delta)
+
+
+def _plainly(events: Events, delta: float) -> tuple[float, float] | None:
+    """(lower, upper) epsilon where no lattice is needed."""
     if all_gaussian(events):
         exact = float(epsilon_of(delta, total_mu(events)))
         return exact, exact
@@ -132,25 +186,51 @@ def _epsilons(events: Events, delta: float) -> tuple[float, float]:
     if delta < _NO_DELTA:
         found = _without_delta(releases)
         return (found if delta <= 0.0 else 0.0), found
-    low, high = _refined(releases, delta, lambda side: side.epsilon(delta))
-    high = min(high, _without_delta(releases))
-    return min(low, high), high
+    return None
 
 
-def _deltas(events: Events, epsilon: float) -> tuple[float, float]:
-    """(lower, upper) delta of one run."""
+def _largest(releases: tuple[Event, ...], delta: float) -> float:
+    return min(_upper_end(releases, delta)[1], _without_delta(releases))
+
+
+@lru_cache(maxsize=4096)
+def _first(releases: tuple[Event, ...], delta: float) -> tuple[int, float]:
+    """(level, upper end) with the first step that suits a lattice."""
+    return _coarse(releases, delta, lambda side: side.epsilon_above(delta))
+
+
+@lru_cache(maxsize=4096)
+def _upper_end(releases: tuple[Event, ...], delta: float) -> tuple[int, float]:
+    """(level, upper end); kept, for a budget's noise is solved for, stated and proved."""
+    first = _first(releases, delta)
+    return _refined(releases, delta, first, lambda side: side.epsilon_above(delta))
+
+
+@lru_cache(maxsize=4096)
+def _smallest(releases: tuple[Event, ...], delta: float) -> float:
+    """The lower end: with the first step unless the ends stay apart, then with the last."""
+    level, high = _upper_end(releases, delta)
+    if not _apart(releases):
+        level, _ = _first(releases, delta)
+    return _raised(releases, delta, level, high, lambda side: side.epsilon_below(delta))
+
+
+def _delta(events: Events, epsilon: float) -> float:
+    """The upper end of delta of one run."""
     if all_gaussian(events):
-        exact = float(delta_of(epsilon, total_mu(events)))
-        return exact, exact
-    seen = bare(events)
-    if seen > 0.0:
-        return seen, 1.0
+        return float(delta_of(epsilon, total_mu(events)))
+    if bare(events) > 0.0:
+        return 1.0
     releases = merged(events)
     if not releases or epsilon >= _without_delta(releases):
-        return 0.0, 0.0
-    _, (_, rough) = _coarse(releases, 1e-9, lambda side: side.delta(epsilon))
+        return 0.0
+
+    def above(side: Sides) -> float:
+        return side.delta_above(epsilon)
+
+    _, rough = _coarse(releases, 1e-9, above)
     rough = max(_NO_DELTA, min(0.5, rough))
-    return _refined(releases, rough, lambda side: side.delta(epsilon))
+    return _refined(releases, rough, _coarse(releases, rough, above), above)[1]
 
 
 def bare(events: Events) -> float:
@@ -193,57 +273,92 @@ def _amplified(epsilon: float, event: Event) -> float:
 
 
 def _refined(
-    releases: tuple[Event, ...], delta: float, ends: Callable[[Sides], tuple[float, float]]
-) -> tuple[float, float]:
-    """Refine the step until the ends are close, or the lattice is as fine as it may get.
+    releases: tuple[Event, ...],
+    delta: float,
+    first: tuple[int, float],
+    above: Callable[[Sides], float],
+) -> tuple[int, float]:
+    """(level, upper end): the step is halved until that moves the end no more.
 
-    The error is of second order, so the gap says how many halvings are needed. The ends of samples
-    of fixed size stay apart: there a half step tells how far the upper end still moves.
+    The error is of second order: half a step leaves a quarter of it, a third of what it moved by.
+    So the move says how many halvings are needed.
     """
-    apart = any(_realised(event) is not event for event in releases)
-    level, (low, high) = _coarse(releases, delta, ends)
-    gap = math.inf if apart else high - low
-    if level < 0:
-        return min(low, high), high
-    while gap > max(_CLOSE * high, _LEAST) and level < _MOST:
-        wanted = 1 if math.isinf(gap) else max(1, math.ceil(math.log(gap / (_CLOSE * high), 4.0)))
-        finer = _finer(releases, delta, ends, range(min(level + wanted, _MOST), level, -1))
+    level, high = first
+    halvings = 1
+    while 0 <= level < _MOST and high > 0.0:
+        wanted = min(level + halvings, _MOST)
+        finer = _finer(releases, delta, above, range(wanted, level, -1))
         if finer is None:
             break
-        level, finest, (finer_low, finer_high) = finer
-        low, before, high = max(low, finer_low), high, min(high, finer_high)
-        gap = abs(before - high) if apart else high - low
-        if finest:
+        level, finest, found = finer
+        moved, high = abs(high - found), min(high, found)
+        if finest or not moved > max(_CLOSE * high, _LEAST):
             break
-    return min(low, high), high
+        halvings = _halvings(moved, high)
+    return level, high
+
+
+def _raised(
+    releases: tuple[Event, ...],
+    delta: float,
+    level: int,
+    high: float,
+    below: Callable[[Sides], float],
+) -> float:
+    """The lower end beside an upper one: with finer steps until the two are close."""
+    level, low = _coarse(releases, delta, below, level)
+    finest = _apart(releases)
+    while not finest and 0 <= level < _MOST:
+        gap = high - low
+        if not gap > max(_CLOSE * high, _LEAST):
+            break
+        wanted = level + _halvings(gap, high)
+        finer = _finer(releases, delta, below, range(min(wanted, _MOST), level, -1))
+        if finer is None:
+            break
+        level, finest, found = finer
+        low = max(low, found)
+    return low
+
+
+def _halvings(error: float, end: float) -> int:
+    """How many bring an error of second order down to what is close."""
+    if math.isinf(error) or end <= 0.0:
+        return 1
+    return max(1, math.ceil(math.log(error / (_CLOSE * end), 4.0)))
+
+
+def _apart(releases: tuple[Event, ...]) -> bool:
+    """Whether no step brings the ends together: samples of fixed size, vectors of Laplace noise."""
+    return any(_realised(event) is not event for event in releases)
 
 
 def _finer(
     releases: tuple[Event, ...],
     delta: float,
-    ends: Callable[[Sides], tuple[float, float]],
+    end: Callable[[Sides], float],
     levels: Iterable[int],
-) -> tuple[int, bool, tuple[float, float]] | None:
-    """(level, whether it is the last, both ends) of the first that suits a quick transform."""
+) -> tuple[int, bool, float] | None:
+    """(level, whether it is the last, the end) of the first that suits a quick transform."""
     for level in levels:
         side = Sides(releases, delta, level, _QUICK)
         try:
-            return level, side.finest, ends(side)
+            return level, side.finest, end(side)
         except NotCovered:
             continue
     return None
 
 
 def _coarse(
-    releases: tuple[Event, ...], delta: float, ends: Callable[[Sides], tuple[float, float]]
-) -> tuple[int, tuple[float, float]]:
-    """(level, both ends) with the first step, or the next wider one that suits a lattice."""
-    for level in range(0, _COARSEST, -2):
+    releases: tuple[Event, ...], delta: float, end: Callable[[Sides], float], first: int = 0
+) -> tuple[int, float]:
+    """(level, the end) with the first step, or the next wider one that suits a lattice."""
+    for level in range(first, _COARSEST, -2):
         try:
-            return level, ends(Sides(releases, delta, level))
+            return level, end(Sides(releases, delta, level))
         except NotCovered:
             continue
-    return _COARSEST, ends(Sides(releases, delta, _COARSEST))
+    return _COARSEST, end(Sides(releases, delta, _COARSEST))
 
 
 def merged(events: Events) -> tuple[Event, ...]:
@@ -292,21 +407,33 @@ class Sides:
 
     def epsilon(self, delta: float) -> tuple[float, float]:
         """(lower, upper) end."""
-        above = self.above()
-        tilts = [c.tilt_for_delta(delta) for c in above]
-        upper = max(c.epsilon(delta, tilt) for c, tilt in zip(above, tilts, strict=True))
-        below = zip(self.below(), _repeated(tilts), strict=False)
-        lower = max(c.epsilon(delta, tilt) - raised for (c, raised), tilt in below)
-        return max(0.0, lower), upper
+        return self.epsilon_below(delta), self.epsilon_above(delta)
+
+    def epsilon_above(self, delta: float) -> float:
+        """The upper end."""
+        return max(c.epsilon(delta, tilt) for c, tilt in self._for_delta(delta))
+
+    def epsilon_below(self, delta: float) -> float:
+        """The lower end; a tilt that suits one end suits the other."""
+        below = zip(self.below(), _repeated(self._for_delta(delta)), strict=False)
+        return max(0.0, max(c.epsilon(delta, tilt) - raised for (c, raised), tilt in below))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """(lower, upper) end."""
-        above = self.above()
-        tilts = [c.tilt_for_epsilon(epsilon) for c in above]
-        upper = max(c.delta(epsilon, tilt) for c, tilt in zip(above, tilts, strict=True))
-        below = zip(self.below(), _repeated(tilts), strict=False)
+        below = zip(self.below(), _repeated(self._for_epsilon(epsilon)), strict=False)
         lower = max(c.delta(epsilon + raised, tilt) for (c, raised), tilt in below)
-        return lower, upper
+        return lower, self.delta_above(epsilon)
+
+    def delta_above(self, epsilon: float) -> float:
+        """The upper end of delta."""
+        return max(c.delta(epsilon, tilt) for c, tilt in self._for_epsilon(epsilon))
+
+    def _for_delta(self, delta: float) -> list[tuple[Composition, float]]:
+        """Compositions from above, with a tilt for each."""
+        return [(c, c.tilt_for_delta(delta)) for c in self.above()]
+
+    def _for_epsilon(self, epsilon: float) -> list[tuple[Composition, float]]:
+        return [(c, c.tilt_for_epsilon(epsilon)) for c in self.above()]
 
     def above(self) -> list[Composition]:
         """One composition, or two where a row removed and a row added differ."""
@@ -336,8 +463,9 @@ class Sides:
         return found
 
 
-def _repeated(tilts: list[float]) -> Iterator[float]:
+def _repeated(tilted: list[tuple[Composition, float]]) -> Iterator[float]:
     """One tilt for each direction; the last again where there are more."""
+    tilts = [tilt for _, tilt in tilted]
     return chain(tilts, repeat(tilts[-1]))
 
 
@@ -347,15 +475,20 @@ def _key(event: Event) -> Event:
 
 @lru_cache(maxsize=64)
 def _above(event: Event, step: float, reach: int) -> tuple[Lattice, ...]:
-    pairs = pairs_of(event, float(reach))
-    return tuple(from_above(pair, step, _offset(event, pair, step)) for pair in pairs)
+    return tuple(from_above(pair, step, offset) for pair, offset in _pairs(event, step, reach))
 
 
 @lru_cache(maxsize=64)
 def _below(event: Event, step: float, reach: int) -> tuple[Below, ...]:
     weaker = _on_lattice(_realised(event), step)
-    pairs = pairs_of(weaker, float(reach))
-    return tuple(from_below(pair, step, _offset(weaker, pair, step)) for pair in pairs)
+    return tuple(from_below(pair, step, offset) for pair, offset in _pairs(weaker, step, reach))
+
+
+@lru_cache(maxsize=64)
+def _pairs(event: Event, step: float, reach: int) -> tuple[tuple[Pair, float], ...]:
+    """The worst pairs, each with a loss that ought to be a lattice point."""
+    pairs = pairs_of(event, float(reach))
+    return tuple((pair, _offset(event, pair, step)) for pair in pairs)
 
 
 def _realised(event: Event) -> Event:
@@ -427,7 +560,7 @@ def _typical(event: Event) -> float:
         case EpsilonDelta(epsilon=epsilon):
             size = max(float(epsilon), 1e-9)
         case DiscreteGaussian(noise_multiplier=noise, steps=steps):
-            size = 1.0 / (float(noise) ** 2 * steps)
+            size = 1.0 / (float(noise) ** 2 * (steps or 1))
         case _:
             size = 1.0 / float(noise_of(event))
     if event.sampling == "none":

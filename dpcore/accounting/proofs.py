@@ -16,7 +16,8 @@ AGREEMENT = 1e-9  # relative; recomputation differs in the last digits at most
 
 
 def best_proof(events: Events, delta: float) -> Proof:
-    """The smallest epsilon that can be proved for the events of one run, within parts in 1e4.
+    """The smallest epsilon that can be proved for the events of one run at ``delta``, within parts
+    in 1e4.
 
     Gaussian events alone are counted exactly, others by their privacy-loss distributions, or by
     Rényi divergences where these know more (Laplace vectors bounded in L2).
@@ -31,7 +32,7 @@ def best_proof(events: Events, delta: float) -> Proof:
     proofs, refusals = [], []
     for name in ("pld", "rdp", "linear"):
         try:
-            proofs.append(_proof(compose(events, name, delta=delta)))
+            proofs.append(_proof(compose(events, name, delta=delta, lower=False)))
         except (NotCovered, SharesExceedDelta) as refusal:
             refusals.append(refusal)
     if not proofs:
@@ -60,7 +61,7 @@ def replay(ledger: Ledger, proof: Proof) -> Bound:
     if len({entry.adjacency for entry in ledger}) > 1:
         raise ReplayError("The ledger's entries are under different adjacencies.")
     try:
-        bound = compose(ledger.events, proof.accountant, delta=proof.delta)
+        bound = compose(ledger.events, proof.accountant, delta=proof.delta, lower=False)
     except InputError as refusal:
         raise ReplayError(f"The proof's accountant refuses the ledger: {refusal}") from refusal
     if np.ndim(bound.epsilon) != 0:

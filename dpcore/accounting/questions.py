@@ -80,7 +80,7 @@ def against_count(
     if method.name in _BY_SQUARES and all_gaussian(events) and _one_run(events):
         with np.errstate(divide="ignore"):
             factor = 1.0 / np.sqrt(wanted)
-        found = compose(scaled(events, factor), method, delta=delta).epsilon
+        found = compose(scaled(events, factor), method, delta=delta, lower=False).epsilon
         return np.broadcast_to(np.asarray(found), wanted.shape).copy()
     each = [_epsilon_of_repeats(events, int(k), delta, method) for k in wanted.ravel()]
     return np.asarray(each, dtype=float).reshape(*wanted.shape, *np.shape(each[0] if each else 0.0))
@@ -127,7 +127,7 @@ def _one_run(events: Events) -> bool:
 def _epsilon_of_repeats(events: Events, count: int, delta: float, method: Accountant) -> Real:
     repeated = [replace(event, count=event.count * count) for event in events]
     try:
-        return compose(repeated, method, delta=delta).epsilon
+        return compose(repeated, method, delta=delta, lower=False).epsilon
     except SharesExceedDelta:
         return math.inf
 

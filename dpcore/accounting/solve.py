@@ -2,11 +2,17 @@
 
 Chandrupatla 1997: a bracketed root finder that uses inverse quadratic interpolation while it is
 safe and bisection otherwise. The result is rounded up until the method itself confirms the budget.
+
+Where one answer is slow, budgets are worked out one after the other on one remembered curve: every
+answer brackets the next, and a rough bound that is never below the method's leads the search.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +35,8 @@ from dpcore.privacy.events import Real
 _CLOSE = 1e-11  # of log epsilon
 _FAR = 100.0  # on the scale of log noise; a walk stays below exp(700)
 _CLIP = 60.0  # of log epsilon, where a bound is 0 or infinite
+_ON = 1e-6  # of log epsilon: half the width of what counts as met by a remembered curve
+_NARROW = 1e-10  # of log noise: a jump of the bound, which no noise meets closely
 
 
 def noise_factor(accountant: Accountant, events: Events, epsilon: Real, delta: float) -> Real:
@@ -70,8 +78,7 @@ def _no_release(events: Events) -> NDArray[np.bool_]:
 def _rounded_up(epsilon_at: Callable[[Array], Array], factor: Array, target: Array) -> Array:
     """``factor`` enlarged, by parts in 1e15 at first, until the budget holds as computed."""
     step = 1e-15
-    factor = factor * (1.0 + step)
-    for _ in range(24):
+    for _ in range(25):
         above = ~(epsilon_at(factor) <= target)
         if not np.any(above):
             return factor
@@ -157,3 +164,132 @@ def _chandrupatla(
         edge = np.minimum(0.5, tolerance / np.maximum(width, 1e-300))
         t = np.clip(t, edge, 1.0 - edge)
     return np.asarray(b)
+
+
+# --- slow methods --------------------------------------------------------------------------------
+
+
+def least_factors(
+    rough: Callable[[float], float],
+    exact: Callable[[float], float],
+    targets: Sequence[float],
+    close: float,
+) -> list[float]:
+    """The smallest factor on the noise with ``exact(factor) <= target``, one for each target.
+
+    rough: never below ``exact``, and cheap. close: how far ``exact`` may stay below a target,
+    relatively; where the bound jumps it may be farther below, never above.
+    """
+    curve = _Curve(rough)
+    found = dict.fromkeys(sorted(targets, reverse=True), 0.0)
+    for target in found:
+        found[target] = _least_factor(curve, exact, target, close)
+    return [found[target] for target in targets]
+
+
+def _least_factor(
+    curve: _Curve, exact: Callable[[float], float], target: float, close: float
+) -> float:
+    """The rough answer, moved by as much as the method's own is lower there, or was next to it."""
+    goal = math.log(target)
+    best, share = math.inf, 0.75  # of it, since it changes a little from place to place
+    for _ in range(4):
+        u, value = curve.met(goal + share * curve.slack)
+        found = _log(exact(math.exp(u)))
+        curve.slack, share = min(max(0.0, value - found - _ON), 1.0), 1.0
+        if found <= goal:
+            best = min(best, u)
+        if goal - close <= found <= goal or abs(found) == _CLIP:
+            break
+    if math.isinf(best):
+        best, _ = curve.met(goal)
+    return math.exp(best)
+
+
+class _Curve:
+    """log epsilon against log noise, falling; every value that was asked for is kept.
+
+    slack: how far above the method's own it was where both were asked for, last.
+    """
+
+    def __init__(self, epsilon_at: Callable[[float], float]) -> None:
+        self._epsilon_at = epsilon_at
+        self.slack = 0.0
+        self._u: list[float] = []
+        self._value: list[float] = []
+
+    def met(self, aim: float) -> tuple[float, float]:
+        """(log noise, value) with a value at most ``aim``, and hardly less."""
+        self._bracket(aim)
+        for turn in range(80):
+            low, high = self._around(aim)
+            width = self._u[high] - self._u[low]
+            if self._value[high] >= aim - 2.0 * _ON or width <= _NARROW:
+                break
+            self._ask(self._between(low, high, aim - _ON, turn))
+        _, high = self._around(aim)
+        return self._u[high], self._value[high]
+
+    def _ask(self, u: float) -> float:
+        value = _log(self._epsilon_at(math.exp(u)))
+        place = bisect_left(self._u, u)
+        self._u.insert(place, u)
+        self._value.insert(place, value)
+        return value
+
+    def _around(self, aim: float) -> tuple[int, int]:
+        """Places of the last value above ``aim`` and of the one after it."""
+        low = max(i for i, value in enumerate(self._value) if value > aim)
+        return low, low + 1
+
+    def _bracket(self, aim: float) -> None:
+        """Ask until the values go past ``aim`` on both sides; the noise falls with epsilon."""
+        if not self._u:
+            self._ask(0.0)
+        reach = 0.1
+        while (value := self._value[-1]) > aim:
+            _check_far(reach, "no amount of noise meets it", "give a larger epsilon")
+            self._ask(self._u[-1] + min(value - aim, 3.0) + reach)
+            reach *= 2.0
+        reach = 0.1
+        while (value := self._value[0]) <= aim:
+            _check_far(reach, "every amount of noise meets it", "give a smaller epsilon")
+            self._ask(self._u[0] - min(0.7 * (aim - value), 3.0) - reach)
+            reach *= 2.0
+
+    def _between(self, low: int, high: int, aim: float, turn: int) -> float:
+        """Where ``aim`` is on the cubic through the nearest values where safe, else half way."""
+        left, right = self._u[low], self._u[high]
+        middle = 0.5 * (left + right)
+        if turn > 8 and turn % 2:
+            return middle
+        for near in (1, 0):
+            places = range(max(0, low - near), min(len(self._u), high + 1 + near))
+            values = [self._value[i] for i in places]
+            falling = all(a > b for a, b in pairwise(values))
+            if falling and max(map(abs, values)) < _CLIP:
+                at = _interpolated(values, [self._u[i] for i in places], aim)
+                if left < at < right:
+                    return at
+        return middle
+
+
+def _interpolated(x: Sequence[float], y: Sequence[float], at: float) -> float:
+    """Lagrange's polynomial through the points (x, y)."""
+    total = 0.0
+    for i, height in enumerate(y):
+        for j, other in enumerate(x):
+            if i != j:
+                height *= (at - other) / (x[i] - other)
+        total += height
+    return total
+
+
+def _log(epsilon: float) -> float:
+    """log epsilon within limits; a bound may be 0 or infinite."""
+    return max(-_CLIP, min(_CLIP, math.log(epsilon))) if epsilon > 0.0 else -_CLIP
+
+
+def _check_far(reach: float, found: str, remedy: str) -> None:
+    if reach > _FAR:
+        raise InputError("epsilon", found, remedy)
