@@ -17,7 +17,7 @@ from dpcore.errors import ReplayError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Ledger
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show, show_bound, show_most
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
 
@@ -279,3 +279,9 @@ def test_the_mode_is_said_in_the_request_alone() -> None:
     assert (
         dp.fit("gmm", table(), privacy=None, n_components=2, mode="paper").guarantee.claim is None
     )
+
+
+@pytest.mark.parametrize("number", [1.2345678e7, 1.2399999e7, 9999999.5, 3.14159e20, 2.501e141])
+def test_a_large_bound_is_not_shown_below_itself_nor_what_is_left_above(number: float) -> None:
+    assert float(show_bound(number).replace(",", "")) >= number
+    assert float(show_most(number).replace(",", "")) <= number

@@ -11,15 +11,23 @@ from __future__ import annotations
 ADJACENCIES = ("replace_one", "add_remove", "label", "feature")
 
 _WORDS = {
-    "replace_one": "replacing one {unit}'s row",
-    "add_remove": "adding or removing one {unit}'s row",
+    "replace_one": "replacing one {unit}'s {thing}",
+    "add_remove": "adding or removing one {unit}'s {thing}",
     "label": "replacing one {unit}'s label",
     "feature": "replacing one {unit}'s features",
 }
+_OF_SEVERAL = {
+    "replace_one": "replacing one {unit}'s {rows} {thing}s",
+    "add_remove": "adding or removing one {unit}'s {rows} {thing}s",
+    "label": "replacing the labels of one {unit}'s {rows} rows",
+    "feature": "replacing the features of one {unit}'s {rows} rows",
+}
 
 
-def protects(adjacency: str, unit: str = "person", rows_per_person: int = 1) -> str:
-    """The protected change in plain words.
+def protects(
+    adjacency: str, unit: str = "person", rows_per_person: int = 1, thing: str = "row"
+) -> str:
+    """The protected change in plain words. thing: what a unit has, rows of a table or documents.
 
     >>> protects("replace_one")
     "replacing one person's row"
@@ -27,8 +35,10 @@ def protects(adjacency: str, unit: str = "person", rows_per_person: int = 1) -> 
     "adding or removing one household's 3 rows"
     >>> protects("replace_one", "borrower", 3)
     "replacing one borrower's 3 rows"
+    >>> protects("label", "patient", 2)
+    "replacing the labels of one patient's 2 rows"
+    >>> protects("replace_one", "author", thing="document")
+    "replacing one author's document"
     """
-    words = _WORDS[adjacency]
-    if rows_per_person > 1:
-        words = words.replace("row", f"{rows_per_person} rows", 1)
-    return words.format(unit=unit)
+    words = _WORDS if rows_per_person == 1 else _OF_SEVERAL
+    return words[adjacency].format(unit=unit, rows=rows_per_person, thing=thing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpcore.checks import one_of, positive, probability, whole
+from dpcore.checks import one_of, positive, probability, rows_of_one
 from dpcore.errors import InputError
 from dpcore.privacy.adjacency import ADJACENCIES
 
@@ -22,6 +22,8 @@ class Privacy:
     accountant: composition method that turns budget into noise and back.
     mode: ``proved`` or ``paper`` (as published, whether or not the claim holds).
     rows_per_person: the most rows one person can have; all of them are protected together.
+
+    Raises InputError on a mistake.
 
     >>> Privacy(epsilon=1.0, delta=1e-5).adjacency
     'replace_one'
@@ -55,4 +57,4 @@ class Privacy:
             probability("delta", self.delta)
         one_of("adjacency", self.adjacency, ADJACENCIES)
         one_of("mode", self.mode, MODES)
-        whole("rows_per_person", self.rows_per_person)
+        rows_of_one(self.rows_per_person)

@@ -41,14 +41,15 @@ class Laplace:
 
 @dataclass(frozen=True)
 class DiscreteGaussian:
-    """Discrete normal noise on a scalar that moves in whole steps of a public grid.
+    """Discrete normal noise on what moves in whole steps of a public grid.
 
     ``noise_multiplier`` = scale parameter / sensitivity; ``steps`` = sensitivity / grid step, a
-    whole number. Source: Canonne, Kamath, Steinke 2020, Definition 1.
+    whole number, for a scalar; ``None`` for a vector, of which only the zCDP is known.
+    Source: Canonne, Kamath, Steinke 2020, Definition 1 and Theorem 14.
     """
 
     noise_multiplier: Real
-    steps: int = 1
+    steps: int | None = 1
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Event:
     ``delta_each``: the share of delta a Gaussian may use under methods that count in
     (epsilon, delta) pairs; ``None`` leaves the choice to the method. ``group`` and ``parallel``:
     events of one group with ``parallel=True`` act on disjoint parts of the table.
+
+    Raises InputError for a count, rate or amount of noise that cannot be.
     """
 
     mechanism: Mechanism
@@ -102,10 +105,9 @@ class Event:
         mechanism = self.mechanism
         if isinstance(mechanism, Laplace) and not 0.0 < mechanism.l2_ratio <= 1.0:
             raise InputError("l2_ratio", f"{mechanism.l2_ratio} is not in (0, 1]", "leave it at 1")
-        if isinstance(mechanism, DiscreteGaussian) and (
-            mechanism.steps < 1 or mechanism.steps != int(mechanism.steps)
-        ):
-            raise InputError("steps", f"{mechanism.steps} is not a whole number >= 1", "give one")
+        steps = mechanism.steps if isinstance(mechanism, DiscreteGaussian) else None
+        if steps is not None and (steps < 1 or steps != int(steps)):
+            raise InputError("steps", f"{steps} is not a whole number >= 1", "give one")
         if isinstance(mechanism, EpsilonDelta) and not 0.0 <= mechanism.delta <= 1.0:
             raise InputError("delta", f"{mechanism.delta} is not in [0, 1]", "give a probability")
 

@@ -14,6 +14,7 @@ from typing import Any
 from dpcore.privacy.adjacency import protects
 
 NOISELESS = "no noise was added"
+BIG = 1e7  # from here on a number is written with an exponent
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,11 @@ class Guarantee:
     """Everything that stands beside an epsilon.
 
     ``epsilon`` is the proved upper bound, or ``None`` where nothing is proved. ``rehearsal`` says
-    that the noise can be drawn again (a seed, or no noise), so the fit is not a release. notes:
-    what a careful reader should know besides (a delta above 1/n, say).
+    that the noise can be drawn again (a seed, or no noise), so the fit is not a release. delta,
+    adjacency, unit, rows_per_person: for whom it holds. claim, proof, evidence: what a paper says,
+    what follows from the noise, how far an attack got. assumptions: what the proof takes as given.
+    notes: what a careful reader should know besides (a delta above 1/n, say). thing: what a unit
+    has, rows of a table or documents.
     """
 
     epsilon: float | None
@@ -74,11 +78,17 @@ class Guarantee:
     rehearsal: bool
     notes: tuple[str, ...] = ()
     evidence: Evidence | None = None
+    thing: str = "row"
+
+    @property
+    def protects(self) -> str:
+        """The protected change in plain words."""
+        return protects(self.adjacency, self.unit, self.rows_per_person, self.thing)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; ``epsilon`` is the proved bound or null; the paper's is under ``claim``."""
         record = asdict(self)
-        record["protects"] = protects(self.adjacency, self.unit, self.rows_per_person)
+        record["protects"] = self.protects
         record["sentence"] = self.sentence()
         return record
 
@@ -90,7 +100,7 @@ class Guarantee:
         >>> g.sentence().split(". ")[0]
         "epsilon = 1.00, delta = 0.00001, replacing one person's row"
         """
-        who = protects(self.adjacency, self.unit, self.rows_per_person)
+        who = self.protects
         end = " Rehearsal: not a release." if self.rehearsal else ""
         if self.epsilon is not None and self.delta is not None:
             return (
@@ -98,7 +108,9 @@ class Guarantee:
                 f"Proved.{end}"
             )
         if NOISELESS in self.assumptions:
-            return "No noise was added: these are exact values of the rows, not a release."
+            return (
+                f"No noise was added: these are exact values of the {self.thing}s, not a release."
+            )
         return f"No epsilon is proved for {who}.{end}"
 
 
@@ -110,8 +122,26 @@ def show_bound(number: float) -> str:
     """
     if not (0.0 < number < math.inf):
         return show(number)
-    step = 10.0 ** min(0, math.floor(math.log10(number)) - 2)
+    step = _step(number)
     return show(math.ceil(number / step * (1.0 - 1e-12)) * step)  # less is rounding of the solver
+
+
+def show_most(number: float) -> str:
+    """What is left, as people read it: what is cut off is rounded down, so that much is there.
+
+    >>> show_most(1.6657), show_most(1.9999999989), show_most(0.0)
+    ('1.66', '2.00', '0.0')
+    """
+    if not (0.0 < number < math.inf):
+        return show(number)
+    step = _step(number)
+    return show(math.floor(number / step * (1.0 + 1e-8)) * step)
+
+
+def _step(number: float) -> float:
+    """What the last figure that :func:`show` writes is worth."""
+    last = math.floor(math.log10(number)) - 2
+    return 10.0**last if number >= BIG else 10.0 ** min(0, last)
 
 
 def show(number: float) -> str:
@@ -126,7 +156,7 @@ def show(number: float) -> str:
     """
     if number == 0.0 or number != number or number in (float("inf"), float("-inf")):
         return str(number)
-    if abs(number) >= 1e7:
+    if abs(number) >= BIG:
         return f"{number:.3g}"
     if abs(number) >= 100.0:
         return f"{number:,.0f}"

@@ -15,17 +15,18 @@ from typing import Any
 import numpy as np
 
 from dpcore.errors import InputError
-from dpcore.privacy.events import Event, Gaussian, Laplace, Real
+from dpcore.privacy.events import DiscreteGaussian, Event, Gaussian, Laplace, Real
 
 
 @dataclass(frozen=True)
 class LedgerEntry:
     """One passage through a door.
 
-    what: the released quantity, in words. noise: ``gaussian`` | ``laplace`` | ``none``.
-    noise_scale: standard deviation (or Laplace scale) in units of the contribution's public bound.
-    sensitivity: largest change of the bounded sum under the adjacency, in the same units (L2 for
-    Gaussian, L1 for Laplace). proof: the lemma that makes the sensitivity true, or ``None``.
+    what: the released quantity, in words. noise: ``gaussian`` | ``discrete_gaussian`` (on a grid) |
+    ``laplace`` | ``none``. noise_scale: standard deviation (or Laplace scale) in units of the
+    contribution's public bound. sensitivity: largest change of the bounded sum under the adjacency,
+    in the same units (L2 for Gaussian, L1 for Laplace). proof: the lemma that makes the sensitivity
+    true, or ``None``.
     """
 
     what: str
@@ -43,11 +44,18 @@ class LedgerEntry:
         multiplier = self.noise_scale / self.sensitivity
         if self.noise == "gaussian" or self.noise == "none":
             return Event(Gaussian(multiplier), count=self.count, adjacency=self.adjacency)
+        if self.noise == "discrete_gaussian":
+            on_grid = DiscreteGaussian(multiplier, None)
+            return Event(on_grid, count=self.count, adjacency=self.adjacency)
         if self.noise == "laplace":
             ratio = 1.0 if self.l2_sensitivity is None else self.l2_sensitivity / self.sensitivity
             noise = Laplace(multiplier, min(1.0, ratio))
             return Event(noise, count=self.count, adjacency=self.adjacency)
-        raise InputError("noise", f"{self.noise!r} is not known", "use gaussian, laplace or none")
+        raise InputError(
+            "noise",
+            f"{self.noise!r} is not known",
+            "use gaussian, discrete_gaussian, laplace or none",
+        )
 
     def at(self, index: int) -> LedgerEntry:
         """The entry of one run out of a grid of runs."""
@@ -68,7 +76,7 @@ class LedgerEntry:
         event = self.event
         record: dict[str, Any] = {
             "what": self.what,
-            "mechanism": "laplace" if self.noise == "laplace" else "gaussian",
+            "mechanism": "gaussian" if self.noise == "none" else self.noise,
             "count": self.count,
             "sampling": "none",
             "adjacency": self.adjacency,
@@ -79,6 +87,8 @@ class LedgerEntry:
         match event.mechanism:
             case Gaussian(noise_multiplier=multiplier):
                 record["noise_multiplier"] = multiplier
+            case DiscreteGaussian(noise_multiplier=multiplier, steps=steps):
+                record["noise_multiplier"], record["steps"] = multiplier, steps
             case Laplace(scale=scale, l2_ratio=ratio):
                 record["scale"], record["l2_ratio"] = scale, ratio
         return record
@@ -98,6 +108,7 @@ class Ledger:
 
     @property
     def events(self) -> tuple[Event, ...]:
+        """What accountants count: one event an entry."""
         return tuple(entry.event for entry in self.entries)
 
     @property
@@ -106,9 +117,11 @@ class Ledger:
         return all(entry.proof is not None for entry in self.entries)
 
     def at(self, index: int) -> Ledger:
+        """The ledger of one run out of a grid of runs."""
         return Ledger(tuple(entry.at(index) for entry in self.entries))
 
     def as_list(self) -> list[dict[str, Any]]:
+        """JSON-ready entries, in order."""
         return [entry.as_dict() for entry in self.entries]
 
     def fingerprint(self) -> str:
