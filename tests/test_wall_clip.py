@@ -196,3 +196,25 @@ def test_without_privacy_the_clip_may_be_left_out() -> None:
     assert session(math.inf, private=False).radius == math.inf
     with pytest.raises(InputError, match="clip"):
         session(math.nan, private=False)
+
+
+@pytest.mark.parametrize("dim", [2, 9, 10, 40])
+@pytest.mark.parametrize("odd", ["NA ", "x", 1e999])
+def test_one_cell_never_touches_the_last_bit_of_another_row(dim: int, odd: object) -> None:
+    """A column with an odd cell is kept in another way; rows must not be added up in another."""
+    rng = np.random.default_rng(dim)
+    cells = rng.uniform(-3.0, 3.0, (500, dim))
+    names = [f"c{i}" for i in range(dim)]
+    plain = pd.DataFrame(cells, columns=names)
+    other = plain.astype({"c1": object})
+    other.loc[7, "c1"] = odd if odd != "x" else 0.25
+    for schema in (
+        Schema.from_bounds(dict.fromkeys(names, (-2.0, 2.0))),
+        Schema.ball_of(names, None, 2.0),
+    ):
+        found = []
+        for frame in (plain, other):
+            public, units = bounded_rows(PrivateTable.seal(frame, schema), private=True)
+            found.append(clip_to_ball(units, 0.3 * public.radius))
+        differ = np.flatnonzero(np.any(found[0] != found[1], axis=1))
+        assert set(differ) <= {7}

@@ -150,6 +150,16 @@ def test_without_privacy_the_ledger_says_unprotected() -> None:
 # ------------------------------------------------------------------ refusals
 
 
+def test_plain_rows_leave_where_nothing_is_private_alone_and_read_only() -> None:
+    with pytest.raises(WallError):
+        session().plain_rows()
+    run = session(private=False)
+    rows = run.plain_rows()
+    assert rows is not None
+    assert not rows.flags.writeable
+    assert [entry.proof for entry in run.ledger.entries] == [None]
+
+
 @pytest.mark.parametrize("law", ["gaussian", "laplace"])
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, np.array([1.0, 0.0])])
 def test_noise_that_does_not_protect_is_refused_before_anything_is_summed(
@@ -542,7 +552,7 @@ def test_a_model_meets_no_rows_at_the_other_doors() -> None:
         "counts_sd",
         "sums_sd",
     }
-    assert "1234" not in repr(run._nearest)
+    assert "1234" not in repr(run._rows.nearest)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
@@ -711,11 +721,12 @@ def test_parts_of_a_split_are_disjoint_and_complete() -> None:
 def test_doors_offer_no_way_around_the_noise() -> None:
     """The public names of a session: those that measure release, and they need noise.
 
-    One exhibits what a paper prints without noise, and says so in its ledger.
+    One exhibits what a paper prints without noise, and says so in its ledger; one gives rows where
+    there is no privacy, and refuses anybody else.
     """
     public = {name for name in dir(doors.Session) if not name.startswith("_")}
     measures = {"measure", "measure_nearest", "measure_squares", "exhibit_nearest"}
-    assert public == {"ledger", "private", "rows", "runs"} | measures
+    assert public == {"ledger", "private", "rows", "runs", "plain_rows"} | measures
     for name in measures:
         asked = inspect.signature(getattr(doors.Session, name)).parameters
         assert any(given.name.startswith("noise") for given in asked.values())

@@ -34,6 +34,7 @@ from dpcore.wall.table import PrivateTable
 Array = NDArray[np.float64]
 
 HUGE = 1e100  # beyond it squares may overflow; such coordinates are brought down to it first
+TINY = 1e-100  # below it squares may vanish
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class PublicFrame:
     """The public unit coordinates ``u = (x - center) / half_range`` of a schema.
 
     A box becomes ``[-1, 1]^d``, which lies in the ball of radius ``sqrt(d)``; a ball becomes the
-    unit ball. ``radius`` is that of the ball around everything that the bounds allow.
+    unit ball. ``radius`` is that of the ball around everything that the bounds allow. ``label`` is
+    the name of the label column, where there is one.
     """
 
     names: tuple[str, ...]
@@ -50,6 +52,7 @@ class PublicFrame:
     half_range: Array
     radius: float
     is_ball: bool
+    label: str | None = None
 
     @classmethod
     def of(cls, schema: Schema) -> PublicFrame:
@@ -64,11 +67,13 @@ class PublicFrame:
         if schema.ball is not None:
             center = np.asarray(schema.ball.center, dtype=float)
             spread = np.full(len(columns), float(schema.ball.radius))
-            return cls(names, units, center, spread, 1.0, True)
+            return cls(names, units, center, spread, 1.0, True, schema.label)
         lower = np.array([column.lower for column in columns], dtype=float)
         upper = np.array([column.upper for column in columns], dtype=float)
         radius = float(np.sqrt(len(columns)))
-        return cls(names, units, (lower + upper) / 2, (upper - lower) / 2, radius, False)
+        middle, spread = (lower + upper) / 2, (upper - lower) / 2
+        demand_apart(spread)
+        return cls(names, units, middle, spread, radius, False, schema.label)
 
     @property
     def dim(self) -> int:
@@ -83,10 +88,32 @@ class PublicFrame:
         return -float(np.sum(np.log(self.half_range)))
 
 
+def demand_apart(half_range: Array) -> None:
+    """Raise InputError for bounds with nothing between them: half of the least float is 0."""
+    if not np.all(half_range > 0.0):
+        raise InputError(
+            "limits", "two of them are too near to one another", "use a unit that is nearer to 1"
+        )
+
+
+def demand_squares(field: str, sizes: Array | float, around: Array | float = 0.0) -> None:
+    """Raise InputError for public sizes whose squares overflow or vanish: what is clipped to such a
+    size is not bounded by it.
+
+    >>> demand_squares("tau", 1e-170)
+    Traceback (most recent call last):
+    dpcore.errors.InputError: tau: squares of its numbers are none; use a unit that is nearer to 1.
+    """
+    sizes = np.abs(sizes)
+    if not (np.all(sizes >= TINY) and np.all(sizes + np.abs(around) <= HUGE)):
+        raise InputError(field, "squares of its numbers are none", "use a unit that is nearer to 1")
+
+
 def clip_to_ball(rows: Array, radius: float, axis: int = -1) -> Array:
     """Rows (coordinates along ``axis``) drawn towards the origin until their norm is ``<= radius``.
 
-    Total: a row that is not finite becomes the origin.
+    radius: from :data:`TINY` to :data:`HUGE`, or infinite. Total in rows: one that is not finite
+    becomes the origin.
 
     >>> clip_to_ball(np.array([[3.0, 4.0], [0.3, 0.4]]), 1.0)
     array([[0.6, 0.8],
@@ -117,36 +144,120 @@ def bounded_rows(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, Ar
     Raises InputError on a table without public bounds, and, without privacy, on cells that the
     bounds do not allow.
     """
-    schema = table.schema
-    if schema is None:
+    schema = demand_bounds(table)
+    frame, raw = PublicFrame.of(schema), _numbers(table, schema)
+    if not private:
+        Extent.of(raw, frame).refuse(frame)
+    return frame, _in_units(raw, frame, schema, private=private)
+
+
+def demand_bounds(table: PrivateTable) -> Schema:
+    """The table's public bounds; raises InputError where there are none."""
+    if table.schema is None:
         raise InputError(
             "schema",
             "no public bounds were given",
             "give a .toml beside the file, or a norm bound, with limits you could print before "
             "seeing the data",
         )
-    frame = PublicFrame.of(schema)
-    raw = _numbers(table, schema)
-    fills = np.array([column.fill for column in schema.numeric_columns()], dtype=float)
+    return table.schema
+
+
+def unit_rows(table: PrivateTable, frame: PublicFrame, *, private: bool) -> Array:
+    """As :func:`bounded_rows` for some of the rows, of which nothing is refused.
+
+    What becomes of a row never depends on another. See :func:`extent_of`.
+    """
+    schema = demand_bounds(table)
+    return _in_units(_numbers(table, schema), frame, schema, private=private)
+
+
+def extent_of(table: PrivateTable, frame: PublicFrame) -> Extent:
+    """How far the cells of some of the rows reach: what is to be refused without privacy."""
+    return Extent.of(_numbers(table, demand_bounds(table)), frame)
+
+
+def _in_units(raw: Array, frame: PublicFrame, schema: Schema, *, private: bool) -> Array:
+    """Unit coordinates of cells ``(n, d)``, under privacy inside the bounds."""
     if not private:
-        _refuse_what_privacy_would_fill(raw, frame, schema)
-        return frame, frame.to_units(raw)
+        return frame.to_units(raw)
     with np.errstate(over="ignore"):  # a warning would tell of a huge cell
-        units = frame.to_units(np.where(np.isfinite(raw), raw, fills))
+        units = frame.to_units(_filled(raw, schema))
     if frame.is_ball:
-        return frame, clip_to_ball(np.clip(units, -HUGE, HUGE), 1.0)
-    return frame, np.clip(units, -1.0, 1.0)
+        return clip_to_ball(np.clip(units, -HUGE, HUGE), 1.0)
+    return np.clip(units, -1.0, 1.0)
+
+
+def _filled(raw: Array, schema: Schema) -> Array:
+    """Cells ``(n, d)`` with the public fill where one is missing or infinite."""
+    finite = np.isfinite(raw)
+    if finite.all():
+        return raw
+    fills = np.array([column.fill for column in schema.numeric_columns()], dtype=float)
+    return np.where(finite, raw, fills)
+
+
+@dataclass(frozen=True, repr=False)
+class Extent:
+    """How far the cells of some rows reach: least and most ``(d,)`` of each column (undefined where
+    a cell is), and the largest norm in a ball. Of rows in parts, the union of their extents.
+    """
+
+    least: Array
+    most: Array
+    farthest: float
+
+    @classmethod
+    def of(cls, raw: Array, frame: PublicFrame) -> Extent:
+        """The extent of cells ``(n, d)`` in the data's own units."""
+        farthest = 0.0
+        if frame.is_ball:
+            with np.errstate(over="ignore", invalid="ignore"):
+                norms = np.linalg.norm(frame.to_units(raw), axis=1)
+            farthest = float(norms.max(initial=0.0))
+        least, most = raw.min(axis=0, initial=np.inf), raw.max(axis=0, initial=-np.inf)
+        return cls(least, most, farthest)
+
+    def __or__(self, other: Extent) -> Extent:
+        least, most = np.minimum(self.least, other.least), np.maximum(self.most, other.most)
+        return Extent(least, most, float(np.maximum(self.farthest, other.farthest)))
+
+    def refuse(self, frame: PublicFrame) -> None:
+        """Raise InputError on what privacy would fill or clip: nobody asked for that."""
+        for i, name in enumerate(frame.names):
+            least, most = self.least[i], self.most[i]
+            if least > most:  # no rows
+                continue
+            away = max(frame.center[i] - least, most - frame.center[i])
+            if not (np.isfinite(least) and np.isfinite(most)):
+                found = "has cells that are missing or infinite"
+                remedy = (
+                    "complete the column or leave it out; a private fit would use its public fill"
+                )
+            elif least == most:
+                found, remedy = "is constant", "leave the column out"
+            elif not frame.is_ball and away > frame.half_range[i] * (1 + 1e-12):
+                found, remedy = "has cells outside its bounds", "widen the bounds or mend the cells"
+            else:
+                continue
+            raise InputError(name, found, remedy)
+        if frame.is_ball and self.farthest > 1 + 1e-12:
+            raise InputError("norm bound", "rows lie outside the ball", "give a larger norm bound")
 
 
 def _numbers(table: PrivateTable, schema: Schema) -> Array:
-    """Cells as numbers ``(n, d)``; a cell that is missing is NaN. Categories become indicators."""
+    """Cells as numbers ``(n, d)``; a cell that is missing is NaN. Categories become indicators.
+
+    Always row after row in memory: sums over a row are rounded in the order of memory, and one odd
+    cell decides how a table keeps a column, so the order of all others would hang on it.
+    """
     frame = table._frame
     check_frame(frame, schema)
     wanted = schema.numeric_columns()
     if all(column.category is None for column in wanted):
         plain = frame[[column.source for column in wanted]]
         if all(kind == np.float64 for kind in plain.dtypes):  # thousands of columns at once
-            return plain.to_numpy(dtype=float)
+            return np.ascontiguousarray(plain.to_numpy(dtype=float))
     columns = []
     for column in schema.numeric_columns():
         cells = frame[column.source]
@@ -155,24 +266,4 @@ def _numbers(table: PrivateTable, schema: Schema) -> Array:
         else:
             meant = category_meant(column.category)
             columns.append((categories_meant(cells) == meant).astype(float))
-    return np.column_stack(columns)
-
-
-def _refuse_what_privacy_would_fill(raw: Array, frame: PublicFrame, schema: Schema) -> None:
-    for name, cells, spread, middle in zip(
-        frame.names, raw.T, frame.half_range, frame.center, strict=True
-    ):
-        if not np.all(np.isfinite(cells)):
-            found = "has cells that are missing or infinite"
-            remedy = "complete the column or leave it out; a private fit would use its public fill"
-        elif cells.size and np.ptp(cells) == 0.0:
-            found, remedy = "is constant", "leave the column out"
-        elif not frame.is_ball and np.any(np.abs(cells - middle) > spread * (1 + 1e-12)):
-            found, remedy = "has cells outside its bounds", "widen the bounds or mend the cells"
-        else:
-            continue
-        raise InputError(name, found, remedy)
-    if frame.is_ball and raw.size:
-        norms = np.linalg.norm(frame.to_units(raw), axis=1)
-        if np.any(norms > 1 + 1e-12):
-            raise InputError("norm bound", "rows lie outside the ball", "give a larger norm bound")
+    return np.ascontiguousarray(np.column_stack(columns))

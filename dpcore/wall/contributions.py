@@ -79,7 +79,8 @@ class MixtureMoments:
 
     **Guarantee.** Given ``a >= b^2 / 2c`` and ``b^2 <= 2 c^2`` (else refused: a larger ``a`` is
     free), the L2 sensitivity is ``sqrt(a^2 + b^2 + c^2)`` when a row is added or removed and
-    ``sqrt 2`` times that when a row is replaced; both are attained.
+    ``sqrt 2`` times that when a row is replaced; the first is attained, the second from two
+    components on (with one, a replaced row leaves the count as it is).
 
     *Proof.* Put R = 1. A contribution v has norm ``|w| (a^2 + b^2 |y|^2 + c^2 |s|^2)^(1/2)`` with
     ``|w| <= 1`` and ``|s| <= |y|^2 <= 1``: the first claim. For the second, v is linear in w, so

@@ -4,13 +4,15 @@ A door clips, sums, adds noise and writes the ledger entry in one call. There is
 sum without the entry. There are three: ``measure`` sums what a model's E step makes of the rows,
 ``measure_nearest`` what is nearest to given centres, ``measure_squares`` second moments alone. The
 last two ask no model, and show it nothing. A fourth, ``exhibit_nearest``, runs what a paper prints
-without noise, and its entry says so.
+without noise, and its entry says so; ``plain_rows`` serves fits without privacy alone.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import noise_scale, symmetric_from_coordinates
 from dpcore.privacy.ledger import Ledger, LedgerEntry
-from dpcore.wall.clip import PublicFrame, bounded_rows, clip_to_ball
+from dpcore.wall.clip import PublicFrame, bounded_rows, clip_to_ball, demand_bounds
 from dpcore.wall.contributions import (
     Block,
     ClusterMoments,
@@ -27,12 +29,16 @@ from dpcore.wall.contributions import (
     SecondMoments,
 )
 from dpcore.wall.frames import Frame
+from dpcore.wall.grid import MOST_ROWS, Grid, demand_few_rows, grid_for, on_grid
 from dpcore.wall.moments import EStep, Rows, bounded_sum, whole_sum
-from dpcore.wall.nearest import NearestRows
-from dpcore.wall.noise import NoiseSource
+from dpcore.wall.nearest import nearest_sums
+from dpcore.wall.noise import GridNoise, NoiseSource
+from dpcore.wall.partitions import PartedRows, PartedTable
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
+
+LEAST_SHARE = 1e-12  # of the bounds, to clip at: below it squares of rows may vanish
 
 
 @dataclass(frozen=True)
@@ -127,12 +133,17 @@ class Session:
                 "which rows are in this part would change with every row added or removed",
                 "fit all rows, or give a seed for a rehearsal",
             )
-        self.public, units = bounded_rows(table, private=noise is not None or as_private)
-        self.radius = _clipping_radius(clip, self.public, private=noise is not None)
+        filled = noise is not None or as_private
+        if isinstance(table, PartedTable):
+            self.public = PublicFrame.of(demand_bounds(table))
+            self.radius = _clipping_radius(clip, self.public, private=noise is not None)
+            self._rows: Rows | PartedRows = table.opened(self.public, self.radius, private=filled)
+        else:
+            self.public, units = bounded_rows(table, private=filled)
+            self.radius = _clipping_radius(clip, self.public, private=noise is not None)
+            self._rows = Rows(clip_to_ball(units, self.radius), self.radius)
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self._noise, self._draws = noise, draws
-        self._rows = Rows(clip_to_ball(units, self.radius), self.radius)
-        self._nearest: NearestRows | None = None
         self._entries: list[LedgerEntry] = []
 
     @property
@@ -147,7 +158,12 @@ class Session:
     def rows(self) -> int | None:
         """Number of rows where it is public (a row is replaced, or no privacy); else ``None``."""
         known = self.adjacency != "add_remove" or not self.private
-        return len(self._rows.units) if known else None
+        return self._size if known else None
+
+    @property
+    def _size(self) -> int:
+        """Number of rows, public or not: for the wall alone."""
+        return self._rows.count
 
     @property
     def ledger(self) -> Ledger:
@@ -176,9 +192,17 @@ class Session:
             raise ValueError("without an e_step there is one component")
         self._check(contribution, contribution.radius, frame.radius, noises)
         if e_step is None:
-            total = self._for_runs(whole_sum(self._rows, frame, contribution))
+            total = self._whole(frame, contribution)
         else:
-            total = bounded_sum(self._rows, frame, contribution, e_step, self.runs)
+            total = self._rows.total(
+                partial(
+                    bounded_sum,
+                    frame=frame,
+                    contribution=contribution,
+                    e_step=e_step,
+                    runs=self.runs,
+                )
+            )
         scales = self._release(what, total, contribution, noises)
         return _as_moments(total, contribution, scales)
 
@@ -227,9 +251,7 @@ class Session:
         if centres.shape != (self.runs, contribution.components, contribution.dim):
             raise ValueError("centres must have the shape (runs, components, dim)")
         self._check(contribution, contribution.radius, self.radius, noises, bare)
-        if self._nearest is None:
-            self._nearest = NearestRows(self._rows.units, self.radius)
-        total = self._nearest.sums(centres)
+        total = self._rows.total(partial(nearest_sums, centres=centres))
         scales = self._release(what, total, contribution, noises)
         scales |= {block: np.zeros(self.runs) for block in bare}
         return NoisyClusters(total[..., 0], total[..., 1:], scales["counts"], scales["sums"])
@@ -244,13 +266,32 @@ class Session:
             raise ValueError("the contribution has another dimension than the rows")
         self._check(contribution, contribution.radius, self.radius, (noise,))
         frame = Frame.identity(contribution.dim, self.radius)
-        total = self._for_runs(whole_sum(self._rows, frame, contribution))
+        total = self._whole(frame, contribution)
         scales = self._release(what, total, contribution, (noise,))
         squares = symmetric_from_coordinates(total[:, 0], contribution.dim)
         return NoisySquares(squares, scales["squares"])
 
-    def _for_runs(self, total: Array) -> Array:
-        """The same sum for each run, its own to add noise to."""
+    def plain_rows(self) -> Array | None:
+        """The rows ``(n, d)`` themselves, in unit coordinates, for a fit without privacy.
+
+        ``None`` where they are not in memory as one table. No door, and the ledger says so: raises
+        WallError under privacy.
+        """
+        if self.private:
+            raise WallError("rows leave the wall in a fit without privacy alone")
+        if not isinstance(self._rows, Rows):
+            return None
+        self._entries.append(_unproved("rows", ("all columns",), self.adjacency, self.runs))
+        rows = self._rows.units.view()
+        rows.flags.writeable = False
+        return rows
+
+    def __reduce__(self) -> NoReturn:
+        raise WallError("a session is not pickled: its rows would leave the wall")
+
+    def _whole(self, frame: Frame, contribution: MixtureMoments | SecondMoments) -> Array:
+        """The sum of all rows, for each run its own to add noise to."""
+        total = self._rows.total(partial(whole_sum, frame=frame, shape=contribution))
         return total if len(total) == self.runs else np.repeat(total, self.runs, axis=0)
 
     def _check(
@@ -283,6 +324,8 @@ class Session:
         self, what: str, total: Array, contribution: Contribution, noise: Noise
     ) -> dict[Block, Array]:
         """Add one noise to its blocks of ``total (B, K, p)`` in place; returns their deviations."""
+        if isinstance(self._noise, GridNoise):
+            return self._add_whole_numbers(what, total, contribution, noise, self._noise)
         laplace, blocks = noise.law == "laplace", _blocks(noise, contribution)
         l2 = _joint(contribution, blocks, self.adjacency) * self.rows_per_person
         bound = l2
@@ -293,9 +336,7 @@ class Session:
         scale = noise_scale(multiplier, bound) if self.private else np.zeros(self.runs)
         self._entries.append(
             LedgerEntry(
-                what=what
-                if len(blocks) == len(contribution.blocks)
-                else f"{what}: {', '.join(blocks)}",
+                what=_named(what, blocks, contribution),
                 noise=noise.law if self.private else "none",
                 noise_scale=scale,
                 sensitivity=bound,
@@ -316,8 +357,56 @@ class Session:
         spread = np.sqrt(2.0) * scale if laplace else scale
         return {block: spread * contribution.unit(block) for block in blocks}
 
+    def _add_whole_numbers(
+        self,
+        what: str,
+        total: Array,
+        contribution: Contribution,
+        noise: Noise,
+        source: GridNoise,
+    ) -> dict[Block, Array]:
+        """The same for a release: sums are put on a grid and get whole numbers as noise."""
+        if noise.law != "gaussian" or noise.widen_off_diagonal != 1.0 or self.runs != 1:
+            raise InputError(
+                "method",
+                "a release has discrete Gaussian noise, drawn once, and this one asks for another",
+                "choose the recommended method",
+            )
+        blocks = _blocks(noise, contribution)
+        (multiplier,) = np.broadcast_to(np.asarray(noise.multiplier, dtype=float), (1,))
+        known = self.rows
+        if known is None:
+            demand_few_rows(self._size)
+        grid: Grid = grid_for(
+            float(multiplier),
+            _joint(contribution, blocks, self.adjacency) * self.rows_per_person,
+            _joint(contribution, blocks, "add_remove"),
+            MOST_ROWS if known is None else known,
+            sum(total[:, :, contribution.span(block)].size for block in blocks),
+        )
+        for block in blocks:
+            values = total[:, :, contribution.span(block)]
+            whole = source.whole_numbers(values.size).reshape(values.shape)
+            values[...] = on_grid(values, grid, contribution.unit(block), whole)
+        self._entries.append(
+            LedgerEntry(
+                what=_named(what, blocks, contribution),
+                noise="discrete_gaussian",
+                noise_scale=np.array([grid.scale]),
+                sensitivity=grid.sensitivity,
+                adjacency=self.adjacency,
+                proof=f"{contribution.lemma}; sums rounded to a grid",
+            )
+        )
+        return {block: np.array([grid.scale * contribution.unit(block)]) for block in blocks}
 
-def _unproved(what: str, blocks: tuple[Block, ...], adjacency: str, runs: int) -> LedgerEntry:
+
+def _named(what: str, blocks: tuple[Block, ...], contribution: Contribution) -> str:
+    """A release with the blocks it is of, where those are not all."""
+    return what if len(blocks) == len(contribution.blocks) else f"{what}: {', '.join(blocks)}"
+
+
+def _unproved(what: str, blocks: tuple[str, ...], adjacency: str, runs: int) -> LedgerEntry:
     """The entry of what leaves without noise: infinitely expensive, and proved by nothing."""
     return LedgerEntry(
         what=f"{what}: {', '.join(blocks)}, as they are",
@@ -349,11 +438,16 @@ def _check_noise(noise: Noise, *, private: bool) -> None:
 def _clipping_radius(clip: float, public: PublicFrame, *, private: bool) -> float:
     if math.isinf(clip) and not private:
         return math.inf
-    if not 0.0 < clip <= 1.0:
-        raise InputError(
-            "clip", f"{clip} is not above 0 and at most 1", "give a share of the bounds"
-        )
-    return public.radius * clip
+    return public.radius * a_share(clip, "the bounds")
+
+
+def a_share(clip: float, whole: str) -> float:
+    """A share above 0 of something public to clip at; InputError for another."""
+    if LEAST_SHARE <= clip <= 1.0:
+        return clip
+    near = 0.0 < clip < LEAST_SHARE
+    found = "too near 0 to compute with" if near else "not above 0 and at most 1"
+    raise InputError("clip", f"{clip} is {found}", f"give a share of {whole}")
 
 
 def _joint(contribution: Contribution, blocks: tuple[Block, ...], adjacency: str) -> float:

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ from dpcore.wall.blocks import (
 from dpcore.wall.contributions import MixtureMoments, SecondMoments
 from dpcore.wall.frames import Frame
 
+if TYPE_CHECKING:
+    from dpcore.wall.nearest import NearestRows
+
 __all__ = ["Block", "EStep", "Rows", "bounded_sum", "whole_sum"]
 
 Array = NDArray[np.float64]
@@ -52,17 +55,19 @@ EStep = Callable[[Block, slice], Array]
 
 @dataclass(repr=False)
 class _View:
-    """Rows ``(n, d)`` as the runs of a frame see them, with features ``(F, p, n)`` if they fit."""
+    """Rows ``(n, d)`` as the runs of a frame see them, with features ``(F, p, n)`` if they fit and
+    will be asked for again (not ``once``)."""
 
     units: Array
     frame: Frame
     shape: MixtureMoments
+    once: bool = field(default=False, kw_only=True)
     kept: Array | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         frames, count = self._frames, len(self.units)
         width = self.shape.dim if self.from_rows else self.size
-        if 8 * frames * count * width <= KEPT_BYTES:
+        if not self.once and 8 * frames * count * width <= KEPT_BYTES:
             kept = np.empty((frames, width, count))
             for runs, members in _tiles(frames, count, width):
                 kept[runs, :, members] = self.features(runs, members)
@@ -153,7 +158,7 @@ class _GridView(_View):
         return Lens(self.maps, self.frame.radius).moments(counts, sums, squares)
 
 
-def _view(units: Array, reach: float, frame: Frame, shape: MixtureMoments) -> _View:
+def _view(units: Array, reach: float, frame: Frame, shape: MixtureMoments, *, once: bool) -> _View:
     """Frames of many runs are seen through one, unless rounding could forbid it.
 
     Whether it could is decided for all rows within reach: no single row may change the path.
@@ -168,19 +173,22 @@ def _view(units: Array, reach: float, frame: Frame, shape: MixtureMoments) -> _V
             largest = float(np.linalg.norm(shared.matrix[0], 2)) * (reach + offset)
         if is_faithful(maps, largest, frame.radius):
             order = np.argsort(sizes, kind="stable")
-            return _GridView(units[order], frame, shape, shared, maps, sizes[order])
-    return _View(units, frame, shape)
+            return _GridView(units[order], frame, shape, shared, maps, sizes[order], once=once)
+    return _View(units, frame, shape, once=once)
 
 
 @dataclass(repr=False)
 class Rows:
     """Clipped rows of one table in public unit coordinates ``(n, d)``, ready to be summed.
 
-    reach: the public radius that they lie within; infinite where nothing is protected.
+    reach: the public radius that they lie within; infinite where nothing is protected. once: they
+    are a block that is read, asked one thing and forgotten, so nothing is prepared for a next time.
     """
 
     units: Array
     reach: float = math.inf
+    once: bool = False
+    nearest: NearestRows | None = field(default=None, init=False)
     _views: list[_View] = field(default_factory=list)
 
     def view(self, frame: Frame, shape: MixtureMoments) -> _View:
@@ -189,8 +197,17 @@ class Rows:
             if view.frame is frame and view.shape == shape:
                 return view
         self._views.clear()  # before the next is made: both at once would be twice the memory
-        self._views.append(_view(self.units, self.reach, frame, shape))
+        self._views.append(_view(self.units, self.reach, frame, shape, once=self.once))
         return self._views[0]
+
+    @property
+    def count(self) -> int:
+        """How many rows: for the wall alone."""
+        return len(self.units)
+
+    def total(self, of_rows: Callable[[Rows], Array]) -> Array:
+        """A sum over all rows; where they lie in parts, the sum of what each part gives."""
+        return of_rows(self)
 
 
 def bounded_sum(

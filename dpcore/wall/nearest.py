@@ -28,7 +28,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.wall.moments import in_order
+from dpcore.wall.moments import Rows, in_order
 
 Array = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
@@ -70,7 +70,7 @@ class _Rivals:
         constant[~good.any(axis=1), 0] = 0.0
         flat = constant.reshape(-1)
         size = np.abs(points).sum(axis=0) * reach + np.where(np.isfinite(flat), -flat, 0.0)
-        error = GUARD * (len(points) + 4) * np.finfo(float).eps * size
+        error = GUARD * (len(points) + 4) * (np.finfo(float).eps * size + np.finfo(float).tiny)
         return cls(points, flat, error, centres.shape[1])
 
 
@@ -126,14 +126,15 @@ class NearestRows:
 
     radius: public, that of the ball in which they lie; infinite where nothing is protected. Keeps
     a copy of the rows and, up to dimension TREE_DIM, boxes of ``(4 d + 2) / 7`` numbers for each
-    row: 28 MB for a million rows in two dimensions.
+    row: 28 MB for a million rows in two dimensions. tree: whether to; it takes as long as several
+    steps, so rows that are asked once do without.
     """
 
-    def __init__(self, rows: Array, radius: float = math.inf) -> None:
+    def __init__(self, rows: Array, radius: float = math.inf, *, tree: bool = True) -> None:
         self._rows = np.ascontiguousarray(_on_grid(rows, radius).T)
         self._reach = float(np.abs(self._rows).max(initial=0.0))
         self._levels: list[_Boxes] = []
-        if 0 < len(self._rows) <= TREE_DIM and self._rows.shape[1] > 0:
+        if tree and 0 < len(self._rows) <= TREE_DIM and self._rows.shape[1] > 0:
             self._rows = np.ascontiguousarray(self._rows[:, _curve(self._rows)])
             self._levels = _levels(self._rows)
 
@@ -249,6 +250,13 @@ class NearestRows:
         if len(inside) and inside.max() >= most:  # the last box may be smaller
             return opened.at(np.flatnonzero(inside < most))
         return opened
+
+
+def nearest_sums(rows: Rows, centres: Array) -> Array:
+    """:meth:`NearestRows.sums` of clipped rows, which are made ready at the first time."""
+    if rows.nearest is None:
+        rows.nearest = NearestRows(rows.units, rows.reach, tree=not rows.once)
+    return rows.nearest.sums(centres)
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.mechanisms.discrete_gaussian import Integers, discrete_gaussian
+
 Array = NDArray[np.float64]
 
 
@@ -28,6 +30,8 @@ class NoiseSource:
     >>> bool(np.all(one.normal((3,))[0] == many.normal((3,))[2]))
     True
     """
+
+    on_grid = False  # whether sums are put on a grid and get whole numbers as noise
 
     def __init__(self, seed: int | None, draws: Sequence[int] = (0,), secret: bytes = b"") -> None:
         self.rehearsal = seed is not None
@@ -53,8 +57,39 @@ class NoiseSource:
         """Standard Laplace noise ``(draws, *shape)``."""
         return np.stack([stream.laplace(size=shape) for stream in self._streams])
 
+    def long_tailed(self, dim: int) -> Array:
+        """Vectors ``(draws, dim)`` of density proportional to ``exp(-|b|)``: any direction, and a
+        length with the Gamma law of shape ``dim`` (Chaudhuri, Monteleoni, Sarwate 2011)."""
+        direction = self.normal((dim,))
+        length = np.array([stream.standard_gamma(dim) for stream in self._streams])
+        return np.asarray(length[:, None] * direction / np.linalg.norm(direction, axis=1)[:, None])
+
     def __repr__(self) -> str:
         return f"NoiseSource({'seeded' if self.rehearsal else 'system entropy'})"
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a noise source is never copied: the same noise twice is no noise")
+
+
+class GridNoise(NoiseSource):
+    """Noise of a release: whole numbers drawn exactly from the operating system's own generator.
+
+    One draw, never repeated; nothing about it can be set. ``drawn``: whether any of it is, so that
+    whatever happens from then on has been paid for.
+    """
+
+    on_grid = True
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.drawn = False
+
+    def whole_numbers(self, count: int) -> Integers:
+        """Discrete Gaussian noise; see :func:`~dpcore.mechanisms.discrete_gaussian`."""
+        self.drawn = True
+        return discrete_gaussian(count, _words)
+
+
+def _words(count: int) -> NDArray[np.uint64]:
+    """Uniform 64-bit words from the operating system."""
+    return np.frombuffer(bytearray(secrets.token_bytes(8 * count)), dtype=np.uint64)

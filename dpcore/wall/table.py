@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -67,6 +68,10 @@ class PrivateTable:
                 "exact values and rehearsals are locked on this server (DPCORE_LOCK_TRUTH)"
             )
 
+    def public_rows(self, adjacency: str) -> int | None:
+        """How many rows, where that is public: ``None`` where a row is added or removed."""
+        return None if adjacency == "add_remove" else len(self._frame)
+
     def with_schema(self, schema: Schema) -> PrivateTable:
         """The same rows under other public bounds."""
         return self._like(self._frame, schema)
@@ -111,12 +116,45 @@ class PrivateTable:
         return rest, part
 
     def neighbour(self, position: int, adjacency: str) -> PrivateTable:
-        """A neighbouring table: one row replaced by a copy of the next, or absent (add_remove)."""
+        """A neighbouring table: one row replaced by a copy of the next, or absent (add_remove);
+        under label and feature only that part of it, by that of the next row with another label.
+        """
         order = np.arange(len(self._frame))
         if adjacency == "add_remove":
             return self._part(np.delete(order, position))
+        if adjacency in ("label", "feature"):
+            return self._exchanged(position, labels=adjacency == "label")
         order[position] = order[(position + 1) % len(order)]
         return self._part(order)
+
+    def with_row(self, cells: Mapping[str, object], position: int | None = None) -> PrivateTable:
+        """The same rows and one more, or (position) one in place of another; a column that is not
+        named stays empty there. The cells are what somebody typed: nothing private is in them.
+        """
+        import pandas as pd
+
+        row = pd.DataFrame([{name: cells.get(name) for name in self._frame.columns}])
+        for name in row:  # a column of text stays text, and one of numbers numbers
+            kind = self._frame[name].dtype
+            row[name] = row[name].astype(float if kind.kind in "iuf" else kind)
+        end = len(self._frame) if position is None else position
+        parts = (self._frame.iloc[:end], row, self._frame.iloc[end + 1 :])
+        frame = pd.concat([part for part in parts if len(part)], ignore_index=True)
+        return self._like(frame, self.schema)
+
+    def _exchanged(self, position: int, *, labels: bool) -> PrivateTable:
+        """One row with the label (or all but the label) of the next row that has another."""
+        said = [] if self.schema is None else [self.schema.label, self.schema.target]
+        known = [name for name in said if name in self._frame]
+        frame = self._frame.copy()
+        order = np.roll(np.arange(len(frame)), -position - 1)
+        others = np.flatnonzero((frame[known] != frame[known].iloc[position]).any(axis=1))
+        source = next((i for i in order if i in set(others.tolist())), int(order[0]))
+        taken = np.arange(len(frame))
+        taken[position] = source
+        for name in known if labels else [name for name in frame if name not in known]:
+            frame[name] = frame[name].iloc[taken].array
+        return self._like(frame, self.schema)
 
     def _part(self, positions: NDArray[np.intp]) -> PrivateTable:
         part = self._frame.iloc[positions].reset_index(drop=True)

@@ -1,0 +1,246 @@
+"""Sums of a sigmoid belief network behind the wall: no belief moves them by more than is stated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.mechanisms.gaussian import symmetric_from_coordinates
+from dpcore.privacy import Gaussian
+from dpcore.schema import Ball, Column, Schema
+from dpcore.wall.belief import (
+    COUNTED,
+    PARTS,
+    BeliefMoments,
+    BeliefSession,
+    _inside,
+    _of_rows,
+    measure_belief,
+)
+from dpcore.wall.contributions import Block
+from dpcore.wall.doors import Noise
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+ADJACENCIES = ("replace_one", "add_remove")
+PIXELS = 4
+
+
+def opened(cells: object, *, runs: int = 1, private: bool = True, **more: object) -> BeliefSession:
+    names = [f"p{i}" for i in range(PIXELS)]
+    schema = Schema(tuple(Column(name, lower=0, upper=255) for name in names))
+    table = PrivateTable.seal(pd.DataFrame(cells, columns=names), schema)
+    noise = NoiseSource(0, range(runs)) if private else None
+    asked = {"adjacency": "replace_one", "noise": noise, "draws": np.arange(runs)} | more
+    return BeliefSession(table, **asked)  # type: ignore[arg-type]
+
+
+def weighted(total: Array, shape: BeliefMoments) -> Array:
+    """A sum in the units in which the sensitivity is stated."""
+    parts = [total[..., shape.span(cast(Block, n))] / shape.unit(cast(Block, n)) for n in PARTS]
+    return np.concatenate(parts, axis=-1)
+
+
+def vector(rows: Array, hidden: Array, curvature: Array, shape: BeliefMoments) -> Array:
+    """Weighted vector of each row ``(n, size)``, as the wall cuts and draws it in."""
+    found = []
+    for one in range(len(rows)):
+        row = rows[one : one + 1]
+        z, x = _inside((hidden[one : one + 1], curvature[one : one + 1]), row, shape)
+        found.append(weighted(_of_rows(row, shape, z, x), shape))
+    return np.array(found)
+
+
+def worst(shape: BeliefMoments, adjacency: str, seed: int = 0) -> float:
+    """Adversarial search over two rows and what a model says of them."""
+    rng, count, kept = np.random.default_rng(seed), 150, 15
+    k, j = shape.hidden, shape.visible
+    width, best = k + 2 * j, 0.0
+    candidates = rng.standard_normal((count, 2 * width))
+    candidates[0] = np.repeat([5.0, -5.0], width)
+    for step in range(25):
+        sides = []
+        for part in np.split(candidates, 2, axis=1):
+            rows = (part[:, :j] > 0).astype(float)
+            sides.append(vector(rows, part[:, j : j + k], part[:, j + k :], shape))
+        moved = sides[0] if adjacency == "add_remove" else sides[0] - sides[1]
+        value = np.linalg.norm(moved, axis=1)
+        order = np.argsort(-value)[:kept]
+        best, top = max(best, float(value[order[0]])), candidates[order[0]].copy()
+        candidates = candidates[rng.choice(order, count)]
+        candidates = candidates + 0.9**step * rng.standard_normal(candidates.shape)
+        candidates[0] = top
+    return best
+
+
+@pytest.mark.parametrize("clip", [1.0, 0.9, 0.5, 0.15])
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("weights", [(1.0,) * 5, (0.3, 0.3, 0.3, 1.0, 1.0)])
+def test_an_attacker_meets_the_stated_sensitivity_and_no_more(
+    clip: float, adjacency: str, weights: tuple[float, ...]
+) -> None:
+    shape = BeliefMoments(2, PIXELS, weights, clip)  # type: ignore[arg-type]
+    found, stated = worst(shape, adjacency), shape.diameter(adjacency)
+    assert found <= stated
+    if clip == 1.0 or adjacency == "add_remove":
+        assert found >= 0.98 * stated
+    elif clip <= 0.5:  # two rows that share no unit and no pixel, but the count
+        assert found >= 0.9 * stated
+
+
+def test_the_papers_seven_noises_are_one_release_of_1_18_sigma() -> None:
+    """Five boxes of norm C_i each, noise sigma sqrt(7) C_i: together sigma sqrt(7/5)."""
+    shape = BeliefMoments(50, 784)
+    multiplier = math.sqrt(7 / 5)
+    k, j = 50.0, 784.0
+    largest = (k**0.5, j**0.5, j**0.5 / 4, (j * k) ** 0.5, k * j**0.5 / 4)
+    for name, bound in zip(PARTS, largest, strict=False):
+        scale = multiplier * shape.diameter("replace_one") * shape.unit(cast(Block, name))
+        assert scale == pytest.approx(math.sqrt(7) * bound, rel=1e-6)
+    assert shape.diameter("replace_one") == pytest.approx(math.sqrt(1 - COUNTED**2))
+
+
+HOSTILE: dict[str, Callable[[Array], Array]] = {
+    "signed": lambda s: s,
+    "huge": lambda s: 1e300 * s,
+    "undefined": lambda s: np.where(s > 0, np.nan, 0.2),
+    "infinite": lambda s: np.where(s > 0, np.inf, -np.inf),
+    "jumping": lambda s: np.where(np.sin(1e3 * s) > 0, 1.0, 0.0),
+    "yes or no": lambda s: s > 0,
+}
+
+
+@pytest.mark.parametrize("trick", HOSTILE)
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_no_belief_and_no_row_moves_a_sum_by_more_than_stated(trick: str, adjacency: str) -> None:
+    directions = np.random.default_rng(2).normal(size=(PIXELS, 2 + PIXELS))
+
+    def belief(rows: Array, run: int) -> tuple[Array, Array]:
+        found = HOSTILE[trick](rows @ directions - 0.5)
+        return found[:, :2], found[:, 2:]
+
+    rng = np.random.default_rng(1)
+    for trial in range(20):
+        cells = rng.uniform(0, 255, (6, PIXELS))
+        other = cells.copy()
+        other[0] = [1e300, -1e300, np.nan, np.inf] if trial % 2 else rng.uniform(0, 255, PIXELS)
+        other = other[1:] if adjacency == "add_remove" else other
+        for clip in (1.0, 0.4):
+            shape = BeliefMoments(2, PIXELS, clip=clip)
+            sums = []
+            for each in (cells, other):
+                session = opened(each, adjacency=adjacency)
+                batches = Minibatches(session, Sample("none", 1.0))
+                found = measure_belief(
+                    session, "sums", shape, Noise("gaussian", 1e-12), belief, batches
+                )
+                n = found.rows[:, None]
+                hidden, visible = found.hidden + n / 2, found.visible + n / 2
+                pairs = found.pairs + hidden[:, None] / 2
+                parts = [
+                    hidden,
+                    visible,
+                    found.curvature,
+                    pairs.reshape(1, -1),
+                    found.forms.reshape(1, -1),
+                    n,
+                ]
+                sums.append(weighted(np.concatenate(parts, axis=1), shape))
+            moved = np.linalg.norm(sums[0] - sums[1])
+            assert moved <= shape.diameter(adjacency) * (1 + 1e-6)
+
+
+def test_the_door_gives_the_sums_of_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    cells = rng.choice([0.0, 10.0, 255.0], (30, PIXELS))
+    session = opened(cells, private=False, threshold=0.0)
+    on = (cells > 0).astype(float)
+    z, x = rng.random((30, 2)), rng.random((30, PIXELS)) / 4
+    shape = BeliefMoments(2, PIXELS)
+    batches = Minibatches(session, Sample("none", 1.0))
+    seen: list[Array] = []
+
+    def belief(rows: Array, run: int) -> tuple[Array, Array]:
+        seen.append(rows)
+        spare = ((0, len(rows) - 30), (0, 0))
+        return np.pad(z, spare), np.pad(x, spare)
+
+    found = measure_belief(session, "sums", shape, Noise("gaussian", 1.0), belief, batches)
+    np.testing.assert_array_equal(seen[0][:30], on)
+    assert not seen[0][30:].any()
+    np.testing.assert_allclose(found.hidden[0], (z - 0.5).sum(axis=0))
+    np.testing.assert_allclose(found.visible[0], (on - 0.5).sum(axis=0))
+    np.testing.assert_allclose(found.curvature[0], x.sum(axis=0))
+    np.testing.assert_allclose(found.pairs[0], (on - 0.5).T @ z)
+    square = z[:, :, None] * z[:, None]
+    square[:, [0, 1], [0, 1]] = z
+    forms = symmetric_from_coordinates(found.forms[0].T, 2)
+    np.testing.assert_allclose(forms, np.einsum("nj,nkl->jkl", x, square))
+    assert found.rows[0] == 30
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_one_release_is_one_entry_with_noise_and_sample(adjacency: str) -> None:
+    cells = np.random.default_rng(0).uniform(0, 255, (40, PIXELS))
+    session = opened(cells, adjacency=adjacency)
+    batches = Minibatches(session, Sample.under(adjacency, 0.25))
+
+    def belief(rows: Array, run: int) -> tuple[Array, Array]:
+        return np.full((len(rows), 2), 0.5), np.full(rows.shape, 0.2)
+
+    shape = BeliefMoments(2, PIXELS, clip=0.4)
+    found = measure_belief(session, "step", shape, Noise("gaussian", 2.0), belief, batches)
+    (entry,) = session.ledger
+    assert entry.event.mechanism == Gaussian(pytest.approx(2.0))  # type: ignore[arg-type]
+    assert entry.event.sampling_rate == 0.25
+    assert entry.sensitivity == pytest.approx(shape.diameter(adjacency))
+    stated = 2.0 * shape.diameter(adjacency) * shape.unit(cast(Block, "pairs"))
+    assert found.sd["pairs"][0] == pytest.approx(stated)
+
+
+def test_a_belief_of_another_shape_and_rows_without_bounds_are_refused() -> None:
+    session = opened(np.zeros((5, PIXELS)))
+    batches = Minibatches(session, Sample("none", 1.0))
+    with pytest.raises(ValueError, match="shape"):
+        measure_belief(
+            session,
+            "sums",
+            BeliefMoments(2, PIXELS),
+            Noise("gaussian", 1.0),
+            lambda rows, run: (np.zeros((1, 2)), np.zeros((1, PIXELS))),
+            batches,
+        )
+    assert len(session.ledger) == 0
+    ball = Schema((Column("a"), Column("b")), ball=Ball((0.0, 0.0), 1.0))
+    with pytest.raises(InputError, match="bounds"):
+        BeliefSession(
+            PrivateTable.seal(pd.DataFrame({"a": [0.0, 0.1], "b": [0.1, 0.0]}), ball),
+            adjacency="replace_one",
+            noise=None,
+            draws=np.arange(1),
+        )
+
+
+@pytest.mark.parametrize("weights", [(1.0,) * 5, (0.3, 0.3, 0.3, 1.0, 1.0)])
+def test_between_the_box_and_the_ball_little_is_left_to_save(weights: tuple[float, ...]) -> None:
+    """At 0.9 a row with half its curvature against one with the other half comes close."""
+    shape = BeliefMoments(2, PIXELS, weights, 0.9)  # type: ignore[arg-type]
+    best, half = 0.0, np.arange(PIXELS) < PIXELS // 2
+    for size in np.linspace(0.0, 0.25, 26):
+        x = np.array([np.where(half, 0.25, size), np.where(half, 0.0, 0.25)])
+        rows = np.array([[1.0] * PIXELS, [0.0] * PIXELS])
+        found = vector(rows, rows[:, :2], x, shape)
+        best = max(best, float(np.linalg.norm(found[0] - found[1])))
+    stated = shape.diameter("replace_one")
+    assert 0.85 * stated < best <= stated
+    if len(set(weights)) == 1:
+        assert best == pytest.approx(0.944, abs=0.01)

@@ -1,0 +1,427 @@
+"""Yes-or-no outcomes behind the wall: what is read, what may leave, and by how much it can move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError, WallError
+from dpcore.privacy import Gaussian
+from dpcore.schema import Ball, Column, Schema
+from dpcore.wall.clip import clip_to_ball
+from dpcore.wall.design import Design, binary_target, outcomes_of
+from dpcore.wall.doors import Noise
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.outcomes import (
+    CurvatureMoments,
+    NoisyOutcomes,
+    OutcomeMoments,
+    OutcomeSession,
+    OutcomeSums,
+    measure_outcomes,
+    put_inside,
+)
+from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.table import PrivateTable
+from dpcore.wall.tiles import looked_at
+
+Array = NDArray[np.float64]
+ADJACENCIES = ("replace_one", "add_remove")
+WHERE = Column("where", type="category", categories=("north", "south", "west"))
+YES = Column("ill", role="target", type="binary")
+SCHEMA = Schema((Column("age", lower=0, upper=100), WHERE, YES))
+
+
+def people(count: int = 40, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": rng.uniform(0, 100, count),
+            "where": rng.choice(WHERE.categories, count),
+            "ill": rng.integers(2, size=count),
+        }
+    )
+
+
+def opened(
+    frame: pd.DataFrame,
+    schema: Schema = SCHEMA,
+    *,
+    runs: int = 1,
+    private: bool = True,
+    **more: object,
+) -> OutcomeSession:
+    noise = NoiseSource(0, range(runs)) if private else None
+    asked = {"adjacency": "replace_one", "noise": noise, "draws": np.arange(runs)} | more
+    return OutcomeSession(PrivateTable.seal(frame, schema), **asked)  # type: ignore[arg-type]
+
+
+def exact(
+    session: OutcomeSession, contribution: OutcomeMoments, curvature: object = None
+) -> NoisyOutcomes:
+    """What would leave without noise: the noise subtracted is next to nothing."""
+    tiny = (Noise("gaussian", 1e-12),)
+    return measure_outcomes(session, "test", contribution, tiny, curvature)  # type: ignore[arg-type]
+
+
+# --- the design ----------------------------------------------------------------------------------
+
+
+def test_a_row_is_as_long_as_its_columns_are_many() -> None:
+    session = opened(people())
+    assert session.reach == pytest.approx(math.sqrt(3.0))  # age, where, intercept
+    rows = session._designed
+    assert np.all(np.linalg.norm(rows, axis=1) <= session.reach * (1 + 1e-12))
+    assert np.all(rows[:, -1] == 1.0)
+    assert set(np.unique(rows[:, 1:4])) == {0.0, 1.0}
+    assert np.all(rows[:, 1:4].sum(axis=1) == 1.0)
+
+
+def test_coefficients_of_the_design_mean_the_same_in_unit_coordinates() -> None:
+    design, rng = Design.of(SCHEMA), np.random.default_rng(3)
+    units, coefficients = rng.uniform(-1, 1, (5, 4)), rng.normal(size=(2, 5))
+    own = design.rows(units, math.inf) @ coefficients.T
+    moved = design.to_units(coefficients)
+    np.testing.assert_allclose(units @ moved[:, :-1].T + moved[:, -1], own)
+
+
+def test_a_ball_stays_a_ball() -> None:
+    schema = Schema((Column("a"), Column("b"), YES), ball=Ball((0.0, 0.0), 2.0))
+    assert Design.of(schema).radius == 1.0
+
+
+def test_outcomes_follow_the_public_rule() -> None:
+    cells = [1, 0, "0", np.nan, 7, -1, np.inf]
+    table = PrivateTable.seal(pd.DataFrame({"age": 1.0, "where": "north", "ill": cells}), SCHEMA)
+    assert outcomes_of(table, private=True).tolist() == [1, 0, 0, 0, 1, 0, 1]
+    schema = Schema(
+        (SCHEMA.columns[0], Column("ill", "target", "category", categories=("no", "yes")))
+    )
+    words = ["yes", "no", "maybe", None, "yes ", 1]
+    table = PrivateTable.seal(pd.DataFrame({"age": 1.0, "ill": words}), schema)
+    assert outcomes_of(table, private=True).tolist() == [1, 0, 0, 0, 1, 0]
+    with pytest.raises(InputError, match="neither yes nor no"):
+        outcomes_of(table, private=False)
+
+
+def test_what_an_outcome_is_depends_on_its_own_cell() -> None:
+    """One odd cell changes how a reader stores a column, and nothing else."""
+    for odd in (None, 10**400, 0.5, True):
+        cells = pd.Series([1, 0, 1, odd], dtype=object)
+        frame = pd.DataFrame({"age": 1.0, "where": "north", "ill": cells})
+        found = outcomes_of(PrivateTable.seal(frame, SCHEMA), private=True)
+        assert found[:3].tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        Column("ill", "target", "number", 0, 1),
+        Column("ill", "target", "category", categories=("a", "b", "c")),
+        Column("ill", "target", "text"),
+        Column("ill", "label", "binary"),
+    ],
+)
+def test_a_target_that_is_not_yes_or_no_is_refused(target: Column) -> None:
+    with pytest.raises(InputError, match="target"):
+        binary_target(Schema((SCHEMA.columns[0], target)))
+
+
+# --- sensitivity ---------------------------------------------------------------------------------
+
+
+def weighted(found: NoisyOutcomes, shape: OutcomeMoments) -> Array:
+    """Everything in the units in which the sensitivity is stated ``(B, p + p^2)``."""
+    squares = (found.squares / shape.unit("squares")).reshape(len(found.squares), -1)
+    if "sums" not in shape.blocks:
+        return squares
+    return np.concatenate([found.sums / shape.unit("sums"), squares], axis=1)
+
+
+HOSTILE: dict[str, Callable[[Array], Array]] = {
+    "signed": lambda s: s,
+    "huge": lambda s: 1e300 * s,
+    "undefined": lambda s: np.where(s > 0, np.nan, 0.3),
+    "infinite": lambda s: np.where(s > 0, np.inf, -np.inf),
+    "jumping": lambda s: (np.sin(1e3 * s) > 0).astype(float),
+    "narrow": lambda s: s.astype(np.float32),
+    "yes or no": lambda s: s > 0,
+    "masked": lambda s: np.ma.masked_greater(1e9 * s, 1.0),
+}
+
+
+@pytest.mark.parametrize("trick", HOSTILE)
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_no_model_and_no_row_moves_a_sum_by_more_than_stated(trick: str, adjacency: str) -> None:
+    rng = np.random.default_rng(1)
+
+    def model(rows: Array, runs: object) -> Array:
+        direction = np.random.default_rng(2).normal(size=(rows.shape[1], 2))
+        return HOSTILE[trick]((rows @ direction).T)
+
+    odd = [1e300, -1e300, math.inf, math.nan, 50.0, -0.0, None]
+    places = ["north", "elsewhere", None, 3, "west"]
+    for trial in range(30):
+        frame = people(6, trial).astype(object)
+        other = frame.copy()
+        other.iloc[0] = [rng.choice(np.array(odd, dtype=object)), places[trial % 5], odd[trial % 7]]
+        other["age"] = pd.to_numeric(other["age"], errors="coerce")
+        frame["age"] = frame["age"].astype(float)
+        other = other.iloc[1:] if adjacency == "add_remove" else other
+        for least in (0.0, 0.4, 1.0):
+            for kind in (OutcomeMoments, CurvatureMoments):
+                reach = opened(frame).reach
+                shape = kind(5, reach, 1.3, 0.8, least)
+                found = [
+                    exact(opened(each, runs=2, adjacency=adjacency), shape, model)
+                    for each in (frame, other)
+                ]
+                change = weighted(found[0], shape) - weighted(found[1], shape)
+                assert np.all(np.isfinite(change))
+                stated = shape.diameter(adjacency) * (1 + 1e-9)
+                assert np.all(np.linalg.norm(change, axis=1) <= stated)
+
+
+def change(rows: Array, outcomes: Array, curvature: Array, shape: OutcomeMoments) -> Array:
+    """Weighted vectors of many rows ``(n, d)`` as the wall clips and weighs them."""
+    inside = clip_to_ball(rows, shape.radius)
+    sums = (np.where(outcomes > 0, 1.0, 0.0) - 0.5)[:, None] * inside / shape.unit("sums")
+    kept = put_inside(curvature, shape.least)
+    squares = kept[:, None, None] * inside[:, :, None] * inside[:, None, :] / shape.unit("squares")
+    flat = squares.reshape(len(rows), -1)
+    return flat if "sums" not in shape.blocks else np.concatenate([sums, flat], axis=1)
+
+
+def worst(shape: OutcomeMoments, adjacency: str, seed: int = 0) -> float:
+    """Adversarial search over two rows, their outcomes and curvatures: random, then local."""
+    rng, count, kept = np.random.default_rng(seed), 1200, 80
+    each = shape.dim + 2
+    candidates, best = 1.5 * rng.standard_normal((count, 2 * each)), 0.0
+    for step in range(50):
+        sides = [
+            change(part[:, : shape.dim] * shape.radius, part[:, -2], part[:, -1], shape)
+            for part in np.split(candidates, 2, axis=1)
+        ]
+        moved = sides[0] if adjacency == "add_remove" else sides[0] - sides[1]
+        value = np.linalg.norm(moved, axis=1)
+        order = np.argsort(-value)[:kept]
+        best = max(best, float(value[order[0]]))
+        top = candidates[order[0]].copy()
+        candidates = candidates[rng.choice(order, count)]
+        candidates = candidates + 0.8 * 0.9**step * rng.standard_normal(candidates.shape)
+        candidates[0] = top
+    return best
+
+
+WEIGHTS = ((1.0, 0.2), (1.0, 0.5), (1.0, 1.0), (0.3, 1.0), (1.0, math.sqrt(0.125)))
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("least", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("dim", [2, 3])
+def test_an_attacker_meets_the_stated_sensitivity_and_no_more(
+    weights: tuple[float, float], least: float, adjacency: str, dim: int
+) -> None:
+    shape = OutcomeMoments(dim, 1.7, *weights, least)
+    found, stated = worst(shape, adjacency), shape.diameter(adjacency)
+    assert 0.98 * stated <= found <= stated
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("dim", [1, 2])
+def test_an_attacker_meets_the_sensitivity_of_squares_alone(adjacency: str, dim: int) -> None:
+    shape = CurvatureMoments(dim, 1.7, least=0.0)
+    found, stated = worst(shape, adjacency), shape.diameter(adjacency)
+    assert 0.98 * stated <= found <= stated
+
+
+def test_in_one_dimension_nothing_exceeds_what_is_stated() -> None:
+    for weights in WEIGHTS:
+        for least in (0.0, 0.5, 1.0):
+            shape = OutcomeMoments(1, 1.0, *weights, least)
+            assert worst(shape, "replace_one") <= shape.diameter("replace_one")
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_sums_alone_have_the_diameter_1_where_the_paper_says_2(adjacency: str) -> None:
+    shape = OutcomeMoments(3, 1.0, 1.0, 1e-9)
+    stated = 1.0 if adjacency == "replace_one" else 0.5
+    assert shape.block_diameter("sums", adjacency) == pytest.approx(stated)
+    assert worst(shape, adjacency) == pytest.approx(stated, rel=0.02)
+
+
+def test_the_papers_two_noises_are_one_release_of_1_257_sigma() -> None:
+    """VIPS: sigma times 2/N on sums, times 1/(2N) on squares of xi = k/4, counted as one sigma."""
+    text = OutcomeMoments(3, 1.0, 1 / 2, (1 / 4) / (1 / 2), least=0.0)
+    assert text.diameter("replace_one") ** -1 == pytest.approx(1.257, abs=1e-3)
+    code = OutcomeMoments(3, 1.0, 1.0, (1 / 4) / (1 / 2), least=0.0)
+    assert code.diameter("replace_one") ** -1 == pytest.approx(0.894, abs=1e-3)
+
+
+def test_light_squares_are_free() -> None:
+    light = OutcomeMoments(3, 1.0, 1.0, math.sqrt(1 / 8))
+    assert light.diameter("replace_one") == pytest.approx(1.0)
+
+
+# --- the door ------------------------------------------------------------------------------------
+
+
+def test_the_door_gives_the_sums_of_the_rows() -> None:
+    frame, shape = people(), OutcomeMoments(5, math.sqrt(3), 1.0, 0.5, least=0.0)
+    session = opened(frame, private=False)
+    found = exact(session, shape, lambda rows, runs: np.abs(rows[None, :, 0]))
+    x = np.column_stack(
+        [
+            frame["age"] / 50 - 1,
+            *(frame["where"] == place for place in WHERE.categories),
+            np.ones(len(frame)),
+        ]
+    ).astype(float)
+    np.testing.assert_allclose(found.sums[0], x.T @ (frame["ill"] - 0.5), atol=1e-9)
+    np.testing.assert_allclose(found.squares[0], (x.T * np.abs(x[:, 0])) @ x, atol=1e-9)
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_one_release_is_one_entry_with_the_noise_asked_for(adjacency: str) -> None:
+    session = opened(people(), adjacency=adjacency, rows_per_person=2)
+    shape = OutcomeMoments(5, session.reach, 1.0, 0.5)
+    found = measure_outcomes(session, "sums", shape, (Noise("gaussian", 3.0),))
+    (entry,) = session.ledger
+    assert entry.event.mechanism == Gaussian(pytest.approx(3.0))  # type: ignore[arg-type]
+    assert entry.sensitivity == pytest.approx(2 * shape.diameter(adjacency))
+    assert found.sums_sd[0] == pytest.approx(6 * shape.diameter(adjacency) * session.reach)
+    assert entry.proof
+
+
+def test_the_noise_that_leaves_is_the_noise_that_is_stated() -> None:
+    session = opened(people(), runs=400)
+    shape = OutcomeMoments(5, session.reach, 1.0, 0.5)
+    found = measure_outcomes(session, "sums", shape, (Noise("gaussian", 3.0),))
+    bare = exact(opened(people()), shape)
+    sums = (found.sums - bare.sums) / found.sums_sd[:, None]
+    diagonal = np.diagonal(found.squares - bare.squares, axis1=1, axis2=2)
+    beside = (found.squares - bare.squares)[:, 0, 1]
+    assert np.std(sums) == pytest.approx(1.0, abs=0.07)
+    assert np.std(diagonal) == pytest.approx(found.squares_sd[0], rel=0.07)
+    assert np.std(beside) * math.sqrt(2) == pytest.approx(found.squares_sd[0], rel=0.12)
+
+
+def test_a_bound_smaller_than_the_rows_is_refused() -> None:
+    session = opened(people())
+    with pytest.raises(WallError, match="ball"):
+        exact(session, OutcomeMoments(5, 0.9 * session.reach, 1.0, 0.5))
+    assert len(session.ledger) == 0
+
+
+def test_a_model_cannot_alter_the_rows_nor_give_another_shape() -> None:
+    def scribble(rows: Array, runs: object) -> Array:
+        rows[:] = 1e9
+        return np.ones((1, len(rows)))
+
+    shape = OutcomeMoments(5, opened(people()).reach, 1.0, 0.5, least=0.0)
+    with pytest.raises(ValueError, match="read-only"):
+        exact(opened(people()), shape, scribble)
+    with pytest.raises(ValueError, match="shape"):
+        exact(opened(people()), shape, lambda rows, runs: np.ones(len(rows)))
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_a_minibatch_is_a_fresh_sample_and_its_entry_says_so(adjacency: str) -> None:
+    frame = people(200)
+    session = opened(frame, runs=2, adjacency=adjacency)
+    batches = Minibatches(session, Sample.under(adjacency, 0.25))
+    shape = OutcomeMoments(5, session.reach, 1.0, 0.5, least=0.0)
+    tiny = (Noise("gaussian", 1e-12),)
+    counts = []
+    for step in range(3):
+        found = measure_outcomes(
+            session,
+            f"step {step}",
+            shape,
+            tiny,
+            lambda rows, runs: np.ones((1, len(rows))),
+            batches,
+        )
+        counts.append(found.squares[:, -1, -1])
+        event = session.ledger.entries[-1].event
+        assert (event.sampling_rate, event.adjacency) == (0.25, adjacency)
+        assert event.sampling == batches.sample.sampling
+    if adjacency == "replace_one":
+        np.testing.assert_allclose(counts, 50.0)
+    assert np.ptp(np.array(counts)) > 0 or adjacency == "replace_one"
+    assert len(np.unique(np.round(found.sums, 9), axis=0)) == 2  # each draw its own rows
+
+
+def test_clipping_draws_rows_into_a_smaller_ball() -> None:
+    session = opened(people(), clip=0.5)
+    assert session.reach == pytest.approx(math.sqrt(0.25 * 2 + 1))
+    assert np.linalg.norm(session._designed, axis=1).max() <= session.reach * (1 + 1e-12)
+
+
+# --- labels alone, and rows in their places ------------------------------------------------------
+
+
+REACH = math.sqrt(3.0) * (1.0 + 1e-12)
+
+
+def test_a_label_moves_the_sums_by_what_is_stated_and_squares_not_at_all() -> None:
+    """A row at the corner of its ball with the other label: the lemma is attained."""
+    frame = people(10)
+    frame.loc[0, ["age", "where"]] = [100.0, "north"]
+    other = frame.copy()
+    other.loc[0, "ill"] = 1 - frame.loc[0, "ill"]
+    for kind, weights in ((OutcomeSums, (1.0, 1.0)), (OutcomeMoments, (0.7, 0.4))):
+        shape = kind(5, REACH, *weights)
+        found = [exact(opened(each, adjacency="label"), shape) for each in (frame, other)]
+        moved = np.linalg.norm(found[0].sums - found[1].sums) / shape.unit("sums")
+        stated = shape.diameter("label")
+        assert 0.98 * stated <= moved <= stated * (1 + 1e-6)
+        assert stated == pytest.approx(weights[0])
+        np.testing.assert_allclose(found[0].squares, found[1].squares, atol=1e-9)
+
+
+def test_squares_without_noise_leave_only_where_features_are_public() -> None:
+    session = opened(people(), adjacency="label")
+    released = exact(session, OutcomeSums(5, REACH))
+    np.testing.assert_allclose(released.squares[0], session._designed.T @ session._designed)
+    assert released.squares_sd[0] == 0.0
+    (entry,) = session.ledger
+    assert entry.sensitivity == pytest.approx(1.0)
+    for adjacency in ADJACENCIES:
+        session = opened(people(), adjacency=adjacency)
+        with pytest.raises(WallError, match="protected"):
+            exact(session, OutcomeSums(5, REACH))
+        assert len(session.ledger) == 0
+    with pytest.raises(WallError, match="labels"):
+        exact(opened(people(), adjacency="label"), CurvatureMoments(5, REACH, least=0.0))
+    with pytest.raises(InputError, match="feature"):
+        exact(opened(people(), adjacency="feature"), OutcomeMoments(5, REACH, 1.0, 1.0))
+
+
+def test_a_rows_curvature_is_the_same_to_the_last_bit_wherever_it_stands() -> None:
+    """As the wall looks: whoever stands before it, beside it, or nobody."""
+    from dpcore.models import logistic
+    from dpcore.wall.outcomes import TILE
+
+    rng, size = np.random.default_rng(0), 55
+    spread = rng.normal(size=(1, size, size))
+    covariance = spread @ spread.transpose(0, 2, 1)
+    fit = logistic.Coefficients(30 * rng.normal(size=(1, size)), covariance, covariance)
+    curvature = logistic.curvature(fit)
+
+    def look(block: Array) -> tuple[Array, ...]:
+        return (curvature(block, np.arange(1)).T,)
+
+    rows = rng.uniform(-1, 1, (TILE, size))
+    (whole,) = looked_at(rows, TILE, look)
+    for shift in (1, 2, 3, 5, 13, 100, TILE - 1):
+        np.testing.assert_array_equal(looked_at(rows[shift:], TILE, look)[0], whole[shift:])
+    others = rng.uniform(-1, 1, rows.shape)
+    others[7] = rows[7]
+    np.testing.assert_array_equal(looked_at(others, TILE, look)[0][7], whole[7])

@@ -1,0 +1,350 @@
+"""Vectors behind the wall: whatever a model returns, one row moves a sum no further than stated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.accounting import compose
+from dpcore.errors import InputError, WallError
+from dpcore.privacy import Gaussian
+from dpcore.schema import Column, Schema
+from dpcore.wall.doors import Noise
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.table import PrivateTable
+from dpcore.wall.targets import bounded_target
+from dpcore.wall.vectors import BallVector, BoxVector, VectorRows, VectorSession
+
+ADJACENCIES = ("replace_one", "add_remove")
+SETS = (BallVector, BoxVector)
+WILD = (np.nan, np.inf, -np.inf, 1e300, -1e308, 1e154, -7.0, 1e-300, 0.0)
+
+
+def columns(dim: int, missing: Any = None) -> Schema:
+    return Schema(tuple(Column(f"x{i}", lower=-2, upper=2, missing=missing) for i in range(dim)))
+
+
+def sealed(rows: np.ndarray, schema: Schema | None = None) -> PrivateTable:
+    schema = schema or columns(rows.shape[1])
+    return PrivateTable.seal(pd.DataFrame(rows, columns=list(schema.features)), schema)
+
+
+def session(
+    rows: np.ndarray, *, runs: int = 1, private: bool = True, **options: Any
+) -> VectorSession:
+    asked: dict[str, Any] = {
+        "adjacency": "replace_one",
+        "noise": NoiseSource(3, range(runs)) if private else None,
+        "draws": np.arange(runs),
+    }
+    return VectorSession(sealed(rows), **(asked | options))
+
+
+def lookup(values: np.ndarray) -> Callable[[VectorRows, slice], np.ndarray]:
+    """A model whose vector for a row is looked up by the row's first number, 0, 1, ..."""
+
+    def step(seen: VectorRows, runs: slice) -> np.ndarray:
+        which = np.rint(seen.rows[0] * 1e3).astype(int)
+        return np.repeat(values[which].T[None], runs.stop - runs.start, axis=0)
+
+    return step
+
+
+def exact(values: np.ndarray, contribution: BallVector | BoxVector) -> np.ndarray:
+    """Weighted sum ``(1 + d,)`` in units of the contribution, without noise."""
+    rows = np.zeros((len(values), contribution.dim))
+    rows[:, 0] = np.arange(len(values)) / 1e3
+    run = session(rows, private=False, as_private=True)
+    out = run.measure_vectors("sum", contribution, lookup(values), Noise("gaussian", 1.0))
+    return np.concatenate(
+        [out.counts / contribution.unit("counts"), out.sums[0] / contribution.unit("sums")]
+    )
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("dim", [1, 3])
+def test_hostile_vectors_never_move_the_sum_beyond_its_diameter(
+    kind: type[BallVector] | type[BoxVector], adjacency: str, dim: int
+) -> None:
+    rng = np.random.default_rng(1)
+    shape = kind(dim, 0.7)
+    for _ in range(300):
+        values = rng.normal(size=(4, dim)) * 10.0 ** rng.integers(-3, 4)
+        hit = rng.random((4, dim)) < 0.5
+        values[hit] = rng.choice(WILD, size=int(hit.sum()))
+        whole = exact(values, shape)
+        if adjacency == "add_remove":
+            moved = whole - exact(values[1:], shape)
+        else:
+            changed = values.copy()
+            changed[0] = rng.choice([*WILD, 3.0], size=dim)
+            moved = whole - exact(changed, shape)
+        assert np.all(np.isfinite(whole))
+        assert np.linalg.norm(moved) <= shape.diameter(adjacency)
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("dim", [1, 3])
+def test_the_diameters_are_attained(
+    kind: type[BallVector] | type[BoxVector], adjacency: str, dim: int
+) -> None:
+    shape = kind(dim, 0.7)
+    far = np.full(dim, 100.0)
+    base = np.zeros((3, dim))
+    one = exact(np.vstack([far, base]), shape)
+    other = exact(base if adjacency == "add_remove" else np.vstack([-far, base]), shape)
+    assert np.linalg.norm(one - other) >= 0.98 * shape.diameter(adjacency)
+    assert np.linalg.norm(one - other) <= shape.diameter(adjacency)
+    norm = np.abs(one - other)
+    stated = sum(shape.block_l1_diameter(block, adjacency) for block in shape.blocks)
+    assert 0.98 * stated <= norm.sum() <= stated
+
+
+def test_vectors_inside_the_set_are_summed_as_they_are() -> None:
+    values = np.random.default_rng(2).uniform(-0.3, 0.3, (50, 2))
+    for shape in (BallVector(2, 1.0), BoxVector(2, 0.5)):
+        found = exact(values, shape)
+        np.testing.assert_allclose(found[1:] * shape.bound, values.sum(axis=0), atol=1e-12)
+
+
+def test_tiles_do_not_change_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcore.wall import vectors
+
+    values = np.random.default_rng(2).normal(size=(90, 3))
+    whole = exact(values, BallVector(3, 1.0))
+    monkeypatch.setattr(vectors, "TILE_NUMBERS", 30)
+    np.testing.assert_allclose(exact(values, BallVector(3, 1.0)), whole, rtol=1e-12)
+
+
+def test_a_release_is_one_entry_with_the_noise_asked_for() -> None:
+    run = session(np.zeros((10, 2)), runs=3, rows_per_person=2)
+    shape = BallVector(2, 1.0)
+    noise = Noise("gaussian", np.array([1.0, 2.0, 4.0]))
+    out = run.measure_vectors("gradients", shape, lookup(np.zeros((1, 2))), noise)
+    (entry,) = run.ledger
+    assert entry.sensitivity == pytest.approx(2 * 2.0)
+    mechanism = entry.event.mechanism
+    assert isinstance(mechanism, Gaussian)
+    np.testing.assert_allclose(mechanism.noise_multiplier, [1.0, 2.0, 4.0], rtol=1e-12)
+    np.testing.assert_allclose(out.sums_sd, [4.0, 8.0, 16.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_the_noise_in_a_sum_has_the_size_that_is_stated(
+    kind: type[BallVector] | type[BoxVector],
+) -> None:
+    """5000 draws of 4 numbers: a deviation wrong by 10% is 28 standard errors away."""
+    run = session(np.zeros((5, 4)), runs=5000)
+    out = run.measure_vectors("g", kind(4, 0.3), lookup(np.zeros((1, 4))), Noise("gaussian", 2.0))
+    assert np.std(out.sums) == pytest.approx(out.sums_sd[0], rel=0.02)
+    assert np.std(out.counts) == pytest.approx(out.counts_sd[0], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda seen, runs: np.zeros((1, 3, seen.count)),
+        lambda seen, runs: np.zeros((2, 2, seen.count)),
+        lambda seen, runs: np.zeros(2),
+    ],
+)
+def test_one_vector_for_each_run_and_row_or_nothing_leaves(broken: Any) -> None:
+    run = session(np.zeros((4, 2)))
+    with pytest.raises(WallError):
+        run.measure_vectors("g", BallVector(2, 1.0), broken, Noise("gaussian", 1.0))
+    assert len(run.ledger) == 0
+
+
+def test_no_vector_without_a_bound_leaves_under_privacy() -> None:
+    run = session(np.zeros((4, 2)))
+    with pytest.raises(WallError):
+        run.measure_vectors(
+            "g", BallVector(2, math.inf), lookup(np.zeros((1, 2))), Noise("gaussian", 1.0)
+        )
+
+
+@pytest.mark.parametrize("multiplier", [0.0, np.nan, np.inf, -1.0])
+def test_noise_that_does_not_protect_is_refused(multiplier: float) -> None:
+    run = session(np.zeros((4, 2)))
+    with pytest.raises(InputError):
+        run.measure_vectors(
+            "g", BallVector(2, 1.0), lookup(np.zeros((1, 2))), Noise("gaussian", multiplier)
+        )
+
+
+def test_a_model_cannot_write_to_the_rows() -> None:
+    def vandal(seen: VectorRows, runs: slice) -> np.ndarray:
+        seen.rows[:] = 0.0
+        return np.zeros((1, 2, seen.count))
+
+    with pytest.raises(ValueError, match="read-only"):
+        session(np.ones((4, 2))).measure_vectors(
+            "g", BallVector(2, 1.0), vandal, Noise("gaussian", 1.0)
+        )
+
+
+# ------------------------------------------------------------------ disjoint parts
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_parts_are_disjoint_and_cost_what_one_costs(adjacency: str) -> None:
+    rows = np.zeros((103, 1))
+    rows[:, 0] = np.arange(103) / 1e3
+    run = session(rows, adjacency=adjacency)
+    seen: list[np.ndarray] = []
+
+    def record(block: VectorRows, runs: slice) -> np.ndarray:
+        seen.append(block.rows[0].copy())
+        return np.zeros((1, 1, block.count))
+
+    parts = run.parts(5)
+    for _ in range(5):
+        parts.measure_next("g", BallVector(1, 1.0), record, Noise("gaussian", 3.0))
+    together = np.concatenate(seen)
+    assert len(np.unique(together)) == len(together) == (100 if adjacency == "replace_one" else 103)
+    assert len(run.ledger) == 1
+    found = compose(run.ledger.events, "exact", delta=1e-5).epsilon
+    one = session(rows, adjacency=adjacency)
+    one.measure_vectors("g", BallVector(1, 1.0), record, Noise("gaussian", 3.0))
+    assert found == pytest.approx(compose(one.ledger.events, "exact", delta=1e-5).epsilon)
+    assert "5 disjoint parts" in str(run.ledger.entries[0].proof)
+
+
+def test_a_part_is_measured_once_and_all_with_one_noise() -> None:
+    run = session(np.zeros((10, 1)))
+    step, shape = lookup(np.zeros((1, 1))), BallVector(1, 1.0)
+    parts = run.parts(2)
+    parts.measure_next("g", shape, step, Noise("gaussian", 3.0))
+    with pytest.raises(WallError):
+        parts.measure_next("g", shape, step, Noise("gaussian", 2.0))
+    parts.measure_next("g", shape, step, Noise("gaussian", 3.0))
+    with pytest.raises(WallError):
+        parts.measure_next("g", shape, step, Noise("gaussian", 3.0))
+    assert len(run.ledger) == 1
+    run.parts(2).measure_next("g", shape, step, Noise("gaussian", 3.0))
+    assert len(run.ledger) == 2  # another division costs again
+
+
+def test_a_replaced_row_stays_in_its_part() -> None:
+    """The division reads no row: the same places, whatever they hold."""
+
+    def members(values: np.ndarray) -> list[np.ndarray]:
+        found: list[np.ndarray] = []
+
+        def record(block: VectorRows, runs: slice) -> np.ndarray:
+            found.append(block.rows[0].copy())
+            return np.zeros((1, 1, block.count))
+
+        parts = session(values[:, None]).parts(4)
+        for _ in range(4):
+            parts.measure_next("g", BallVector(1, 1.0), record, Noise("gaussian", 1.0))
+        return found
+
+    values = np.arange(40) / 1e3
+    other = values.copy()
+    other[7] = 1.9
+    moved = [np.sum(a != b) for a, b in zip(members(values), members(other), strict=True)]
+    assert sorted(moved) == [0, 0, 0, 1]
+
+
+# ------------------------------------------------------------------ what a model sees
+
+
+def looked(run: VectorSession, **how: Any) -> VectorRows:
+    found: list[VectorRows] = []
+
+    def look(seen: VectorRows, runs: slice) -> np.ndarray:
+        found.append(seen)
+        return np.zeros((1, run.public.dim, seen.count))
+
+    run.measure_vectors("g", BallVector(run.public.dim, 1.0), look, Noise("gaussian", 1.0), **how)
+    return found[0]
+
+
+def regression(cells: dict[str, list[Any]], missing: Any = "role") -> tuple[PrivateTable, Schema]:
+    schema = Schema(
+        (
+            Column("a", lower=0, upper=10, missing=missing),
+            Column("b", lower=-1, upper=1, missing=0.5),
+            Column("y", role="target", lower=0, upper=100, missing=20),
+        )
+    )
+    return PrivateTable.seal(pd.DataFrame(cells), schema), schema
+
+
+CELLS = {"a": [1.0, np.nan, 99.0], "b": [0.25, np.inf, np.nan], "y": [50.0, np.nan, 1e9]}
+
+
+def test_a_target_is_filled_and_clipped_in_public() -> None:
+    public, units = bounded_target(regression(CELLS)[0], private=True)
+    np.testing.assert_allclose(public.center + public.half_range * units, [50.0, 20.0, 100.0])
+
+
+@pytest.mark.parametrize("cells", [[50.0, np.nan, 3.0], [50.0, 101.0, 3.0]])
+def test_without_privacy_such_targets_are_refused(cells: list[float]) -> None:
+    with pytest.raises(InputError, match="y"):
+        bounded_target(regression({**CELLS, "y": cells})[0], private=False)
+
+
+def test_a_table_without_a_bounded_target_is_refused() -> None:
+    with pytest.raises(InputError, match="target"):
+        bounded_target(sealed(np.zeros((2, 1))), private=True)
+    schema = Schema((Column("a", lower=0, upper=1), Column("y", role="target")))
+    frame = pd.DataFrame({"a": [0.5], "y": [1.0]})
+    with pytest.raises(InputError, match="y"):
+        bounded_target(PrivateTable.seal(frame, schema), private=True)
+
+
+def test_what_is_missing_is_known_to_the_model_and_zero() -> None:
+    run = VectorSession(
+        regression(CELLS)[0],
+        adjacency="replace_one",
+        noise=NoiseSource(0),
+        draws=np.arange(1),
+        target=True,
+        masked=True,
+    )
+    seen = looked(run)
+    assert seen.observed is not None
+    np.testing.assert_array_equal(seen.observed, [[True, False, True], [True, True, True]])
+    np.testing.assert_allclose(seen.rows, [[1.0, 0.0, 10.0], [0.25, 0.5, 0.5]])
+    np.testing.assert_allclose(seen.targets, [50.0, 20.0, 100.0])
+
+
+def test_public_unit_coordinates_are_there_for_the_asking() -> None:
+    run = VectorSession(
+        regression(CELLS)[0],
+        adjacency="replace_one",
+        noise=NoiseSource(0),
+        draws=np.arange(1),
+        target=True,
+    )
+    seen = looked(run, own=False)
+    np.testing.assert_allclose(seen.rows[0], [-0.8, 0.0, 1.0])
+    np.testing.assert_allclose(seen.targets, [0.0, -0.6, 1.0])
+
+
+def test_hiding_more_reads_no_data() -> None:
+    rng = np.random.default_rng(0)
+    masks = []
+    for _ in range(2):
+        run = session(rng.normal(size=(2000, 2)))
+        seen = looked(run, hidden=0.3)
+        assert seen.observed is not None
+        masks.append(seen.observed)
+        assert np.all(seen.rows[~seen.observed] == 0.0)
+    np.testing.assert_array_equal(*masks)
+    assert np.mean(~masks[0]) == pytest.approx(0.3, abs=0.04)
+
+
+def test_nothing_here_shows_a_value() -> None:
+    run = session(np.full((3, 2), 1.23456))
+    for shown in (repr(run), repr(looked(run)), repr(run.parts(2))):
+        assert "1.23" not in shown
