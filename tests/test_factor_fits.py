@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,25 @@ def test_without_noise_the_fit_is_maximum_likelihood() -> None:
     assert fit.score(sealed(rows)) == pytest.approx(theirs.score(rows), abs=1e-3)
     covariance = fit.parameters.as_factors().covariance()[0]
     np.testing.assert_allclose(covariance, theirs.get_covariance(), atol=1e-3)
+
+
+def test_a_plain_fit_of_few_rows_is_what_their_second_moments_give(tmp_path: Path) -> None:
+    """In memory it never forms them; in parts it does."""
+    rows = causes(12, 16)
+    table = sealed(rows)
+    pd.DataFrame(rows, columns=list(table.schema.features)).to_parquet(tmp_path / "rows.parquet")
+    parts = dp.load(tmp_path / "rows.parquet", schema=table.schema, out_of_core=True)
+    here, there = (
+        dp.fit("fa", one, privacy=None, n_components=2, iterations=20) for one in (table, parts)
+    )
+    assert [entry.noise for entry in here.ledger.entries] == ["none"]
+    assert here.guarantee.proof is None
+    for mine, theirs in zip(
+        vars(here.parameters.as_factors()).values(),
+        vars(there.parameters.as_factors()).values(),
+        strict=True,
+    ):
+        np.testing.assert_allclose(np.abs(mine), np.abs(theirs), atol=1e-9)
 
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])

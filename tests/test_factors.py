@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpcore.accounting.gaussian import mu_of
+from dpcore.evaluation.loadings import align
 from dpcore.models import factors as fa
+from dpcore.models import visible
 from dpcore.models.factors import Factors
+from dpcore.models.visible import least_visible, noise_edge
 
 NONE = np.zeros(1)
 
@@ -137,11 +140,11 @@ def test_proved_gives_valid_parameters_whatever_comes(
 def test_noise_alone_ends_at_its_edge() -> None:
     dim = 300
     largest = np.linalg.eigvalsh(isometric(1, dim, 0)[0])[-1]
-    assert largest == pytest.approx(fa.noise_edge(1.0, dim), rel=0.05)
+    assert largest == pytest.approx(noise_edge(1.0, dim), rel=0.05)
     # a triangle copied over, with deviation 1 everywhere, ends sqrt 2 times farther out
     draw = np.triu(np.random.default_rng(1).normal(size=(dim, dim)))
     copied = np.linalg.eigvalsh(draw + np.triu(draw, 1).T)[-1]
-    assert copied > 1.3 * fa.noise_edge(1.0, dim)
+    assert copied > 1.3 * noise_edge(1.0, dim)
 
 
 @pytest.mark.parametrize("strength", [0.5, 2.0, 3.0])
@@ -149,14 +152,13 @@ def test_a_factor_is_seen_if_it_is_above_the_threshold(strength: float) -> None:
     dim, runs = 250, 4
     true = np.random.default_rng(2).normal(size=dim)
     true /= np.linalg.norm(true)
-    eigenvalue = strength * fa.least_visible(1.0, dim)
+    eigenvalue = strength * least_visible(1.0, dim)
     noisy = eigenvalue * np.outer(true, true) + isometric(runs, dim, 3)
     values, vectors = np.linalg.eigh(noisy)
     square = (vectors[:, :, -1] @ true) ** 2
     promised = max(0.0, 1 - 1 / strength**2)
     assert square.mean() == pytest.approx(promised, abs=0.1)
-    assert fa.detectable(eigenvalue, 1.0, dim) == (strength > 1)
-    drawn = fa._drawn_in(values, np.full(runs, fa.noise_edge(1.0, dim)))[:, -1]
+    drawn = visible._drawn_in(values, np.full(runs, noise_edge(1.0, dim)))[:, -1]
     assert drawn.mean() == pytest.approx(eigenvalue * promised, rel=0.2, abs=2.0)
 
 
@@ -164,11 +166,7 @@ def test_four_hundred_faces_at_full_size_show_nothing_at_small_epsilon() -> None
     """The largest eigenvalue that rows of norm 1 can have is 1; the thresholds are above it."""
     for sensitivity, threshold in ((math.sqrt(2) / 400, 1.485), (1 / 400, 1.05)):
         sd = sensitivity / float(mu_of(0.3, 1e-4))
-        assert fa.least_visible(sd, 4096) == pytest.approx(threshold, abs=0.002)
-        assert not fa.detectable(1.0, sd, 4096)
-        assert sd > fa.most_noise(4096, 1.0)
-    assert fa.detectable(1.0, 0.999 * fa.most_noise(4096, 1.0), 4096)
-    assert not fa.detectable(1.0, 1.001 * fa.most_noise(4096, 1.0), 4096)
+        assert least_visible(sd, 4096) == pytest.approx(threshold, abs=0.002)
 
 
 def test_from_noise_alone_no_factor_is_read() -> None:
@@ -207,19 +205,22 @@ def test_the_largest_eigenpairs_are_those_of_the_whole_spectrum(
     dim = 300
     rng = np.random.default_rng(7)
     basis = np.linalg.qr(rng.normal(size=(dim, 6)))[0]
-    edge = fa.noise_edge(0.01, dim)
+    edge = noise_edge(0.01, dim)
     noisy = (basis * np.array([40, 8, 3, 1.5, 1.0, 0.65]) * edge) @ basis.T + 0.01 * isometric(
         1, dim, 8
     )
-    values, vectors = fa._largest(noisy[0], edge, 12)
+    values, vectors = visible.largest(noisy[0], edge, 12)
     exact, exactly = np.linalg.eigh(noisy[0])
     np.testing.assert_allclose(values[:6], exact[:-7:-1], rtol=1e-4)
     assert np.all(np.sum(vectors[:, :6] * exactly[:, :-7:-1], axis=0) ** 2 > 0.999)
     sd, zero = np.full(1, 0.01), np.zeros((1, dim))
     whole = fa.proved(zero, noisy, sd, NONE, 6, 20)
-    monkeypatch.setattr(fa, "FULL_SPECTRUM_DIM", 100)
+    for module in (fa, visible):
+        monkeypatch.setattr(module, "FULL_SPECTRUM_DIM", 100)
     largest = fa.proved(zero, noisy, sd, NONE, 6, 20)
-    assert fa.affinity(largest, whole)[0] > 0.999
+    one, two = (np.linalg.qr(each.loadings[0])[0] for each in (largest, whole))
+    cosines = np.linalg.svd(one.T @ two, compute_uv=False)
+    assert np.mean(cosines**2) > 0.999  # the same space of factors
 
 
 # --- what a fit says -----------------------------------------------------------------------------
@@ -271,23 +272,10 @@ def test_order_sign_and_rotation_of_factors_do_not_matter() -> None:
     swap = np.eye(4)[[2, 0, 3, 1]] * np.array([1, -1, -1, 1.0])
     for change, rotate in ((turn, True), (swap, True), (swap, False)):
         moved = Factors(reference.mean, reference.loadings @ change, reference.noise_variance)
-        back = fa.align(moved, reference, rotate=rotate)
+        back = align(moved, reference, rotate=rotate)
         np.testing.assert_allclose(back.fit.loadings, reference.loadings, atol=1e-9)
         np.testing.assert_allclose(back.cosines, 1.0)
         np.testing.assert_allclose(back.fit.covariance(), moved.covariance())
-    assert fa.affinity(moved, reference)[0] == pytest.approx(1.0)
-
-
-def test_affinity_counts_only_what_was_found() -> None:
-    reference = a_model(30, 4)
-    half = reference.loadings * np.array([1.0, 1.0, 0.0, 0.0])
-    found = Factors(reference.mean, half, reference.noise_variance)
-    assert fa.affinity(found, reference)[0] == pytest.approx(0.5)
-    nothing = Factors(reference.mean, 0 * half, reference.noise_variance)
-    assert fa.affinity(nothing, reference)[0] == 0.0
-    others = np.random.default_rng(3).normal(size=(400, 30, 4))
-    chance = Factors(np.zeros((400, 30)), others, np.ones((400, 30)))
-    assert fa.affinity(chance, reference).mean() == pytest.approx(4 / 30, rel=0.1)
 
 
 def test_without_noise_large_matrices_raise_no_warning() -> None:
@@ -297,3 +285,28 @@ def test_without_noise_large_matrices_raise_no_warning() -> None:
     zero = np.zeros(1)
     found = fa.proved(np.zeros((1, 700)), moment[None], zero, zero, 5, 5, 10.0)
     assert np.all(np.isfinite(found.loadings))
+
+
+def test_a_large_product_in_stripes_is_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcore.models import threads
+
+    rng = np.random.default_rng(0)
+    matrix, thin = rng.normal(size=(303, 300)), rng.normal(size=(300, 7))
+    monkeypatch.setattr(threads, "LARGE_BYTES", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    with threads.one_thread():
+        np.testing.assert_allclose(threads.thin_product(matrix, thin), matrix @ thin, rtol=1e-12)
+
+
+def test_without_noise_the_search_for_eigenpairs_ends_when_they_stand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = np.random.default_rng(1).normal(size=(30, 200)) * 0.7 ** np.arange(200)
+    matrix, rounds = rows.T @ rows, []
+    once = visible._chebyshev
+    monkeypatch.setattr(
+        visible, "_chebyshev", lambda *given: rounds.append(given[-1]) or once(*given)
+    )
+    values = visible.largest(matrix, 0.0, 12)[0]
+    np.testing.assert_allclose(values[:2], np.linalg.eigvalsh(matrix)[:-3:-1], rtol=1e-6)
+    assert sum(rounds) < visible.PRODUCTS / 2

@@ -19,9 +19,10 @@ from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.kmeans import RECIPE
 from dpcore.models import kmeans
-from dpcore.models.kmeans import Centres, Released
+from dpcore.models.kmeans import Centres
 from dpcore.privacy import Laplace
 from dpcore.schema import Schema
+from dpcore.wall.doors import NoisyClusters
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -42,10 +43,12 @@ def sealed(rows: Array) -> PrivateTable:
     return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
 
 
-def exact_sums(rows: Array, centres: Array) -> Released:
+def exact_sums(rows: Array, centres: Array) -> NoisyClusters:
     owner = np.argmin(((rows[:, None] - centres) ** 2).sum(axis=2), axis=1)
     member = owner[:, None] == np.arange(len(centres))
-    return Released(member.sum(axis=0)[None].astype(float), (member.T @ rows)[None], NONE, NONE)
+    return NoisyClusters(
+        member.sum(axis=0)[None].astype(float), (member.T @ rows)[None], NONE, NONE
+    )
 
 
 # --- steps ---------------------------------------------------------------------------------------
@@ -65,7 +68,9 @@ def test_without_noise_a_step_is_lloyds(public: bool) -> None:
 
 def test_a_centre_without_rows_stays() -> None:
     before = Centres(np.array([[[-0.5, 0.0], [0.9, 0.9]]]), np.full((1, 2), 0.5))
-    released = Released(np.array([[10.0, 0.0]]), np.array([[[-4.0, 1.0], [0.0, 0.0]]]), NONE, NONE)
+    released = NoisyClusters(
+        np.array([[10.0, 0.0]]), np.array([[[-4.0, 1.0], [0.0, 0.0]]]), NONE, NONE
+    )
     after, _ = kmeans.step(released, 10.0, before, None, ball=False, radius=2.0)
     np.testing.assert_allclose(after.centres[0, 1], [0.9, 0.9])
     np.testing.assert_allclose(after.centres[0, 0], [-0.4, 0.1], rtol=1e-9)
@@ -73,7 +78,7 @@ def test_a_centre_without_rows_stays() -> None:
 
 def test_a_centre_whose_rows_are_fewer_than_the_noise_hardly_moves() -> None:
     before = Centres(np.zeros((1, 2, 2)), np.full((1, 2), 0.5))
-    released = Released(
+    released = NoisyClusters(
         np.array([[5.0, 995.0]]), np.array([[[5.0, 5.0], [-500.0, 0.0]]]),
         np.array([100.0]), np.array([100.0]),
     )  # fmt: skip
@@ -92,7 +97,7 @@ def test_a_centre_whose_rows_are_fewer_than_the_noise_hardly_moves() -> None:
 def test_every_step_is_total(counts: Array, sums: Array, sd: float, ball: bool) -> None:
     """Any released numbers give centres inside the bounds."""
     noise = np.full(2, sd)
-    released = Released(counts, sums, noise, noise)
+    released = NoisyClusters(counts, sums, noise, noise)
     before = kmeans.start(2, 3, 2, 0, ball=ball)
     radius = 1.0 if ball else math.sqrt(2)
     one, _ = kmeans.step(released, 100.0, before, None, ball=ball, radius=radius)

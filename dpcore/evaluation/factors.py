@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import compose
+from dpcore.evaluation.loadings import align
 from dpcore.evaluation.references import bounds_alone
 from dpcore.evaluation.yardstick import Scorer, Wording
 from dpcore.fitting.factors import demand_fewer_factors, squares_noise
 from dpcore.models import factors
 from dpcore.models.factors import Factors
+from dpcore.models.visible import least_visible
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.custodian import custodian_rows
@@ -66,7 +68,7 @@ class FactorYardstick:
 
     def align(self, batch: Factors, reference: Factors) -> tuple[Factors, NDArray[np.bool_]]:
         """Found: loadings whose direction is the exact one's, within a cosine of 0.8."""
-        aligned = factors.align(batch, reference)
+        aligned = align(batch, reference)
         return aligned.fit, np.asarray(aligned.cosines >= FOUND)
 
 
@@ -86,7 +88,7 @@ def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> S
     """From which budgets factors can be seen through a proved fit's noise.
 
     exact ``(1, ...)``: the fit without privacy, in public unit coordinates.
-    Source: Baik, Ben Arous, Peche 2005; see :func:`dpcore.models.factors.least_visible`.
+    Source: Baik, Ben Arous, Peche 2005; see :func:`dpcore.models.visible.least_visible`.
     """
     radius = public.radius * setting.clip
     per_multiplier = squares_noise(public.dim, radius, setting.adjacency) / rows
@@ -94,7 +96,7 @@ def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> S
     strengths = np.linalg.eigvalsh(np.swapaxes(exact.loadings[0], 0, 1) @ exact.loadings[0])[::-1]
     strongest = np.append(radius**2, strengths)
     with np.errstate(divide="ignore"):
-        multiplier = strongest / factors.least_visible(per_multiplier, public.dim)
+        multiplier = strongest / least_visible(per_multiplier, public.dim)
     found = np.full(strongest.shape, np.inf)
     for i, most in enumerate(multiplier):
         if most > 0.0:

@@ -30,8 +30,9 @@ class Heat:
     What lies beyond the limit has its colour; NaN has none. ``names``: one an image, for readouts
     and tables. ``notes``: a word under each, (images,), or (S, images) when they move. ``rows``:
     names of the rows; the images then stand side by side as the columns of one table. ``across``:
-    images side by side [all]. ``label``: what a value is, with its unit. Tables and files hold the
-    tones' values, which are whole steps of 1/127 of the limit.
+    images side by side [all]. ``label``: what a value is, with its unit. ``above``: no value can be
+    below zero, so the key begins there. Tables and files hold the tones' values, which are whole
+    steps of 1/127 of the limit.
     """
 
     kind: ClassVar[str] = "heat"
@@ -42,6 +43,7 @@ class Heat:
     notes: tuple[Any, ...] = ()
     rows: tuple[str, ...] = ()
     across: int = 0
+    above: bool = False
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=float)
@@ -63,11 +65,13 @@ class Heat:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; the cells in base64, in the order of their axes."""
+        low = "0" if self.above else f"−{self.limit:.2g}"
         return {
             "shape": np.shape(self.values),
             "cells": base64.b64encode(tones(self.values, self.limit).tobytes()).decode(),
             "limit": float(f"{self.limit:.5g}"),
-            "ends": (f"−{self.limit:.2g}", f"{self.limit:.2g} · {self.label}"),
+            "above": self.above,
+            "ends": (low, f"{self.limit:.2g} · {self.label}"),
             "across": self.across,
             "names": self.names,
             "notes": self.notes,

@@ -68,6 +68,19 @@ def draw(subject: Subject) -> Drawing:
         private_alts=_described(public, bold, pair),
         x=x,
         y=y,
+        outside=_beyond(_spots(public, bold, pair), x, y),
+    )
+
+
+def _beyond(spots: Spots, x: Axis, y: Axis) -> tuple[str, ...]:
+    """How many of the centres noise has put beyond the axes, where it has; one text a step."""
+    inside: NDArray[np.bool_] = np.ones(np.shape(spots.x), dtype=bool)
+    for places, axis in ((np.asarray(spots.x), x), (np.asarray(spots.y), y)):
+        low, high = axis.range
+        inside &= ~((places < low) | (places > high))  # of a fit that is none, NaN is not
+    return tuple(
+        f"{one.size - one.sum()} of {one.size} centres outside" if not one.all() else ""
+        for one in inside
     )
 
 

@@ -140,6 +140,11 @@ def _fit_proved(session: Session, settings: FactorSettings, multiplier: Array) -
     """
     dim, radius = session.public.dim, session.radius
     demand_fewer_factors(settings.components, dim)
+    # Of fewer rows than columns the second moments are larger than the rows and slower to multiply.
+    if not session.private and session.runs == 1 and 0 < (session.rows or 0) < dim:
+        exact = session.plain_rows()
+        if exact is not None:
+            return factors.maximum_likelihood(exact, settings.components, settings.iterations)
     bound = session.public.radius if math.isinf(radius) else radius
     contribution = MixtureMoments.normalised(1, dim, "full", bound, _weights(dim))
     noisy = session.measure(

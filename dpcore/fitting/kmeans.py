@@ -26,7 +26,7 @@ from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Printed, Runs, gaussians
 from dpcore.models import kmeans
 from dpcore.models.allocation import step_shares
-from dpcore.models.kmeans import Centres, Released
+from dpcore.models.kmeans import Centres
 from dpcore.models.moments import one_gaussian
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
 from dpcore.wall.clip import PublicFrame
@@ -191,7 +191,7 @@ def _fit_proved(session: Session, settings: KMeansSettings, factor: Array) -> Ru
             (Noise("gaussian", factor * step),),
         )
         centres, memory = kmeans.step(
-            _released(noisy),
+            noisy,
             _rows(session, noisy),
             centres,
             memory,
@@ -204,7 +204,7 @@ def _fit_proved(session: Session, settings: KMeansSettings, factor: Array) -> Ru
 
 def released_cells(
     session: Session, places: Array, least: int, multiplier: Array
-) -> tuple[Released, Array]:
+) -> tuple[NoisyClusters, Array]:
     """Noisy counts and sums of the rows nearest to each of places ``(B, M, d)``, and the places.
 
     The noise decides how many of the first places are asked for (at least ``least``); the others
@@ -222,7 +222,7 @@ def released_cells(
     noisy = session.measure_nearest(
         "counts and sums of cells", contribution, kept, (Noise("gaussian", multiplier),)
     )
-    return _released(noisy), kept
+    return noisy, kept
 
 
 def _multipliers(settings: KMeansSettings) -> tuple[float, float, Array]:
@@ -292,13 +292,9 @@ def _fit_laplace(
         noisy = release(
             f"iteration {iteration}: counts and sums", contribution, centres.centres, noises
         )
-        centres = kmeans.published_step(_released(noisy), centres, ball=ball)
+        centres = kmeans.published_step(noisy, centres, ball=ball)
         history.append(centres)
     return Runs(centres, tuple(history))
-
-
-def _released(noisy: NoisyClusters) -> Released:
-    return Released(noisy.counts, noisy.sums, noisy.counts_sd, noisy.sums_sd)
 
 
 def _rows(session: Session, noisy: NoisyClusters) -> Array | float:

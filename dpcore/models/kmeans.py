@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.models.moments import TINY, finite
+from dpcore.wall.doors import NoisyClusters
 
 Array = NDArray[np.float64]
 
@@ -37,16 +38,6 @@ class Centres:
     @property
     def dim(self) -> int:
         return int(self.centres.shape[2])
-
-
-@dataclass(frozen=True)
-class Released:
-    """Noisy counts ``(B, K)`` and sums ``(B, K, d)``, with their noise deviations ``(B,)``."""
-
-    counts: Array
-    sums: Array
-    counts_sd: Array
-    sums_sd: Array
 
 
 def start(runs: int, components: int, dim: int, seed: int, *, ball: bool) -> Centres:
@@ -121,7 +112,7 @@ def keep(points: Array, least: int, rows: float, counts_sd: Array) -> Array:
     return np.where(late[..., None], np.nan, points)
 
 
-def cell_means(released: Released, cells: Array) -> tuple[Array, Array]:
+def cell_means(released: NoisyClusters, cells: Array) -> tuple[Array, Array]:
     """Means ``(B, M, d)`` of the rows of noisy cells, and what each weighs ``(B, M)``.
 
     cells ``(B, M, d)``: where they were asked for; NaN where none was. A cell weighs what its count
@@ -155,7 +146,7 @@ def clustered(points: Array, weights: Array, components: int, seed: int) -> Arra
     return best
 
 
-def started(released: Released, cells: Array, components: int, seed: int) -> Centres:
+def started(released: NoisyClusters, cells: Array, components: int, seed: int) -> Centres:
     """The start that noisy cells suggest."""
     means, weights = cell_means(released, cells)
     shares = np.full((len(means), components), 1.0 / components)
@@ -203,7 +194,7 @@ class Memory:
 
 
 def step(
-    released: Released,
+    released: NoisyClusters,
     rows: Array | float,
     before: Centres,
     memory: Memory | None,
@@ -240,7 +231,7 @@ def step(
 
 
 def published_step(
-    released: Released, before: Centres, *, ball: bool, least_count: float = 1.0
+    released: NoisyClusters, before: Centres, *, ball: bool, least_count: float = 1.0
 ) -> Centres:
     """DPLloyd's step, and DP-EM's (section 7): noisy sums over noisy counts, put in the bounds.
 
