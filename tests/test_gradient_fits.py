@@ -1,0 +1,380 @@
+"""Gradient EM end to end: what it finds, what it costs, and what the published versions claim."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpcore as dp
+from dpcore.accounting import compose
+from dpcore.datasets import gradient_models as made
+from dpcore.datasets.load import load
+from dpcore.errors import InputError
+from dpcore.fitting.api import fit_grid
+from dpcore.fitting.recipe import recipe
+from dpcore.models.gradient import GRADIENT_MODELS, apart
+from dpcore.models.truncation import LIMIT, largest
+from dpcore.privacy import Privacy
+from dpcore.schema import Column, Schema
+from dpcore.wall.table import PrivateTable
+
+NAMES = tuple(GRADIENT_MODELS)
+TRUTH = np.array([1.2, -0.9, 0.6, 0.0])
+BUDGET = Privacy(epsilon=1.0, delta=1e-5)
+PAPER = Privacy(epsilon=1.0, delta=1e-5, mode="paper")
+NEAR = TRUTH + np.array([0.3, 0.3, -0.3, 0.3])
+
+
+def table(name: str, n: int = 6000, seed: int = 0) -> PrivateTable:
+    rng = np.random.default_rng(seed)
+    if name == "symmetric-mixture":
+        frame, schema = made.mixture_table(n, TRUTH, 1.0, rng)
+    elif name == "mixture-regression":
+        frame, schema = made.regressions_table(n, TRUTH, 1.0, rng)
+    else:
+        frame, schema = made.incomplete_table(n, TRUTH, 1.0, 0.2, rng)
+    return load(frame, schema=schema)
+
+
+def error(
+    name: str, privacy: Privacy | None, draws: int = 4, n: int = 6000, **options: Any
+) -> float:
+    """Mean distance from the truth over draws of the noise."""
+    grid = fit_grid(
+        name,
+        table(name, n),
+        privacy=None if privacy is None else (privacy,),
+        draws=range(draws),
+        seed=1,
+        **options,
+    )
+    found = apart(grid.runs.final.beta, TRUTH, mirrored=GRADIENT_MODELS[name].mirrored)
+    return float(np.mean(found))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_privacy_it_finds_the_truth(name: str) -> None:
+    assert error(name, None, draws=1, iterations=60) < 0.08
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "options", [{}, {"algorithm": "robust"}, {"algorithm": "robust", "split": True}]
+)
+def test_a_proved_fit_spends_its_budget_exactly_and_finds_the_truth(
+    name: str, options: dict[str, Any]
+) -> None:
+    fit = dp.fit(name, table(name), privacy=BUDGET, seed=1, **options)
+    assert fit.guarantee.epsilon == pytest.approx(1.0, abs=1e-6)
+    assert fit.guarantee.claim is None
+    assert len(fit.ledger) == (1 if options.get("split") else 15)
+    far = 1.0 if options.get("split") else 0.45
+    assert apart(fit.parameters.beta[None], TRUTH, mirrored=name != "missing-regression")[0] < far
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_noise_that_vanishes_is_plain_gradient_em_with_the_same_bounds(name: str) -> None:
+    """``privacy=None`` with bounds wide enough is the fit without any."""
+    plain = fit_grid(name, table(name), privacy=None, iterations=5)
+    wide = fit_grid(name, table(name), privacy=None, as_private=True, iterations=5, threshold=1e6)
+    np.testing.assert_allclose(wide.runs.final.beta, plain.runs.final.beta, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_step_of_size_one_climbs_the_likelihood(name: str) -> None:
+    grid = fit_grid(name, table(name), privacy=None, iterations=8)
+    model = GRADIENT_MODELS[name]
+    rows = table(name)._frame
+    features = rows[["x1", "x2", "x3", "x4"]].to_numpy().T
+    seen = np.isfinite(features)
+    targets = rows["y"].to_numpy() if model.target else None
+    scores = [
+        model.log_likelihood(step.beta, 1.0, np.where(seen, features, 0.0), targets, seen)[0]
+        for step in grid.runs.history
+    ]
+    assert np.all(np.diff(scores) > -1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_default_is_the_more_accurate_of_the_proved_ones(name: str) -> None:
+    """Clipping at ``sqrt(d tau)`` beats truncation as printed with the same tau and exact noise."""
+    how = {"iterations": 5, "initial": NEAR}
+    default = error(name, BUDGET, **how)
+    exact = error(name, BUDGET, algorithm="robust", split=True, bend="printed", **how)
+    printed = error(name, PAPER, algorithm="robust", **how)
+    assert default < 0.6 * exact < 0.6 * printed
+
+
+def test_the_papers_order_holds_for_a_threshold_far_below_the_gradients() -> None:
+    how = {"iterations": 5, "initial": (NEAR - TRUTH) * 2.5 + TRUTH, "n": 20_000}
+    em = error("symmetric-mixture", None, draws=1, **how)
+    robust = error("symmetric-mixture", PAPER, algorithm="robust", **how)
+    clipped = error("symmetric-mixture", PAPER, algorithm="clipped", threshold=0.3, **how)
+    assert em < robust < clipped
+
+
+@pytest.mark.parametrize("algorithm", ["clipped", "robust"])
+def test_a_published_fit_keeps_its_claim_with_room(algorithm: str) -> None:
+    fit = dp.fit(
+        "symmetric-mixture", table("symmetric-mixture"), privacy=PAPER, algorithm=algorithm, seed=0
+    )
+    claim = fit.guarantee.claim
+    assert claim is not None
+    assert claim.holds
+    assert claim.epsilon == 1.0
+    assert fit.guarantee.epsilon is not None
+    assert fit.guarantee.epsilon < 0.8
+
+
+def test_exact_noise_is_the_stated_share_of_the_printed_noise() -> None:
+    """0.618 at epsilon 1, delta 1e-5, zeta 0.05: exact counting times the exact bound."""
+    how: dict[str, Any] = {"algorithm": "robust", "iterations": 5, "seed": 0}
+    data = table("symmetric-mixture")
+    printed = dp.fit("symmetric-mixture", data, privacy=PAPER, **how).ledger.entries[0]
+    exact = dp.fit("symmetric-mixture", data, privacy=BUDGET, split=True, **how).ledger.entries[0]
+    assert exact.sensitivity == printed.sensitivity
+    share = float(exact.noise_scale) / float(printed.noise_scale)
+    assert share == pytest.approx(0.618, abs=5e-4)
+    assert largest(math.sqrt(math.log(20))) / LIMIT == pytest.approx(0.812, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "mu"),
+    [(0.2, 0.06133), (0.5, 0.14221), (1.0, 0.26805), (2.0, 0.50155), (5.0, 1.12124)],
+)
+def test_the_clipped_steps_have_the_exact_noise(epsilon: float, mu: float) -> None:
+    """``sqrt(T) / mu`` relative to sensitivity; mu to five digits."""
+    fit = dp.fit(
+        "symmetric-mixture",
+        table("symmetric-mixture", 200),
+        privacy=Privacy(epsilon=epsilon, delta=1e-5),
+        iterations=4,
+        seed=0,
+    )
+    multiplier = float(fit.ledger.events[0].mechanism.noise_multiplier)  # type: ignore[union-attr,arg-type]
+    assert math.sqrt(4) / multiplier == pytest.approx(mu, abs=6e-6)
+
+
+def test_the_second_printed_noise_is_refused_where_it_is_too_small() -> None:
+    data = table("symmetric-mixture", 500)
+    how: dict[str, Any] = {"algorithm": "robust", "form": "second", "seed": 0}
+    with pytest.raises(InputError, match="form"):
+        dp.fit("symmetric-mixture", data, privacy=PAPER, failure=0.5, **how)
+    second = dp.fit("symmetric-mixture", data, privacy=PAPER, failure=0.05, **how)
+    first = dp.fit("symmetric-mixture", data, privacy=PAPER, algorithm="robust", seed=0)
+    ratio = float(second.ledger.entries[0].noise_scale) / float(first.ledger.entries[0].noise_scale)
+    assert ratio == pytest.approx(math.sqrt(math.log(20)), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_added_or_removed_need_no_public_count(name: str) -> None:
+    privacy = Privacy(epsilon=2.0, delta=1e-5, adjacency="add_remove")
+    assert error(name, privacy, iterations=8, initial=NEAR) < 0.4
+
+
+def test_the_printed_truncation_needs_a_public_guess_of_the_rows() -> None:
+    data = table("symmetric-mixture", 500)
+    privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove")
+    how: dict[str, Any] = {"algorithm": "robust", "bend": "printed", "seed": 0}
+    with pytest.raises(InputError, match="rows"):
+        dp.fit("symmetric-mixture", data, privacy=privacy, **how)
+    assert dp.fit("symmetric-mixture", data, privacy=privacy, rows=400, **how).guarantee.epsilon
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        ({"algorithm": "adam"}, "algorithm"),
+        ({"algorithm": "em"}, "algorithm"),
+        ({"sigma": 0.0}, "sigma"),
+        ({"tau": -1.0}, "tau"),
+        ({"threshold": math.nan}, "threshold"),
+        ({"failure": 1.5}, "failure"),
+        ({"initial": [1.0]}, "initial"),
+        ({"start_norm": 0.0}, "start_norm"),
+        ({"initial": [1.0, math.nan, 0.0, 0.0]}, "initial"),
+        ({"missing_rate": 1.0}, "missing_rate"),
+    ],
+)
+def test_words_that_cannot_be_are_refused_by_name(words: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError, match=field):
+        dp.fit(
+            "missing-regression", table("missing-regression", 100), privacy=BUDGET, seed=0, **words
+        )
+
+
+def test_the_random_start_lies_as_far_out_as_it_is_told() -> None:
+    rows = table("symmetric-mixture", 50)
+    after = [
+        fit_grid(
+            "symmetric-mixture", rows, privacy=None, iterations=1, step_size=1e-12, **words
+        ).runs.final.beta[0]
+        for words in ({}, {"start_norm": 0.25}, {"sigma": 0.25})
+    ]
+    assert np.linalg.norm(after, axis=1) == pytest.approx([1.0, 0.25, 0.25])
+    np.testing.assert_allclose(after[1], 0.25 * after[0])
+
+
+def test_the_paper_protects_a_replaced_row() -> None:
+    privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove", mode="paper")
+    with pytest.raises(InputError, match="adjacency"):
+        dp.fit("symmetric-mixture", table("symmetric-mixture", 100), privacy=privacy, seed=0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_run_of_a_grid_is_the_fit_alone(name: str) -> None:
+    data = table(name, 400)
+    budgets = tuple(Privacy(epsilon=e, delta=1e-5) for e in (0.5, 3.0))
+    grid = fit_grid(name, data, privacy=budgets, draws=(0, 5), seed=2, iterations=4)
+    for budget in range(2):
+        alone = fit_grid(name, data, privacy=(budgets[budget],), draws=(5,), seed=2, iterations=4)
+        np.testing.assert_allclose(
+            grid.runs.final.beta[2 * budget + 1], alone.runs.final.beta[0], rtol=1e-9, atol=1e-12
+        )
+
+
+def hostile(name: str) -> PrivateTable:
+    frame, schema = table(name, 60)._frame.copy(), table(name, 60).schema
+    frame.loc[0] = np.nan
+    frame.loc[1] = np.inf
+    frame.loc[2] = -1e308
+    frame.loc[3:20] = frame.loc[3].to_numpy()
+    return PrivateTable.seal(frame, schema)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("algorithm", ["clipped", "robust"])
+def test_hostile_rows_give_finite_parameters(name: str, algorithm: str) -> None:
+    fit = dp.fit(
+        name, hostile(name), privacy=BUDGET, algorithm=algorithm, sigma=1e-3, tau=1e12, seed=0
+    )
+    assert np.all(np.isfinite(fit.parameters.beta))
+    assert np.all(np.isfinite(fit.sample(5).to_numpy()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_go_to_own_units_and_back_and_to_json(name: str) -> None:
+    grid = fit_grid(name, table(name, 300), privacy=(BUDGET,), seed=0, own=False, iterations=3)
+    found = grid.fit().parameters
+    back = found.in_units(grid.public)
+    np.testing.assert_allclose(back.beta, grid.runs.final.beta, rtol=1e-12)
+    assert json.loads(json.dumps(found.as_dict()))["beta"] == found.beta.tolist()
+
+
+def test_public_unit_coordinates_know_columns_of_other_units() -> None:
+    """Two clouds about the middle of the bounds, in columns whose units differ by a thousand."""
+    rng = np.random.default_rng(0)
+    import pandas as pd
+
+    units = rng.choice([-1.0, 1.0], (8000, 1)) * [0.5, -0.4] + 0.1 * rng.standard_normal((8000, 2))
+    frame = pd.DataFrame({"a": 500.0 + 500.0 * units[:, 0], "b": 1.5 + 0.5 * units[:, 1]})
+    schema = Schema((Column("a", lower=0, upper=1000), Column("b", lower=1, upper=2)))
+    fit = dp.fit(
+        "symmetric-mixture",
+        load(frame, schema=schema),
+        privacy=BUDGET,
+        own=False,
+        sigma=0.1,
+        seed=0,
+    )
+    beta = fit.parameters.beta * np.sign(fit.parameters.beta[0])
+    np.testing.assert_allclose(beta, [250.0, -0.2], rtol=0.05)
+    np.testing.assert_allclose(fit.parameters.origin, [500.0, 1.5])
+    drawn = fit.sample(4000)
+    assert drawn["a"].std() == pytest.approx(frame["a"].std(), rel=0.1)
+
+
+def test_missing_cells_are_used_as_missing() -> None:
+    """Filled in with the middle instead, slopes come out too small in size by the missing share."""
+    data = table("missing-regression", 8000)
+    right = dp.fit("missing-regression", data, privacy=None, iterations=80).parameters.beta
+    schema = Schema(
+        tuple(
+            Column(c.name, c.role, lower=c.lower, upper=c.upper, missing=0.0)
+            for c in data.schema.columns  # type: ignore[union-attr]
+        )
+    )
+    filled = dp.fit("missing-regression", data, schema=schema, privacy=None, iterations=80)
+    assert np.linalg.norm(right - TRUTH) < 0.06
+    assert not np.allclose(filled.parameters.beta, right, atol=1e-3)
+
+
+def test_a_released_fit_needs_no_seed_and_counts_its_ledger() -> None:
+    fit = dp.fit("symmetric-mixture", table("symmetric-mixture", 300), privacy=BUDGET)
+    assert not fit.guarantee.rehearsal
+    assert compose(fit.ledger.events, "exact", delta=1e-5).epsilon <= 1.0
+
+
+def test_the_recipes_know_the_words_they_list() -> None:
+    for name in NAMES:
+        how = recipe(name)
+        settings = how.settings()
+        assert all(hasattr(settings, word) for word in how.words)
+
+
+@pytest.mark.slow
+def test_a_large_fit_takes_less_than_three_seconds() -> None:
+    import time
+
+    rng = np.random.default_rng(0)
+    frame, schema = made.mixture_table(100_000, np.full(20, 0.5), 1.0, rng)
+    data = load(frame, schema=schema)
+    for algorithm in ("clipped", "robust"):
+        begin = time.perf_counter()
+        dp.fit(
+            "symmetric-mixture", data, privacy=BUDGET, algorithm=algorithm, iterations=50, seed=0
+        )
+        assert time.perf_counter() - begin < 3.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("algorithm", ["clipped", "robust"])
+def test_one_step_on_hostile_neighbours_moves_no_further_than_its_bound(
+    name: str, algorithm: str
+) -> None:
+    """The same noise on both tables, so that the difference is the replaced row's alone."""
+    frame, schema = table(name, 200)._frame, table(name, 200).schema
+    n, dim, tau = 200, 4, 4.0
+    how: dict[str, Any] = {"algorithm": algorithm, "iterations": 1, "seed": 5, "tau": tau}
+    bound = 2 * math.sqrt(dim * tau) / n
+    if algorithm == "robust":
+        bound = 4 * math.sqrt(tau) * largest(math.sqrt(math.log(20))) * math.sqrt(dim) * 2 / n
+    beta = dp.fit(name, PrivateTable.seal(frame, schema), privacy=BUDGET, **how).parameters.beta
+    for worst in (np.nan, np.inf, -np.inf, 1e308, -1e9, 0.0, 1e-300):
+        other = frame.copy()
+        other.loc[0] = worst
+        moved = dp.fit(name, PrivateTable.seal(other, schema), privacy=BUDGET, **how)
+        assert np.linalg.norm(moved.parameters.beta - beta) <= bound * (1 + 1e-8)
+
+
+def test_the_guarantee_says_what_becomes_of_missing_cells() -> None:
+    fit = dp.fit("missing-regression", table("missing-regression", 100), privacy=BUDGET, seed=0)
+    said = " ".join(fit.guarantee.assumptions)
+    assert "which cells are missing is protected" in said
+    assert "public fill" not in said
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+def test_hardly_any_rows_are_no_accident(name: str, rows: int, adjacency: str) -> None:
+    data = table(name, 3)
+    few = PrivateTable.seal(data._frame.iloc[:rows], data.schema)
+    privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency=adjacency)
+    if rows == 0 and adjacency == "replace_one":
+        with pytest.raises(InputError, match="rows"):
+            dp.fit(name, few, privacy=privacy, seed=0)
+        return
+    fit = dp.fit(name, few, privacy=privacy, seed=0)
+    assert np.all(np.isfinite(fit.parameters.beta))
+
+
+def test_a_ball_of_public_bounds_serves_as_well_as_a_box() -> None:
+    frame = table("symmetric-mixture")._frame
+    schema = Schema.ball_of(list(frame.columns), None, 9.0)
+    fit = dp.fit("symmetric-mixture", load(frame, schema=schema), privacy=BUDGET, seed=0)
+    assert apart(fit.parameters.beta[None], TRUTH, mirrored=True)[0] < 0.3
