@@ -1,0 +1,271 @@
+"""What a labelled release is good for: every way of releasing side by side, and a rule it teaches.
+
+Ways are held against the exact classes by the Kullback-Leibler divergence of the release from them
+(what Liu, Scaglione, Peisert 2025 print). Two rules name the class of a row: the released mixture
+itself, and a vote of the nearest synthetic rows (Fix, Hodges 1951), which knows nothing of
+Gaussians. Exact rows are read, so all of it is for the custodian's eyes unless rows are simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from dpcore.accounting.gaussian import all_gaussian, epsilon_of, total_mu
+from dpcore.errors import DPCoreError
+from dpcore.evaluation.labelled import (
+    YARDSTICK,
+    ClassScorer,
+    accuracy,
+    class_divergence,
+    divergence,
+)
+from dpcore.evaluation.study import BudgetGrid, Setting
+from dpcore.evaluation.yardstick import mapped
+from dpcore.fitting import labelled_staged
+from dpcore.fitting.api import fit_grid
+from dpcore.models import gmm
+from dpcore.models.gmm import Mixture
+from dpcore.models.labelled import LabelledMixture
+from dpcore.models.labelled_published import classes_of, design
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+EVERY = 4  # budget of a study at which other ways are tried
+DRAWS, SLOW_DRAWS, TAUGHT_DRAWS, NAMED_DRAWS = 5, 3, 3, 5
+NEIGHBOURS = 15  # rows that vote on the class of another
+MOST_ROWS = {"mte": 5_000, "public_features": 20_000}  # up to which slow ways are tried
+
+TITLES = {
+    "staged": "four releases",
+    "public_features": "shapes of the public columns",
+    "mte": "shaped noise",
+    "gaussian": "plain Gaussian noise",
+    "colored": "coloured Gaussian noise",
+    "laplace": "plain Laplace noise",
+    "paper": "as published, not proved",
+}
+OF_LABELS = ("public_features", "mte", "colored", "paper")  # ways that take features as public
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of releasing: divergence ``(E, D)`` from the exact classes, NaN where none is."""
+
+    name: str
+    divergence: Array
+
+    @property
+    def title(self) -> str:
+        """What it is called on screen."""
+        return TITLES[self.name]
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Ways at budgets E, and the share of rows rightly named by what the study's own way teaches.
+
+    taught ``(E, T)``: by votes of synthetic rows, as many as ``rows``; exact: of so many exact
+    rows, none of which is asked about. left_out: ways too slow for so many rows.
+    """
+
+    epsilons: tuple[float, ...]
+    ways: tuple[Way, ...]
+    taught: Array
+    exact: float
+    rows: int
+    left_out: tuple[str, ...] = ()
+
+
+def worth_of(
+    table: PrivateTable, setting: Setting, grid: BudgetGrid, exact: LabelledMixture
+) -> Worth:
+    """Every other way at some of the grid's budgets, and what its synthetic rows teach.
+
+    exact: the exact classes, a batch of one. Left out: ways that the adjacency rules out, slow
+    ones beyond :data:`MOST_ROWS`, and what the table refuses (as published, small classes).
+    """
+    chosen = list(range(0, len(grid.epsilons), EVERY))
+    epsilons = tuple(grid.epsilons[i] for i in chosen)
+    scorer = YARDSTICK.scorer(table)
+    lawful = [
+        name
+        for name in TITLES
+        if name != own_way(setting) and (setting.adjacency == "label" or name not in OF_LABELS)
+    ]
+    slow = [name for name in lawful if exact.sizes.sum() > MOST_ROWS.get(name, np.inf)]
+    ways = [_way(name, table, setting, epsilons, exact) for name in lawful if name not in slow]
+    found = tuple(way for way in ways if way is not None)
+    taught, best, rows = _taught(grid, chosen, scorer, setting.seed)
+    return Worth(epsilons, found, taught, best, rows, tuple(TITLES[name] for name in slow))
+
+
+def own_way(setting: Setting) -> str:
+    """The method of a study's setting."""
+    usual = "paper" if setting.mode == "paper" else "staged"
+    return str(dict(setting.words).get("method", usual))
+
+
+def _way(
+    name: str,
+    table: PrivateTable,
+    setting: Setting,
+    epsilons: Sequence[float],
+    exact: LabelledMixture,
+) -> Way | None:
+    """One way with fresh noise at the same budgets; ``None`` where it is refused."""
+    kept = tuple((word, value) for word, value in setting.words if word == "target")
+    other = replace(
+        setting,
+        mode="paper" if name == "paper" else "proved",
+        accountant="linear" if name in ("laplace", "paper") else "exact",
+        words=(*kept, ("method", name)),
+    )
+    draws = SLOW_DRAWS if name in MOST_ROWS else DRAWS
+    try:
+        found = fit_grid(
+            other.model,
+            table,
+            privacy=[other.request(epsilon) for epsilon in epsilons],
+            draws=range(draws),
+            seed=other.seed,
+            secret=other.secret,
+            clip=other.clip,
+            **other.options(),
+        )
+    except DPCoreError:
+        return None
+    return Way(name, divergence(found.runs.final, exact).reshape(len(epsilons), draws))
+
+
+def divergences(grid: BudgetGrid, exact: LabelledMixture) -> Array:
+    """Divergence ``(S, D)`` of a study's own releases from the exact classes."""
+    return _each(grid.fits, lambda fits: divergence(fits, exact))
+
+
+def class_divergences(grid: BudgetGrid, exact: LabelledMixture) -> Array:
+    """Divergence ``(S, K)`` of each class of the first draws from the exact one."""
+    first = mapped(grid.fits, lambda one: one[:, :1])
+    return _each(first, lambda fits: class_divergence(fits, exact))[:, 0]
+
+
+def rightly_named(grid: BudgetGrid, scorer: ClassScorer) -> Array:
+    """Share ``(S, D)`` of rows whose class the released mixtures name, of the first draws."""
+    few = mapped(grid.fits, lambda one: one[:, :NAMED_DRAWS])
+    return _each(few, lambda fits: accuracy(fits, scorer.rows, scorer.codes))
+
+
+def _each(fits: LabelledMixture, number: Callable[[LabelledMixture], Array]) -> Array:
+    """Numbers of each of the fits ``(S, D, ...)``; NaN where there is no fit."""
+    there = np.isfinite(fits.weights).all(axis=2)
+    found = number(mapped(fits, lambda one: one[there]))
+    out = np.full((*there.shape, *found.shape[1:]), np.nan)
+    out[there] = found
+    return out
+
+
+def _taught(
+    grid: BudgetGrid, chosen: list[int], scorer: ClassScorer, seed: int
+) -> tuple[Array, float, int]:
+    """Share rightly named ``(E, T)`` by synthetic rows and by exact ones, and how many of each."""
+    rows, codes = scorer.rows[0::2], scorer.codes[0::2]
+    asked, answers = scorer.rows[1::2], scorer.codes[1::2]
+    draws = min(TAUGHT_DRAWS, grid.utility.shape[1])
+    shares = np.full((len(chosen), draws), np.nan)
+    for at, i in enumerate(chosen):
+        for draw in range(draws):
+            one = mapped(grid.fits, lambda a, i=i, d=draw: a[i, d][None])
+            if not np.all(np.isfinite(one.weights)):
+                continue
+            mixture = Mixture(one.weights, one.means, one.covariances)
+            drawn, kinds = gmm.sample(mixture, len(rows), np.random.default_rng([seed, i, draw]))
+            shares[at, draw] = np.mean(voted(drawn, kinds, asked) == answers)
+    best = float(np.mean(voted(rows, codes, asked) == answers)) if len(asked) else float("nan")
+    return shares, best, len(rows)
+
+
+def voted(rows: Array, codes: Codes, asked: Array) -> Codes:
+    """Class ``(m,)`` of rows asked ``(m, d)``: that of most of the nearest rows ``(n, d)``.
+
+    >>> voted(np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([[0.1], [0.8]]))
+    array([0, 1])
+    """
+    count = max(1, min(NEIGHBOURS, len(rows) // (2 * (int(codes.max(initial=0)) + 1))))
+    _, near = cKDTree(rows).query(asked, k=[*range(1, count + 1)])
+    votes = (codes[near][..., None] == np.arange(int(codes.max(initial=0)) + 1)).sum(axis=1)
+    return np.asarray(votes.argmax(axis=1), dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What each part of a release takes: share ``(S, P)`` of the whole, epsilon ``(S, P)`` alone.
+
+    names: of the parts. proved: whether the epsilons are bounds; else they are what is printed.
+    notes: a word on each part, or none.
+    """
+
+    names: tuple[str, ...]
+    shares: Array
+    alone: Array
+    proved: bool
+    notes: tuple[str, ...] = ()
+
+
+def allocation(grid: BudgetGrid, delta: float) -> Allocation | None:
+    """How a proved release divides its budget, from its ledgers; ``None`` where nothing is proved.
+
+    Shares are of mu squared, which adds up (Dong, Roth, Su 2022). Noise of a single release that is
+    not normal has all of it.
+    """
+    known = next((one for one in grid.ledgers if one is not None), None)
+    if known is None or any(entry.proof is None for entry in known):
+        return None
+    names = tuple(entry.what for entry in known)
+    shares = np.full((len(grid.epsilons), len(names)), np.nan)
+    alone = shares.copy()
+    for i, ledger in enumerate(grid.ledgers):
+        if ledger is None:
+            continue
+        if all_gaussian(ledger.events):
+            mu = np.array([float(total_mu([event])) for event in ledger.events])
+            shares[i], alone[i] = mu**2 / np.sum(mu**2), epsilon_of(delta, mu)
+        elif len(names) == 1:
+            shares[i], alone[i] = 1.0, grid.epsilons[i]
+    labels_stay = next(iter(known)).adjacency == "feature"  # then counts cost nothing
+    inner = {} if labels_stay else labelled_staged.inside_of(grid.public.dim)
+    notes = tuple(_told(inner[name]) if name in inner else "" for name in names)
+    return Allocation(names, shares, alone, True, notes)
+
+
+def _told(parts: tuple[float, float, float]) -> str:
+    """What counts, means and squares take of one release."""
+    named = zip(("counts", "means", "squares"), parts, strict=True)
+    return ", ".join(f"{name} {part:.0%}" for name, part in named if part > 0.0)
+
+
+def printed_allocation(
+    table: PrivateTable, epsilons: Sequence[float], delta: float, neighbours: str = "all"
+) -> Allocation:
+    """How Algorithm 1 divides each budget: to class sizes, means and covariances, of all classes.
+
+    Raises InputError where a class has too few rows for it.
+    """
+    scorer = ClassScorer.judging(table, None)
+    number = scorer.exact.weights.shape[1]
+    rows = scorer.public.center + scorer.public.half_range * scorer.rows  # it depends on units
+    classes = classes_of(rows, scorer.codes, number, neighbours)
+    counts = np.array([each.count for each in classes], dtype=float)
+    parts = []
+    for epsilon in epsilons:
+        plan = design(classes, epsilon, delta)
+        wishart = 1.5 * plan.gammas / counts
+        parts.append([plan.mapping, float(plan.means.max()), float(wishart.max())])
+    alone = np.array(parts)
+    names = ("sizes of classes", "means, at most", "covariances, at most")
+    return Allocation(names, alone / np.array(epsilons)[:, None], alone, False)
