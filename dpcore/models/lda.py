@@ -1,0 +1,363 @@
+"""Topics (latent Dirichlet allocation): a topic is a list of words, a document a mix of topics.
+
+Variational Bayes: every document's mix is found from its words and the topics (E step), then the
+words that each topic was given make the topic anew (M step). Blei, Ng, Jordan 2003; minibatches:
+Hoffman, Blei, Bach 2010; with noise: Park, Foulds, Chaudhuri, Welling 2020, Algorithm 3.
+
+Concentrations are those of q(topic) = Dirichlet(concentration); both priors are 1/K.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfcx, gammaln, psi
+
+from dpcore.models.threads import one_thread
+from dpcore.wall.bags import Bags
+from dpcore.wall.documents import NoisyTopics
+
+Array = NDArray[np.float64]
+Small = NDArray[np.float32]
+Indices = NDArray[np.intp]
+
+TOLERANCE = 1e-3  # mean change of a document's mix, in words, below which it is found
+ROUNDS = 100  # of the E step at most
+FINE, LONG = 5e-4, 200  # the same where documents are judged: flat topics are slow to part
+CELLS = 1 << 20  # numbers of a block of documents: one that a cache nearly holds
+PIECE = 1 << 15  # entries of documents that are scored together
+TINY = np.float32(1e-30)
+BEGUN = 10.0  # words that the start counts in each cell; 50 delays steps where a cell has hundreds
+HIGHEST = 1e12  # of a concentration
+VAST = 1e100  # deviations; beyond, powers may overflow
+
+
+@dataclass(frozen=True)
+class Topics:
+    """B sets of K topics over V words: ``concentration (B, K, V)``, above 0."""
+
+    concentration: Array
+
+    @property
+    def runs(self) -> int:
+        return len(self.concentration)
+
+    @property
+    def words(self) -> Array:
+        """Probability of each word in each topic ``(B, K, V)``."""
+        return np.asarray(self.concentration / self.concentration.sum(axis=2, keepdims=True))
+
+
+def start(runs: int, components: int, words: int, seed: int) -> Topics:
+    """The data-free start of section 4.2: Gamma(100, 1/100) in every cell."""
+    rng = np.random.default_rng([seed, components, words])
+    one = rng.gamma(100.0, 0.01, size=(components, words))
+    return Topics(np.broadcast_to(one, (runs, components, words)).copy())
+
+
+def expected(topics: Topics) -> Array:
+    """``exp E[log p(word | topic)]`` under q, ``(B, K, V)``: below the probability itself."""
+    total = topics.concentration.sum(axis=2, keepdims=True)
+    return np.asarray(np.exp(psi(topics.concentration) - psi(total)))
+
+
+# --- E step --------------------------------------------------------------------------------------
+
+
+def mixes(
+    bags: Bags,
+    words: Array,
+    prior: float,
+    tolerance: float | None = None,
+    rounds: int | None = None,
+) -> Array:
+    """Dirichlet parameters ``(m, K)`` of each document's mix of topics.
+
+    words ``(K, V)``: how much of a word each topic has, up to a factor a word. prior: of the mix.
+    Documents of like many words are worked on together, in single precision, each until it moves by
+    less than ``tolerance`` (:data:`TOLERANCE`), so many ``rounds`` at most (:data:`ROUNDS`); the
+    cores share the blocks.
+    """
+    end = tolerance or TOLERANCE, rounds or ROUNDS
+    by_word = np.ascontiguousarray(_scaled(words).T, dtype=np.float32)
+    out = np.empty((bags.count, len(words)))
+
+    def solve(block: tuple[int, Indices]) -> None:
+        width, which = block
+        out[which] = _mixes_of_block(bags, which, width, by_word, prior, end)
+
+    with one_thread():
+        list(_pool().map(solve, _alike(bags, len(words))))
+    return out
+
+
+def weights(mix: Array) -> Array:
+    """``exp E[log share of a topic]`` up to a factor for each document, ``(m, K)``."""
+    logs = psi(mix)
+    return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
+
+
+def _scaled(words: Array) -> Array:
+    """Each word's largest is 1: the factor cancels, and single precision suffices."""
+    most = words.max(axis=0, keepdims=True)
+    return np.asarray(words / np.where(most > 0.0, most, 1.0))
+
+
+def _alike(bags: Bags, components: int) -> Iterator[tuple[int, Indices]]:
+    """Documents in blocks of one width, and that width."""
+    widths = _widths(np.diff(bags.starts))
+    order = np.argsort(widths, kind="stable")
+    edges = np.flatnonzero(np.diff(widths[order])) + 1
+    for same in np.split(order, edges):
+        if same.size:
+            width = int(widths[same[0]])
+            size = max(1, CELLS // (components * width))
+            yield from ((width, same[at : at + size]) for at in range(0, len(same), size))
+
+
+def _widths(distinct: Indices) -> Indices:
+    """The width to which a document of so many distinct words is padded, by nothing but that
+    number: a quarter above it at most, and a multiple of 8. Finer, and blocks are small: slower."""
+    octave = np.frexp(np.maximum(distinct, 32))[1]
+    step = 2 ** np.maximum(octave - 3, 3)
+    return np.asarray(np.maximum(-(-distinct // step), 1) * step)
+
+
+def _mixes_of_block(
+    bags: Bags,
+    which: Indices,
+    width: int,
+    by_word: Small,
+    prior: float,
+    end: tuple[float, int],
+) -> Array:
+    """:func:`mixes` of some documents, padded with words that do not count.
+
+    A document's mix is the same to the last bit whatever others stand beside it: it stops when it
+    has been found itself, and its sums have the width of its own. Otherwise a document that is
+    replaced could change what others add.
+    """
+    starts, distinct = bags.starts[which], np.diff(bags.starts)[which]
+    if not len(bags.words):
+        return np.full((len(which), by_word.shape[1]), np.float32(prior))
+    inside = np.arange(width) < distinct[:, None]
+    at = np.where(inside, starts[:, None] + np.arange(width), 0)
+    counts = np.where(inside, bags.counts[at], 0.0).astype(np.float32)
+    shares = by_word[np.where(inside, bags.words[at], 0)]
+    topics, small = by_word.shape[1], np.float32(prior)
+    mix = small + np.repeat(counts.sum(axis=1, keepdims=True) / np.float32(topics), topics, axis=1)
+    out = np.empty(mix.shape)
+    left = np.arange(len(which))
+    going = np.ones(len(which), dtype=bool)
+    tolerance, rounds = end
+    for _ in range(rounds):
+        weight = _weights(mix)
+        whole = np.matmul(shares, weight[:, :, None])[:, :, 0]
+        whole += TINY
+        np.divide(counts, whole, out=whole)
+        moved = np.matmul(whole[:, None, :], shares)[:, 0]
+        moved *= weight
+        moved += small
+        mean_move = np.add.reduce(np.abs(moved - mix), axis=1) / topics
+        found = going & (mean_move < tolerance)
+        mix = moved
+        out[left[found]] = mix[found]
+        going &= ~found
+        staying = np.count_nonzero(going)
+        if staying == 0:
+            return out
+        if staying <= 0.75 * len(left):
+            left, mix, counts, shares = left[going], mix[going], counts[going], shares[going]
+            going = going[going]
+    out[left[going]] = mix[going]
+    return out
+
+
+def _weights(mix: Small) -> Small:
+    logs = psi(mix)  # a series in numpy is thrice as fast, but its calls wait for the interpreter
+    logs -= logs.max(axis=1, keepdims=True)
+    return np.asarray(np.exp(logs, out=logs))
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-documents")
+
+
+# --- M step --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the releases so far say of one pass over all documents.
+
+    counts ``(B, K, V)``: the weighted mean of the raw noisy sums; counts_sd ``(B,)``: noise in it.
+    start: what the start still weighs beside it, from 1 before the first step down to 0.
+    """
+
+    counts: Array
+    counts_sd: Array
+    start: float = 0.0
+
+
+def remember(released: NoisyTopics, rate: float, memory: Memory | None, step: float) -> Memory:
+    """The mean of raw noisy sums, newest with weight ``step``; rate: a document's chance.
+
+    The weights are those of Hoffman, Blei, Bach 2010, without what theirs leave to the start.
+    Nothing is cut off before it is averaged: cutting makes noise positive, and it would add up.
+    """
+    counts, sd = _tame(released.counts) / rate, released.counts_sd / rate
+    if memory is None:
+        return Memory(counts, sd, 1.0 - step)
+    start = (1.0 - step) * memory.start
+    new = step / (1.0 - start) if start < 1.0 else 1.0
+    mixed = (1.0 - new) * memory.counts + new * counts
+    return Memory(mixed, np.hypot((1.0 - new) * memory.counts_sd, new * sd), start)
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """Noisy words of all documents ``counts (B, 1, V)``, with noise ``counts_sd (B,)`` in each.
+
+    kept ``(B, 1, V)``: 1 for words that topics may have, 0 for others.
+    """
+
+    counts: Array
+    counts_sd: Array
+    kept: Array
+
+    @property
+    def expected(self) -> Array:
+        """The mean of each count given what was released."""
+        counts = _tame(self.counts) * self.kept
+        many = np.maximum(self.kept.sum(axis=2, keepdims=True), 1.0)
+        mean = np.maximum(counts.sum(axis=2, keepdims=True) / many, 0.0)
+        return unnoised(counts, self.counts_sd[:, None, None] * self.kept, mean)
+
+
+def topics_of(memory: Memory, prior: float, words: Frequencies | None = None) -> Topics:
+    """Topics from averaged noisy counts: cut off last, by what the noise can have been.
+
+    A cell is expected to hold its word's share of all words, spread over the topics; the estimate
+    is the mean of the count given what was released, :func:`unnoised`. Without noise it is the
+    count. words: their released frequencies; without, those that the topics add up to. Total: any
+    real counts give concentrations above 0.
+    """
+    counts, sd = _tame(memory.counts), memory.counts_sd
+    topics = counts.shape[1]
+    if words is None:
+        whole = counts.sum(axis=1, keepdims=True)
+        words = Frequencies(whole, sd * np.sqrt(topics), np.ones_like(whole))
+    share = words.expected / np.maximum(words.expected.sum(axis=2, keepdims=True), 1e-9)
+    every = np.maximum((counts * words.kept).sum(axis=(1, 2), keepdims=True), 0.0)
+    found = unnoised(counts, sd[:, None, None], share * every / topics)
+    return _bounded(prior + words.kept * found)
+
+
+def begun(found: Topics, start: Topics, memory: Memory) -> Topics:
+    """Topics by which the next step shares out words: the start stands beside what was found.
+
+    It counts :data:`BEGUN` words a cell, not more than all documents have, and fades with the
+    steps. Without it a word that the first minibatch gave to other topics is lost to one for long.
+    """
+    shape = start.concentration.shape[1:]
+    most = np.minimum(found.concentration.sum(axis=(1, 2)), BEGUN * np.prod(shape))
+    share = start.concentration / start.concentration.sum(axis=(1, 2), keepdims=True)
+    beside = memory.start * most[:, None, None] * share
+    return _bounded((1.0 - memory.start) * found.concentration + beside)
+
+
+def unnoised(counts: Array, sd: Array, mean: Array) -> Array:
+    """The mean of counts >= 0 given counts + noise, where they are exponential with ``mean``.
+
+    The posterior is normal with mean ``counts - sd^2 / mean``, cut off at 0. Without noise: the
+    counts, cut off at 0.
+
+    >>> unnoised(np.array([4.0, -1.0]), np.zeros(1), np.ones(1))
+    array([4., 0.])
+    """
+    quiet = np.maximum(counts, 0.0)
+    if not np.any(sd > 0.0):
+        return np.asarray(quiet)
+    sd, mean = np.broadcast_to(sd, counts.shape), np.broadcast_to(mean, counts.shape)
+    noisy, some = sd > 0.0, mean > 0.0
+    safe = np.where(noisy, sd, 1.0)
+    with np.errstate(over="ignore"):
+        lower = np.minimum(safe / np.where(some, mean, 1.0), VAST)
+        at = np.clip(counts / safe, -VAST, VAST) - lower
+    tail = np.where(at > 30.0, counts - safe * lower, safe * _cut_normal(at))  # then never cut off
+    found = np.where(some, tail, 0.0)
+    return np.asarray(np.where(noisy, found, quiet))
+
+
+def _cut_normal(at: Array) -> Array:
+    """Mean of a normal variable of mean ``at <= 30`` and deviation 1, given that it is above 0."""
+    middle = np.clip(at, -30.0, 30.0)
+    hazard = np.sqrt(2.0 / np.pi) / erfcx(-middle / np.sqrt(2.0))  # density / distribution function
+    low = np.minimum(at, -30.0)  # its tail: an error below 1e-5 of it
+    tail = (2.0 / (low * low) - 1.0) / low  # a power of 3 takes ten times as long as all else
+    return np.where(at < -30.0, tail, np.maximum(middle + hazard, 0.0))
+
+
+def published_step(
+    released: NoisyTopics, rate: float, before: Topics, prior: float, step: float
+) -> Topics:
+    """Algorithm 3: what is below 0 is cut off, then mixed into the topics."""
+    counts = np.maximum(_tame(released.counts), 0.0) / rate
+    return _bounded((1.0 - step) * before.concentration + step * (prior + counts))
+
+
+def step_size(iteration: int, delay: float, forgetting: float) -> float:
+    """``(delay + iteration)^-forgetting``, iterations from 1 (Hoffman, Blei, Bach 2010)."""
+    return min(1.0, float((delay + iteration) ** -forgetting))
+
+
+def _tame(counts: Array) -> Array:
+    return np.clip(np.nan_to_num(counts, nan=0.0), -HIGHEST, HIGHEST)
+
+
+def _bounded(concentration: Array) -> Topics:
+    return Topics(np.clip(concentration, 1e-12, HIGHEST))
+
+
+# --- what topics are worth -----------------------------------------------------------------------
+
+
+def log_likelihood(bags: Bags, words: Array, prior: float) -> Array:
+    """A lower bound on the log-likelihood of each document ``(m,)`` under topics ``(K, V)``.
+
+    words: probabilities. The bound of Blei, Ng, Jordan 2003, section 5.3, with the topics fixed;
+    for one topic it is exact.
+    """
+    return log_likelihood_at(bags, words, mixes(bags, words, prior, FINE, LONG), prior)
+
+
+def log_likelihood_at(bags: Bags, words: Array, mix: Array, prior: float) -> Array:
+    """The same bound at given mixes ``(m, K)``: largest where they are those of :func:`mixes`."""
+    topics, owner = len(words), np.repeat(np.arange(bags.count), np.diff(bags.starts))
+    total = mix.sum(axis=1)
+    logs = psi(mix) - psi(total)[:, None]
+    weight = np.exp(logs)
+    found = np.zeros(bags.count)
+    by_word = np.ascontiguousarray(words.T)
+    for first in range(0, len(owner), PIECE):
+        at = slice(first, first + PIECE)
+        whole = np.einsum("ek,ek->e", by_word[bags.words[at]], weight[owner[at]])
+        score = bags.counts[at] * np.log(np.maximum(whole, 1e-300))
+        found += np.bincount(owner[at], score, minlength=bags.count)
+    prior_term = (
+        gammaln(topics * prior) - topics * gammaln(prior) + (prior - 1.0) * logs.sum(axis=1)
+    )
+    entropy = gammaln(mix).sum(axis=1) - gammaln(total) - ((mix - 1.0) * logs).sum(axis=1)
+    return np.asarray(found + prior_term + entropy)
+
+
+def top_words(words: Array, count: int) -> Indices:
+    """Positions of the most likely words of each topic ``(..., count)``, most likely first."""
+    return np.argsort(-words, axis=-1, kind="stable")[..., :count]

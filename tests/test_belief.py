@@ -1,0 +1,352 @@
+"""Sigmoid belief networks: bounds against enumeration, total steps, and what a fit proves."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp
+
+import dpcore as dp
+from dpcore.accounting import compose, replay
+from dpcore.evaluation.belief import YARDSTICK
+from dpcore.evaluation.metrics import metrics
+from dpcore.evaluation.yardstick import Scorer
+from dpcore.fitting.api import fit_grid
+from dpcore.fitting.belief import as_printed
+from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
+from dpcore.models import belief
+from dpcore.models.belief import Network, Posterior, Sums
+from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.schema import Column, Schema
+from dpcore.wall.belief import BeliefMoments, _as_belief, _of_rows
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.table import PrivateTable
+from dpcore.wall.tiles import looked_at
+
+Array = NDArray[np.float64]
+
+
+def tiny(seed: int = 0, hidden: int = 3, visible: int = 5, size: float = 1.0) -> Posterior:
+    rng = np.random.default_rng(seed)
+    return belief.fixed(
+        size * rng.normal(size=(visible, hidden)), rng.normal(size=visible), rng.normal(size=hidden)
+    )
+
+
+def everything(count: int) -> Array:
+    return np.array(list(itertools.product([0.0, 1.0], repeat=count)))
+
+
+def enumerated(rows: Array, known: Posterior) -> tuple[Array, Array]:
+    """Exact log-likelihood ``(m,)`` and posterior means of hidden units, over all states."""
+    states = everything(len(known.hidden_bias))
+    odds = states @ known.weights.T + known.visible_bias
+    joint = rows @ odds.T - np.logaddexp(0.0, odds).sum(axis=1)
+    joint += states @ known.hidden_bias - np.logaddexp(0.0, known.hidden_bias).sum()
+    total = logsumexp(joint, axis=1)
+    return total, np.exp(joint - total[:, None]) @ states
+
+
+def sums_of(rows: Array, known: Posterior, rounds: int = 4) -> Sums:
+    shape = BeliefMoments(len(known.hidden_bias), rows.shape[1])
+    total = _of_rows(rows, shape, *belief.e_step(rows, known, rounds))[None]
+    sd = {"pairs": np.zeros(1), "forms": np.zeros(1)}
+    found = _as_belief(total, shape, sd, np.array([float(len(rows))]))
+    return Sums.of(found, 0, 1.0, as_printed=False)
+
+
+# --- oracles -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_is_below_the_enumerated_likelihood_and_rounds_raise_it(seed: int) -> None:
+    known, rows = tiny(seed), everything(5)
+    exact = enumerated(rows, known)[0]
+    assert logsumexp(exact) == pytest.approx(0.0, abs=1e-9)  # the oracle itself: it adds up to 1
+    before = np.full(len(rows), -np.inf)
+    for rounds in (1, 2, 4, 16):
+        now = belief.bound(rows, known, belief.e_step(rows, known, rounds)[0])
+        assert np.all(now <= exact + 1e-5)
+        assert np.all(now >= before - 1e-4)  # products in single precision
+        before = now
+    assert np.mean(exact - before) < 1.0
+
+
+def test_weak_weights_give_the_enumerated_posterior() -> None:
+    known, rows = tiny(1, size=0.1), everything(5)
+    hidden = belief.e_step(rows, known, 20)[0]
+    np.testing.assert_allclose(hidden, enumerated(rows, known)[1], atol=3e-3)
+
+
+def test_the_expected_square_of_a_score_is_that_of_all_states() -> None:
+    known, rng = tiny(2), np.random.default_rng(0)
+    hidden = rng.random((4, 3))
+    states = everything(3)
+    chance = np.prod(np.where(states[None] > 0, hidden[:, None], 1 - hidden[:, None]), axis=2)
+    odds = states @ known.weights.T + known.visible_bias
+    found = belief._scores(hidden, known, belief._entries(known)) ** 2
+    np.testing.assert_allclose(found, chance @ odds**2, rtol=1e-4)
+
+
+def test_steps_on_all_rows_raise_the_likelihood() -> None:
+    truth = tiny(3, hidden=2, visible=8, size=3.0)
+    net = belief.network([truth])
+    rows = belief.sample(net, 2000, np.random.default_rng(0))
+    known, found = belief.start(2, 8, 0), []
+    for _ in range(25):
+        known = belief.m_step(sums_of(rows, known), known)
+        sure = belief.fixed(known.weights, known.visible_bias, known.hidden_bias)
+        found.append(enumerated(rows, sure)[0].mean())
+    assert found[-1] > found[0] + 0.1
+    assert found[-1] > enumerated(rows, truth)[0].mean() - 0.15
+
+
+def test_a_pixels_step_is_its_ridge_regression() -> None:
+    """Given curvature and hidden units, weights of a pixel solve their own normal equations."""
+    rows, known = everything(4), tiny(5, hidden=2, visible=4)
+    found = sums_of(rows, known)
+    after = belief.m_step(found, known)
+    hidden, curvature = belief.e_step(rows, known, 4)
+    for j in range(4):
+        square = hidden[:, :, None] * hidden[:, None]
+        square[:, [0, 1], [0, 1]] = hidden
+        form = np.einsum("n,nkl->kl", curvature[:, j], square) + np.diag(known.precision[j])
+        target = (rows[:, j] - 0.5) @ hidden - known.visible_bias[j] * (curvature[:, j] @ hidden)
+        np.testing.assert_allclose(after.weights[j], np.linalg.solve(form, target), rtol=1e-8)
+
+
+# --- total ---------------------------------------------------------------------------------------
+
+NUMBERS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e300, -1e300])
+
+
+@given(arrays(float, 2 + 3 + 3 + 6 + 9 + 1, elements=NUMBERS), st.sampled_from([0.0, 1.0, 1e6]))
+@settings(max_examples=150, deadline=None)
+@pytest.mark.filterwarnings("ignore:(invalid|overflow|divide):RuntimeWarning")
+def test_any_released_numbers_give_a_network(numbers: Array, sd: float) -> None:
+    shape = BeliefMoments(2, 3)
+    noise = {"pairs": np.full(1, sd), "forms": np.full(1, sd)}
+    released = _as_belief(numbers[None], shape, noise, np.array([50.0]))
+    known = belief.start(2, 3, 0)
+    for _ in range(2):
+        known = belief.m_step(Sums.of(released, 0, 0.1, as_printed=sd == 1.0), known)
+        hidden, curvature = belief.e_step(np.eye(3), known)
+        assert np.all(np.isfinite(known.weights))
+        assert np.all(np.isfinite(known.precision))
+        assert np.all((hidden >= 0) & (hidden <= 1))
+        assert np.all((curvature >= 0) & (curvature <= 0.25))
+
+
+# --- fits ----------------------------------------------------------------------------------------
+
+
+def pictures(count: int = 600, seed: int = 0) -> PrivateTable:
+    """Two kinds of a 3 x 3 picture, with a little noise."""
+    rng = np.random.default_rng(seed)
+    kinds = np.array([[1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 1, 1, 1]], dtype=float)
+    rows = np.abs(kinds[rng.integers(2, size=count)] - (rng.random((count, 9)) < 0.05))
+    names = [f"p{i}" for i in range(9)]
+    import pandas as pd
+
+    schema = Schema(tuple(Column(name, lower=0, upper=1) for name in names))
+    return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+def test_a_fit_spends_what_was_asked_and_its_proof_replays(adjacency: str) -> None:
+    request = Privacy(epsilon=2.0, delta=1e-4, adjacency=adjacency)
+    fit = dp.fit("sbn", pictures(), privacy=request, n_components=2, seed=0, rate=0.2, epochs=2)
+    assert fit.guarantee.proof is not None
+    assert fit.guarantee.epsilon == pytest.approx(2.0, rel=1e-3)
+    replay(fit.ledger, fit.guarantee.proof)
+    assert len(fit.ledger) == 10
+    assert set(np.unique(fit.sample(20).to_numpy())) <= {0.0, 1.0}
+
+
+def test_without_privacy_both_kinds_are_found() -> None:
+    options: dict[str, Any] = {"n_components": 2, "rate": 1.0, "iterations": 30, "forgetting": 1e-9}
+    grid = fit_grid("sbn", pictures(), privacy=None, as_private=True, **options)
+    scorer = Scorer.of(pictures(300, seed=5), most=None)
+    assert YARDSTICK.score(grid.runs.final, scorer)[0] > 0.93
+    assert YARDSTICK.nothing(scorer) < 0.75
+    turned = Network(
+        grid.runs.final.weights[:, :, ::-1],
+        grid.runs.final.visible_bias,
+        grid.runs.final.hidden_bias[:, ::-1],
+    )
+    aligned, found = YARDSTICK.align(turned, grid.runs.final)
+    np.testing.assert_array_equal(aligned.weights, grid.runs.final.weights)
+    assert found.all()
+
+
+def test_rows_are_given_back_as_they_are_scored() -> None:
+    """The pictures that pixel_accuracy is the right share of, in the data's own units."""
+    fit = dp.fit("sbn", pictures(), privacy=None, n_components=2, rate=1.0, iterations=20)
+    public, rows = custodian_rows(pictures(200, seed=5))
+    own = public.center + rows * public.half_range
+    back = fit.parameters.given_back(own) > 0.5
+    found = metrics(fit, pictures(200, seed=5))["pixel_accuracy"]
+    assert np.mean(back == (own > 0.5)) == pytest.approx(found)
+    assert found > 0.8
+    with pytest.raises(dp.InputError, match="9 columns"):
+        fit.parameters.given_back(own[:, :3])
+
+
+def test_more_budget_gives_back_more_pixels() -> None:
+    budgets = [Privacy(epsilon=e, delta=1e-4) for e in (0.05, 50.0)]
+    options: dict[str, Any] = {"n_components": 2, "rate": 0.25, "epochs": 4}
+    grid = fit_grid("sbn", pictures(3000), privacy=budgets, draws=range(4), seed=0, **options)
+    scorer = Scorer.of(pictures(300, seed=5), most=None)
+    found = YARDSTICK.score(grid.runs.final, scorer).reshape(2, 4).mean(axis=1)
+    assert found[1] > found[0] + 0.05
+    assert found[1] > YARDSTICK.nothing(scorer)
+
+
+# --- as published --------------------------------------------------------------------------------
+
+SETTINGS = ((400, 1.34), (800, 1.74), (1600, 2.44), (3200, 3.34))
+
+
+@pytest.mark.parametrize(("minibatch", "printed"), SETTINGS)
+def test_the_papers_epsilons_and_what_is_proved(minibatch: int, printed: float) -> None:
+    """Figure 8: sigma 1, one pass over 60,000 pictures, delta 1e-4."""
+    rate, steps = minibatch / 60_000, 60_000 // minibatch
+    sampled: dict[str, Any] = {"sampling": "without_replacement", "sampling_rate": rate}
+    one = Event(Gaussian(1.0), count=steps, **sampled)
+    found = float(np.asarray(compose([one], as_printed("wbk9"), delta=1e-4).epsilon))
+    assert found == pytest.approx(printed, abs=0.03)
+    six = replace(one, mechanism=Gaussian(math.sqrt(7 / 6)))
+    five = replace(one, mechanism=Gaussian(math.sqrt(7 / 5)))
+    proved = [float(np.asarray(compose([e], "pld", delta=1e-4).epsilon)) for e in (six, five)]
+    page = {400: 0.371, 800: 0.574, 1600: 0.891, 3200: 1.354}
+    assert proved[0] == pytest.approx(page[minibatch], rel=0.01)
+    assert proved[1] < proved[0] < found
+
+
+def test_the_printed_steps_claim_more_than_they_spend() -> None:
+    request = Privacy(noise_multiplier=1.0, delta=1e-4, mode="paper", accountant="wbk9")
+    fit = dp.fit("sbn", pictures(), privacy=request, n_components=2, seed=0, minibatch=60)
+    mechanism = fit.ledger.events[0].mechanism
+    assert isinstance(mechanism, Gaussian)
+    assert float(mechanism.noise_multiplier) == pytest.approx(math.sqrt(7 / 5), rel=1e-6)
+    asked = Privacy(epsilon=5.0, delta=1e-4, mode="paper", accountant="wbk9")
+    claim = dp.fit("sbn", pictures(), privacy=asked, n_components=2, seed=0, minibatch=60)
+    assert claim.guarantee.claim is not None
+    assert claim.guarantee.claim.holds
+
+
+@pytest.mark.parametrize(
+    ("field", "options"),
+    [
+        ("adjacency", {}),
+        ("clip", {"clip": 5.0}),
+        ("rate", {"rate": 2.0}),
+        ("minibatch", {"rate": 0.1, "minibatch": 10}),
+        ("forgetting", {"forgetting": 3.0}),
+    ],
+)
+def test_choices_that_cannot_be_are_refused(field: str, options: dict[str, Any]) -> None:
+    adjacency = "label" if field == "adjacency" else "replace_one"
+    with pytest.raises(dp.InputError) as refusal:
+        dp.fit("sbn", pictures(50), privacy=Privacy(1.0, 1e-5, adjacency=adjacency), **options)
+    assert refusal.value.field == field
+
+
+def test_half_odds_are_where_a_network_starts() -> None:
+    known = belief.start(4, 6, 0)
+    assert np.all(expit(known.hidden_bias) == 0.5)
+    assert np.ptp(known.weights) > 0
+
+
+def test_as_printed_sums_are_cut_to_what_rows_can_add_up_to() -> None:
+    """Sums of exact rows stay; wild ones end in their ranges, and forms keep an inverse."""
+    rng, rows, k, j = np.random.default_rng(0), 300, 3, 5
+    z, x = rng.random((rows, k)), rng.uniform(0.05, 0.25, (rows, j))
+    y = rng.integers(2, size=(rows, j)).astype(float)
+    square = z[:, :, None] * z[:, None]
+    square[:, range(k), range(k)] = z
+    forms = symmetric_to_coordinates(np.einsum("nj,nkl->jkl", x, square)).T
+    exact = belief.Sums(
+        (z - 0.5).sum(axis=0),
+        (y - 0.5).sum(axis=0),
+        x.sum(axis=0),
+        (y - 0.5).T @ z,
+        forms,
+        float(rows),
+        0.0,
+        0.0,
+    )
+    kept = exact.in_range()
+    for part in ("hidden", "visible", "curvature", "pairs", "forms"):
+        np.testing.assert_allclose(getattr(kept, part), getattr(exact, part), atol=1e-9)
+    wild = belief.Sums(
+        *(1e4 * rng.standard_normal(part.shape) for part in (z[0], y[0], x[0])),
+        1e4 * rng.standard_normal((j, k)),
+        1e4 * rng.standard_normal(forms.shape),
+        float(rows),
+        0.0,
+        0.0,
+    )
+    cut = wild.in_range()
+    on = cut.hidden + rows / 2
+    assert np.all((on >= 0) & (on <= rows))
+    both = cut.pairs + on / 2
+    assert np.all((both >= -1e-9) & (both <= rows + 1e-9))
+    assert np.all((cut.curvature >= 0) & (cut.curvature <= rows / 4))
+    matrices = symmetric_from_coordinates(np.ascontiguousarray(cut.forms.T), k)
+    assert np.linalg.eigvalsh(matrices).min() >= belief.PRINTED_FLOOR * rows * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(("visible", "units"), [(64, 7), (196, 20)])
+def test_a_row_is_the_same_to_the_last_bit_wherever_it_stands(visible: int, units: int) -> None:
+    """Nor do the rows beside it matter; in single precision only while it keeps its place."""
+    rng = np.random.default_rng(0)
+    known = belief.fixed(
+        rng.normal(size=(visible, units)), rng.normal(size=visible), rng.normal(size=units)
+    )
+    on = (rng.random((128, visible)) < 0.3).astype(float)
+    others = np.where(np.arange(128)[:, None] == 3, on, 1.0 - on)
+
+    def single(rows: Array) -> tuple[Array, Array]:
+        return belief.e_step(rows, known)
+
+    def double(rows: Array) -> tuple[Array, Array]:
+        return belief.e_step(rows, known, single=False)
+
+    for look in (single, double):
+        for one, other in zip(looked_at(on, 128, look), looked_at(others, 128, look), strict=True):
+            np.testing.assert_array_equal(one[3], other[3])
+    for shift in (1, 2, 5, 6, 100):
+        for here, there in zip(
+            looked_at(on, 128, double), looked_at(on[shift:], 128, double), strict=True
+        ):
+            np.testing.assert_array_equal(here[shift:], there)
+
+
+def test_where_rows_come_and_go_no_step_is_in_single_precision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = list[bool]()
+    step = belief.e_step
+
+    def watched(rows: Array, known: belief.Posterior, *, single: bool) -> tuple[Array, Array]:
+        asked.append(single)
+        return step(rows, known, single=single)
+
+    monkeypatch.setattr(belief, "e_step", watched)
+    for adjacency in ("replace_one", "add_remove"):
+        request = Privacy(epsilon=2.0, delta=1e-4, adjacency=adjacency)
+        words: dict[str, Any] = {"n_components": 2, "rate": 0.2, "iterations": 2}
+        dp.fit("sbn", pictures(200), privacy=request, seed=0, **words)
+    half = len(asked) // 2
+    assert all(asked[:half])
+    assert not any(asked[half:])

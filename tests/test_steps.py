@@ -1,0 +1,90 @@
+"""Step by step: the last step is the fit, the walk is the steps', and the dialog says what is left
+out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dpcore as dp
+from app.compute import Desk
+from app.drawers import badge, data_of
+from app.scenario import Scenario, opening
+from app.steps import AS_PUBLISHED, scene_of, walks
+from dpcore.evaluation.steps import walk
+from dpcore.evaluation.study import Setting, budget_grid, references
+from dpcore.figures.plotly import scene_figure
+
+
+@pytest.mark.parametrize("model", ["gmm", "kmeans"])
+def test_the_last_step_is_what_the_study_draws(model: str) -> None:
+    table, setting = dp.load("bundled:three_groups"), Setting(model, iterations=4, seed=7)
+    found = walk(table, setting, 0.7, range(3))
+    assert found.shape == (4, 3)
+    known = references(table, setting)
+    grid = budget_grid(table, setting, known.converged, (0.7,), range(3))
+    np.testing.assert_allclose(found[-1], grid.utility[0])
+    plain = walk(table, setting, None, (0,))
+    assert plain[-1, 0] == pytest.approx(known.clipped_utility)
+    assert plain[0, 0] < plain[-1, 0]
+
+
+def test_every_method_that_takes_steps_is_there_the_chosen_one_first() -> None:
+    scenario = opening("two_clouds")
+    data = data_of(scenario)
+    assert data is not None
+    found = walks(scenario, data, Desk())
+    assert next(iter(found.walked)) == "Recommended"
+    assert {f"Robust means{AS_PUBLISHED}", f"Clipping at 1{AS_PUBLISHED}"} < set(found.walked)
+    assert all(one.shape == (scenario.iterations, 13) for one in found.walked.values())
+    assert len(found.plain) == scenario.iterations
+    scene = scene_of(found, scenario, data, Desk())
+    assert "share of the way" in scene.panels[0].y.label
+    names = {trace.name for trace in scene_figure(scene).data}
+    assert set(found.walked) <= names
+
+
+@pytest.mark.parametrize("data", ["faces_like", "five_parties"])
+def test_a_model_that_reads_the_data_once_has_no_steps(data: str) -> None:
+    scenario = opening(data)
+    table = data_of(scenario)
+    assert table is not None
+    found = walks(scenario, table, Desk())
+    assert not found.walked
+    assert not found.plain.size
+
+
+def test_a_method_that_cannot_meet_the_budget_says_why() -> None:
+    scenario = Scenario(delta=1e-12, count_by="ma", epsilon=0.05, method="dpem_gaussian")
+    data = data_of(scenario)
+    assert data is not None
+    found = walks(scenario, data, Desk())
+    assert set(found.refused) >= {f"DP-EM with Gaussian noise{AS_PUBLISHED}"}
+    assert all("." in reason for reason in found.refused.values())
+
+
+@pytest.mark.parametrize(("shown", "worn"), [(True, "custodian only"), (False, "stand-in")])
+def test_of_an_upload_the_picture_wears_its_badge(
+    monkeypatch: pytest.MonkeyPatch, shown: bool, worn: str
+) -> None:
+    monkeypatch.setattr("app.upload.shown", lambda: shown)
+    scenario, desk = opening("two_clouds"), Desk()
+    data = data_of(scenario)
+    assert data is not None
+    found = walks(scenario, data, desk)
+    assert badge(data) == ""
+    own = replace(data, provenance="upload")
+    assert worn in badge(own)
+    assert str(scene_of(found, scenario, own, desk).panels[0].subtitle).endswith(badge(own))
+
+
+def test_methods_that_protect_another_change_are_left_out_and_named() -> None:
+    scenario = replace(opening("two_clouds"), adjacency="add_remove")
+    data = data_of(scenario)
+    assert data is not None
+    found = walks(scenario, data, Desk())
+    assert set(found.walked) == {"Recommended", "Robust means, all rows in every step"}
+    assert set(found.refused) == {f"Robust means{AS_PUBLISHED}", f"Clipping at 1{AS_PUBLISHED}"}
+    assert all("replacing one" in reason for reason in found.refused.values())
