@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from dpcore.accounting import best_proof, calibrate, compose, covers, replay
     from dpcore.auditing.api import audit
+    from dpcore.datasets.documents import load_documents
     from dpcore.datasets.load import load
     from dpcore.errors import DPCoreError, InputError, NotCovered
     from dpcore.evaluation.study import Setting, study
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
     from dpcore.figures.plotly import figure
     from dpcore.fitting.api import fit
     from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Laplace, Ledger, Privacy
+    from dpcore.releases.api import release
+    from dpcore.releases.dossier import verify
+    from dpcore.releases.ledger import BudgetLedger
     from dpcore.schema import Column, Schema
 
 _HOMES = {
+    "BudgetLedger": "dpcore.releases.ledger",
     "Column": "dpcore.schema",
     "DPCoreError": "dpcore.errors",
     "EpsilonDelta": "dpcore.privacy",
@@ -48,12 +53,16 @@ _HOMES = {
     "figure": "dpcore.figures.plotly",
     "fit": "dpcore.fitting.api",
     "load": "dpcore.datasets.load",
+    "load_documents": "dpcore.datasets.documents",
+    "release": "dpcore.releases.api",
     "replay": "dpcore.accounting",
     "study": "dpcore.evaluation.study",
     "sweep": "dpcore.evaluation.sweep",
+    "verify": "dpcore.releases.dossier",
 }
 
 __all__ = [
+    "BudgetLedger",
     "Column",
     "DPCoreError",
     "EpsilonDelta",
@@ -75,9 +84,12 @@ __all__ = [
     "figure",
     "fit",
     "load",
+    "load_documents",
+    "release",
     "replay",
     "study",
     "sweep",
+    "verify",
 ]
 
 

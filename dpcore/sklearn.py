@@ -17,29 +17,45 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
+    ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     DensityMixin,
     TransformerMixin,
 )
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags, assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit
-from dpcore.models import factors, gmm
+from dpcore.models import factors, gmm, lda
+from dpcore.models.logistic import Coefficients
 from dpcore.privacy import Guarantee, Ledger, Privacy
-from dpcore.schema import Schema
+from dpcore.schema import Column, Schema
+from dpcore.wall.bags import Bags
+from dpcore.wall.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
-# Words of scikit-learn's refusals that tell of shapes and kinds alone.
-TOLD = ("sparse", "2d array", "1d array", "dim", "feature", "sample", "complex data", "shape")
+# How scikit-learn's refusals begin that tell of shapes and kinds alone; others may quote cells.
+TOLD = ("Found array with", "Sparse data was passed")
+# And what is said in the place of those that end in a picture of the rows.
+SAID = {
+    "Complex data not supported": "Complex data not supported",
+    "Expected 2D array": "it is no table of two dimensions",
+}
 Bounds = tuple[float, float] | Sequence[tuple[float, float]] | float
 
 
@@ -53,14 +69,21 @@ class _Private(BaseEstimator):  # type: ignore[misc]
     def _fitted(self, X: ArrayLike, model: str, **options: Any) -> Any:
         """The parameters of a private fit, in own units."""
         rows = self._numbers(X)
+        return self._fitted_to(_sealed(rows, self._names(rows), self.bounds), model, **options)
+
+    def _names(self, rows: Any) -> list[str]:
+        """Names of the columns."""
+        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
+        return names or [f"x{i}" for i in range(rows.shape[1])]
+
+    def _fitted_to(self, table: PrivateTable | PrivateCorpus, model: str, **options: Any) -> Any:
+        """The same, of what is sealed."""
         if self.random_state is not None and not isinstance(self.random_state, (int, np.integer)):
             raise InputError(
                 "random_state",
                 "it is a generator, whose state anybody may hold",
                 "give None for fresh noise, or a whole number to rehearse",
             )
-        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
-        table = _sealed(rows, names or [f"x{i}" for i in range(rows.shape[1])], self.bounds)
         privacy = Privacy(
             epsilon=self.epsilon,
             delta=self.delta,
@@ -72,20 +95,27 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         self.guarantee_, self.ledger_ = self.fit_.guarantee, self.fit_.ledger
         return self.fit_.parameters
 
-    def _numbers(self, X: ArrayLike) -> Array:
+    def _numbers(self, X: ArrayLike, accept_sparse: str | bool = False) -> Any:
         """Training rows as numbers; a refusal names no cell, and no warning tells of one."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
                 rows = validate_data(
-                    self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1
+                    self,
+                    X,
+                    dtype=np.float64,
+                    ensure_all_finite=False,
+                    ensure_min_samples=1,
+                    accept_sparse=accept_sparse,
                 )
         except (ValueError, TypeError, OverflowError) as error:
-            told = str(error).lower()
-            if any(word in told for word in TOLD):
+            told = str(error)
+            if told.startswith(TOLD):
                 raise
-            raise InputError("X", "a cell is no number", "give numbers alone") from None
-        return np.asarray(rows)
+            found = [said for start, said in SAID.items() if told.startswith(start)]
+            what = found[0] if found else "a cell is no number"
+            raise InputError("X", what, "give rows of real numbers") from None
+        return rows
 
     def _given(self, X: ArrayLike) -> Array:
         """Rows to speak of, as they are."""
@@ -98,10 +128,15 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _sealed(rows: Array, names: list[str], bounds: Bounds | None) -> PrivateTable:
-    """The rows under the bounds: one pair for all columns, a pair each, or the radius of a ball."""
+def _sealed(rows: Any, names: list[str], bounds: Bounds | None) -> PrivateTable:
+    """The rows under the bounds."""
     import pandas as pd
 
+    return PrivateTable.seal(pd.DataFrame(rows, columns=names), _schema(names, bounds))
+
+
+def _schema(names: list[str], bounds: Bounds | None) -> Schema:
+    """Bounds in words: one pair for all columns, a pair each, or the radius of a ball."""
     if bounds is None:
         raise InputError(
             "bounds",
@@ -109,20 +144,19 @@ def _sealed(rows: Array, names: list[str], bounds: Bounds | None) -> PrivateTabl
             "give limits that could be printed before anybody saw the data, such as (0, 110)",
         )
     if np.ndim(bounds) == 0:
-        schema = Schema.ball_of(names, None, float(bounds))  # type: ignore[arg-type]
-    else:
-        pairs = np.asarray(bounds, dtype=float)
-        if pairs.shape == (2,):
-            pairs = np.tile(pairs, (len(names), 1))
-        if pairs.shape != (len(names), 2):
-            raise InputError(
-                "bounds",
-                "they are not one pair, a pair for each column, or a radius",
-                "give (lower, upper), or one for each column",
-            )
-        limits = {name: (low, high) for name, (low, high) in zip(names, pairs, strict=True)}
-        schema = Schema.from_bounds(limits)
-    return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
+        return Schema.ball_of(names, None, float(bounds))  # type: ignore[arg-type]
+    pairs = np.asarray(bounds, dtype=float)
+    if pairs.shape == (2,):
+        pairs = np.tile(pairs, (len(names), 1))
+    if pairs.shape != (len(names), 2):
+        raise InputError(
+            "bounds",
+            "they are not one pair, a pair for each column, or a radius",
+            "give (lower, upper), or one for each column",
+        )
+    return Schema.from_bounds(
+        {name: (low, high) for name, (low, high) in zip(names, pairs, strict=True)}
+    )
 
 
 class DPGaussianMixture(DensityMixin, _Private):  # type: ignore[misc]
@@ -300,3 +334,202 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
     def _model(self) -> factors.Factors:
         model: factors.Factors = self.fit_.parameters.as_factors()
         return model
+
+
+class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
+    """A private logistic regression of two outcomes: ``coef_ (1, d)``, ``intercept_ (1,)``.
+
+    classes: the two outcomes, no before yes; a training label that is neither counts as no. They
+    must be public: ``None`` reads them off the labels, and nothing is proved. algorithm: one_shot |
+    vb | vips | objective | dpvi; objective perturbation is counted by ``accountant="linear"``.
+    Categories are columns of 0 and 1, by an encoder that was given its categories. Other parameters
+    as in :class:`DPGaussianMixture`.
+
+    ``intervals_ (d + 1, 2)``: 95% of each coefficient, the intercept last, with the privacy noise
+    in them; NaN where the algorithm does not know how much there is.
+
+    **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-5,
+        bounds: Bounds | None = None,
+        classes: Sequence[Any] | None = (0, 1),
+        algorithm: str = "one_shot",
+        adjacency: str = "replace_one",
+        accountant: str = "exact",
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.classes = classes
+        self.algorithm = algorithm
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> DPLogisticRegression:
+        """Fit to rows ``(n, d)`` and their outcomes ``(n,)``."""
+        if y is None:
+            raise InputError("y", "requires y to be passed, but the target y is None", "give it")
+        import pandas as pd
+
+        rows = self._numbers(X)
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(rows, labels)
+        self.classes_ = self._outcomes(labels)
+        names = self._names(rows)
+        answer = next(
+            name for name in ("y", *(f"y{i}" for i in range(len(names)))) if name not in names
+        )
+        schema = _schema(names, self.bounds)
+        schema = replace(
+            schema,
+            columns=(*schema.columns, Column(answer, role="target", type="binary")),
+            rehearsal=self.classes is None,
+        )
+        frame = pd.DataFrame(rows, columns=names)
+        frame[answer] = (labels == self.classes_[-1]).astype(float)
+        found = self._fitted_to(
+            PrivateTable.seal(frame, schema), "logistic", algorithm=self.algorithm
+        )
+        self.coef_, self.intercept_ = found.coefficients[None], np.array([found.intercept])
+        self.intervals_ = found.intervals()
+        return self
+
+    def _outcomes(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """The two outcomes, in order."""
+        if self.classes is None:
+            assert_all_finite(labels, input_name="y")
+            check_classification_targets(labels)
+            found = np.unique(labels)
+        else:
+            found = np.asarray(self.classes)
+        if len(found) != 2:
+            many = f"{len(found)} class{'' if len(found) == 1 else 'es'}"
+            raise InputError(
+                "classes", f"Only binary classification is supported, not {many}", "give two"
+            )
+        return found
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Log odds of a yes ``(n,)``, the coefficients' uncertainty averaged out."""
+        return np.asarray(self._coefficients().log_odds(self._given(X))[0])
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Chances of no and of yes, ``(n, 2)``."""
+        chance = self._coefficients().probabilities(self._given(X))[0]
+        return np.column_stack([1.0 - chance, chance])
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The likelier outcome of each row, ``(n,)``."""
+        likely = self.decision_function(X) > 0.0
+        return np.asarray(self.classes_[likely.astype(int)])
+
+    def _coefficients(self) -> Coefficients:
+        check_is_fitted(self)
+        found = self.fit_.parameters
+        mean = np.append(found.coefficients, found.intercept)
+        return Coefficients(mean[None], found.covariance[None], found.noise_covariance[None])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]
+    """Private topics of documents: ``components_ (K, V)``, how much of each word is in each topic.
+
+    Rows are documents, columns public words, cells counts, sparse or not: for example of a
+    ``CountVectorizer(vocabulary=...)`` that was given its words; one that reads its words off the
+    documents breaks the promise. There are no other bounds: each document stands for ``length``
+    words. rate: share of the documents in a step, 1 for all; epochs: passes over them. Other
+    parameters as in :class:`DPGaussianMixture`.
+
+    **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-5,
+        rate: float = 0.25,
+        epochs: int = 3,
+        length: int = 500,
+        adjacency: str = "replace_one",
+        accountant: str = "exact",
+        random_state: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rate = rate
+        self.epochs = epochs
+        self.length = length
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None) -> DPLatentDirichletAllocation:
+        """Fit to counts ``(n, V)``; a cell that is no count counts as 0. y is not read."""
+        counts = self._numbers(X, accept_sparse="csr")
+        words = Vocabulary(tuple(self._names(counts)))
+        corpus = PrivateCorpus.seal(*_entries(counts), words)
+        found = self._fitted_to(
+            corpus,
+            "lda",
+            n_components=self.n_components,
+            rate=self.rate,
+            epochs=self.epochs,
+            length=self.length,
+        )
+        self.components_ = found.probabilities * found.mass[:, None]
+        self._n_features_out = len(self.components_)
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """The mix of topics of each document, ``(n, K)``."""
+        mix = lda.mixes(self._counted(X), self.fit_.parameters.probabilities, self._prior)
+        return np.asarray(mix / mix.sum(axis=1, keepdims=True))
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """A lower bound on the log-likelihood of the documents."""
+        bags = self._counted(X)
+        return float(
+            lda.log_likelihood(bags, self.fit_.parameters.probabilities, self._prior).sum()
+        )
+
+    def perplexity(self, X: ArrayLike) -> float:
+        """How many equally likely words would be as hard to guess; an upper bound."""
+        tokens = float(self._counted(X).counts.sum())
+        return float(np.exp(-self.score(X) / max(tokens, 1.0)))
+
+    @property
+    def _prior(self) -> float:
+        return 1.0 / len(self.components_)
+
+    def _counted(self, X: ArrayLike) -> Bags:
+        check_is_fitted(self)
+        counts = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
+        return Bags.of(*_entries(counts), counts.shape[1])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _entries(counts: Any) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Starts, words and counts of a table of counts."""
+    from scipy.sparse import csr_array
+
+    table = csr_array(counts)
+    return table.indptr.astype(np.intp), table.indices.astype(np.intp), table.data

@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpcore as dp
+from dpcore.datasets.documents import load_documents
+from dpcore.evaluation.metrics import metrics
 from dpcore.models import gmm
-from dpcore.sklearn import DPFactorAnalysis, DPGaussianMixture, DPKMeans
+from dpcore.schema import Column
+from dpcore.sklearn import (
+    DPFactorAnalysis,
+    DPGaussianMixture,
+    DPKMeans,
+    DPLatentDirichletAllocation,
+    DPLogisticRegression,
+)
+from dpcore.wall.custodian_documents import custodian_documents
+from dpcore.wall.custodian_outcomes import custodian_outcomes
 
 BOUNDS = (-100.0, 100.0)
 ESTIMATORS = (
     DPGaussianMixture(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPKMeans(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPFactorAnalysis(1, bounds=BOUNDS, random_state=0, iterations=2),
+    DPLogisticRegression(epsilon=1000.0, bounds=BOUNDS, classes=None, random_state=0),
+    DPLatentDirichletAllocation(2, rate=1.0, epochs=2, random_state=0),
 )
 
 
 # Checks of scikit-learn that a private fit must not pass, and why.
 FILLED = "a training cell that is missing or infinite takes its public fill: a refusal would tell"
+NEGATIVE = "a training cell that is no count counts as 0: a refusal would tell"
 EXCUSED = {
+    ("DPLogisticRegression", "check_estimators_nan_inf"): FILLED,
+    ("DPLogisticRegression", "check_dtype_object"): "the refusal quotes no cell",
+    ("DPLatentDirichletAllocation", "check_estimators_nan_inf"): NEGATIVE,
+    ("DPLatentDirichletAllocation", "check_fit_non_negative"): NEGATIVE,
+    ("DPLatentDirichletAllocation", "check_positive_only_tag_during_fit"): NEGATIVE,
+    ("DPLatentDirichletAllocation", "check_dtype_object"): "the refusal quotes no cell",
     ("DPGaussianMixture", "check_estimators_nan_inf"): FILLED,
     ("DPKMeans", "check_estimators_nan_inf"): FILLED,
     ("DPFactorAnalysis", "check_estimators_nan_inf"): FILLED,
@@ -147,10 +169,110 @@ def test_factors_of_rows_in_a_pipeline() -> None:
     )
 
 
-@pytest.mark.parametrize("cell", ["Anna Muster", 10**400])
+# --- regression ----------------------------------------------------------------------------------
+
+
+def answers(count: int = 4000, seed: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(seed)
+    seen = rng.normal(0.0, 1.0, (count, 2))
+    return seen, np.where(rng.random(count) < 1 / (1 + np.exp(-2 * seen[:, 0])), "yes", "no")
+
+
+def test_a_regression_is_the_fit_of_the_same_name() -> None:
+    rows, said = answers()
+    one = DPLogisticRegression(bounds=(-4, 4), classes=("no", "yes"), random_state=3).fit(
+        rows, said
+    )
+    names = {"x0": (-4, 4), "x1": (-4, 4)}
+    schema = dp.Schema.from_bounds(names)
+    answer = Column("y", role="target", type="binary")
+    schema = dataclasses.replace(schema, columns=(*schema.columns, answer))
+    frame = pd.DataFrame(rows, columns=list(names)).assign(y=(said == "yes").astype(int))
+    table = dp.load(frame, schema=schema)
+    two = dp.fit("logistic", table, privacy=dp.Privacy(1.0, 1e-5), seed=3)
+    assert one.ledger_.fingerprint() == two.ledger.fingerprint()
+    assert one.guarantee_ == two.guarantee
+    np.testing.assert_array_equal(one.coef_[0], two.parameters.coefficients)
+    np.testing.assert_array_equal(one.intervals_, two.parameters.intervals())
+    seen = custodian_outcomes(table)[1]
+    units = two.parameters.in_units(custodian_outcomes(table)[0])
+    np.testing.assert_allclose(one.predict_proba(rows)[:, 1], units.probabilities(seen)[0])
+    np.testing.assert_array_equal(one.predict(rows) == "yes", one.decision_function(rows) > 0)
+    assert one.score(*answers(seed=1)) > 0.7
+
+
+def test_outcomes_are_public_or_nothing_is_proved() -> None:
+    rows, said = answers(500)
+    read_off = DPLogisticRegression(bounds=(-4, 4), classes=None, random_state=0).fit(rows, said)
+    assert read_off.guarantee_.epsilon is None
+    assert list(read_off.classes_) == ["no", "yes"]
+    strange = np.where(np.arange(500) == 7, "perhaps", said)  # one person's answer is no refusal
+    known = DPLogisticRegression(bounds=(-4, 4), classes=("no", "yes"), random_state=0)
+    assert known.fit(rows, strange).guarantee_.epsilon <= 1.0
+    with pytest.raises(dp.InputError, match=r"classes: .*give two"):
+        DPLogisticRegression(bounds=(-4, 4), classes=("a", "b", "c")).fit(rows, said)
+    with pytest.raises(dp.InputError, match="bounds: none were given"):
+        DPLogisticRegression().fit(rows, said)
+
+
+def test_noise_in_the_objective_has_no_intervals() -> None:
+    model = DPLogisticRegression(
+        bounds=(-4, 4), classes=("no", "yes"), algorithm="objective", accountant="linear",
+        random_state=0,
+    ).fit(*answers())  # fmt: skip
+    assert np.all(np.isnan(model.intervals_))
+    assert model.score(*answers(seed=1)) > 0.7
+
+
+def test_a_feature_may_be_called_y() -> None:
+    rows, said = answers(200)
+    frame = pd.DataFrame(rows, columns=["y", "y0"])
+    model = DPLogisticRegression(bounds=(-4, 4), classes=("no", "yes"), random_state=0)
+    assert model.fit(frame, said).coef_.shape == (1, 2)
+
+
+# --- documents -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_topics_are_the_fit_of_the_same_name(sparse: bool) -> None:
+    corpus = load_documents("bundled:few_bars")
+    bags = custodian_documents(corpus)[1]
+    table = csr_array((bags.counts, bags.words, bags.starts), shape=(bags.count, bags.size))
+    counts = table if sparse else table.toarray()
+    model = DPLatentDirichletAllocation(10, epsilon=4.0, rate=1.0, length=100, random_state=3)
+    one = model.fit(counts)
+    asked = dp.Privacy(4.0, 1e-5)
+    options: dict[str, Any] = {"n_components": 10, "rate": 1.0, "epochs": 3, "length": 100}
+    two = dp.fit("lda", corpus, privacy=asked, seed=3, **options)
+    assert one.ledger_.fingerprint() == two.ledger.fingerprint()
+    assert one.guarantee_.epsilon == two.guarantee.epsilon
+    np.testing.assert_allclose(
+        one.components_, two.parameters.probabilities * two.parameters.mass[:, None]
+    )
+    mix = one.transform(counts)
+    assert mix.shape == (1000, 10)
+    np.testing.assert_allclose(mix.sum(axis=1), 1.0)
+    assert one.perplexity(counts) == pytest.approx(metrics(two, corpus)["test_perplexity"])
+    assert one.score(counts) == pytest.approx(-np.log(one.perplexity(counts)) * bags.counts.sum())
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["Anna Muster", "sparse sample 7 of shape 2d", 10**400, 777 + 3j],
+    ids=["name", "words", "huge", "complex"],
+)
 def test_a_refusal_tells_of_no_cell(cell: Any) -> None:
-    bad = np.array([[cell, 1.0, 2.0]] * 5, dtype=object)
-    with pytest.raises(dp.InputError, match="a cell is no number") as refused:
+    """Not even of one that reads like a refusal about shapes."""
+    bad = np.array([[cell, 1.0, 2.0]] * 5, dtype=complex if isinstance(cell, complex) else object)
+    with pytest.raises(dp.InputError, match="real numbers") as refused:
         DPKMeans(2, bounds=(0, 1)).fit(bad)
-    assert refused.value.__cause__ is None
     assert refused.value.__suppress_context__
+    for word in ("Muster", "sample", "000", "777"):
+        assert word not in str(refused.value)
+
+
+def test_a_refusal_of_one_dimension_shows_no_row() -> None:
+    with pytest.raises(dp.InputError, match="two dimensions") as refused:
+        DPKMeans(2, bounds=(0, 1)).fit(np.array([0.7654321, 0.2]))
+    assert "7654" not in str(refused.value)

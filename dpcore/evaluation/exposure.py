@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from dpcore.accounting.guess import guess_rate
+from dpcore.accounting.rates import fisher_direction, rate_bounds
 from dpcore.checks import one_of, whole
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import Setting
@@ -26,7 +26,6 @@ Array = NDArray[np.float64]
 
 SEEN = ("final", "all")
 CONFIDENCE = 0.95
-RIDGE = 1e-6
 REACH = 6.0  # spreads beyond which a feature says no more: a component that died is no outlier
 
 
@@ -79,7 +78,7 @@ def success_rate(
     ]
     clouds = [_seen(grid, sees) for grid in grids]
     hits, guesses = _scored(*clouds)
-    low, high = _interval(hits, guesses)
+    low, high = rate_bounds(hits, guesses, CONFIDENCE)
     ceiling = float(np.asarray(guess_rate(grids[1].ledger.at(0).events)))
     return Exposure(epsilon, sees, hits / guesses, low, high, ceiling, guesses)
 
@@ -118,7 +117,8 @@ def _seen(grid: Grid, sees: str) -> Array:
 
 def _flat(batch: Any) -> Array:
     """Every number of a batch, and for a mixture what does not depend on its groups' order."""
-    parts = [np.asarray(getattr(batch, field.name), dtype=float) for field in fields(batch)]
+    held = [np.asarray(getattr(batch, field.name)) for field in fields(batch)]
+    parts = [one.astype(float) for one in held if one.dtype.kind in "bfiu"]  # names tell nothing
     if isinstance(batch, Mixture):
         sums = batch.weights[..., None] * batch.means
         outer = batch.means[..., None] * batch.means[..., None, :]
@@ -137,19 +137,11 @@ def _scored(one: Array, other: Array) -> tuple[int, int]:
     def plain(cloud: Array) -> Array:
         return np.asarray(np.clip((cloud - middle) / spread, -REACH, REACH))
 
-    direction = _fisher(plain(one[:half]), plain(other[:half]))
+    direction = fisher_direction(plain(one[:half]), plain(other[:half]))
     along = [plain(cloud) @ direction for cloud in (one, other)]
     cut = _best_cut(along[0][:half], along[1][:half])
     right = np.sum(along[0][half:] <= cut) + np.sum(along[1][half:] > cut)
     return int(right), len(one) + len(other) - 2 * half
-
-
-def _fisher(one: Array, other: Array) -> Array:
-    """Fisher's direction ``(p,)`` between two clouds ``(runs, p)`` of standardised features."""
-    inside = np.concatenate([one - one.mean(axis=0), other - other.mean(axis=0)])
-    scatter = inside.T @ inside / len(inside)
-    gap = other.mean(axis=0) - one.mean(axis=0)
-    return np.asarray(np.linalg.solve(scatter + RIDGE * np.eye(len(gap)), gap))
 
 
 def _best_cut(one: Array, other: Array) -> float:
@@ -157,11 +149,3 @@ def _best_cut(one: Array, other: Array) -> float:
     cuts = np.quantile(np.concatenate([one, other]), np.linspace(0.02, 0.98, 97))
     gains = [(other > cut).mean() - (one > cut).mean() for cut in cuts]
     return float(cuts[int(np.argmax(gains))])
-
-
-def _interval(hits: int, guesses: int) -> tuple[float, float]:
-    """Clopper and Pearson's two-sided interval of a share (1934)."""
-    tail = (1.0 - CONFIDENCE) / 2.0
-    low = 0.0 if hits == 0 else float(betaincinv(hits, guesses - hits + 1, tail))
-    high = 1.0 if hits == guesses else float(betaincinv(hits + 1, guesses - hits, 1.0 - tail))
-    return low, high

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.evaluation.yardstick import Scorer, yardstick
+from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.models.gmm import Mixture
+from dpcore.wall.corpus import PrivateCorpus
 from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.custodian_documents import custodian_documents
 
 if TYPE_CHECKING:
     from dpcore.fitting.result import Fit
@@ -23,15 +25,15 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def score(fit: Fit, table: PrivateTable) -> float:
+def score(fit: Fit, table: PrivateTable | PrivateCorpus) -> float:
     """What the fit is worth on a table, as the model's yardstick has it: more is better."""
-    scorer = Scorer.of(table, most=None)
+    scorer = scorer_of(fit.model, table, fit.settings, most=None)
     return float(yardstick(fit.model).score(fit.parameters.in_units(scorer.public), scorer)[0])
 
 
-def metrics(fit: Fit, table: PrivateTable) -> dict[str, float]:
+def metrics(fit: Fit, table: PrivateTable | PrivateCorpus) -> dict[str, float]:
     """Every metric of the model on a table, by the name that scripts use; empty without rows."""
-    judge, scorer = yardstick(fit.model), Scorer.of(table, most=None)
+    judge, scorer = yardstick(fit.model), scorer_of(fit.model, table, fit.settings, most=None)
     if not len(scorer.rows):
         return {}
     batch = fit.parameters.in_units(scorer.public)
@@ -60,9 +62,21 @@ def affinity(one: Mixture, other: Mixture) -> Array:
     return np.asarray(np.exp(-distance - shape))
 
 
-def loneliest_row(table: PrivateTable) -> int:
-    """Position of the row farthest from all others together (Mahalanobis): the one most exposed."""
+def loneliest_row(table: PrivateTable | PrivateCorpus) -> int:
+    """Position of the row farthest from all others together (Mahalanobis): the one most exposed; of
+    documents the one whose words are the rarest."""
+    if isinstance(table, PrivateCorpus):
+        return _loneliest_document(table)
     _, rows = custodian_rows(table)
     centred = rows - rows.mean(axis=0)
     spread = centred.T @ centred / len(rows) + 1e-9 * np.eye(rows.shape[1])
     return int(np.argmax(np.einsum("ni,ni->n", centred, np.linalg.solve(spread, centred.T).T)))
+
+
+def _loneliest_document(corpus: PrivateCorpus) -> int:
+    """Position of the document whose words are, on average, the least frequent in all."""
+    words, bags = custodian_documents(corpus)
+    often = np.bincount(bags.words, bags.counts, minlength=words.size)
+    rare = -np.log(often[bags.words] / max(float(often.sum()), 1.0))
+    told = np.bincount(bags.owner, bags.counts * rare, minlength=bags.count)
+    return int(np.argmax(told / np.maximum(bags.lengths, 1.0)))

@@ -7,7 +7,7 @@ alignment and utility), so a study is for the custodian's eyes unless its rows a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +16,18 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import clipped_share
-from dpcore.evaluation.yardstick import Scorer, mapped, yardstick
+from dpcore.evaluation.yardstick import (
+    Scorer,
+    Yardstick,
+    fits_rival,
+    mapped,
+    noiseless,
+    rival_options,
+    scorer_of,
+    yardstick,
+)
 from dpcore.fitting.api import Grid, fit_grid
+from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import recipe
 from dpcore.privacy import Guarantee, Ledger, Privacy
@@ -35,7 +45,13 @@ class Setting:
     """Everything a study depends on, apart from the rows and the budgets.
 
     model: a name of the registry. components: its groups, centres or factors. covariance,
-    combination, algorithm: choices of models that have them.
+    combination, algorithm: choices of models that have them (``None``: the model's own). words:
+    pairs of further options, as :func:`dpcore.fit` takes them. mode, accountant, delta, adjacency,
+    rows_per_person: as :class:`dpcore.Privacy` takes them. clip: a share of what the bounds allow.
+    seed: of the noise; with a secret, nobody else can draw it again.
+
+    >>> Setting("missing-regression", words=(("sigma", 2.0),)).options()
+    {'n_components': 3, 'iterations': 5, 'sigma': 2.0}
     """
 
     model: str = "gmm"
@@ -44,7 +60,8 @@ class Setting:
     covariance: str = "full"
     mode: str = "proved"
     combination: str = "GGG"
-    algorithm: str = "proved"
+    algorithm: str | None = None
+    words: tuple[tuple[str, Any], ...] = ()
     accountant: str = "exact"
     delta: float = 1e-5
     adjacency: str = "replace_one"
@@ -75,40 +92,51 @@ class Setting:
         }
         return {
             "n_components": self.components,
-            **{word: value for word, value in words.items() if word in known},
+            **{word: v for word, v in words.items() if word in known and v is not None},
+            **dict(self.words),
         }
 
     def simplest(self) -> Setting:
         """The model's simplest rival, proved and counted exactly, under the same protection."""
+        judge = yardstick(self.model)
         return replace(
             self,
-            components=yardstick(self.model).simplest,
+            components=judge.simplest,
+            words=tuple({**dict(self.words), **rival_options(judge)}.items()),
             mode="proved",
             combination="GGG",
-            algorithm="proved",
+            algorithm=None,
             accountant="exact",
         )
 
-    def noise(self, epsilons: Sequence[float], accountant: str) -> Array:
-        """Noise multiplier ``(S,)`` a method asks for budgets; InputError if it cannot meet one."""
+    def noise(self, epsilons: Sequence[float], accountant: str, rows: int | None = None) -> Array:
+        """Noise multiplier ``(S,)`` a method asks for budgets; InputError if it cannot meet one.
+
+        rows: how many there are, for models whose steps read a sample of them.
+        """
         options = self.options()
         options["components"] = options.pop("n_components")
-        how = recipe(self.model)
+        how: Any = recipe(self.model)
         settings = how.settings(mode=self.mode, **options)
+        if isinstance(how, Minibatched):
+            settings = how.sized(settings, rows, self.adjacency)
+            events = recipe(self.model).events(settings)
+            sampled = any(event.sampling != "none" for event in events)
+            accountant = "pld" if sampled and accountant == "exact" else accountant
         requests = tuple(self.request(epsilon, accountant) for epsilon in epsilons)
         return plan_noise(how, requests, settings).factor
 
     def reach(
-        self, epsilons: Sequence[float], accountant: str
+        self, epsilons: Sequence[float], accountant: str, rows: int | None = None
     ) -> tuple[Array, tuple[str | None, ...]]:
         """The same with NaN for budgets out of reach, and why each is (``None`` = it is not)."""
         try:
-            return self.noise(epsilons, accountant), (None,) * len(epsilons)
+            return self.noise(epsilons, accountant, rows), (None,) * len(epsilons)
         except InputError as error:
             if len(epsilons) == 1:
                 return np.array([np.nan]), (str(error),)
         half = len(epsilons) // 2
-        parts = [self.reach(part, accountant) for part in (epsilons[:half], epsilons[half:])]
+        parts = [self.reach(part, accountant, rows) for part in (epsilons[:half], epsilons[half:])]
         return np.concatenate([noise for noise, _ in parts]), parts[0][1] + parts[1][1]
 
 
@@ -132,26 +160,46 @@ class References:
 
 def references(table: PrivateTable, setting: Setting, best: Any = None) -> References:
     """Fit the references of a setting; none is private. best: the converged fit, if known."""
-    judge, scorer = yardstick(setting.model), Scorer.of(table)
-    options = setting.options()
+    judge, options = yardstick(setting.model), setting.options()
+    scorer = scorer_of(setting.model, table, options)
     if best is None:
         best = judge.converged(table, setting.components, options)
 
-    def own(clip: float | None, **changed: Any) -> float:
-        grid = fit_grid(
-            setting.model, table, privacy=None, as_private=True, clip=clip, **{**options, **changed}
-        )
+    def own(clip: float | None, words: Mapping[str, Any]) -> float:
+        grid = fit_grid(setting.model, table, privacy=None, as_private=True, clip=clip, **words)
         return float(judge.score(grid.runs.final, scorer)[0])
 
+    options = noiseless(judge, options)
+    plain, nothing = _unbounded(judge, options), judge.nothing(scorer)
+    alone = {**plain, "n_components": judge.simplest, **rival_options(judge)}
     return References(
         converged=best,
         converged_utility=float(judge.score(best, scorer)[0]),
-        own_steps_utility=own(np.inf),
-        clipped_utility=own(setting.clip),
-        single_utility=own(np.inf, n_components=judge.simplest),
-        bounds_utility=judge.nothing(scorer),
-        clipped_share=clipped_share(table, setting.clip),
+        own_steps_utility=own(np.inf, plain),
+        clipped_utility=own(setting.clip, options),
+        single_utility=own(np.inf, alone) if fits_rival(judge) else nothing,
+        bounds_utility=nothing,
+        clipped_share=_clipped_share(judge, table, setting, best, scorer),
     )
+
+
+def _unbounded(judge: Yardstick, options: dict[str, Any]) -> dict[str, Any]:
+    """The same steps with nothing bounded but the rows."""
+    own = getattr(judge, "unbounded", None)
+    return options if own is None else dict(own(options))
+
+
+def _clipped_share(
+    judge: Yardstick, table: PrivateTable, setting: Setting, best: Any, scorer: Scorer
+) -> float:
+    """Share of the rows that clipping would move, as the model clips them."""
+    at_best = getattr(judge, "moved_share", None)
+    if at_best is not None:
+        return float(at_best(best, scorer, setting.clip))
+    own = getattr(judge, "clipped_share", None)
+    if own is not None:
+        return float(own(table, setting.options()))
+    return clipped_share(table, setting.clip)
 
 
 @dataclass(frozen=True)
@@ -214,11 +262,11 @@ def budget_grid(
     Raises InputError when the setting itself is wrong (more groups than rows, say).
     """
     requests = [setting.request(epsilon) for epsilon in epsilons]
-    _, refusals = setting.reach(epsilons, setting.accountant)
-    judge, scorer = yardstick(setting.model), Scorer.of(table)
+    _, refusals = setting.reach(epsilons, setting.accountant, _public_rows(table, setting))
+    judge, scorer = yardstick(setting.model), scorer_of(setting.model, table, setting.options())
     kept = [i for i, refusal in enumerate(refusals) if refusal is None]
     shape = (len(epsilons), len(draws))
-    fits = mapped(reference, lambda one: np.full((*shape, *one.shape[1:]), np.nan))
+    fits = mapped(reference, lambda one: _unfitted(one, shape))
     found = np.zeros((*shape, setting.components), dtype=bool)
     utility, noise = np.full(shape, np.nan), np.full(shape[0], np.nan)
     guarantees: list[Guarantee | None] = [None] * len(epsilons)
@@ -232,7 +280,7 @@ def budget_grid(
             return target
 
         mapped(fits, put, aligned)
-        put(found, there)
+        found = put(np.zeros((*shape, there.shape[-1]), dtype=bool), there)
         put(utility, judge.score(grid.runs.final, scorer))
         noise[kept] = grid.plan.factor
         for position, i in enumerate(kept):
@@ -250,6 +298,21 @@ def budget_grid(
         refusals,
         scorer.public,
     )
+
+
+def _unfitted(one: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
+    """Room ``(S, D, ...)`` for fits like ``one (1, ...)``: numbers are NaN, names stay."""
+    if one.dtype.kind in "bfiu":
+        return np.full((*shape, *one.shape[1:]), np.nan)
+    return np.broadcast_to(one[0], (*shape, *one.shape[1:])).copy()
+
+
+def _public_rows(table: PrivateTable, setting: Setting) -> int | None:
+    """How many rows there are, where that is public and the noise depends on it."""
+    sampled = isinstance(recipe(setting.model), Minibatched)
+    if not sampled or setting.adjacency == "add_remove":
+        return None
+    return len(Scorer.of(table, most=None).rows)
 
 
 def _fitted(
@@ -290,7 +353,8 @@ def curves(
     draws: Sequence[int] = tuple(range(13)),
 ) -> Curves:
     """The curves that stand beside a grid of fits (whose budgets they share)."""
-    asked = {method: setting.reach(grid.epsilons, method)[0] for method in methods}
+    rows = _public_rows(table, setting)
+    asked = {method: setting.reach(grid.epsilons, method, rows)[0] for method in methods}
     known_noise, known_utility = _pooled(table, setting, grid, asked, draws)
     order = np.argsort(known_noise)
     level, value = np.log(known_noise[order]), known_utility[order]
@@ -298,12 +362,21 @@ def curves(
         method: np.interp(np.log(noise), level, value, left=np.nan, right=np.nan)
         for method, noise in asked.items()
     }
-    single = setting.simplest()
-    alone = _fitted(table, single, [single.request(e) for e in grid.epsilons], draws)
-    scores = yardstick(setting.model).score(alone.runs.final, Scorer.of(table))
-    scores = scores.reshape(len(grid.epsilons), len(draws))
     says = {method: _stated(asked[method], grid) for method in methods}
-    return Curves(at_noise, says, np.median(scores, axis=1))
+    return Curves(at_noise, says, _rival(table, setting, grid.epsilons, draws))
+
+
+def _rival(
+    table: PrivateTable, setting: Setting, epsilons: Sequence[float], draws: Sequence[int]
+) -> Array:
+    """Median utility ``(S,)`` of the simplest private rival."""
+    judge, scorer = yardstick(setting.model), scorer_of(setting.model, table, setting.options())
+    if not fits_rival(judge):
+        return np.full(len(epsilons), judge.nothing(scorer))
+    single = setting.simplest()
+    alone = _fitted(table, single, [single.request(e) for e in epsilons], draws)
+    scores = judge.score(alone.runs.final, scorer).reshape(len(epsilons), len(draws))
+    return np.asarray(np.median(scores, axis=1))
 
 
 @dataclass(frozen=True)
@@ -317,12 +390,18 @@ class Study:
 
 
 def study(
-    table: PrivateTable, setting: Setting, *, methods: Sequence[str] = (), draws: int = 13
+    table: PrivateTable,
+    setting: Setting,
+    *,
+    methods: Sequence[str] = (),
+    draws: int = 13,
+    epsilons: Sequence[float] = EPSILONS,
 ) -> Study:
     """Work out a study: every budget with every draw, its references and curves.
 
-    methods: ways of counting to compare with the setting's own. For the custodian's eyes, unless
-    the rows are simulated or published.
+    table: the rows, sealed. methods: ways of counting to compare with the setting's own. draws: of
+    the noise, at each of the epsilons. The result is for the custodian's eyes, unless the rows are
+    simulated or published. Raises InputError as :func:`dpcore.fit` does.
 
     >>> from dpcore.datasets.load import load
     >>> found = study(load("bundled:rare_person"), Setting(components=2), draws=3)
@@ -330,7 +409,7 @@ def study(
     (53, 3)
     """
     known = references(table, setting)
-    grid = budget_grid(table, setting, known.converged, EPSILONS, range(draws))
+    grid = budget_grid(table, setting, known.converged, epsilons, range(draws))
     drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws))
     return Study(setting, known, grid, drawn)
 
@@ -359,7 +438,8 @@ def _pooled(
     if not requests:
         return noise, utility
     more = _fitted(table, setting, [request for _, request in requests.values()], draws)
-    scores = yardstick(setting.model).score(more.runs.final, Scorer.of(table))
+    scorer = scorer_of(setting.model, table, setting.options())
+    scores = yardstick(setting.model).score(more.runs.final, scorer)
     scores = scores.reshape(len(requests), len(draws))
     levels = np.array([level for level, _ in requests.values()])
     return np.concatenate([noise, levels]), np.concatenate([utility, np.median(scores, axis=1)])

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import one_of, positive, whole
-from dpcore.evaluation.yardstick import Scorer, Yardstick, yardstick
+from dpcore.evaluation.yardstick import (
+    Scorer,
+    Yardstick,
+    fits_rival,
+    noiseless,
+    rival_options,
+    scorer_of,
+    yardstick,
+)
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.privacy import Privacy
 from dpcore.privacy.budget import MODES
@@ -63,8 +71,11 @@ def sweep(
 ) -> list[SweepRow]:
     """A table of utility against budget, held out, over ``splits`` random splits and noise draws.
 
-    metric: a name of the model's yardstick [its first]. Methods that a mode does not offer
-    (``exact`` is not the paper's) are left out of that mode.
+    epsilons, delta, adjacency, rows_per_person: the budgets, and who is protected. methods, modes:
+    ways of counting, and ``proved`` or ``paper``; methods that a mode does not offer (``exact`` is
+    not the paper's) are left out of it. test_fraction: of the rows, held out. metric: a name of the
+    model's yardstick [its first]. seed: of splits and noise. on_progress: is told the share that is
+    done. n_components, options: as :func:`dpcore.fit` takes them.
     The result is not private: it scores exact rows. Raises InputError as :func:`dpcore.fit` does.
     """
     judge = yardstick(model)
@@ -94,7 +105,7 @@ def sweep(
     baselines: list[Array] = []
     for split in range(splits):
         train, test = table.split(test_fraction, seed=seed + split)
-        scorer = _Scorer(judge, Scorer.of(test, most=None), metric)
+        scorer = _Scorer(judge, scorer_of(model, test, options, most=None), metric)
         noise: dict[str, Any] = {"draws": range(split * draws, (split + 1) * draws), "seed": seed}
         scores.append(
             np.concatenate(
@@ -104,8 +115,9 @@ def sweep(
                 ]
             )
         )
-        baselines.append(scorer.runs(_single(model, train, cells, noise, options)))
-        references.append(_references(model, train, scorer, options))
+        best = judge.converged(train, options["n_components"], options)
+        baselines.append(_baseline(model, train, cells, scorer, noise, options, best))
+        references.append(_references(model, train, scorer, options, best))
         if on_progress is not None:
             on_progress((split + 1) / splits)
     table_of_scores = np.stack(scores).reshape(splits, len(cells), draws)
@@ -137,27 +149,34 @@ def _by_mode(cells: Sequence[Privacy]) -> Iterator[list[Privacy]]:
         yield [cell for cell in cells if cell.mode == mode]
 
 
-def _single(
+def _baseline(
     model: str,
     train: PrivateTable,
     cells: Sequence[Privacy],
+    scorer: _Scorer,
     noise: dict[str, Any],
     options: dict[str, Any],
-) -> Grid:
-    """The simplest private rival with the whole budget, counted by the same method."""
+    best: Any,
+) -> Array:
+    """The simplest private rival with the whole budget, counted by the same method: scores of all
+    cells and draws."""
+    judge: Any = scorer.judge
+    if not fits_rival(judge):
+        return np.repeat(scorer.batch(judge.silent(best)), len(cells) * len(noise["draws"]))
     requests = [replace(cell, mode="proved") for cell in cells]
-    alone = {k: v for k, v in options.items() if k in ("covariance", "clip")}
-    alone["n_components"] = yardstick(model).simplest
-    return fit_grid(model, train, privacy=requests, **noise, **alone)
+    shared = getattr(judge, "rival_words", ("covariance", "clip"))
+    alone = {k: v for k, v in options.items() if k in shared}
+    alone |= {"n_components": judge.simplest, **rival_options(judge)}
+    return scorer.runs(fit_grid(model, train, privacy=requests, **noise, **alone))
 
 
 def _references(
-    model: str, train: PrivateTable, scorer: _Scorer, options: dict[str, Any]
+    model: str, train: PrivateTable, scorer: _Scorer, options: dict[str, Any], best: Any
 ) -> tuple[float, float]:
     """(our steps without noise, converged) on one split."""
     plain = {k: v for k, v in options.items() if k not in ("combination", "delta_each")}
+    plain = noiseless(scorer.judge, plain)
     own = fit_grid(model, train, privacy=None, as_private=True, **plain)
-    best = scorer.judge.converged(train, options["n_components"], options)
     return float(scorer.runs(own)[0]), float(scorer.batch(best)[0])
 
 

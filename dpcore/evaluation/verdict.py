@@ -127,7 +127,10 @@ def _none(parts: int, words: Wording) -> str:
 
 
 def attack_sentences(
-    chances: Array, unit: str = "person", adjacency: str = "replace_one"
+    chances: Array,
+    unit: str = "person",
+    adjacency: str = "replace_one",
+    thing: str = "row",
 ) -> tuple[str, ...]:
     """What a budget means for one person.
 
@@ -135,10 +138,15 @@ def attack_sentences(
     equally likely beforehand; NaN where nothing is proved.
     """
     whose = "yours" if unit == "person" else f"one {unit}'s"
-    if adjacency == "add_remove":
-        game = f"Told everyone's rows, an attacker says whether {whose} took part, rightly"
+    if adjacency in ("label", "feature"):
+        part, them = {"label": ("label", "it"), "feature": ("features", "them")}[adjacency]
+        owner = "your" if unit == "person" else f"one {unit}'s"
+        game = f"Told all but {owner} {part} and two candidates for {them}, an attacker picks right"
+    elif adjacency == "add_remove":
+        game = f"Told everyone's {thing}s, an attacker says whether {whose} took part, rightly"
     else:
-        game = f"Told everyone else's rows and two candidates for {whose}, an attacker picks right"
+        game = f"Told everyone else's {thing}s and two candidates for {whose}, an attacker picks"
+        game += " right"
     return tuple(
         f"{game} at most **{_of_hundred(chance)} times in 100** (a coin: 50)."
         if np.isfinite(chance)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from inspect import signature
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 from dpcore.checks import one_of
 from dpcore.registry import YARDSTICKS, load
 from dpcore.wall.clip import PublicFrame
+from dpcore.wall.corpus import PrivateCorpus
 from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.custodian_documents import custodian_documents
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -27,14 +30,17 @@ SCORED_ROWS = 2000  # rows on which utility is averaged, a public random choice
 
 @dataclass(frozen=True)
 class Scorer:
-    """Some exact rows ``(n, d)`` in public unit coordinates, to score fits on."""
+    """Some exact rows ``(n, d)`` in public unit coordinates, to score fits on; of a corpus, bags of
+    words and their vocabulary."""
 
     public: PublicFrame
-    rows: Array
+    rows: Any
 
     @classmethod
-    def of(cls, table: PrivateTable, most: int | None = SCORED_ROWS) -> Scorer:
+    def of(cls, table: PrivateTable | PrivateCorpus, most: int | None = SCORED_ROWS) -> Scorer:
         """At most so many rows, by a fixed coin; ``None``: all of them."""
+        if isinstance(table, PrivateCorpus):
+            return cls(*custodian_documents(table, most))
         public, rows = custodian_rows(table)
         if most is not None and len(rows) > most:
             rows = rows[np.random.default_rng(0).choice(len(rows), most, replace=False)]
@@ -45,7 +51,7 @@ class Scorer:
 class Wording:
     """How a screen speaks of a model.
 
-    part, parts: what it has K of. simplest: the rival that has none of them, with its article.
+    part, parts: what it has K of. simplest: the simplest rival, with its article.
     utility: the axis of what a fit is worth; ``{unit}`` is who one row is about. worth: the same in
     a sentence.
     """
@@ -63,6 +69,20 @@ class Yardstick(Protocol):
     simplest: how many parts the simplest rival has, which is fitted with the same budget. alike:
     the share of what the exact fit adds to it above which a fit is as good as exact. metrics: what
     :meth:`measure` knows, the usual one first.
+
+    A yardstick may have more, where the usual way does not suit its model:
+
+    - ``scorer(table, [options,] most)``: the rows to score on, with what else the model reads
+    - ``shown(table)``: exact rows ``(n, p)`` in own units, one column for each of ``public`` of its
+      scorer, to draw behind the fits
+    - ``unbounded(options)``: options of the same steps with nothing bounded but the rows
+    - ``clipped_share(table, options)``: share of the rows whose contribution clipping would move
+    - ``moved_share(best, scorer, clip)``: the same, where it depends on the fit: at the best one
+    - ``silent(reference)``: the simplest rival, a batch of one, where it is one that knows nothing,
+      costs nothing and so is not fitted
+    - ``rival_words``: the options that the simplest rival of a sweep shares with the fit
+    - ``rival_options``: options that make a fit the simplest rival, besides its number of parts
+    - ``noiseless(options)``: options of the same steps without noise, where those are others
     """
 
     wording: Wording
@@ -91,6 +111,41 @@ def yardstick(model: str) -> Yardstick:
     """The yardstick of a model. Raises InputError for a name that is not registered."""
     found: Yardstick = load(YARDSTICKS[one_of("model", model, tuple(YARDSTICKS))])
     return found
+
+
+def scorer_of(
+    model: str,
+    table: PrivateTable | PrivateCorpus,
+    options: Mapping[str, Any] | None = None,
+    most: int | None = SCORED_ROWS,
+) -> Scorer:
+    """What scores fits of a model on a table: its yardstick's own way, or rows of features.
+
+    options: those of the fits, which may say what is meant by a good one. most: so many rows, by a
+    fixed coin; ``None``: all of them.
+    """
+    own = getattr(yardstick(model), "scorer", None)
+    if own is None:
+        return Scorer.of(table, most)
+    words = (options or {},) if "options" in signature(own).parameters else ()
+    found: Scorer = own(table, *words, most)
+    return found
+
+
+def fits_rival(judge: Yardstick) -> bool:
+    """Whether the simplest rival reads the data, and so is fitted."""
+    return not hasattr(judge, "silent")
+
+
+def rival_options(judge: Yardstick) -> dict[str, Any]:
+    """What makes a fit the simplest rival, besides its number of parts."""
+    return dict(getattr(judge, "rival_options", {}))
+
+
+def noiseless(judge: Yardstick, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of the same steps without noise."""
+    own = getattr(judge, "noiseless", None)
+    return options if own is None else dict(own(options))
 
 
 def mapped(batch: Batch, change: Callable[..., NDArray[Any]], *others: Batch) -> Batch:

@@ -7,8 +7,9 @@ draws; the same draw at two budgets is the same noise, scaled.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,16 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
+from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import NoisePlan, plan_noise
 from dpcore.fitting.recipe import Runs, recipe
 from dpcore.fitting.result import Fit
-from dpcore.privacy import Guarantee, Ledger, Privacy
+from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame
+from dpcore.wall.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.doors import Session
-from dpcore.wall.noise import NoiseSource
+from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -33,7 +36,8 @@ Array = NDArray[np.float64]
 class Grid:
     """Fits for every budget and noise draw; run ``i * draws + j`` is budget i with draw j.
 
-    runs: parameters in public unit coordinates, with a leading axis of all runs.
+    runs: parameters in public unit coordinates, with a leading axis of all runs. Of a corpus,
+    public and schema are its vocabulary. is_part: the rows are those that a split left.
     """
 
     model: str
@@ -46,12 +50,13 @@ class Grid:
     draws: tuple[int, ...]
     seed: int | None
     rows: int | None
+    is_part: bool = False
 
     def guarantee(self, budget: int = 0) -> Guarantee:
         """The guarantee of one budget, computed from its ledger."""
         ledger = self.ledger.at(budget * len(self.draws))
         runs = self.plan.budgets * len(self.draws)
-        return guarantee_of(
+        found = guarantee_of(
             ledger,
             self.plan,
             budget,
@@ -61,7 +66,12 @@ class Grid:
             self.seed,
             self.rows,
             runs,
+            is_part=self.is_part,
         )
+        how = recipe(self.model)
+        if self.plan.requests is None or not isinstance(how, Minibatched):
+            return found
+        return replace(found, assumptions=how.assumptions(self.settings, found))
 
     def fit(self, budget: int = 0, draw: int = 0) -> Fit:
         """One fit of the grid, with its own ledger and guarantee."""
@@ -80,7 +90,7 @@ class Grid:
 
 def fit(
     model: str,
-    table: PrivateTable,
+    table: PrivateTable | PrivateCorpus,
     *,
     schema: Schema | None = None,
     privacy: Privacy | None,
@@ -91,13 +101,15 @@ def fit(
 ) -> Fit:
     """Fit a model to a sealed table, privately or (``privacy=None``) not.
 
-    model: a name of the registry (``gmm``, ``kmeans``, ``fa``). schema: public bounds, if the table
-    has none yet. seed: ``None`` draws from the system's entropy; a number makes a rehearsal that
-    can be repeated. clip: radius of the clipping ball as a share of what the bounds allow (default
-    1; without
-    privacy infinite: no clipping). options: the model's own, for a mixture ``iterations``,
-    ``covariance`` (full | diag | spherical), ``prior`` (map | mle), ``combination`` (GGG | LLG),
-    ``start``.
+    model: a name of the registry (``gmm``, ``kmeans``, ``fa``, ``symmetric-mixture``,
+    ``mixture-regression``, ``missing-regression``, ``mean``, ...). n_components: its groups,
+    centres, factors or topics. schema: public bounds, if the table has none yet. seed: ``None``
+    draws from the system's entropy; a number makes a rehearsal that can be repeated. clip: radius
+    of the clipping ball as a share of what the bounds allow (default 1; without privacy infinite:
+    no clipping). options: the model's own, for a mixture ``iterations``, ``covariance`` (full |
+    diag | spherical), ``prior`` (map | mle), ``combination`` (GGG | LLG), ``start``; for gradient
+    models ``iterations``, ``algorithm`` (em | clipped | robust), ``sigma``, ``tau``,
+    ``threshold``, ``missing_rate``; for a mean ``trust`` (central | local | local_onebit), ``tau``.
 
     **Guarantee:** ``fit.guarantee``; it follows from ``fit.ledger`` alone.
     Raises InputError with field, finding and remedy.
@@ -117,7 +129,7 @@ def fit(
 
 def fit_grid(
     model: str,
-    table: PrivateTable,
+    table: PrivateTable | PrivateCorpus,
     *,
     schema: Schema | None = None,
     privacy: Sequence[Privacy] | None,
@@ -128,6 +140,7 @@ def fit_grid(
     clip: float | None = None,
     as_private: bool = False,
     delta_each: float | None = None,
+    on_grid: GridNoise | None = None,
     **options: Any,
 ) -> Grid:
     """Fit every budget with every noise draw at once; see :func:`fit`.
@@ -136,10 +149,15 @@ def fit_grid(
     so together they are a rehearsal, whatever the seed. The schema's rows per person are charged
     where a request asks for fewer. draws: identities of the noise draws. secret: mixed into the
     seed. as_private: without privacy, fill and clip cells as privacy would. delta_each: the paper's
-    delta per release, where its accounting needs one.
+    delta per release, where its accounting needs one. on_grid: of a release, whose sums lie on a
+    grid and have whole numbers as noise; nothing of it can be repeated.
     """
+    if on_grid is not None and (seed is not None or len(draws) > 1):
+        raise InputError("seed", "a release cannot be repeated", "leave the seed out")
     how = recipe(model)
-    if schema is not None:
+    if isinstance(table, PrivateCorpus) and not isinstance(how, Minibatched):
+        raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
+    if schema is not None and isinstance(table, PrivateTable):
         table = table.with_schema(schema)
     requests = _charged(_alike(privacy), table.schema)
     mode = "proved" if requests is None else requests[0].mode
@@ -150,15 +168,16 @@ def fit_grid(
     if requests is not None and any(p.noise_multiplier is not None for p in requests):
         options = {**options, **({"even": True} if "even" in how.words else {})}
     settings = how.settings(components=n_components, mode=mode, **options)
-    plan = plan_noise(how, requests, settings, delta_each)
+    _demand_accountant(how, settings, requests)
     if clip is None:
-        clip = 1.0 if requests is not None or as_private else math.inf
-    session = Session(
+        usual = how.clip if isinstance(how, Minibatched) else 1.0
+        clip = usual if requests is not None or as_private else math.inf
+    session = _begin(how, settings)(
         table,
         adjacency="replace_one" if requests is None else requests[0].adjacency,
         rows_per_person=1 if requests is None else requests[0].rows_per_person,
-        noise=None if requests is None else NoiseSource(seed, draws, secret),
-        draws=np.tile(np.arange(len(draws)), plan.budgets),
+        noise=None if requests is None else on_grid or NoiseSource(seed, draws, secret),
+        draws=np.tile(np.arange(len(draws)), 1 if requests is None else len(requests)),
         clip=clip,
         as_private=as_private,
     )
@@ -169,25 +188,58 @@ def fit_grid(
             f"there are more {parts} than rows",
             f"ask for fewer {parts} or bring more rows",
         )
+    if isinstance(how, Minibatched):
+        settings = how.sized(settings, session.rows, session.adjacency)
+        requests = _counted(requests, how.events(settings))
+    plan = plan_noise(how, requests, settings, delta_each)
     per_run = plan.repeated(len(draws))
     runs = how.fit(session, settings, per_run.factor, per_run.published)
-    assert table.schema is not None  # bounded_rows refused a table without one
+    public: Any = table.schema
+    assert public is not None  # bounded_rows refused a table without one
     return Grid(
         model,
         runs,
         session.public,
-        table.schema,
+        public,
         session.ledger,
         plan,
         settings,
         tuple(draws),
         seed,
         session.rows,
+        table.is_part,
     )
 
 
+def _demand_accountant(how: Any, settings: Any, requests: tuple[Privacy, ...] | None) -> None:
+    """Refuse an accountant that would count what is planned and what is released differently."""
+    covers = getattr(how, "accountants", None)
+    allowed: tuple[str, ...] = () if covers is None else covers(settings)
+    if allowed and any(p.accountant not in allowed for p in requests or ()):
+        raise InputError(
+            "accountant", "it does not count these releases", f"choose {' or '.join(allowed)}"
+        )
+
+
+def _begin(how: Any, settings: Any) -> Callable[..., Session]:
+    """What opens a session for a model: a table's, or the recipe's own."""
+    if isinstance(how, Minibatched):
+        return partial(how.session, settings)
+    opens: Callable[..., Session] = getattr(how, "opens", Session)
+    return opens
+
+
+def _counted(
+    requests: tuple[Privacy, ...] | None, events: tuple[Event, ...]
+) -> tuple[Privacy, ...] | None:
+    """Exact counting knows no samples; there the loss distributions count as closely as can be."""
+    if requests is None or all(event.sampling == "none" for event in events):
+        return requests
+    return tuple(replace(p, accountant="pld") if p.accountant == "exact" else p for p in requests)
+
+
 def _charged(
-    requests: tuple[Privacy, ...] | None, schema: Schema | None
+    requests: tuple[Privacy, ...] | None, schema: Schema | Vocabulary | None
 ) -> tuple[Privacy, ...] | None:
     """Requests protect at least as many rows of one person as the schema says there may be."""
     if requests is None or schema is None:

@@ -13,7 +13,7 @@ from dpcore.privacy.guarantee import NOISELESS, show
 from dpcore.schema import Schema
 
 ROUNDING = 1e-7  # relative, of a sum of many equal releases: noise scales are rounded up
-NOT_PUBLIC = "the bounds were read from the data, so nothing is proved"
+MOVED = "with a row added or removed other rows would be held out, so nothing is proved"
 
 
 def guarantee_of(
@@ -26,16 +26,31 @@ def guarantee_of(
     seed: int | None,
     rows: int | None,
     runs: int = 1,
+    *,
+    is_part: bool = False,
 ) -> Guarantee:
     """The guarantee of one run, computed from its ledger; ``rows`` only where public.
 
     runs: how many were fitted together. More than one is a rehearsal, because the guarantee covers
-    one of them alone: budgets of a grid share noise, and draws add up.
+    one of them alone: budgets of a grid share noise, and draws add up. is_part: other rows of the
+    table were held out, chosen by how many there are.
     """
     if plan.requests is None:
-        return Guarantee(None, None, "replace_one", schema.unit, 1, None, None, (NOISELESS,), True)
+        return Guarantee(
+            None,
+            None,
+            "replace_one",
+            schema.unit,
+            1,
+            None,
+            None,
+            (NOISELESS,),
+            rehearsal=True,
+            thing=schema.thing,
+        )
     request = plan.requests[budget]
-    proof = _proof(ledger, request, schema)
+    moved = is_part and request.adjacency == "add_remove"
+    proof = None if moved else _proof(ledger, request, schema)
     return Guarantee(
         epsilon=None if proof is None else proof.epsilon,
         delta=request.delta,
@@ -44,9 +59,10 @@ def guarantee_of(
         rows_per_person=request.rows_per_person,
         claim=_claim(ledger, request, recipe(model).printed(request, settings), proof, schema),
         proof=proof,
-        assumptions=_assumptions(request, schema),
+        assumptions=_told(recipe(model), settings, _assumptions(request, schema)),
         rehearsal=seed is not None or runs > 1 or schema.rehearsal,
-        notes=_notes(request, schema, rows),
+        notes=(*((MOVED,) if moved else ()), *_notes(request, schema, rows)),
+        thing=schema.thing,
     )
 
 
@@ -56,7 +72,7 @@ def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:
         return None
     if request.mode == "paper":
         return replace(best_proof(ledger.events, request.delta), ledger=ledger.fingerprint())
-    bound = compose(ledger.events, request.accountant, delta=request.delta)
+    bound = compose(ledger.events, request.accountant, delta=request.delta, lower=False)
     return Proof(
         float(bound.epsilon),
         request.delta,
@@ -84,7 +100,7 @@ def _claim(
     holds = found is not None and found <= request.epsilon * (1.0 + ROUNDING)
     reasons = printed.reasons if holds else (*printed.reasons, *printed.unless)
     if schema.rehearsal:
-        reasons = (NOT_PUBLIC,)
+        reasons = (f"{_read_off(schema)} were read from the data, so nothing is proved",)
     return Claim(request.epsilon, delta, printed.source, holds, reasons)
 
 
@@ -94,8 +110,12 @@ def _assumptions(request: Privacy, schema: Schema) -> tuple[str, ...]:
         "a missing cell counts as its column's public fill, the middle of the limits unless stated",
         "noise is drawn in floating point, treated as real arithmetic",
     ]
-    if request.adjacency == "replace_one":
+    if request.adjacency != "add_remove":
         lines.append("the number of rows is public")
+    if request.adjacency == "label":
+        lines.append("every column but the label is public: only labels are protected")
+    if request.adjacency == "feature":
+        lines.append("labels are public: only the other columns are protected")
     if request.rows_per_person == 1:
         lines.append(f"each {schema.unit} has one row")
     else:
@@ -103,13 +123,24 @@ def _assumptions(request: Privacy, schema: Schema) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _told(how: Any, settings: Any, lines: tuple[str, ...]) -> tuple[str, ...]:
+    """The usual lines, or what a recipe makes of them that assumes more or other things."""
+    own = getattr(how, "assumed", None)
+    return lines if own is None else tuple(own(lines, settings))
+
+
 def _notes(request: Privacy, schema: Schema, rows: int | None) -> tuple[str, ...]:
     notes = []
     if schema.rehearsal:
-        notes.append("bounds were read from the data: a rehearsal, nothing is proved")
+        notes.append(f"{_read_off(schema)} were read from the data: a rehearsal, nothing is proved")
     if request.delta is not None and rows is not None and request.delta * rows > 1.0:
         notes.append(
             f"delta = {show(request.delta)} is above 1/n: it would allow one {schema.unit}'s "
             "row to be published"
         )
     return tuple(notes)
+
+
+def _read_off(schema: Schema) -> str:
+    """What a rehearsal took from the data."""
+    return "the words" if schema.thing == "document" else "the bounds"

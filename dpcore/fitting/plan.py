@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from dpcore.accounting import calibrate
 from dpcore.accounting.base import noise_of
 from dpcore.accounting.published import PublishedBudget
 from dpcore.fitting.recipe import Recipe
-from dpcore.privacy import Privacy
+from dpcore.privacy import Event, Privacy
 
 Array = NDArray[np.float64]
 
@@ -70,9 +71,17 @@ def plan_noise(
         if request.noise_multiplier is not None:
             factor[i] = request.noise_multiplier / float(noise_of(events[-1]))
     for (accountant, delta), members in groups(requests).items():
-        targets = np.array([requests[i].epsilon for i in members], dtype=float)
-        factor[members] = calibrate(events, targets, delta, accountant)
+        targets = tuple(requests[i].epsilon for i in members)
+        factor[members] = _solved(tuple(events), targets, delta, accountant)
     return NoisePlan(requests, factor)
+
+
+@lru_cache(maxsize=256)
+def _solved(
+    events: tuple[Event, ...], targets: tuple[float | None, ...], delta: float, accountant: str
+) -> tuple[float, ...]:
+    """Kept, because a page asks for the same again and again."""
+    return tuple(np.ravel(calibrate(events, np.array(targets, dtype=float), delta, accountant)))
 
 
 def groups(requests: Sequence[Privacy]) -> dict[tuple[str, float], list[int]]:

@@ -14,6 +14,7 @@ from dpcore.privacy.ledger import Ledger
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpcore.wall.corpus import PrivateCorpus
     from dpcore.wall.table import PrivateTable
 
 
@@ -38,11 +39,11 @@ class Fit:
         rows: pd.DataFrame = self.parameters.sample(count, np.random.default_rng(seed))
         return rows
 
-    def score(self, table: PrivateTable) -> float:
+    def score(self, table: PrivateTable | PrivateCorpus) -> float:
         """How well the fit suits ``table``, for the custodian's eyes: more is better.
 
-        Mean log-likelihood of a row in own units; for k-means the share of the spread that the
-        centres explain.
+        Mean log-likelihood of a row in own units, of topics of a word; for k-means the share of the
+        spread that the centres explain.
         """
         from dpcore.evaluation.metrics import score  # evaluation reads fits, not fits it
 
