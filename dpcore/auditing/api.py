@@ -7,23 +7,69 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcore.checks import one_of
-from dpcore.privacy import Evidence, Privacy
+from dpcore.auditing.audit import Audit, Auditable, audited
+from dpcore.checks import one_of, probability, whole
+from dpcore.privacy import Privacy
+from dpcore.privacy.budget import MODES
 from dpcore.registry import AUDITS, load
+
+LEAST = 20  # runs of each table: fewer say nothing at any confidence
 
 
 def audit(
-    name: str, privacy: Privacy, *, runs: int = 2000, seed: int = 0, **options: Any
-) -> Evidence:
-    """The lower bound that an attack on model ``name`` shows, with its confidence.
+    name: str,
+    privacy: Privacy | None = None,
+    *,
+    mode: str = "proved",
+    runs: int | None = None,
+    seed: int = 0,
+    confidence: float = 0.95,
+    half: bool = True,
+    **options: Any,
+) -> Audit:
+    """The lower bound that an attack on a mechanism or a whole fit shows, with its confidence.
 
-    runs: fits of each of the two tables. options: the model's own.
-    Raises InputError for a model without an attack, and for a budget without a delta.
+    name: one of the registry's audits. privacy: what is attacked; ``None`` for the audit's own
+    budget in ``mode``. runs: of each of the two tables; ``None`` for the audit's own. half: also
+    run it at half its noise, which the attack should catch. seed: of tables, noise and attack.
+    options: the model's own, in place of the audit's.
 
-    >>> from dpcore.privacy import Privacy
-    >>> audit("gmm", Privacy(epsilon=1.0, delta=1e-5), runs=400, iterations=2).lower < 1.0
-    True
+    **Guarantee.** If what the ledger says of the noise is true, the bound exceeds the true epsilon
+    with a chance of at most ``1 - confidence``; ``lower_any`` does, whatever the noise is.
+    Raises InputError for a name without an attack, and for a budget without a delta.
+
+    >>> found = audit("gmm", Privacy(epsilon=1.0, delta=1e-5), runs=400, iterations=2)
+    >>> found.lower < 1.0, found.contradicts_proof
+    (True, False)
     """
-    attack = load(AUDITS[one_of("model", name, tuple(AUDITS))])
-    evidence: Evidence = attack(privacy, runs=runs, seed=seed, **options)
-    return evidence
+    subject: Auditable = load(AUDITS[one_of("model", name, tuple(AUDITS))])
+    request = subject.request(privacy, one_of("mode", mode, MODES))
+    return audited(
+        name,
+        subject,
+        request,
+        runs=subject.runs if runs is None else whole("runs", runs, least=LEAST),
+        seed=whole("seed", seed, least=0),
+        confidence=probability("confidence", confidence, example="0.95"),
+        half=half,
+        **options,
+    )
+
+
+def modes(name: str) -> tuple[str, ...]:
+    """The modes in which something can be attacked without a budget of one's own."""
+    subject: Any = load(AUDITS[one_of("model", name, tuple(AUDITS))])
+    if hasattr(subject, "asked") and not isinstance(subject.asked, Privacy):
+        return tuple(subject.asked)
+    return MODES if subject.claimed else MODES[:1]
+
+
+def audits() -> dict[str, str]:
+    """What can be audited: name, and a line."""
+    return {name: str(load(target).about) for name, target in AUDITS.items()}
+
+
+def budget(name: str, mode: str = "proved") -> Privacy:
+    """What is attacked unless somebody asks for something else."""
+    subject: Auditable = load(AUDITS[one_of("model", name, tuple(AUDITS))])
+    return subject.request(None, one_of("mode", mode, MODES))

@@ -1,0 +1,153 @@
+"""What an audit finds: claim, proof and a measured lower bound of one mechanism, side by side.
+
+Every audit plays the attack twice: on the mechanism as it is, and on the same one drawing half its
+noise while its ledger states all of it. An attack that misses the second says little by passing the
+first.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.auditing.estimate import epsilon_lower_bound, gaussian_lower_bound
+from dpcore.privacy import Claim, Evidence, Privacy, Proof
+
+Array = NDArray[np.float64]
+
+HALF = 0.5
+SLACK = 1e-6  # relative: epsilons are rounded
+
+
+@dataclass(frozen=True)
+class Clouds:
+    """What an attacker has to go by under two neighbouring tables, and what is said about it.
+
+    one, other ``(runs,)``: scores, or ``(runs, p)``: outputs. normal: whether all noise is normal
+    and on all rows, so that mu says everything. scene: the two tables and what was seen, in words.
+    """
+
+    one: Array
+    other: Array
+    normal: bool
+    claim: Claim | None
+    proof: Proof | None
+    scene: str
+
+
+class Auditable(Protocol):
+    """One mechanism or model, as the registry names it. about: one line for a list. runs: of
+    each table, if nobody says how many."""
+
+    about: str
+    runs: int
+
+    def request(self, privacy: Privacy | None, mode: str) -> Privacy:
+        """What is attacked unless somebody asks for something else. Raises InputError for what
+        cannot be."""
+
+    def clouds(
+        self, privacy: Privacy, runs: int, seed: int, share: float, **options: Any
+    ) -> Clouds:
+        """Run both tables so many times, drawing a share of the noise."""
+
+
+@dataclass(frozen=True)
+class Audit(Evidence):
+    """An audited mechanism; the measured bound and how it was got are those of its bases.
+
+    lower_any: the same without a word about the noise. half_lower: the bound with half the noise;
+    ``None`` if that was not run.
+    """
+
+    name: str = ""
+    mode: str = "proved"
+    adjacency: str = "replace_one"
+    claim: Claim | None = None
+    proof: Proof | None = None
+    lower_any: float = 0.0
+    half_lower: float | None = None
+
+    @property
+    def contradicts_claim(self) -> bool:
+        """Whether the attack shows more than the paper states."""
+        return self.claim is not None and self.lower > self.claim.epsilon * (1.0 + SLACK)
+
+    @property
+    def contradicts_proof(self) -> bool:
+        """Whether the attack shows more than is proved: then something is broken."""
+        return self.proof is not None and self.lower > self.proof.epsilon * (1.0 + SLACK)
+
+    @property
+    def caught_half(self) -> bool | None:
+        """Whether half the noise shows as more than is proved (or, without a proof, claimed)."""
+        said = self.proof or self.claim
+        if self.half_lower is None or said is None:
+            return None
+        return self.half_lower > said.epsilon * (1.0 + SLACK)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready; ``claim`` and ``proof`` are epsilons or null."""
+        return {
+            **asdict(self),
+            "claim": None if self.claim is None else self.claim.epsilon,
+            "claim_source": None if self.claim is None else self.claim.source,
+            "proof": None if self.proof is None else self.proof.epsilon,
+            "contradicts_claim": self.contradicts_claim,
+            "contradicts_proof": self.contradicts_proof,
+            "caught_half": self.caught_half,
+        }
+
+
+def audited(
+    name: str,
+    subject: Auditable,
+    privacy: Privacy,
+    *,
+    runs: int,
+    seed: int,
+    confidence: float,
+    half: bool,
+    **options: Any,
+) -> Audit:
+    """Attack one subject under a request; ``privacy.delta`` is there."""
+    delta = float(privacy.delta or 0.0)
+    seen = subject.clouds(privacy, runs, seed, 1.0, **options)
+    return Audit(
+        lower=_bound(seen, delta, confidence),
+        delta=delta,
+        confidence=confidence,
+        runs=len(seen.one) + len(seen.other),
+        attack=seen.scene,
+        name=name,
+        mode=privacy.mode,
+        adjacency=privacy.adjacency,
+        claim=seen.claim,
+        proof=seen.proof,
+        lower_any=epsilon_lower_bound(seen.one, seen.other, delta, confidence),
+        half_lower=_with_half(subject, privacy, runs, seed, confidence, options) if half else None,
+    )
+
+
+def _with_half(
+    subject: Auditable,
+    privacy: Privacy,
+    runs: int,
+    seed: int,
+    confidence: float,
+    options: dict[str, Any],
+) -> float:
+    """The bound where only half the noise is drawn; other draws than those of the honest run."""
+    seen = subject.clouds(privacy, runs, seed + 1000, HALF, **options)
+    return _bound(seen, float(privacy.delta or 0.0), confidence)
+
+
+def _bound(seen: Clouds, delta: float, confidence: float) -> float:
+    """Which of the two readings applies is settled by the ledger, not by what they show."""
+    find = gaussian_lower_bound if seen.normal else epsilon_lower_bound
+    bound = find(seen.one, seen.other, delta, confidence)
+    return bound if math.isfinite(bound) else 0.0

@@ -1,0 +1,134 @@
+"""What an exhibit is: a printed claim, a case that it does not cover, and the remedy in that case.
+
+Each names two tables, what an attacker looks for, and the delta that the mechanism has at least at
+the epsilon claimed: exact where a formula is known. A delta above the claimed one refutes the claim
+at that epsilon; the corrected mechanism meets the same attack and stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting import delta_of, mu_of
+from dpcore.auditing.release_exhibits import Violation
+from dpcore.privacy.guarantee import show
+
+Array = NDArray[np.float64]
+
+DRAWS = 2000  # of each cloud of a picture
+
+
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """One number that leaves, drawn often under each of the two tables ``(draws,)``."""
+
+    axis: str
+    without: Array
+    with_row: Array
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A claim that does not cover a case.
+
+    shown: claim, tables, event and the delta found. source: paper and place. assumption: what the
+    claim takes for granted. correction: what is done instead; corrected: the delta that this has,
+    at most, at the same epsilon. said, true: the amount that was stated and the real one, if it is
+    one amount. sentence: for everybody.
+    """
+
+    name: str
+    shown: Violation
+    source: str
+    assumption: str
+    correction: str
+    corrected: float
+    sentence: str
+    said: float | None = None
+    true: float | None = None
+    published_picture: Picture | None = None
+    corrected_picture: Picture | None = None
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim fails here."""
+        return self.shown.refuted
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, without the pictures."""
+        return {
+            **asdict(self.shown),
+            "refuted": self.refuted,
+            "name": self.name,
+            "source": self.source,
+            "assumption": self.assumption,
+            "correction": self.correction,
+            "corrected": self.corrected,
+            "said": self.said,
+            "true": self.true,
+            "sentence": self.sentence,
+        }
+
+    def told(self) -> tuple[str, ...]:
+        """The exhibit in sentences."""
+        shown = self.shown
+        sure = "worked out" if shown.confidence == 1.0 else f"{shown.confidence:.0%} sure"
+        seen = ""
+        if shown.counted is not None:
+            here, there, runs = shown.counted
+            seen = f" It was seen in {here:,} and in {there:,} of {runs:,} runs."
+        return (
+            f"Claim: {shown.claim}: epsilon {show(shown.epsilon)}, delta {show(shown.delta)}.",
+            f"Printed in: {self.source}.",
+            f"It assumes: {self.assumption}.",
+            f"Two tables: {shown.tables[0]}; {shown.tables[1]}.",
+            f"The attacker looks for: {shown.event}.{seen}",
+            f"Shown: delta is at least {show(shown.found)} at that epsilon ({sure}).",
+            f"Corrected: {self.correction}. Then delta is at most {show(self.corrected)}.",
+            self.sentence,
+        )
+
+
+def of_normal_noise(
+    name: str,
+    *,
+    claim: str,
+    epsilon: float,
+    delta: float,
+    published: float,
+    corrected: float,
+    tables: tuple[str, str],
+    event: str = "the likelihood ratio of what is released",
+    said: float | None = None,
+    true: float | None = None,
+    **words: str,
+) -> Exhibit:
+    """An exhibit of normal noise: published and corrected are true change / deviation, both mu.
+
+    Exact, by Balle, Wang 2018, Theorem 8.
+    """
+    return Exhibit(
+        name,
+        Violation(claim, epsilon, delta, float(delta_of(epsilon, published)), 1.0, tables, event),
+        corrected=float(delta_of(epsilon, corrected)),
+        said=said,
+        true=true,
+        published_picture=normal_picture(published),
+        corrected_picture=normal_picture(corrected),
+        **words,
+    )
+
+
+def normal_picture(mu: float) -> Picture:
+    """Two clouds of normal noise, mu deviations apart."""
+    noise = np.random.default_rng(0).standard_normal((2, DRAWS))
+    return Picture("what is released, in deviations of its noise", noise[0], mu + noise[1])
+
+
+def stated_mu(epsilon: float, delta: float) -> float:
+    """The largest mu that meets a claim: whoever computes noise exactly spends this much."""
+    return float(mu_of(epsilon, delta))

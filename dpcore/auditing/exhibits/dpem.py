@@ -1,0 +1,218 @@
+"""Park, Foulds, Chaudhuri, Welling 2017 (DP-EM): six claims that do not cover a case."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpcore.accounting import epsilon_of
+from dpcore.auditing.exhibits.base import DRAWS, Exhibit, Picture, of_normal_noise, stated_mu
+from dpcore.auditing.release_exhibits import Violation
+
+PAPER = "Park, Foulds, Chaudhuri, Welling 2017"
+PROGRAM = "the program released with Park, Foulds, Chaudhuri, Welling 2017"
+ROWS = 100
+COUNT = "count of the first cluster"
+
+
+def centred_scatter(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
+    """A row moves the exact mean too, so a scatter about it changes by up to 4, and not 2."""
+    before = np.full(ROWS, -1.0)
+    after = before.copy()
+    after[0] = 1.0
+    moved = float(np.sum((after - after.mean()) ** 2) - np.sum((before - before.mean()) ** 2))
+    mu = stated_mu(epsilon, delta)
+    return of_normal_noise(
+        "centred-scatter",
+        claim="a scatter about the exact mean changes by 2/N at most",
+        epsilon=epsilon,
+        delta=delta,
+        published=mu * moved / 2.0,
+        corrected=mu * moved / 4.0,
+        tables=(f"{ROWS} rows at -1", "the same, one of them at 1"),
+        said=2.0,
+        true=4.0,
+        source=f"{PAPER}, equations 12 and 18",
+        assumption="the mean inside the scatter stays where it is",
+        correction="noise for a change of 4, or squares about a released mean",
+        sentence=(
+            "The printed bound does not cover this case: one row moves the scatter by "
+            f"{moved:.3g}, about twice what the noise was made for."
+        ),
+    )
+
+
+def counts_in_scale(multiplier: float = 36.86, delta: float = 1e-4) -> Exhibit:
+    """The mean of a group of one person is that person: its noise must not shrink with a count."""
+    released_count = 100.0
+    deviation = 2.0 * multiplier / released_count
+    return of_normal_noise(
+        "counts-in-scale",
+        claim="a group's exact mean may have noise in proportion to 1 / its count",
+        epsilon=float(epsilon_of(delta, 1.0 / multiplier)),
+        delta=delta,
+        published=2.0 / deviation,
+        corrected=1.0 / multiplier,
+        tables=("a group with one person at -1", "the same with that person at 1"),
+        event="the likelihood ratio of the group's mean, its noisy count being 100",
+        said=2.0 / released_count,
+        true=2.0,
+        source=f"{PAPER}, equations 12 and 16",
+        assumption="the count that divides is the one that is released",
+        correction="the exact sum gets the noise, and is divided by the released count",
+        sentence=(
+            "The printed bound does not cover this case: a mean of one person changes by 2, "
+            "whatever the noisy count says."
+        ),
+    )
+
+
+def counts_unpaid(epsilon: float = 1.0) -> Exhibit:
+    """k-means divides by counts that nobody pays for: as run, they leave exactly."""
+    places = np.linspace(-1.0, 1.0, ROWS)
+    moved = np.append(places[1:], 1.0)
+    near, fewer = (float(np.sum(np.abs(x + 1.0) < np.abs(x - 1.0))) for x in (places, moved))
+    noise = np.random.default_rng(0).laplace(size=(2, DRAWS)) * 2.0 / epsilon
+    return Exhibit(
+        "counts-unpaid",
+        Violation(
+            "k-means pays for the sums of its clusters alone",
+            epsilon,
+            0.0,
+            float(near != fewer),  # without noise: it comes always under one, never under the other
+            1.0,
+            ("a person near the first centre", "the same person near the second"),
+            "the first cluster's count is the smaller of the two",
+        ),
+        source=f"{PAPER}, section 7, and its program",
+        assumption="the number of rows near each centre is known to everybody",
+        correction="counts get noise and a share of the budget, together with the sums",
+        corrected=0.0,
+        sentence=(
+            "The printed bound does not cover this case: where one person is shows in a count "
+            "without any noise."
+        ),
+        said=0.0,
+        true=2.0,
+        published_picture=Picture(COUNT, np.full(DRAWS, fewer), np.full(DRAWS, near)),
+        corrected_picture=Picture(COUNT, fewer + noise[0], near + noise[1]),
+    )
+
+
+def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
+    """DPLloyd's constant d + 1 is for a row that comes or goes; a replaced row changes twice that.
+
+    A row that moves from one cluster to the other, and to the other end, changes ``2 (d + 1)``
+    numbers by 1 each. All of them lie beyond the larger value with ``2^-k`` or ``e^(-k/b) 2^-k``.
+    """
+    numbers = 2 * (dim + 1)
+
+    def found(scale: float) -> float:
+        here = 0.5**numbers
+        return here * max(0.0, 1.0 - math.exp(epsilon - numbers / scale))
+
+    noise = np.random.default_rng(0).laplace(size=(2, DRAWS, numbers)).sum(axis=2)
+    scales = ((dim + 1) / epsilon, 2.0 * (dim + 1) / epsilon)
+    pictures = [
+        Picture("sum of all that changes", scale * noise[0], scale * noise[1] + numbers)
+        for scale in scales
+    ]
+    return Exhibit(
+        "lloyd-replaced",
+        Violation(
+            "Laplace noise of (d + 1) / epsilon protects a replaced row",
+            epsilon,
+            0.0,
+            found(scales[0]),
+            1.0,
+            ("a row at an end, in one cluster", "the same row at the other end, in the other"),
+            "every count and sum lies beyond the larger of its two exact values",
+        ),
+        source=f"{PAPER}, section 7 (DPLloyd; Su et al. 2016)",
+        assumption="a row comes or goes; elsewhere the paper lets a row be replaced",
+        correction="noise of 2 (d + 1) / epsilon",
+        corrected=found(scales[1]),
+        sentence=(
+            "The printed bound does not cover this case: a replaced row leaves one cluster and "
+            "enters another, and both are noised for one of the two."
+        ),
+        said=dim + 1.0,
+        true=2.0 * (dim + 1.0),
+        published_picture=pictures[0],
+        corrected_picture=pictures[1],
+    )
+
+
+def classic_gaussian(epsilon: float = 15.0, delta: float = 1e-5) -> Exhibit:
+    """The textbook's noise is proved for epsilon below 1 and fails from about 8 on."""
+    noise = math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
+    return of_normal_noise(
+        "classic-gaussian",
+        claim="noise of sqrt(2 ln(1.25 / delta)) / epsilon suffices",
+        epsilon=epsilon,
+        delta=delta,
+        published=1.0 / noise,
+        corrected=stated_mu(epsilon, delta),
+        tables=("any table", "one whose answer is one sensitivity away"),
+        source="Dwork, Roth 2014, Theorem A.1, as used for any epsilon",
+        assumption="epsilon is below 1",
+        correction="noise solved from the exact trade (Balle, Wang 2018)",
+        sentence=(
+            "The printed bound does not cover this case: the formula's proof ends at epsilon 1, "
+            "and beyond 8 or so there is too little noise."
+        ),
+    )
+
+
+def variance_as_deviation(epsilon: float = 1.0, delta: float = 1e-4, *, rows: int = 400) -> Exhibit:
+    """Factor analysis as released hands the variance of its noise to a function of deviations."""
+    meant = 2.0 / rows * math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
+    change = math.sqrt(2.0) / rows
+    return of_normal_noise(
+        "variance-as-deviation",
+        claim="the released program's second moments of faces are private",
+        epsilon=epsilon,
+        delta=delta,
+        published=change / meant**2,
+        corrected=change / meant,
+        tables=(f"{rows} rows of norm 1 or less", "the same, one replaced by an orthogonal one"),
+        said=meant,
+        true=meant**2,
+        source=PROGRAM,
+        assumption="the number passed on is a standard deviation",
+        correction="the square root of that number",
+        sentence=(
+            "The printed bound does not cover this case: the noise of a variance below 1 is far "
+            "smaller when the variance is taken for the deviation."
+        ),
+    )
+
+
+def own_largest_norm(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
+    """Rows divided by the largest norm among them: one far row rescales everybody."""
+    near = np.full(ROWS, 0.1)
+    far = near.copy()
+    far[0] = 1.0
+    moved = float(np.mean(near / near.max()) - np.mean(far / far.max()))
+    mu = stated_mu(epsilon, delta)
+    stated = 2.0 / ROWS
+    public = float(np.mean(far) - np.mean(near))
+    return of_normal_noise(
+        "own-largest-norm",
+        claim="rows scaled by their own largest norm change a mean by 2/N at most",
+        epsilon=epsilon,
+        delta=delta,
+        published=mu * moved / stated,
+        corrected=mu * public / stated,
+        tables=(f"{ROWS} rows of norm 0.1", "the same, one of norm 1"),
+        said=stated,
+        true=moved,
+        source=f"{PAPER}, section 8, and its program",
+        assumption="the largest norm is public",
+        correction="a norm that was chosen without the data, and rows clipped to it",
+        sentence=(
+            "The printed bound does not cover this case: the farthest row decides where "
+            "everybody's row goes."
+        ),
+    )

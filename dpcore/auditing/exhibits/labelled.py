@@ -1,0 +1,158 @@
+"""Liu, Scaglione, Peisert 2025 (the labelled release): seven claims that do not cover a case.
+
+What is shown is worked out in :mod:`dpcore.auditing.release_exhibits`; here stand the assumption,
+the remedy and the words.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dpcore.accounting import delta_of
+from dpcore.auditing import release_exhibits
+from dpcore.auditing.exhibits.base import Exhibit, normal_picture, of_normal_noise, stated_mu
+from dpcore.auditing.release_exhibits import Violation
+
+PAPER = "Liu, Scaglione, Peisert 2025"
+SOUND = "sums by class with one joint normal noise, divided by released counts"
+
+
+def one_sided_noise(**words: Any) -> Exhibit:
+    """Wishart noise only adds."""
+    return _normal_instead(
+        "one-sided-noise",
+        release_exhibits.one_sided_noise(**words),
+        source=f"{PAPER}, Wishart noise on covariances",
+        assumption="a covariance that comes out could have come from either table",
+        sentence=(
+            "The printed bound does not cover this case: noise that only adds rules out every "
+            "table whose exact value lies above what came out."
+        ),
+    )
+
+
+def noise_that_reads(**words: Any) -> Exhibit:
+    """Noise whose shape is chosen from the private rows."""
+    return _normal_instead(
+        "noise-that-reads",
+        release_exhibits.noise_that_reads(**words),
+        source=f"{PAPER}, noise designed by a semidefinite program",
+        assumption="the shape of the noise says nothing about the rows",
+        sentence=(
+            "The printed bound does not cover this case: noise that was shaped by the rows is a "
+            "second message about them, and nobody counted it."
+        ),
+    )
+
+
+def two_classes(**words: Any) -> Exhibit:
+    """A label that changes leaves one class and enters another."""
+    shown = release_exhibits.two_classes(**words)
+    mu = math.sqrt(2.0) * shown.epsilon / math.sqrt(2.0 * math.log(2.0 / shown.delta))
+    return Exhibit(
+        "two-classes",
+        shown,
+        source=f"{PAPER}, parallel composition over classes",
+        assumption="a row that changes stays in its class",
+        correction="both classes are counted",
+        corrected=float(delta_of(shown.epsilon, mu / math.sqrt(2.0))),
+        said=1.0,
+        true=math.sqrt(2.0),
+        sentence=(
+            "The printed bound does not cover this case: a changed label moves two classes, and "
+            "one was counted."
+        ),
+        published_picture=normal_picture(mu),
+        corrected_picture=normal_picture(mu / math.sqrt(2.0)),
+    )
+
+
+def mapping_support(**words: Any) -> Exhibit:
+    """A random mapping whose outcomes give away where it began."""
+    return _normal_instead(
+        "mapping-support",
+        release_exhibits.mapping_support(**words),
+        source=f"{PAPER}, random mapping of class sizes",
+        assumption="whatever comes out could have come from either table",
+        sentence=(
+            "The printed bound does not cover this case: most sizes that can come out can come "
+            "out of one of the two tables only."
+        ),
+    )
+
+
+def empty_neighbours(**words: Any) -> Exhibit:
+    """A largest change over neighbours that do not exist."""
+    return _normal_instead(
+        "empty-neighbours",
+        release_exhibits.empty_neighbours(**words),
+        source=f"{PAPER}, equation 29",
+        assumption="a row that goes changes the share of its own class alone",
+        sentence=(
+            "The printed bound does not cover this case: shares add up to 1, so when one changes "
+            "so does another, and the neighbours it speaks of do not exist."
+        ),
+    )
+
+
+def rank_one_noise(**words: Any) -> Exhibit:
+    """Noise along a single random direction."""
+    return _normal_instead(
+        "rank-one-noise",
+        release_exhibits.rank_one_noise(**words),
+        source="Ji, Li 2024 (R1SMG), a rival in " + PAPER,
+        assumption="one random direction hides all coordinates",
+        sentence=(
+            "The printed bound does not cover this case: along one random direction the density "
+            "is endless at the exact answer, which therefore stands out."
+        ),
+    )
+
+
+def radius_not_squared(
+    epsilon: float = 1.0, delta: float = 1e-5, *, radius: float = 10.0
+) -> Exhibit:
+    """A mean in a ball of radius B changes by 2B/N; the printed variance has B and not its square.
+
+    Variance ``8 B ln(2/delta) / (N epsilon)^2``: deviations per change ``sqrt(2 ln(2/delta) / B)``.
+    """
+    classic = epsilon / math.sqrt(2.0 * math.log(2.0 / delta))
+    return of_normal_noise(
+        "radius-not-squared",
+        claim="noise of variance 8 B ln(2/delta) / (N epsilon)^2 hides a row in a ball of radius B",
+        epsilon=epsilon,
+        delta=delta,
+        published=classic * math.sqrt(radius),
+        corrected=min(classic, stated_mu(epsilon, delta)),
+        tables=(f"a row at an end of a ball of radius {radius:g}", "the same row at the other end"),
+        said=math.sqrt(radius),
+        true=radius,
+        source=f"{PAPER}, equation 32",
+        assumption="the radius is 1 or less",
+        correction="the square of the radius",
+        sentence=(
+            "The printed bound does not cover this case: a deviation grows with the radius, and "
+            "so its square with the radius squared."
+        ),
+    )
+
+
+def _normal_instead(
+    name: str, shown: Violation, *, source: str, assumption: str, sentence: str
+) -> Exhibit:
+    """Beside a mechanism that nobody can prove: normal noise at the very budget it claims.
+
+    Its delta at that epsilon is the claimed one whatever is looked for, by Balle, Wang 2018.
+    """
+    mu = stated_mu(shown.epsilon, shown.delta)
+    return Exhibit(
+        name,
+        shown,
+        source=source,
+        assumption=assumption,
+        sentence=sentence,
+        correction=SOUND,
+        corrected=float(delta_of(shown.epsilon, mu)),
+        corrected_picture=normal_picture(mu),
+    )

@@ -1,0 +1,127 @@
+"""Whole fits under attack: a model, two neighbouring tables that it tells apart best, and a budget.
+
+A model joins by one function in :mod:`dpcore.auditing.tables` and one line in the registry; what
+its fits release, how an attacker weighs it, and what claim and proof say is the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.auditing.audit import Clouds
+from dpcore.auditing.observe import Observed, ShortNoise, log_likelihood_ratios, observe
+from dpcore.errors import InputError
+from dpcore.fitting.api import fit_grid
+from dpcore.privacy import Privacy
+
+if TYPE_CHECKING:
+    from dpcore.auditing.observe import Table
+
+Array = NDArray[np.float64]
+
+MOST = 4000  # runs that are fitted together
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring tables, the row that differs first, and what differs, in words."""
+
+    one: Table
+    other: Table
+    scene: str
+
+
+@dataclass(frozen=True)
+class FitAttack:
+    """One model as an audit attacks it.
+
+    tables: the pair for an adjacency. asked: the budget of each mode, if none is given. options: of
+    the fit, for both modes and for each.
+    """
+
+    model: str
+    about: str
+    tables: Callable[[str], Pair]
+    asked: Mapping[str, Privacy]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    of_mode: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    runs: int = 2000
+
+    def request(self, privacy: Privacy | None, mode: str) -> Privacy:
+        """As :class:`dpcore.auditing.audit.Auditable` says."""
+        if privacy is None:
+            if mode not in self.asked:
+                raise InputError("mode", f"no paper prints a {self.model}", "choose proved")
+            privacy = self.asked[mode]
+        if privacy.delta is None:
+            raise InputError("delta", "none was given", "give one, for example 0.00001")
+        return privacy
+
+    def clouds(
+        self, privacy: Privacy, runs: int, seed: int, share: float, **options: Any
+    ) -> Clouds:
+        """Fit both tables, in portions, and weigh all that was released."""
+        words = {**self.options, **self.of_mode.get(privacy.mode, {}), **options}
+        pair = self.tables(privacy.adjacency)
+        tables = (pair.one, pair.other)
+        ratios: list[list[Array]] = [[], []]
+        normal = True
+        for first in range(0, runs, MOST):
+            draws = range(first, min(first + MOST, runs))
+            for own, table in enumerate(tables):
+                noise = ShortNoise(2 * seed + own, draws, share)
+                seen = observe(self.model, table, privacy, noise, len(draws), **words)
+                normal = normal and all_normal(seen)
+                found = log_likelihood_ratios(self.model, tables, privacy, seen, own, **words)
+                ratios[own].append(found)
+        stated = fit_grid(self.model, pair.one, privacy=(privacy,), seed=0, **words).guarantee()
+        return Clouds(
+            np.concatenate(ratios[0]),
+            np.concatenate(ratios[1]),
+            normal=normal,
+            claim=stated.claim,
+            proof=stated.proof,
+            scene=f"{pair.scene}; all releases seen",
+        )
+
+
+@dataclass(frozen=True)
+class OutputAttack(FitAttack):
+    """The same where noise is not added to a sum: what comes out is all that is seen.
+
+    The mean must be among what comes out, and one direction of it tell the tables apart.
+    """
+
+    def clouds(
+        self, privacy: Privacy, runs: int, seed: int, share: float, **options: Any
+    ) -> Clouds:
+        """Fit both tables, in portions, and look at the outcome."""
+        words = {**self.options, **self.of_mode.get(privacy.mode, {}), **options}
+        pair = self.tables(privacy.adjacency)
+        seen: list[list[Array]] = [[], []]
+        for first in range(0, runs, MOST):
+            draws = range(first, min(first + MOST, runs))
+            for own, table in enumerate((pair.one, pair.other)):
+                noise = ShortNoise(2 * seed + own, draws, share)
+                found = observe(self.model, table, privacy, noise, len(draws), **words)
+                seen[own].append(found.runs.final.mean)
+        stated = fit_grid(self.model, pair.one, privacy=(privacy,), seed=0, **words).guarantee()
+        return Clouds(
+            np.concatenate(seen[0]),
+            np.concatenate(seen[1]),
+            normal=False,
+            claim=stated.claim,
+            proof=stated.proof,
+            scene=f"{pair.scene}; the outcome seen",
+        )
+
+
+def all_normal(seen: Observed) -> bool:
+    """Whether all noise is normal and on all rows: then every run is of one mu or less."""
+    entries = seen.ledger.entries
+    return all(e.noise == "gaussian" and not hasattr(e, "sampling_rate") for e in entries)

@@ -1,0 +1,119 @@
+"""Bare mechanisms under attack: one noisy number, drawn by the doors' own noise source.
+
+The tables differ by the whole sensitivity. Normal noise: Dwork, Roth 2014, Theorem A.1; Laplace
+noise: the same, Theorem 3.6; on a grid: Canonne, Kamath, Steinke 2020.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting import best_proof, calibrate
+from dpcore.accounting.base import noise_of
+from dpcore.auditing.audit import Clouds
+from dpcore.errors import InputError
+from dpcore.privacy import Claim, DiscreteGaussian, Event, Gaussian, Laplace, Privacy
+from dpcore.wall.noise import GridNoise, NoiseSource
+
+Array = NDArray[np.float64]
+Draw = Callable[[int, int], Array]
+
+STEPS = 1 << 24  # of the doors' grid in one standard deviation
+CLASSIC = "Dwork, Roth 2014, Theorem A.1 (proved for epsilon below 1)"
+
+
+@dataclass(frozen=True)
+class BareMechanism:
+    """A number with noise; draw: noise of deviation (or scale) 1 by seed and count."""
+
+    about: str
+    event: Event
+    draw: Draw
+    asked: Privacy
+    runs: int = 100_000
+    claimed: bool = False  # whether a printed formula for the noise is audited in paper mode
+
+    def request(self, privacy: Privacy | None, mode: str) -> Privacy:
+        """As :class:`dpcore.auditing.audit.Auditable` says."""
+        if privacy is None:
+            privacy = Privacy(epsilon=self.asked.epsilon, delta=self.asked.delta, mode=mode)
+        if privacy.mode == "paper" and not self.claimed:
+            raise InputError("mode", "no printed formula is audited here", "choose proved")
+        if privacy.delta is None or privacy.epsilon is None:
+            raise InputError("epsilon, delta", "one was not given", "give both")
+        return privacy
+
+    def clouds(
+        self, privacy: Privacy, runs: int, seed: int, share: float, **options: Any
+    ) -> Clouds:
+        """Sensitivity 1: 0 or 1, each so many times with noise."""
+        if options:
+            raise InputError("options", "a bare mechanism has none", "leave them out")
+        epsilon, delta = float(privacy.epsilon or 0.0), float(privacy.delta or 0.0)
+        claim = None
+        if privacy.mode == "paper":
+            noise = math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
+            claim = (epsilon, delta, CLASSIC)
+        else:
+            unit = float(np.asarray(noise_of(self.event)))
+            noise = unit * float(calibrate((self.event,), epsilon, delta, self._accountant))
+        proof = best_proof((_with_noise(self.event, noise),), delta)
+        here, there = (noise * share * self.draw(seed + 1 + which, runs) for which in (0, 1))
+        return Clouds(
+            here,
+            1.0 + there,
+            normal=isinstance(self.event.mechanism, Gaussian),
+            claim=None if claim is None else Claim(*claim, proof.epsilon <= epsilon),
+            proof=proof,
+            scene="a number that is one sensitivity larger under one table",
+        )
+
+    @property
+    def _accountant(self) -> str:
+        kind = self.event.mechanism
+        return {Gaussian: "exact", Laplace: "pld"}.get(type(kind), "zcdp_tight")
+
+
+def _with_noise(event: Event, noise: float) -> Event:
+    match event.mechanism:
+        case Gaussian():
+            return Event(Gaussian(noise))
+        case Laplace():
+            return Event(Laplace(noise))
+        case _:
+            return Event(DiscreteGaussian(noise, None))
+
+
+def _normal(seed: int, runs: int) -> Array:
+    return np.asarray(NoiseSource(seed).normal((runs,))[0])
+
+
+def _laplace(seed: int, runs: int) -> Array:
+    return np.asarray(NoiseSource(seed).laplace((runs,))[0])
+
+
+def _on_grid(seed: int, runs: int) -> Array:
+    """Whole steps, from the system's entropy: nothing about a release can be repeated."""
+    return np.asarray(GridNoise().whole_numbers(runs) / float(STEPS))
+
+
+def _asked(delta: float) -> Privacy:
+    return Privacy(epsilon=2.0, delta=delta)
+
+
+GAUSSIAN = BareMechanism(
+    "normal noise on a number", Event(Gaussian(1.0)), _normal, _asked(1e-5), claimed=True
+)
+LAPLACE = BareMechanism("Laplace noise on a number", Event(Laplace(1.0)), _laplace, _asked(1e-9))
+DISCRETE_GAUSSIAN = BareMechanism(
+    "discrete normal noise on a grid",
+    Event(DiscreteGaussian(1.0, None)),
+    _on_grid,
+    _asked(1e-2),
+)

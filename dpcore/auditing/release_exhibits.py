@@ -1,0 +1,329 @@
+"""Claims of the labelled release that fail: each with two tables, an event, and what it shows.
+
+Liu, Scaglione, Peisert 2025 state (epsilon, delta) for each. An exhibit gives the delta that the
+mechanism really has at the epsilon claimed: exactly where a formula or an integral is known, else a
+Clopper-Pearson lower bound from runs of the published mechanism itself. A delta above the claimed
+one refutes the claim at that epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from dpcore.accounting import delta_of
+from dpcore.auditing.estimate import rate_bounds
+from dpcore.checks import one_of, positive, probability, whole
+from dpcore.fitting.api import fit_grid
+from dpcore.privacy import Privacy
+from dpcore.schema import Ball, Column, Schema
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+SMOOTHING = 1e-3  # lambda of the random mapping
+NODES = 400
+
+
+@dataclass(frozen=True)
+class Violation:
+    """What an exhibit shows.
+
+    epsilon, delta: claimed. found: a delta that the mechanism has at least, at that epsilon.
+    confidence: of ``found``; 1 where it is exact. tables: the two, in words. event: what the
+    attacker looks for. counted: how often it was seen under each, of how many runs.
+    """
+
+    claim: str
+    epsilon: float
+    delta: float
+    found: float
+    confidence: float
+    tables: tuple[str, str]
+    event: str
+    counted: tuple[int, int, int] | None = None
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim fails here."""
+        return self.found > self.delta
+
+
+def one_sided_noise(
+    epsilon: float = 1.0, delta: float = 1e-5, *, runs: int = 2000, seed: int = 0
+) -> Violation:
+    """Wishart noise of d + 1 degrees only adds, so a covariance below the exact one never comes.
+
+    A row far out leaves a small class: without it the class is much narrower. What is released
+    with the narrow one is nearly always "not above" the wide one, which is impossible with it.
+    In the direction u of a change ``c u u^T`` the chance is ``1 - exp(-gamma c / 2)``.
+    """
+    rows, kinds, flipped, with_row = far_row()
+
+    def below(covariances: Array) -> Array:
+        gaps = np.linalg.eigvalsh(covariances[:, 0] - with_row)[:, 0]
+        return np.asarray(gaps < -1e-9 * np.trace(with_row))
+
+    counted = _counted(rows, flipped, kinds, epsilon, delta, runs, seed, lambda _, c: below(c))
+    return _measured(
+        "Wishart noise makes covariances private",
+        epsilon,
+        delta,
+        ("a far row in the second class", "the same row in the small first class"),
+        "the released covariance of the first class is not above its exact one with the row",
+        counted,
+        impossible=True,
+    )
+
+
+def far_row() -> tuple[Array, NDArray[np.int_], NDArray[np.int_], Array]:
+    """Rows, their classes with a far row in a small one and in the other, and the exact covariance
+    of the small one with it."""
+    rng = np.random.default_rng(5)
+    rows = np.concatenate([rng.standard_normal((14, 3)), rng.standard_normal((60, 3)) + 12.0])
+    rows[0] = 24.0, 0.0, 0.0
+    kinds = np.repeat([0, 1], [14, 60])
+    flipped = kinds.copy()
+    flipped[0] = 1
+    return rows, kinds, flipped, np.cov(rows[kinds == 0].T)
+
+
+def noise_that_reads(
+    epsilon: float = 1.0, delta: float = 1e-5, *, runs: int = 2000, seed: int = 0
+) -> Violation:
+    """Noise shaped by the private rows tells by its own shape what they were.
+
+    One corner row that joins a flat class widens it, and with it the noise of its mean.
+    """
+    side = np.linspace(-2.0, 2.0, 100)
+    jitter = 1e-3 * np.sin(np.arange(100.0) * 7.0)
+    corners = 10.0 * np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    rows = np.concatenate([np.column_stack([side, jitter]), np.tile(corners, (25, 1))])
+    kinds = np.repeat([0, 1], [100, 100])
+    flipped = kinds.copy()
+    flipped[100] = 0
+
+    def far(means: Array) -> Array:
+        return np.asarray(np.abs(means[:, 0, 0]) > 10.0)
+
+    counted = _counted(rows, kinds, flipped, epsilon, delta, runs, seed, lambda m, _: far(m))
+    return _measured(
+        "noise of optimised shape makes means private",
+        epsilon,
+        delta,
+        ("a flat class and four far corners", "the same, one corner row in the flat class"),
+        "the released mean of the flat class lies far out along it",
+        counted,
+    )
+
+
+def two_classes(epsilon: float = 1.0, delta: float = 1e-5) -> Violation:
+    """A label that changes touches two classes, so the largest of their costs is not the cost.
+
+    Two releases of the published size, ``sqrt(2 ln(2 / delta)) / epsilon`` times the sensitivity,
+    are one Gaussian of ``sqrt 2`` times the mu: exact.
+    """
+    mu = math.sqrt(2.0) * epsilon / math.sqrt(2.0 * math.log(2.0 / delta))
+    return Violation(
+        "classes are disjoint, so the largest cost counts (parallel composition)",
+        positive("epsilon", epsilon),
+        probability("delta", delta),
+        float(delta_of(epsilon, mu)),
+        1.0,
+        ("a row in one of two classes", "the same row in the other"),
+        "the likelihood ratio of both released means",
+    )
+
+
+def mapping_support(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int = 5) -> Violation:
+    """The mapping of class sizes reaches sizes that a neighbour's does not.
+
+    It is even over the true sizes and those one flip away: ``K (K - 1) + 1`` points, of which a
+    neighbour's shares ``2 K - 2``; both are counted here. Exact, smoothing included.
+    """
+    number = whole("classes", classes, least=2)
+    sizes = (100,) * number
+    flipped = (99, 101, *sizes[2:])
+    one, other = _reached(sizes), _reached(flipped)
+    only = one - other
+    every = math.comb(sum(sizes) - 1, number - 1)  # all sizes, each class with a row or more
+    return Violation(
+        "the random mapping of class sizes is private",
+        positive("epsilon", epsilon),
+        probability("delta", delta),
+        (1.0 - SMOOTHING) * len(only) / len(one)
+        - math.expm1(epsilon) * SMOOTHING * len(only) / every,
+        1.0,
+        ("class sizes", "the same after one flip"),
+        "the sizes released are none that the neighbour's mapping reaches",
+    )
+
+
+def _reached(sizes: tuple[int, ...]) -> set[tuple[int, ...]]:
+    found = {sizes}
+    for out, into in permutations(range(len(sizes)), 2):
+        moved = list(sizes)
+        moved[out] -= 1
+        moved[into] += 1
+        found.add(tuple(moved))
+    return found
+
+
+def empty_neighbours(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int = 3) -> Violation:
+    """Equation (29) takes neighbours whose shares differ in one entry; there are none.
+
+    Shares add up to 1, so two differ at least: a maximum over no neighbours is no sensitivity, and
+    no noise at all meets it. Removing a row moves every share.
+    """
+    sizes = np.full(whole("classes", classes, least=2), 10)
+    fewer = sizes - np.eye(len(sizes), dtype=int)[0]
+    changed = int(np.sum(~np.isclose(sizes / sizes.sum(), fewer / fewer.sum())))
+    return Violation(
+        "shares change in one entry when a row is removed",
+        positive("epsilon", epsilon),
+        probability("delta", delta),
+        1.0 if changed != 1 else 0.0,
+        1.0,
+        ("class sizes", "the same without one row"),
+        f"the shares themselves: {changed} of {len(sizes)} differ",
+    )
+
+
+def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) -> Violation:
+    """R1SMG (Ji, Li 2024, as recalled): noise along one random direction, of size nearly that of
+    the sensitivity.
+
+    Its density is ``r^-(M-1) exp(-r^2 / 2 s^2)``: infinite at the exact answer, which therefore
+    stands out. The delta is a two-dimensional integral: exact up to quadrature.
+    """
+    scale = _rank_one_scale(epsilon, delta, whole("dim", dim, least=3))
+    return Violation(
+        "rank-1 singular Gaussian noise is private",
+        positive("epsilon", epsilon),
+        probability("delta", delta),
+        _rank_one_delta(epsilon, scale, dim),
+        1.0,
+        ("any table", "one whose answer is one sensitivity away"),
+        "the likelihood ratio of the answer",
+    )
+
+
+def _rank_one_scale(epsilon: float, delta: float, dim: int) -> float:
+    """Its deviation over the sensitivity."""
+    log = math.log(delta) + gammaln((dim - 1) / 2) - 0.5 * math.log(math.pi) - gammaln(dim / 2)
+    return math.sqrt(2.0 / (epsilon * math.exp(2.0 / (dim - 2) * log)))
+
+
+def _rank_one_delta(epsilon: float, scale: float, dim: int) -> float:
+    """``E (1 - exp(epsilon - loss))_+`` over the noise's length and its angle to the shift."""
+    nodes, weights = _quadrature()
+    log_r = 0.5 * (nodes + 1.0) * 45.0 - 40.0  # r in units of the scale, from e^-40 to e^5
+    ratio = np.exp(log_r)
+    mass = weights * np.exp(log_r - 0.5 * ratio**2)
+    angle = 0.5 * math.pi * (nodes + 1.0)
+    turn = weights * np.sin(angle) ** (dim - 2)
+    length = scale * ratio[:, None]
+    away = length**2 - 2.0 * length * np.cos(angle) + 1.0
+    away = np.maximum(away, 1e-300)
+    loss = 0.5 * (dim - 1) * np.log(away / length**2) + (away - length**2) / (2.0 * scale**2)
+    gain = -np.expm1(np.minimum(epsilon - loss, 0.0))
+    total = mass[:, None] * turn
+    return float((total * gain).sum() / total.sum())
+
+
+@cache
+def _quadrature() -> tuple[Array, Array]:
+    """Gauss and Legendre's nodes and weights on [-1, 1]."""
+    return np.polynomial.legendre.leggauss(NODES)
+
+
+EXHIBITS: dict[str, Callable[..., Violation]] = {
+    "one-sided-noise": one_sided_noise,
+    "noise-that-reads": noise_that_reads,
+    "two-classes": two_classes,
+    "mapping-support": mapping_support,
+    "empty-neighbours": empty_neighbours,
+    "rank-one-noise": rank_one_noise,
+}
+
+
+def exhibit(name: str, **words: Any) -> Violation:
+    """Run one by name. Raises InputError for a name that is not known.
+
+    >>> exhibit("mapping-support").refuted
+    True
+    """
+    return EXHIBITS[one_of("name", name, EXHIBITS)](**words)
+
+
+def _measured(
+    claim: str,
+    epsilon: float,
+    delta: float,
+    tables: tuple[str, str],
+    event: str,
+    counted: tuple[int, int, int],
+    *,
+    impossible: bool = False,
+    confidence: float = 0.95,
+) -> Violation:
+    """delta at epsilon is at least ``P(E) - e^epsilon P'(E)``; both rates bounded at once.
+
+    impossible: the event cannot come under the second table, whatever is counted.
+    """
+    here, there, runs = counted
+    low, high = rate_bounds(here, runs, confidence)[0], rate_bounds(there, runs, confidence)[1]
+    if impossible and there == 0:
+        high = 0.0
+    found = max(0.0, low - math.exp(epsilon) * high)
+    return Violation(claim, epsilon, delta, found, confidence, tables, event, counted)
+
+
+def _counted(
+    rows: Array,
+    kinds: NDArray[np.int_],
+    other: NDArray[np.int_],
+    epsilon: float,
+    delta: float,
+    runs: int,
+    seed: int,
+    event: Callable[[Array, Array], Array],
+) -> tuple[int, int, int]:
+    """How often the event is seen under two labellings of the same rows; means and covariances of
+    the published release are in own units."""
+    request = Privacy(epsilon=epsilon, delta=delta, adjacency="label", mode="paper")
+    hits = []
+    for which, labels in enumerate((kinds, other)):
+        table = sealed(rows, labels)
+        grid = fit_grid(
+            "gmm-release", table, privacy=(request,), draws=range(runs), seed=seed + which
+        )
+        batch, spread = grid.runs.final, grid.public.half_range
+        means = grid.public.center + spread * batch.means
+        covariances = batch.covariances * spread[:, None] * spread
+        hits.append(int(np.sum(event(means, covariances))))
+    return hits[0], hits[1], runs
+
+
+def sealed(rows: Array, kinds: NDArray[np.int_]) -> PrivateTable:
+    """Two-class rows behind the wall, open to all, in a public ball twice as wide."""
+    import pandas as pd
+
+    names = [f"x{i}" for i in range(rows.shape[1])]
+    label = Column("kind", role="label", type="category", categories=("0", "1"))
+    reach = float(np.linalg.norm(rows, axis=1).max())
+    schema = Schema(
+        (*(Column(name) for name in names), label),
+        ball=Ball(tuple([0.0] * len(names)), 2.0 * reach),
+    )
+    frame = pd.DataFrame(rows, columns=names)
+    frame["kind"] = [str(kind) for kind in kinds]
+    return PrivateTable.seal(frame, schema, open_to_all=True)

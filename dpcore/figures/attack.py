@@ -1,0 +1,147 @@
+"""The picture of an attack: two clouds of outputs, hits against false alarms, a ruler."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.auditing.attack import Attack
+from dpcore.auditing.exhibits import Exhibit, Picture
+from dpcore.figures.scene import Axis, Bars, Curve, Layer, Panel, Points, Scene
+from dpcore.privacy.guarantee import show, show_bound
+
+REACH = 6.0  # deviations that the clouds' axes hold
+HEIGHT, RULER, BINS = 330, 190, 40
+
+
+def attack_scene(
+    found: Attack, *, who: str, other: str, slots: dict[str, tuple[str, ...]] | None = None
+) -> Scene:
+    """Everything about an attack, for every budget it was played at.
+
+    who, other: the two tables in words, "this person" and "no such person".
+    """
+    return Scene(
+        steps=found.epsilons,
+        step_labels=tuple(show(epsilon) for epsilon in found.epsilons),
+        panels=(_clouds(found, who, other), _curve(found), _ruler(found)),
+        slots=slots or {},
+    )
+
+
+def _clouds(found: Attack, who: str, other: str) -> Panel:
+    along, across = (np.clip(one, -REACH, REACH) for one in (found.along, found.across))
+    apart = found.along[:, 1].mean(axis=-1) - found.along[:, 0].mean(axis=-1)
+    return Panel(
+        id="clouds",
+        title="Two clouds of releases",
+        subtitle=f"blue: {other} · orange: {who}",
+        alt=tuple(
+            f"At epsilon {show(epsilon)} the two clouds are {gap:.1f} deviations apart."
+            for epsilon, gap in zip(found.epsilons, apart, strict=True)
+        ),
+        x=Axis("what the attacker looks at (deviations of the noise)", (-REACH, REACH)),
+        y=Axis("another direction", (-REACH, REACH)),
+        layers=tuple(
+            Points(along[:, k], across[:, k], colour=k, opacity=0.5, name=name)
+            for k, name in enumerate((other, who))
+        ),
+        height=HEIGHT,
+    )
+
+
+def _curve(found: Attack) -> Panel:
+    percent = 100.0 * found.alarms
+    at = int(np.argmin(np.abs(found.alarms - 0.05)))
+    layers: list[Layer] = [Curve(percent, percent, colour=None)]
+    if np.isfinite(found.ceiling).any():
+        layers.append(Curve(percent, 100.0 * found.ceiling, colour=0, label="proved ceiling"))
+    layers.append(Curve(percent, 100.0 * found.hits, colour=1, label="measured", bold=True))
+    return Panel(
+        id="hits",
+        title="Hits against false alarms",
+        subtitle="the thin line is a coin",
+        alt=tuple(
+            f"At epsilon {show(epsilon)}, with 5% false alarms the attacker hits "
+            f"{found.hits[s, at]:.0%}; no attacker hits above {found.ceiling[s, at]:.0%}."
+            for s, epsilon in enumerate(found.epsilons)
+        ),
+        x=Axis("false alarms (%)", (0.0, 100.0)),
+        y=Axis("hits (%)", (0.0, 100.0)),
+        layers=tuple(layers),
+        height=HEIGHT,
+    )
+
+
+def _ruler(found: Attack) -> Panel:
+    """An attack shows at least, we can prove at most, the paper says."""
+    proved = [np.nan if g.epsilon is None else g.epsilon for g in found.guarantees]
+    claims = [np.nan if g.claim is None else g.claim.epsilon for g in found.guarantees]
+    values = np.column_stack([found.shown, proved, claims])
+    names = ["An attack shows at least", "We can prove at most", "The paper says"]
+    if not np.isfinite(values[:, 2]).any():
+        values, names = values[:, :2], names[:2]
+    labels = tuple(tuple(_told(float(v), k) for k, v in enumerate(line)) for line in values)
+    return Panel(
+        id="ruler",
+        title="The true ε lies between",
+        subtitle="an attack can break a promise, never prove one (95% confidence)",
+        alt=tuple(
+            f"At epsilon {show(epsilon)}: "
+            + "; ".join(f"{name} {label}" for name, label in zip(names, line, strict=True))
+            + "."
+            for epsilon, line in zip(found.epsilons, labels, strict=True)
+        ),
+        x=Axis("ε", (0.0, 1.0)),
+        y=Axis("who says", (0.0, 1.0)),
+        layers=(Bars(values, names=tuple(names), labels=labels, colours=(1, 0, 3)[: len(names)]),),
+        width="full",
+        height=RULER,
+        bare=True,
+    )
+
+
+def _told(value: float, which: int) -> str:
+    if not np.isfinite(value):
+        return "nothing" if which == 1 else "–"
+    if which == 0:
+        return show(value) if value > 0.0 else "nothing yet"
+    return show_bound(value)
+
+
+def exhibit_scene(shown: Exhibit) -> Scene | None:
+    """What leaves, as published and corrected, with and without the row; ``None`` where an exhibit
+    is a count and has no picture."""
+    pictures = (
+        ("published", "As published", shown.published_picture),
+        ("corrected", "Corrected", shown.corrected_picture),
+    )
+    panels = tuple(_histograms(*one) for one in pictures if one[2] is not None)
+    if not panels:
+        return None
+    return Scene(steps=(0.0,), step_labels=("",), panels=panels)
+
+
+def _histograms(name: str, title: str, picture: Picture | None) -> Panel:
+    assert picture is not None  # exhibit_scene left those out
+    both = np.concatenate([picture.without, picture.with_row])
+    low, high = np.quantile(both[np.isfinite(both)], [0.002, 0.998])
+    edges = np.linspace(low, max(high, low + 1e-9), BINS + 1)
+    layers, top = [], 0.0
+    for colour, (label, cloud) in enumerate(
+        (("without the row", picture.without), ("with it", picture.with_row))
+    ):
+        share = 100.0 * np.histogram(np.clip(cloud, edges[0], edges[-1]), edges)[0] / len(cloud)
+        top = max(top, float(share.max()))
+        layers.append(
+            Curve(np.repeat(edges, 2)[1:-1], np.repeat(share, 2), colour=colour, label=label)
+        )
+    return Panel(
+        id=name,
+        title=title,
+        subtitle="",
+        alt=f"{title}: {picture.axis} under two neighbouring tables.",
+        x=Axis(picture.axis, (float(edges[0]), float(edges[-1]))),
+        y=Axis("releases (%)", (0.0, 1.1 * top)),
+        layers=tuple(layers),
+        height=HEIGHT - 60,
+    )
