@@ -1,0 +1,139 @@
+"""Filters: when a list of releases, each chosen after seeing the last, must end.
+
+A filter is a rule that stays sound although every release is chosen with knowledge of the earlier
+ones. Sums of epsilons and deltas are one (Rogers, Roth, Ullman, Vadhan 2016, section 3), sums of
+zCDP costs another (Feldman, Zrnic 2021, Theorem 3.1; Whitehouse, Ramdas, Rogers, Wu 2023). Costs
+are whole numbers of tiny units, rounded up, and budgets are rounded down: no sum is ever rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import Protocol
+
+from dpcore.accounting.zcdp import tight_epsilon, tight_rho
+from dpcore.checks import one_of
+from dpcore.errors import InputError
+from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Ledger
+
+SOLVED = Fraction(1, 10**9)  # share of a budget given up for the last digits of floats
+
+
+@dataclass(frozen=True)
+class Amount:
+    """An epsilon with a delta."""
+
+    epsilon: float
+    delta: float
+
+
+class Filter(Protocol):
+    """What releases cost and when they must end. A cost is a tuple of whole numbers of units."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    def budget(self, limit: Amount) -> tuple[int, ...]:
+        """All that may ever be spent under a limit, rounded down."""
+
+    def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
+        """What one release costs, rounded up, from its ledger; stated: its own guarantee."""
+
+    def told(self, units: tuple[int, ...], limit: Amount) -> Amount:
+        """So many units as an epsilon at the limit's delta, or at their own."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Epsilons and deltas add up."""
+
+    name: str = "sums"
+    source: str = "Dwork, Kenthapadi, McSherry, Mironov, Naor 2006; Rogers et al. 2016, section 3"
+
+    def budget(self, limit: Amount) -> tuple[int, ...]:
+        return (floor(_typed(limit.epsilon) * PER_EPSILON), floor(_typed(limit.delta) * PER_DELTA))
+
+    def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
+        return (ceil(_typed(stated.epsilon) * PER_EPSILON), ceil(_typed(stated.delta) * PER_DELTA))
+
+    def told(self, units: tuple[int, ...], limit: Amount) -> Amount:
+        return Amount(units[0] / PER_EPSILON, units[1] / PER_DELTA)
+
+
+PER_EPSILON, PER_DELTA, PER_RHO = 10**12, 10**24, 10**18
+
+
+@dataclass(frozen=True)
+class Concentrated:
+    """Costs in zCDP add up; one conversion at the end, at the limit's delta."""
+
+    name: str = "zcdp"
+    source: str = (
+        "Bun, Steinke 2016; Canonne, Kamath, Steinke 2020, Corollary 13; Feldman, Zrnic 2021"
+    )
+
+    def budget(self, limit: Amount) -> tuple[int, ...]:
+        rho = _exact(float(tight_rho(limit.epsilon, limit.delta)))
+        return (floor(rho * (1 - SOLVED) * PER_RHO),)
+
+    def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
+        return (ceil(sum((_rho(entry) for entry in ledger.events), Fraction(0)) * PER_RHO),)
+
+    def told(self, units: tuple[int, ...], limit: Amount) -> Amount:
+        if units[0] == 0:
+            return Amount(0.0, 0.0)
+        return Amount(float(tight_epsilon(units[0] / PER_RHO, limit.delta)), limit.delta)
+
+
+def _rho(event: Event) -> Fraction:
+    """The exact cost of an event on the whole table; InputError where zCDP knows none."""
+    if event.sampling != "none":
+        raise InputError(
+            "filter", "zCDP knows no cost for releases on samples", "keep a ledger of sums for them"
+        )
+    match event.mechanism:
+        case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
+            return event.count / (2 * _exact(float(noise)) ** 2)
+        case Laplace(scale=scale):
+            return event.count / (2 * _exact(float(scale)) ** 2)
+        case EpsilonDelta(epsilon=epsilon, delta=0.0):
+            return event.count * _exact(float(epsilon)) ** 2 / 2
+    raise InputError(
+        "filter", "zCDP knows no cost for a release with a delta of its own", "keep sums"
+    )
+
+
+def _typed(number: float) -> Fraction:
+    """The decimal number that people type for a float: ten times 0.1 is 1."""
+    _exact(number)
+    return Fraction(repr(float(number)))
+
+
+def _exact(number: float) -> Fraction:
+    """The very number that a float is."""
+    if not 0.0 < number < float("inf"):
+        raise InputError("cost", "a release without noise has none that is finite", "add noise")
+    return Fraction(number)
+
+
+FILTERS: dict[str, Filter] = {"zcdp": Concentrated(), "sums": Sums()}
+
+
+def filter_of(name: str) -> Filter:
+    """The filter of a name; InputError for another."""
+    return FILTERS[one_of("filter", name, tuple(FILTERS))]
+
+
+def total(costs: Sequence[tuple[int, ...]], width: int) -> tuple[int, ...]:
+    """The sum of costs.
+
+    >>> total([(1, 2), (3, 4)], 2)
+    (4, 6)
+    """
+    return tuple(sum(cost[i] for cost in costs) for i in range(width))

@@ -1,0 +1,422 @@
+"""The budget ledger: a file that knows what a budget was, what has been spent, and on what.
+
+It is an SQLite database with one line for each release, each carrying the hash of the one before,
+so that a line changed alone shows; a chain rewritten as a whole shows beside the dossiers that left
+before, which carry its fingerprint. A release is written down and paid for in one transaction
+together with everything that leaves: before it nothing has left, after it nothing can be lost, and
+there is no state in between. A copy of the file is a second budget; no file can prevent that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dpcore.checks import one_of, positive, probability, rows_of_one, whole
+from dpcore.errors import BudgetExceeded, InputError
+from dpcore.privacy import Ledger
+from dpcore.privacy.adjacency import ADJACENCIES, protects
+from dpcore.privacy.guarantee import show_bound, show_most
+from dpcore.privacy.ledger import LedgerEntry
+from dpcore.releases.filter import FILTERS, Amount, Filter, filter_of, total
+
+FORMAT = "dpcore budget ledger 1"
+PATIENCE = 60.0  # seconds to wait for other writers
+START = "0" * 64  # what the first line names as the line before it
+
+_TABLES = """
+CREATE TABLE lines (
+    number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
+    previous TEXT NOT NULL, hash TEXT NOT NULL
+) STRICT;
+CREATE TABLE outputs (hash TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT;
+CREATE TRIGGER lines_stay BEFORE UPDATE ON lines BEGIN SELECT RAISE(ABORT, 'append only'); END;
+CREATE TRIGGER lines_last BEFORE DELETE ON lines BEGIN SELECT RAISE(ABORT, 'append only'); END;
+CREATE TRIGGER outputs_stay BEFORE UPDATE ON outputs BEGIN SELECT RAISE(ABORT, 'append only'); END;
+CREATE TRIGGER outputs_last BEFORE DELETE ON outputs BEGIN SELECT RAISE(ABORT, 'append only'); END;
+"""
+
+
+class TamperedError(InputError):
+    """The ledger's lines do not follow from one another: somebody or something changed the file."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__("ledger", found, "restore it from a copy that is intact")
+
+
+@dataclass(frozen=True)
+class Protected:
+    """Whom a release protects: under which adjacency, one of what, with how many rows at most."""
+
+    adjacency: str
+    unit: str
+    rows: int = 1
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a ledger is for, fixed for life. limit: all that may ever be spent."""
+
+    name: str
+    limit: Amount
+    who: Protected
+    filter: str
+
+    @property
+    def adjacency(self) -> str:
+        return self.who.adjacency
+
+    @property
+    def unit(self) -> str:
+        return self.who.unit
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: the terms, or a release. body: its record."""
+
+    number: int
+    time: str
+    kind: str
+    body: dict[str, Any]
+    hash: str
+
+
+@dataclass(frozen=True)
+class State:
+    """A ledger as it stands; fingerprint: name and hash of its last line."""
+
+    terms: Terms
+    lines: tuple[Line, ...]
+    spent: tuple[int, ...]
+    budget: tuple[int, ...]
+
+    @property
+    def releases(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.kind == "release")
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.terms.name}-{len(self.lines)}-{self.lines[-1].hash[:16]}"
+
+    @property
+    def spent_amount(self) -> Amount:
+        return self._filter.told(self.spent, self.terms.limit)
+
+    @property
+    def left_amount(self) -> Amount:
+        """What one more release at the limit's delta could have at most; 0 where all is spent."""
+        return self.left_for(1)
+
+    def left_for(self, releases: int) -> Amount:
+        """What each of so many more releases could have at most, all alike."""
+        rest = tuple(
+            max(0, b - s) // whole("releases", releases)
+            for b, s in zip(self.budget, self.spent, strict=True)
+        )
+        return self._filter.told(rest, self.terms.limit)
+
+    def up_to(self, number: int) -> State:
+        """The ledger as it stood after line ``number``."""
+        lines = self.lines[:number]
+        return replace(self, lines=lines, spent=_costs(lines, len(self.budget)))
+
+    @property
+    def _filter(self) -> Filter:
+        return filter_of(self.terms.filter)
+
+    def admits(self, cost: tuple[int, ...]) -> bool:
+        """Whether a release of this cost still fits."""
+        return all(s + c <= b for s, c, b in zip(self.spent, cost, self.budget, strict=True))
+
+
+class BudgetLedger:
+    """A ledger file. Open an existing one, or :meth:`create` one.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "budget.sqlite"
+    >>> BudgetLedger.create(path, Amount(1.0, 1e-5)).state().left_amount.delta
+    1e-05
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise InputError(
+                "ledger", "there is no such file", "create one with dpcore ledger FILE --create"
+            )
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        limit: Amount,
+        *,
+        adjacency: str = "replace_one",
+        unit: str = "person",
+        rows_per_person: int = 1,
+        filter: str = "zcdp",
+    ) -> BudgetLedger:
+        """A new ledger; its terms never change. Raises InputError where the file is already there.
+
+        limit: epsilon and delta of everything that will ever leave, together. rows_per_person: how
+        many rows of one are protected together, at least, in every release.
+        """
+        positive("epsilon", limit.epsilon)
+        probability("delta", limit.delta)
+        one_of("adjacency", adjacency, ADJACENCIES)
+        one_of("filter", filter, tuple(FILTERS))
+        rows = rows_of_one(rows_per_person)
+        if not unit.strip():
+            raise InputError("unit", "it is empty", "say who is protected, for example person")
+        place = Path(path)
+        try:
+            place.touch(exist_ok=False)
+        except FileExistsError:
+            raise InputError(
+                "ledger", "the file is already there", "name another, or leave --create out"
+            ) from None
+        except OSError as problem:
+            raise InputError(
+                "ledger", f"it cannot be written ({problem.strerror})", "name another place"
+            ) from None
+        terms = {
+            "format": FORMAT,
+            "name": secrets.token_hex(8),
+            "epsilon": limit.epsilon,
+            "delta": limit.delta,
+            "adjacency": adjacency,
+            "unit": unit.strip(),
+            "rows_per_person": rows,
+            "filter": filter,
+        }
+        made = cls(place)
+        with made._writing(new=True) as database:
+            _append(database, (), "terms", terms)
+        return made
+
+    def state(self) -> State:
+        """The ledger as it stands. Raises TamperedError where lines do not follow."""
+        with closing(self._connect()) as database:
+            return _state(database)
+
+    def demand_intact(self) -> State:
+        """The same, with every output read, compared with its hash and charged once more.
+
+        A hash shows what was changed by accident or in part. Whoever may write the file can write
+        all of it anew: then dossiers that were handed out no longer find their lines.
+        """
+        with closing(self._connect()) as database:
+            found = _state(database)
+            outputs = _read(database, "SELECT hash, content FROM outputs")
+        known = {hash: content for hash, content in outputs if _hash(str(content)) == hash}
+        for line in found.releases:
+            if line.body["output"] not in known:
+                raise TamperedError(f"what was released in line {line.number} has been changed")
+            _demand_charged(line, json.loads(known[line.body["output"]]), found.terms.filter)
+        return found
+
+    def output(self, number: int) -> dict[str, Any]:
+        """What left in line ``number``, as it was written down."""
+        state = self.demand_intact()
+        line = next((line for line in state.releases if line.number == number), None)
+        if line is None:
+            raise InputError("line", f"{number} is no release", "see dpcore ledger FILE")
+        with closing(self._connect()) as database:
+            rows = _read(
+                database, "SELECT content FROM outputs WHERE hash = ?", line.body["output"]
+            )
+        if len(rows) != 1 or _hash(str(rows[0][0])) != line.body["output"]:
+            raise TamperedError(f"what was released in line {number} cannot be found any more")
+        found: dict[str, Any] = json.loads(rows[0][0])
+        return found
+
+    def check(self, ledger: Ledger, stated: Amount, who: Protected) -> State:
+        """Raise, before anything is drawn, where a release of this cost could not be admitted.
+
+        Raises InputError for other people, BudgetExceeded for too high a cost.
+        """
+        state = self.state()
+        _demand_terms(state.terms, who)
+        _demand_room(state, filter_of(state.terms.filter).cost(ledger, stated))
+        return state
+
+    def spend(
+        self, ledger: Ledger, stated: Amount, who: Protected, output: dict[str, Any]
+    ) -> State:
+        """Pay for a release and write down all of it, in one transaction; the ledger after it.
+
+        output: what leaves, JSON-ready. **Guarantee:** when this returns, cost and output are on
+        disk; when it raises, or the process dies, neither is. Whatever the order and number of
+        processes, costs never come to more than the budget.
+        """
+        content = _canonical(output)
+        with self._writing() as database:
+            state = _state(database)
+            _demand_terms(state.terms, who)
+            cost = filter_of(state.terms.filter).cost(ledger, stated)
+            _demand_room(state, cost)
+            body = {
+                "epsilon": stated.epsilon,
+                "delta": stated.delta,
+                "cost": [str(units) for units in cost],
+                "events": ledger.as_list(),
+                "output": _hash(content),
+            }
+            line = _append(database, state.lines, "release", body)
+            known = (body["output"], content)
+            database.execute("INSERT OR IGNORE INTO outputs VALUES (?, ?)", known)
+            lines = (*state.lines, line)
+        return replace(state, lines=lines, spent=_costs(lines, len(state.budget)))
+
+    def _connect(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+        _read(database, "PRAGMA synchronous = EXTRA")
+        return database
+
+    @contextmanager
+    def _writing(self, *, new: bool = False) -> Iterator[sqlite3.Connection]:
+        """One transaction; nobody else writes meanwhile. Undone when anything goes wrong."""
+        with closing(self._connect()) as database:
+            try:
+                database.execute("BEGIN IMMEDIATE")
+                for statement in _statements(_TABLES) if new else ():
+                    database.execute(statement)
+                yield database
+                database.execute("COMMIT")
+            except (sqlite3.DatabaseError, UnicodeError) as problem:
+                raise _unusable(problem) from None
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script, one by one: a script as a whole would end the transaction."""
+    statement = ""
+    for line in script.splitlines():
+        statement += line + "\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _unusable(problem: Exception) -> InputError:
+    if "locked" in str(problem):
+        return InputError("ledger", "another program keeps it busy", "try again when it is done")
+    return TamperedError("the file is no ledger, or damaged")
+
+
+def _read(database: sqlite3.Connection, query: str, *values: object) -> list[tuple[Any, ...]]:
+    try:
+        return database.execute(query, values).fetchall()
+    except (sqlite3.DatabaseError, UnicodeError) as problem:
+        raise _unusable(problem) from None
+
+
+def _state(database: sqlite3.Connection) -> State:
+    """The lines, checked one against the next, and what they add up to."""
+    previous, lines = START, []
+    rows = _read(
+        database, "SELECT number, time, kind, body, previous, hash FROM lines ORDER BY number"
+    )
+    for place, (number, time, kind, body, before, hash) in enumerate(rows, start=1):
+        follows = before == previous and number == place
+        follows = follows and all(isinstance(text, str) for text in (time, kind, body))
+        if not follows or hash != _line_hash(before, number, time, kind, body):
+            raise TamperedError(f"line {place} does not follow from the one before")
+        lines.append(Line(number, time, kind, json.loads(body), hash))
+        previous = hash
+    if not lines or lines[0].kind != "terms" or lines[0].body.get("format") != FORMAT:
+        raise TamperedError("the file is no ledger, or its first line is missing")
+    body = lines[0].body
+    limit = Amount(body["epsilon"], body["delta"])
+    who = Protected(body["adjacency"], body["unit"], body["rows_per_person"])
+    terms = Terms(body["name"], limit, who, body["filter"])
+    budget = filter_of(terms.filter).budget(limit)
+    return State(terms, tuple(lines), _costs(lines, len(budget)), budget)
+
+
+def _costs(lines: Sequence[Line], width: int) -> tuple[int, ...]:
+    """What the releases among lines cost together."""
+    costs = [tuple(map(int, line.body["cost"])) for line in lines if line.kind == "release"]
+    return total(costs, width)
+
+
+def _append(
+    database: sqlite3.Connection, lines: tuple[Line, ...], kind: str, body: dict[str, Any]
+) -> Line:
+    number = len(lines) + 1
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    previous = lines[-1].hash if lines else START
+    text = _canonical(body)
+    hash = _line_hash(previous, number, time, kind, text)
+    database.execute(
+        "INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?)", (number, time, kind, text, previous, hash)
+    )
+    return Line(number, time, kind, json.loads(text), hash)
+
+
+def _canonical(value: Any) -> str:
+    """JSON with one spelling."""
+    return json.dumps(value, sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _line_hash(previous: str, number: int, time: str, kind: str, body: str) -> str:
+    return _hash(_canonical([previous, number, time, kind, body]))
+
+
+def _demand_charged(line: Line, output: dict[str, Any], name: str) -> None:
+    """Raise TamperedError where a line paid less than its own entries cost."""
+    entries = output.get("dossier", {}).get("entries", []) if isinstance(output, dict) else []
+    if not entries:
+        return
+    stated = Amount(line.body["epsilon"], line.body["delta"])
+    told = Ledger(tuple(LedgerEntry(**entry) for entry in entries))
+    due = filter_of(name).cost(told, stated)
+    if any(paid < units for paid, units in zip(map(int, line.body["cost"]), due, strict=True)):
+        raise TamperedError(f"line {line.number} paid less than its entries cost")
+
+
+def _demand_terms(terms: Terms, who: Protected) -> None:
+    if who.adjacency != terms.adjacency:
+        raise InputError(
+            "adjacency",
+            f"this ledger is about {protects(terms.adjacency, terms.unit)}",
+            f"choose {terms.adjacency}, or another ledger",
+        )
+    if who.unit != terms.unit:
+        raise InputError(
+            "unit",
+            f"this ledger protects one {terms.unit}, the table's rows are about one {who.unit}",
+            "name the same unit in the schema, or use another ledger",
+        )
+    if who.rows < terms.who.rows:
+        raise InputError(
+            "rows_per_person",
+            f"this ledger protects one {terms.unit} with {terms.who.rows} rows",
+            "protect as many in each release",
+        )
+
+
+def _demand_room(state: State, cost: tuple[int, ...]) -> None:
+    if state.admits(cost):
+        return
+    left = state.left_amount
+    rest = "nothing is left"
+    if left.epsilon > 0.0:
+        epsilon, delta = show_most(left.epsilon), show_bound(left.delta)
+        rest = f"at most epsilon = {epsilon} is left at delta = {delta}"
+    raise BudgetExceeded(
+        f"budget: the release does not fit into the ledger, {rest}; ask for less. Nothing was "
+        "spent and nothing left."
+    )

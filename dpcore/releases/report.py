@@ -1,0 +1,174 @@
+"""The report: a dossier on one page, for whoever has to answer for it and has two minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from dpcore.accounting.guess import guess_rate
+from dpcore.privacy import DiscreteGaussian, Event
+from dpcore.privacy.guarantee import show, show_bound, show_most
+
+MODELS = {
+    "gmm": "a mixture of Gaussians",
+    "kmeans": "centres (k-means)",
+    "fa": "a factor analysis",
+    "symmetric-mixture": "two mirrored clouds",
+    "mixture-regression": "two opposite regression lines",
+    "missing-regression": "a regression line",
+    "mean": "a mean",
+    "gmm-release": "one Gaussian a class",
+    "logistic": "a logistic regression",
+    "sbn": "a sigmoid belief network",
+}
+MOST_CELLS = 400  # of a table of parameters; the dossier has all
+
+_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.6rem; margin: 0 0 .3rem; } h2 { font-size: 1.05rem; margin: 1.8rem 0 .4rem; }
+p { margin: .3rem 0; } .quiet { opacity: .72; font-size: .9rem; }
+.promise { border-left: 4px solid #0072B2; padding: .2rem 0 .2rem .9rem; margin: 1rem 0; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
+th, td { text-align: right; padding: .15rem .7rem .15rem 0; border-bottom: 1px solid #8884; }
+th:first-child, td:first-child { text-align: left; } ul { padding-left: 1.1rem; margin: .3rem 0; }
+.wide { overflow-x: auto; } code { font-size: .85rem; overflow-wrap: anywhere; }
+"""
+
+
+def report(dossier: dict[str, Any]) -> str:
+    """A page of HTML that needs nothing else: who is protected, what left, what it cost."""
+    title = dossier["title"] or "A release"
+    parts = [
+        f"<h1>{escape(title)}: a private release</h1>",
+        f'<p class="quiet">{escape(dossier["created"])} · dossier.json beside this page holds '
+        "everything and can be checked by anybody: <code>dpcore verify dossier.json</code></p>",
+        *_promise(dossier),
+        *_left(dossier),
+        *_budget(dossier),
+        *_doors(dossier),
+        *_assumed(dossier),
+    ]
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
+        f"</title><style>{_STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
+    )
+
+
+def _promise(dossier: dict[str, Any]) -> Iterable[str]:
+    guarantee = dossier["guarantee"]
+    chance = 100.0 * float(guess_rate([_event(entry) for entry in dossier["entries"]]))
+    yield (
+        f'<div class="promise"><p><strong>epsilon = {show_bound(guarantee["epsilon"])}, delta = '
+        f"{show_bound(guarantee['delta'])}</strong>, {escape(guarantee['protects'])}. Proved.</p>"
+        f"<p>Somebody who knows everybody else's rows and two candidates for one "
+        f"{escape(guarantee['unit'])}'s guesses right at most {_up(chance)} times in 100; a coin "
+        "is right 50 times.</p></div>"
+    )
+
+
+def _event(entry: dict[str, Any]) -> Event:
+    noise = DiscreteGaussian(entry["noise_scale"] / entry["sensitivity"], None)
+    return Event(noise, count=entry["count"], adjacency=entry["adjacency"])
+
+
+def _left(dossier: dict[str, Any]) -> Iterable[str]:
+    model = MODELS.get(dossier["model"], dossier["model"])
+    yield "<h2>What left</h2>"
+    yield f"<p>The parameters of {escape(model)}, from noisy sums:</p>"
+    yield _parameters(dossier)
+    if dossier["synthetic"] is None:
+        return
+    yield (
+        f"<p>{dossier['synthetic']['rows']:,} synthetic rows drawn from them (synthetic.csv), "
+        "about nobody. They cost nothing more, and neither does anything else computed from the "
+        "parameters.</p>"
+    )
+
+
+def _parameters(dossier: dict[str, Any]) -> str:
+    """Every array that is a number or two for a part or a column, as a table."""
+    found, names = dossier["parameters"], dossier["parameters"].get("columns", [])
+    tables = []
+    for name, value in found.items():
+        rows = value if isinstance(value, list) and value else []
+        if (
+            name == "columns"
+            or not rows
+            or isinstance(rows[0], str)
+            or len(rows) * _width(rows[0]) > MOST_CELLS
+        ):
+            continue
+        if isinstance(rows[0], list) and not _is_of_columns(rows[0], names):
+            continue
+        heads = names if isinstance(rows[0], list) else []
+        tables.append(_table(name.replace("_", " "), heads, rows))
+    return "".join(tables) or "<p>They are many; dossier.json holds them.</p>"
+
+
+def _is_of_columns(row: list[Any], names: list[str]) -> bool:
+    """Whether a row has a number for each column."""
+    return len(row) == len(names) and not any(isinstance(cell, list) for cell in row)
+
+
+def _width(row: Any) -> int:
+    return len(row) if isinstance(row, list) else 1
+
+
+def _table(name: str, heads: Sequence[str], rows: Sequence[Any]) -> str:
+    """Parts across and columns down: names are long, and parts few."""
+    columns = list(zip(*rows, strict=True)) if heads else [rows]
+    numbers = "".join(f"<th>{number}</th>" for number in range(1, len(rows) + 1))
+    lines = [f"<tr><th>{escape(name)}</th>{numbers}</tr>"]
+    for head, cells in zip(heads or ("",), columns, strict=True):
+        told = "".join(f"<td>{show(cell)}</td>" for cell in cells)
+        lines.append(f"<tr><td>{escape(str(head))}</td>{told}</tr>")
+    return f'<div class="wide"><table>{"".join(lines)}</table></div>'
+
+
+def _budget(dossier: dict[str, Any]) -> Iterable[str]:
+    ledger, line = dossier["ledger"], dossier["line"]
+    before, after = line["left_before"], line["left_after"]
+    yield "<h2>What it cost</h2>"
+    yield (
+        f"<p>Of a budget of epsilon = {show(ledger['limit']['epsilon'])} at delta = "
+        f"{show(ledger['limit']['delta'])} for everything that will ever leave, one more release "
+        f"could have had epsilon = {show_most(before['epsilon'])} before this one, and "
+        f"{show_most(after['epsilon'])} after it.</p>"
+        f'<p class="quiet">Line {line["number"]} of the ledger {escape(ledger["name"])}, '
+        f"fingerprint <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a second "
+        "budget: ask for the one with this fingerprint.</p>"
+    )
+
+
+def _doors(dossier: dict[str, Any]) -> Iterable[str]:
+    yield "<h2>What was measured</h2>"
+    lines = [
+        f"<tr><td>{escape(entry['what'])}</td>"
+        f"<td>{show(entry['noise_scale'] / entry['sensitivity'])}</td></tr>"
+        for entry in dossier["entries"]
+    ]
+    yield (
+        "<table><tr><th>each time with fresh noise</th><th>noise / largest change by one "
+        f"{escape(dossier['guarantee']['unit'])}</th></tr>{''.join(lines)}</table>"
+    )
+
+
+def _assumed(dossier: dict[str, Any]) -> Iterable[str]:
+    yield "<h2>What is assumed</h2>"
+    guarantee = dossier["guarantee"]
+    told = [*guarantee["assumptions"], *guarantee["notes"]]
+    yield "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in told) + "</ul>"
+    limits = [
+        f"<tr><td>{escape(c['name'])}{'' if c['unit'] is None else ' (' + escape(c['unit']) + ')'}"
+        f"</td><td>{show(c['lower'])}</td><td>{show(c['upper'])}</td></tr>"
+        for c in dossier["columns"][: MOST_CELLS // 3]
+    ]
+    yield "<h2>Public limits</h2>"
+    yield f"<table><tr><th></th><th>from</th><th>to</th></tr>{''.join(limits)}</table>"
+
+
+def _up(chance: float) -> int:
+    """Rounded up: a bound stays one."""
+    return min(100, int(-(-chance // 1)))

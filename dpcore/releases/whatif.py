@@ -1,0 +1,92 @@
+"""What a ledger's releases would come to if they were counted otherwise; none of it admits one.
+
+A release is admitted by the ledger's filter alone. Beside it stand the sums of what each release
+stated, zCDP with the tight conversion, and the exact loss of the whole list were its noise
+continuous: independent normal noise adds up to one mu (Dong, Roth, Su 2022, Corollary 3.3), whose
+loss distribution is known.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcore.accounting import epsilon_of, mu_of
+from dpcore.privacy import Ledger
+from dpcore.releases.filter import PER_RHO, Amount, filter_of, total
+from dpcore.releases.ledger import State
+
+TITLES = {
+    "sums": "sums of epsilons and deltas",
+    "zcdp": "zCDP",
+    "exact": "privacy-loss distribution, were the noise continuous",
+}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One way of counting. spent: all releases so far; left: one more release; both at the limit's
+    delta (sums: at their own), ``None`` where this way knows no cost. decides: the filter itself.
+    """
+
+    name: str
+    title: str
+    spent: float | None
+    left: float | None
+    decides: bool
+
+
+def counted_otherwise(state: State) -> tuple[Counted, ...]:
+    """Spent and left by every way of counting, from the lines alone; all but one are what-if."""
+    rows = {"sums": _sums(state), "zcdp": _zcdp(state), "exact": _exact(state)}
+    if state.terms.filter in rows:
+        rows[state.terms.filter] = (state.spent_amount.epsilon, state.left_amount.epsilon)
+    return tuple(
+        Counted(name, TITLES[name], *found, decides=name == state.terms.filter)
+        for name, found in rows.items()
+    )
+
+
+def _sums(state: State) -> tuple[float | None, float | None]:
+    way, limit = filter_of("sums"), state.terms.limit
+    stated = [Amount(line.body["epsilon"], line.body["delta"]) for line in state.releases]
+    spent = total([way.cost(Ledger(), amount) for amount in stated], 2)
+    rest = [max(0, b - s) for b, s in zip(way.budget(limit), spent, strict=True)]
+    left = way.told((rest[0], rest[1]), limit)
+    return way.told(spent, limit).epsilon, left.epsilon if left.delta > 0.0 else 0.0
+
+
+def _zcdp(state: State) -> tuple[float | None, float | None]:
+    known = _multipliers(state)
+    if known is None:
+        return None, None
+    way, limit = filter_of("zcdp"), state.terms.limit
+    rho = sum(Fraction(1) / (2 * Fraction(z) ** 2) for z in known)
+    units = math.ceil(rho * PER_RHO)
+    rest = max(0, way.budget(limit)[0] - units)
+    return way.told((units,), limit).epsilon, way.told((rest,), limit).epsilon
+
+
+def _exact(state: State) -> tuple[float | None, float | None]:
+    known = _multipliers(state)
+    if known is None:
+        return None, None
+    limit = state.terms.limit
+    spent = math.fsum(z**-2.0 for z in known)
+    rest = float(mu_of(limit.epsilon, limit.delta)) ** 2 - spent
+    return _of_mu(spent, limit), _of_mu(rest, limit)
+
+
+def _of_mu(square: float, limit: Amount) -> float:
+    return float(epsilon_of(limit.delta, math.sqrt(square))) if square > 0.0 else 0.0
+
+
+def _multipliers(state: State) -> list[float] | None:
+    """Noise over sensitivity of everything that left; ``None`` where it is not all normal noise on
+    all rows."""
+    events = [event for line in state.releases for event in line.body["events"]]
+    normal = ("gaussian", "discrete_gaussian")
+    if any(e["mechanism"] not in normal or e["sampling"] != "none" for e in events):
+        return None
+    return [float(e["noise_multiplier"]) for e in events for _ in range(int(e["count"]))]

@@ -1,0 +1,276 @@
+"""The budget ledger: never overspent, never forgets, and shows when it was changed."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.accounting import calibrate, compose
+from dpcore.errors import BudgetExceeded, InputError
+from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Ledger
+from dpcore.privacy.ledger import LedgerEntry
+from dpcore.releases.filter import FILTERS, Amount
+from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
+from dpcore.releases.whatif import counted_otherwise
+
+DELTA = 1e-5
+PERSON = Protected("replace_one", "person")
+
+
+def one_release(noise: float = 20.0) -> Ledger:
+    return Ledger(
+        (LedgerEntry("a sum", "discrete_gaussian", noise, 1.0, "replace_one", "a lemma"),)
+    )
+
+
+def spend(ledger: BudgetLedger, noise: float = 20.0, epsilon: float = 0.2) -> None:
+    ledger.spend(one_release(noise), Amount(epsilon, DELTA), PERSON, {"noise": noise})
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> BudgetLedger:
+    return BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA))
+
+
+def test_it_ends_where_the_sum_of_all_releases_reaches_the_budget(ledger: BudgetLedger) -> None:
+    for _ in range(24):
+        spend(ledger)
+    with pytest.raises(BudgetExceeded, match="at most epsilon = 0"):
+        spend(ledger)
+    count = len(ledger.state().releases)
+    events = [event for _ in range(count) for event in one_release().events]
+    assert compose(events, "zcdp_tight", delta=DELTA).epsilon <= 1.0
+    assert compose([*events, *events[:1]], "zcdp_tight", delta=DELTA).epsilon > 1.0
+    assert ledger.state().spent_amount.epsilon == pytest.approx(
+        float(compose(events, "zcdp_tight", delta=DELTA).epsilon), rel=1e-9
+    )
+
+
+def test_counted_otherwise_is_told_beside_what_decides(tmp_path: Path) -> None:
+    """Each number by a second route; whatever the filter, the same list comes to the same."""
+    told = {}
+    for name in ("zcdp", "sums"):
+        ledger = BudgetLedger.create(tmp_path / name, Amount(2.0, 1e-4), filter=name)
+        for _ in range(3):
+            spend(ledger, epsilon=0.3)
+        told[name] = {row.name: row for row in counted_otherwise(ledger.state())}
+        assert [row.name for row in told[name].values() if row.decides] == [name]
+        for way, row in told[name].items():
+            assert row.spent == pytest.approx(told["zcdp"][way].spent, rel=1e-9)
+            assert row.left == pytest.approx(told["zcdp"][way].left, rel=1e-9)
+    found = told["zcdp"]
+    normal = [Event(Gaussian(20.0), count=3)]
+    assert found["exact"].spent == pytest.approx(compose(normal, "exact", delta=1e-4).epsilon)
+    assert found["zcdp"].spent == pytest.approx(compose(normal, "zcdp_tight", delta=1e-4).epsilon)
+    assert found["sums"].spent == pytest.approx(0.9)
+    assert found["sums"].left == pytest.approx(1.1)
+    full = Event(Gaussian(calibrate([Event(Gaussian(1.0))], found["exact"].left, 1e-4, "exact")))
+    assert compose([*normal, full], "exact", delta=1e-4).epsilon == pytest.approx(2.0, rel=1e-6)
+    assert found["exact"].spent < found["zcdp"].spent < found["sums"].spent
+
+
+def test_a_budget_shared_among_many_is_enough_for_all_of_them(ledger: BudgetLedger) -> None:
+    each = ledger.state().left_for(4)
+    assert each.epsilon > 0.3, "more than a quarter: squares add up, not epsilons"
+    noise = calibrate([Event(DiscreteGaussian(1.0, None))], each.epsilon, DELTA, "zcdp_tight")
+    for _ in range(4):
+        spend(ledger, float(noise) * (1 + 1e-7), each.epsilon)
+    with pytest.raises(BudgetExceeded):
+        spend(ledger, float(noise), each.epsilon)
+
+
+def test_a_refused_release_writes_nothing(ledger: BudgetLedger) -> None:
+    before = ledger.path.read_bytes()
+    with pytest.raises(BudgetExceeded):
+        spend(ledger, noise=0.5)
+    with pytest.raises(InputError, match="unit"):
+        ledger.spend(one_release(), Amount(0.2, DELTA), Protected("replace_one", "household"), {})
+    with pytest.raises(InputError, match="adjacency"):
+        ledger.spend(one_release(), Amount(0.2, DELTA), Protected("add_remove", "person"), {})
+    with pytest.raises(ValueError, match="JSON"):
+        ledger.spend(one_release(), Amount(0.2, DELTA), PERSON, {"a": np.nan})
+    assert ledger.path.read_bytes() == before
+
+
+def test_sums_keep_every_digit(tmp_path: Path) -> None:
+    """Ten times a tenth is one, which floats deny, and nothing more fits."""
+    ledger = BudgetLedger.create(tmp_path / "sums.sqlite", Amount(1.0, 1e-4), filter="sums")
+    for _ in range(10):
+        spend(ledger, epsilon=0.1)
+    with pytest.raises(BudgetExceeded, match="nothing is left"):
+        spend(ledger, epsilon=1e-9)
+    assert ledger.state().spent_amount == Amount(1.0, 1e-4)
+
+
+def test_whoever_has_many_rows_is_protected_in_every_release(tmp_path: Path) -> None:
+    ledger = BudgetLedger.create(tmp_path / "b.sqlite", Amount(1.0, DELTA), rows_per_person=3)
+    with pytest.raises(InputError, match="with 3 rows"):
+        spend(ledger)
+    ledger.spend(one_release(), Amount(0.2, DELTA), Protected("replace_one", "person", 3), {})
+
+
+def test_a_line_that_paid_too_little_for_its_entries_is_found(ledger: BudgetLedger) -> None:
+    """Also where every hash was worked out anew."""
+    entries = [asdict(entry) for entry in one_release()]
+    ledger.spend(one_release(), Amount(0.2, DELTA), PERSON, {"dossier": {"entries": entries}})
+    ledger.demand_intact()
+    entries[0]["noise_scale"] = 2.0
+    ledger.spend(one_release(), Amount(0.2, DELTA), PERSON, {"dossier": {"entries": entries}})
+    with pytest.raises(TamperedError, match="line 3 paid less"):
+        ledger.demand_intact()
+
+
+@given(st.lists(st.floats(1e-9, 3.0), max_size=30), st.sampled_from(sorted(FILTERS)))
+def test_no_list_of_costs_passes_a_filter_above_its_budget(costs: list[float], name: str) -> None:
+    chosen, limit = FILTERS[name], Amount(1.0, 1e-3)
+    budget, spent, taken = chosen.budget(limit), (0,) * len(chosen.budget(limit)), []
+    for cost in costs:
+        units = chosen.cost(one_release(1.0 / cost), Amount(cost, 1e-6))
+        if all(s + u <= b for s, u, b in zip(spent, units, budget, strict=True)):
+            spent = tuple(s + u for s, u in zip(spent, units, strict=True))
+            taken.append(cost)
+    if name == "sums":
+        assert sum(taken) <= 1.0 + 1e-12
+    elif taken:
+        events = [event for cost in taken for event in one_release(1.0 / cost).events]
+        assert compose(events, "zcdp_tight", delta=1e-3).epsilon <= 1.0 + 1e-12
+
+
+def test_any_changed_byte_of_a_line_or_an_output_is_found(ledger: BudgetLedger) -> None:
+    for noise in (20.0, 30.0):
+        spend(ledger, noise)
+    content = ledger.path.read_bytes()
+    ledger.demand_intact()
+    marks = (b'"epsilon":0.2', b'"noise":30', b'"unit":"person"', b'"cost":["')
+    for mark in marks:
+        changed = bytearray(content)
+        place = content.rfind(mark) + len(mark) - 1
+        changed[place] ^= 1
+        ledger.path.write_bytes(bytes(changed))
+        with pytest.raises(TamperedError):
+            ledger.demand_intact()
+    ledger.path.write_bytes(content)
+    ledger.demand_intact()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_flipped_bit_of_the_file_is_found_or_changes_nothing(
+    ledger: BudgetLedger, seed: int
+) -> None:
+    """In a sentence, wherever in the database it is; unused places of a page change nothing."""
+    for noise in (20.0, 30.0, 40.0):
+        spend(ledger, noise)
+    content, before, rng = ledger.path.read_bytes(), ledger.state(), random.Random(seed)
+    left, found = [ledger.output(line.number) for line in before.releases], 0
+    for _ in range(250):
+        changed = bytearray(content)
+        changed[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+        ledger.path.write_bytes(bytes(changed))
+        try:
+            assert ledger.demand_intact() == before
+            assert [ledger.output(line.number) for line in before.releases] == left
+        except TamperedError:
+            found += 1
+    assert found > 20
+
+
+def test_lines_can_neither_be_changed_nor_taken_out_by_a_statement(ledger: BudgetLedger) -> None:
+    spend(ledger)
+    with sqlite3.connect(ledger.path) as database:
+        for statement in ("UPDATE lines SET body = '{}'", "DELETE FROM lines WHERE number = 2"):
+            with pytest.raises(sqlite3.DatabaseError, match="append only"):
+                database.execute(statement)
+        database.execute("DROP TRIGGER lines_last")
+        database.execute("DELETE FROM lines WHERE number = 1")
+    with pytest.raises(TamperedError, match="line 1"):
+        ledger.state()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\x00" + b"\xff" * 90])
+def test_a_file_that_is_no_ledger_is_refused_in_a_sentence(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "odd").write_bytes(content)
+    with pytest.raises(TamperedError, match="no ledger"):
+        BudgetLedger(tmp_path / "odd").state()
+    with pytest.raises(InputError, match="no such file"):
+        BudgetLedger(tmp_path / "absent")
+    with pytest.raises(InputError, match="already there"):
+        BudgetLedger.create(tmp_path / "odd", Amount(1.0, DELTA))
+
+
+SPENDER = """
+import sys
+from dpcore.errors import BudgetExceeded
+from dpcore.privacy import DiscreteGaussian, Event, Ledger
+from dpcore.privacy.ledger import LedgerEntry
+from dpcore.releases.filter import Amount
+from dpcore.releases.ledger import BudgetLedger, Protected
+book, who, times = BudgetLedger(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+entry = LedgerEntry("a sum", "discrete_gaussian", 100.0, 1.0, "replace_one", "a lemma")
+for i in range(times):
+    try:
+        person = Protected("replace_one", "person")
+        book.spend(Ledger((entry,)), Amount(0.04, 1e-5), person, {who: i})
+    except BudgetExceeded:
+        continue
+    print(i, flush=True)
+"""
+
+
+def spenders(path: Path, count: int, times: int) -> list[subprocess.Popen[str]]:
+    return [
+        subprocess.Popen(
+            [sys.executable, "-c", SPENDER, str(path), str(who), str(times)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for who in range(count)
+    ]
+
+
+def demand_within_budget(ledger: BudgetLedger) -> int:
+    state = ledger.demand_intact()
+    assert all(s <= b for s, b in zip(state.spent, state.budget, strict=True))
+    for line in state.releases[:5]:
+        assert json.loads(json.dumps(ledger.output(line.number)))
+    return len(state.releases)
+
+
+def test_processes_that_spend_at_once_never_overspend(tmp_path: Path) -> None:
+    """Eight with 200 spends each; about 480 of the 1,600 fit."""
+    ledger = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA))
+    made = [process.communicate(timeout=300)[0] for process in spenders(ledger.path, 8, 200)]
+    reported = sum(len(lines.split()) for lines in made)
+    assert reported == demand_within_budget(ledger)
+    with pytest.raises(BudgetExceeded):
+        spend(ledger, noise=100.0)
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_kill_loses_no_release_and_pays_for_none_twice(tmp_path: Path, kills: int) -> None:
+    """What a killed process had reported is on record; at most one more, which it was writing."""
+    ledger = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(20.0, DELTA))
+    rng, known = random.Random(0), 0
+    for _ in range(kills):
+        (process,) = spenders(ledger.path, 1, 100_000)
+        with process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(rng.uniform(0.0, 0.05))
+            process.send_signal(signal.SIGKILL)
+            reported = 1 + len(process.stdout.read().split())  # communicate() forgets a buffer
+        now = demand_within_budget(ledger)
+        assert now - known - reported in (0, 1)
+        known = now
+    assert known >= kills

@@ -1,0 +1,570 @@
+"""A release: paid for once, written whole or not at all, and provable from its dossier alone."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+import dpcore as dp
+from dpcore.auditing.tables import LDA
+from dpcore.cli import main
+from dpcore.errors import BudgetExceeded, DPCoreError, InputError, ReplayError
+from dpcore.mechanisms.discrete_gaussian import SCALE
+from dpcore.releases import api, dossier
+from dpcore.releases.filter import Amount
+from dpcore.releases.ledger import BudgetLedger
+from dpcore.wall import noise
+from dpcore.wall.grid import grid_for, on_grid
+from dpcore.wall.table import PrivateTable
+
+DELTA = 1e-5
+SCHEMA = dp.Schema.from_bounds({"x": (0.0, 10.0), "y": (-1.0, 1.0)})
+
+
+def table(seed: int = 0, rows: int = 400) -> PrivateTable:
+    cells = np.random.default_rng(seed).uniform(0.0, 1.0, (rows, 2))
+    return PrivateTable.seal(pd.DataFrame(cells, columns=["x", "y"]), SCHEMA)
+
+
+def asked(epsilon: float = 1.0, **words: Any) -> dp.Privacy:
+    return dp.Privacy(epsilon=epsilon, delta=DELTA, accountant="zcdp_tight", **words)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    BudgetLedger.create(tmp_path / "budget.sqlite", Amount(2.0, DELTA))
+    return tmp_path / "budget.sqlite"
+
+
+@pytest.fixture
+def made(book: Path, tmp_path: Path) -> api.Release:
+    return api.release("gmm", table(), privacy=asked(), ledger=book, out=tmp_path / "out")
+
+
+# --- what is drawn ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("multiplier", [0.3, 5.0, 400.0])
+@pytest.mark.parametrize("coordinates", [1, 66, 10_000])
+def test_a_grid_gives_at_least_the_noise_that_was_asked_for(
+    multiplier: float, coordinates: int
+) -> None:
+    grid = grid_for(multiplier, 1.4, 1.0, 1_000_000, coordinates)
+    assert grid.scale / grid.sensitivity >= multiplier
+    assert grid.sensitivity > 1.4 + grid.step * coordinates**0.5
+    assert grid.scale == pytest.approx(1.4 * multiplier, rel=0.05)
+    assert grid.step * SCALE == pytest.approx(grid.scale, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "least", "most"),
+    [(10**6, 1.00010, 1.00020), (10**7, 1.010, 1.020), (10**8, 2.0, 3.0)],
+)
+def test_the_rounding_of_many_rows_costs_what_is_written(
+    rows: int, least: float, most: float
+) -> None:
+    """Noise for so many rows over noise for few."""
+    few = grid_for(5.0, 2.0**0.5, 1.0, 100, 10).scale
+    assert least < grid_for(5.0, 2.0**0.5, 1.0, rows, 10).scale / few < most
+
+
+def test_neighbouring_sums_on_a_grid_are_as_near_as_it_says() -> None:
+    """Random sums a sensitivity apart, just off the grid; the bound is nearly reached."""
+    rng, worst = np.random.default_rng(1), 0.0
+    grid = grid_for(2.0, 1e-5, 1e-5, 1000, 50)
+    for _ in range(3000):
+        one = rng.normal(size=50)
+        move = rng.normal(size=50) * (rng.random(50) < rng.random())
+        move *= 1e-5 / max(float(np.linalg.norm(move)), 1e-300)
+        apart = on_grid(one, grid, 1.0, np.zeros(50, int)) - on_grid(
+            one + move, grid, 1.0, np.zeros(50, int)
+        )
+        worst = max(worst, float(np.linalg.norm(apart)) / grid.sensitivity)
+    assert 0.9 < worst <= 1.0
+
+
+def test_too_much_noise_for_one_grid_is_refused() -> None:
+    with pytest.raises(InputError, match="larger epsilon"):
+        grid_for(1e6, 1.0, 1.0, 1000, 10_000)
+
+
+def test_what_leaves_is_a_whole_number_of_steps() -> None:
+    grid = grid_for(5.0, 1.0, 1.0, 1000, 4)
+    values = on_grid(np.array([0.3, 7.1, -2.0, 1e3]), grid, 0.25, np.array([5, -9, 0, 1 << 28]))
+    steps = values / 0.25 / grid.step
+    np.testing.assert_allclose(steps, np.rint(steps), rtol=0, atol=1e-6)
+
+
+RELEASED = {
+    "gmm": {"n_components": 2},
+    "kmeans": {"n_components": 2},
+    "fa": {"n_components": 1},
+    "symmetric-mixture": {},
+    "mean": {},
+    "mixture-regression": {},
+    "logistic": {},
+    "gmm-release": {"method": "staged"},
+    "sbn": {"n_components": 2, "rate": 1.0, "iterations": 2},
+}
+KINDS = dp.Schema(
+    (
+        dp.Column("x", lower=0.0, upper=10.0),
+        dp.Column("y", lower=-1.0, upper=1.0),
+        dp.Column("kind", role="label", type="category", categories=("a", "b")),
+        dp.Column("amount", role="target", lower=0.0, upper=1.0),
+    )
+)
+YES = dp.Schema((*KINDS.columns[:3], dp.Column("amount", role="target", type="binary")))
+
+
+def labelled(schema: dp.Schema, rows: int = 400) -> PrivateTable:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.uniform(0.0, 1.0, (rows, 2)), columns=["x", "y"])
+    frame["kind"] = np.where(rng.random(rows) < 0.5, "a", "b")
+    frame["amount"] = rng.integers(0, 2, rows)
+    return PrivateTable.seal(frame, schema)
+
+
+@pytest.mark.parametrize("model", sorted(RELEASED))
+def test_every_model_can_be_released_and_says_what_it_proved(
+    model: str, book: Path, tmp_path: Path
+) -> None:
+    made = api.release(
+        model,
+        labelled(YES if model == "logistic" else KINDS),
+        privacy=asked(),
+        ledger=book,
+        out=tmp_path / "out",
+        **RELEASED[model],
+    )
+    assert {entry.noise for entry in made.fit.ledger} == {"discrete_gaussian"}
+    assert not made.fit.guarantee.rehearsal
+    assert 0.999 < made.dossier["guarantee"]["epsilon"] <= 1.0
+    found = dossier.verify(tmp_path / "out" / "dossier.json", book)
+    assert found["epsilon"] == made.dossier["guarantee"]["epsilon"]
+
+
+def test_a_method_with_other_noise_is_not_released(book: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="discrete Gaussian"):
+        api.release(
+            "kmeans",
+            table(),
+            privacy=asked(),
+            ledger=book,
+            out=tmp_path / "out",
+            algorithm="dplloyd",
+        )
+    assert not (tmp_path / "out").exists()
+    assert BudgetLedger(book).state().releases == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("sbn", {"rate": 0.25}),
+        ("sbn", {"minibatch": 100}),
+        ("logistic", {"algorithm": "vips", "rate": 0.5}),
+    ],
+)
+def test_steps_on_samples_are_not_released(
+    model: str, words: dict[str, Any], book: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="rate 1"):
+        api.release(
+            model, labelled(YES), privacy=asked(), ledger=book, out=tmp_path / "out", **words
+        )
+    assert BudgetLedger(book).state().releases == ()
+
+
+def test_documents_are_refused_with_the_reason_and_the_way_out(book: Path, tmp_path: Path) -> None:
+    corpus = LDA.tables("replace_one").one
+    with pytest.raises(InputError, match=r"rounded.*dpcore fit lda without a seed"):
+        api.release("lda", corpus, privacy=asked(), ledger=book, out=tmp_path / "out")
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+def test_a_release_that_does_not_fit_leaves_everything_as_it_was(
+    book: Path, tmp_path: Path
+) -> None:
+    before = book.read_bytes()
+    refused: tuple[tuple[type[DPCoreError], str, dict[str, Any]], ...] = (
+        (BudgetExceeded, "does not fit", {"privacy": asked(2.1)}),
+        (InputError, "adjacency", {"privacy": asked(adjacency="add_remove")}),
+        (InputError, "mode", {"privacy": asked(mode="paper")}),
+        (InputError, "accountant", {"privacy": dp.Privacy(epsilon=1.0, delta=DELTA)}),
+        (InputError, "budget", {"privacy": dp.Privacy(noise_multiplier=3.0)}),
+        (InputError, "chosen_on", {"chosen_on": "a hunch"}),
+        (InputError, "out", {"out": tmp_path}),
+        (InputError, "schema", {"schema": YES}),
+        (InputError, "seed", {"seed": 1}),
+        (InputError, "out", {"out": tmp_path / "no" / "where"}),
+        (InputError, "components", {"n_components": 0}),
+    )
+    for kind, words, changed in refused:
+        choices = {"privacy": asked(), "ledger": book, "out": tmp_path / "out", **changed}
+        with pytest.raises(kind, match=words):
+            api.release("gmm", table(), **choices)
+    assert book.read_bytes() == before
+    assert not (tmp_path / "out").exists()
+
+
+def test_bounds_read_off_the_data_are_no_ground_for_a_release(book: Path, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0, 5.0] * 40})
+    schema = dp.Schema.infer_for_rehearsal(frame)
+    with pytest.raises(InputError, match="read from the data"):
+        api.release(
+            "gmm",
+            PrivateTable.seal(frame, schema),
+            privacy=asked(),
+            ledger=book,
+            out=tmp_path / "out",
+        )
+
+
+def test_a_delta_above_one_over_the_rows_needs_a_word(tmp_path: Path) -> None:
+    book = tmp_path / "wide.sqlite"
+    BudgetLedger.create(book, Amount(1.0, 0.1))
+    privacy = dp.Privacy(epsilon=0.5, delta=0.05, accountant="zcdp_tight")
+    choices: dict[str, Any] = {"privacy": privacy, "ledger": book, "out": tmp_path / "out"}
+    with pytest.raises(InputError, match="one over the number of rows"):
+        api.release("gmm", table(), **choices)
+    assert BudgetLedger(book).state().releases == ()
+    made = api.release("gmm", table(), accept_delta=True, **choices)
+    assert any("above 1/n" in note for note in made.dossier["guarantee"]["notes"])
+
+
+# --- what is written ----------------------------------------------------------------------------
+
+
+def test_the_whole_budget_can_be_spent_in_one_release(book: Path, tmp_path: Path) -> None:
+    api.release("gmm", table(), privacy=asked(2.0), ledger=book, out=tmp_path / "out")
+    assert BudgetLedger(book).state().left_amount.epsilon < 0.01
+
+
+def test_lost_files_are_written_again_from_the_ledger(
+    made: api.Release, book: Path, tmp_path: Path
+) -> None:
+    first = {name: (made.folder / name).read_bytes() for name in api.FILES}
+    before = book.read_bytes()
+    api.rewrite(book, made.dossier["line"]["number"], tmp_path / "again")
+    assert {name: (tmp_path / "again" / name).read_bytes() for name in api.FILES} == first
+    assert book.read_bytes() == before
+
+
+class Fixed:
+    """The same words every time, in place of the operating system's."""
+
+    def __init__(self) -> None:
+        self.source = np.random.default_rng(3).bit_generator
+
+    def __call__(self, count: int) -> NDArray[np.uint64]:
+        return np.asarray(self.source.random_raw(count), dtype=np.uint64)
+
+
+def with_same_noise(
+    name: str, rows: PrivateTable, tmp_path: Path, patch: pytest.MonkeyPatch, **words: Any
+) -> tuple[Any, str]:
+    """Dossier and report of one release, with noise that is the same every time."""
+    patch.setattr(noise, "_words", Fixed())
+    patch.setattr("secrets.token_hex", lambda size: "ab" * size)
+    book = tmp_path / f"{name}.sqlite"
+    adjacency = words["privacy"].adjacency
+    BudgetLedger.create(book, Amount(2.0, DELTA), adjacency=adjacency)
+    made = api.release("gmm", rows, ledger=book, out=tmp_path / name, iterations=2, **words)
+    report = (made.folder / "report.html").read_text(encoding="utf-8")
+    return json.loads(json.dumps(made.dossier)), report
+
+
+def without_what_is_noisy(dossier: dict[str, Any], report: str) -> str:
+    """A report without the cells of parameters, hashes and the time."""
+    report = report.replace(dossier["created"], "")
+    before, left, after = re.split(r"<h2>What left</h2>|<h2>What it cost</h2>", report)
+    cells = re.sub(r"<td>[-+0-9.,e]*</td>", "<td></td>", left)
+    return re.sub(r"<code>[^<]*</code>", "", before + cells + after)
+
+
+NOISY = ("parameters.", "synthetic.sha256", "created", "line.hash", "line.time", "line.fingerprint")
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+def test_neighbouring_tables_differ_in_noisy_values_alone(
+    adjacency: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Same noise, one row replaced or gone: every other word and number is the same."""
+    rows, words = table(), {"privacy": asked(adjacency=adjacency)}
+    one, other = (
+        with_same_noise(name, rows_, tmp_path, monkeypatch, **words)
+        for name, rows_ in (("one", rows), ("other", rows.neighbour(7, adjacency)))
+    )
+    differ = set(differing(one[0], other[0]))
+    assert any(path.startswith("parameters.means") for path in differ)
+    assert all(path.startswith(NOISY) for path in differ), differ
+    assert one[1] != other[1]
+    assert without_what_is_noisy(*one) == without_what_is_noisy(*other)
+
+
+def test_a_dossier_that_counts_rows_would_be_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test above can fail: here the title tells how many rows there are."""
+    written = api.dossier_of
+
+    def telling(fit: Any, *rest: Any) -> dict[str, Any]:
+        return {**written(fit, *rest), "title": f"{rows._frame.shape[0]} rows"}
+
+    monkeypatch.setattr(api, "dossier_of", telling)
+    found, words = [], {"privacy": asked(adjacency="add_remove")}
+    for name, rows in (("one", table()), ("other", table().neighbour(7, "add_remove"))):
+        found.append(with_same_noise(name, rows, tmp_path, monkeypatch, **words)[0])
+    assert not all(path.startswith(NOISY) for path in differing(*found))
+
+
+def differing(one: Any, other: Any, path: str = "") -> Iterator[str]:
+    """Where two JSON values are not the same."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        for key in one:
+            yield from differing(one[key], other[key], f"{path}.{key}".lstrip("."))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for number, pair in enumerate(zip(one, other, strict=True)):
+            yield from differing(*pair, f"{path}.{number}")
+    elif one != other:
+        yield path
+
+
+def test_the_report_escapes_what_a_schema_says(book: Path, tmp_path: Path) -> None:
+    schema = dp.Schema.from_bounds({"<script>x": (0.0, 1.0)})
+    rows = pd.DataFrame({"<script>x": np.linspace(0, 1, 200)})
+    made = api.release(
+        "gmm",
+        PrivateTable.seal(rows, schema),
+        privacy=asked(),
+        ledger=book,
+        out=tmp_path / "out",
+        n_components=1,
+    )
+    page = (made.folder / "report.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;x" in page
+    assert "at most 5" in page  # guesses of 100
+    assert "http" not in page
+
+
+class Broken(api.GridNoise):
+    """Noise that fails in the middle of a fit."""
+
+    left = 3
+
+    def whole_numbers(self, count: int) -> NDArray[np.int64]:
+        found = super().whole_numbers(count)
+        self.left -= 1
+        if self.left == 0:
+            raise ValueError("a number of the data's")
+        return found
+
+
+def test_what_fails_after_noise_was_drawn_is_paid_for_and_tells_nothing(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That something failed is an answer about the rows, and answers are not free."""
+    monkeypatch.setattr(api, "GridNoise", Broken)
+    with pytest.raises(api.PaidError, match="line 2") as refusal:
+        api.release("gmm", table(), privacy=asked(), ledger=book, out=tmp_path / "out")
+    assert "number of the data" not in str(refusal.value)
+    state = BudgetLedger(book).demand_intact()
+    assert len(state.releases) == 1
+    assert state.spent_amount.epsilon == pytest.approx(1.0, rel=1e-5)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(InputError, match="failed"):
+        api.rewrite(book, 2, tmp_path / "again")
+
+
+def test_limits_whose_squares_overflow_are_refused_before_anything_is_drawn(
+    book: Path, tmp_path: Path
+) -> None:
+    for low, high in ((-1e155, 1e155), (1e300, 1.1e300), (0.0, 1e-200)):
+        schema = dp.Schema.from_bounds({"x": (low, high)})
+        rows = PrivateTable.seal(pd.DataFrame({"x": np.linspace(low, high, 300)}), schema)
+        with pytest.raises(InputError, match="limits"):
+            api.release(
+                "gmm", rows, privacy=asked(), ledger=book, out=tmp_path / "out", n_components=1
+            )
+    assert BudgetLedger(book).state().releases == ()
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_paying(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "lost").symlink_to(tmp_path / "nowhere")
+    for out in ("link", "lost", "a/b"):
+        with pytest.raises(InputError, match="out"):
+            api.release("gmm", table(), privacy=asked(0.1), ledger=book, out=tmp_path / out)
+    assert BudgetLedger(book).state().releases == ()
+    monkeypatch.chdir(tmp_path / "real")
+    made = api.release("gmm", table(), privacy=asked(0.1), ledger=book, out=".")
+    assert {path.name for path in (tmp_path / "real").iterdir()} == set(api.FILES)
+    assert made.dossier["line"]["number"] == 2
+
+
+def test_one_folder_takes_one_release(book: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / api.CLAIM).touch()
+    with pytest.raises(InputError, match="not an empty folder"):
+        api.release("gmm", table(), privacy=asked(), ledger=book, out=tmp_path / "out")
+    assert BudgetLedger(book).state().releases == ()
+
+
+def test_files_that_cannot_be_written_are_paid_for_and_can_be_had_again(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(api.PaidError, match="--write 2"):
+        api.release("gmm", table(), privacy=asked(), ledger=book, out=tmp_path / "out")
+    monkeypatch.undo()
+    api.rewrite(book, 2, tmp_path / "again")
+    assert dossier.verify(tmp_path / "again" / "dossier.json", book)["delta"] == DELTA
+
+
+# --- who can check it ---------------------------------------------------------------------------
+
+
+def test_a_changed_dossier_does_not_verify(made: api.Release, book: Path, tmp_path: Path) -> None:
+    path = made.folder / "dossier.json"
+    record = json.loads(path.read_text())
+    changes: tuple[tuple[tuple[Any, ...], Any], ...] = (
+        (("guarantee", "epsilon"), 0.5),
+        (("guarantee", "proof", "epsilon"), 0.5),
+        (("guarantee", "delta"), 1e-9),
+        (("guarantee", "adjacency"), "label"),
+        (("entries", 0, "noise_scale"), 1e3),
+        (("entries", 0, "sensitivity"), 1e-3),
+        (("entries", 0, "proof"), None),
+        (("entries", 0, "count"), 0),
+        (("entries", 0, "noise"), "none"),
+        (("guarantee", "proof", "ledger"), None),
+        (("guarantee", "proof", "accountant"), []),
+        (("guarantee", "epsilon"), "small"),
+        (("synthetic", "sha256"), "0" * 64),
+    )
+    for keys, value in changes:
+        changed = copy.deepcopy(record)
+        place = changed
+        for key in keys[:-1]:
+            place = place[key]
+        place[keys[-1]] = value
+        path.write_text(json.dumps(changed))
+        with pytest.raises((ReplayError, InputError)):
+            dossier.verify(path)
+    changed = copy.deepcopy(record)
+    changed["parameters"]["weights"][0] += 0.01  # no proof is about it, but the ledger is
+    path.write_text(json.dumps(changed))
+    dossier.verify(path)
+    with pytest.raises(ReplayError, match="another dossier"):
+        dossier.verify(path, book)
+    changed = copy.deepcopy(record)
+    changed["line"]["left_after"]["epsilon"] = 100.0
+    path.write_text(json.dumps(changed))
+    with pytest.raises(ReplayError, match="another line"):
+        dossier.verify(path, book)
+    twice = json.dumps(record).replace("{", '{"guarantee": {"epsilon": 0.01},', 1)
+    path.write_text(twice)
+    with pytest.raises(InputError, match="no JSON"):
+        dossier.verify(path, book)
+    other = tmp_path / "other.sqlite"
+    BudgetLedger.create(other, Amount(2.0, DELTA))
+    path.write_text(json.dumps(record))
+    with pytest.raises(ReplayError, match="no such line"):
+        dossier.verify(path, other)
+    assert dossier.verify(path, book)["ledger"] == record["ledger"]["name"]
+
+
+def mangled(value: Any, rng: random.Random) -> Any:
+    """A JSON value with one place put to something odd."""
+    odd = [None, -1, 0, 1e308, float("inf"), "x", [], {}, True, [[]], "\x00", 10**400]
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        key = rng.choice(sorted(value))
+        return {**value, key: mangled(value[key], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        place = rng.randrange(len(value))
+        return [*value[:place], mangled(value[place], rng), *value[place + 1 :]]
+    return rng.choice(odd)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_malformed_dossier_gives_a_traceback(made: api.Release, seed: int) -> None:
+    path, rng = made.folder / "dossier.json", random.Random(seed)
+    record = json.loads(path.read_text())
+    (made.folder / "synthetic.csv").unlink()
+    for _ in range(60):
+        odd = record
+        for _ in range(rng.randrange(1, 4)):
+            odd = mangled(odd, rng)
+        path.write_text(json.dumps(odd))
+        with contextlib.suppress(DPCoreError):
+            dossier.verify(path)
+    for text in ("", "[]", "{", "[" * 100_000, '{"format": 1}', "\ufeff{}"):
+        path.write_text(text)
+        with pytest.raises(InputError):
+            dossier.verify(path)
+
+
+# --- the command line ---------------------------------------------------------------------------
+
+
+def test_the_commands_create_release_verify_and_refuse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    create = "ledger budget.sqlite --create --epsilon 1 --delta 1e-5 --unit person --json"
+    assert main(create.split()) == 0
+    assert json.loads(capsys.readouterr().out)["left"]["epsilon"] == pytest.approx(1.0, rel=1e-6)
+    words = "release gmm bundled:three_groups --ledger budget.sqlite --delta 1e-5 --components 2"
+    assert main([*words.split(), "--epsilon", "0.6", "--out", "one", "--yes", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["guarantee"]["epsilon"] <= 0.6
+    assert {path.name for path in (tmp_path / "one").iterdir()} == set(api.FILES)
+    assert len(pd.read_csv("one/synthetic.csv")) == 1000
+    assert main(["verify", "one/dossier.json", "--ledger", "budget.sqlite"]) == 0
+    assert "Verified: epsilon = 0.600" in capsys.readouterr().out
+    assert main([*words.split(), "--epsilon", "0.9", "--out", "two", "--yes"]) == 3
+    assert "at most epsilon = 0.7" in capsys.readouterr().err
+    assert main([*words.split(), "--epsilon", "0.1", "--out", "two"]) == 2
+    assert "--yes" in capsys.readouterr().err
+    assert main([*words.split(), "--epsilon", "0.1", "--out", "two", "--seed", "1", "--yes"]) == 2
+    assert not (tmp_path / "two").exists()
+    capsys.readouterr()
+    assert main(["ledger", "budget.sqlite", "--json"]) == 0
+    state = json.loads(capsys.readouterr().out)
+    assert [entry["line"] for entry in state["entries"]] == [2]
+    assert state["intact"] is True
+    assert state["spent"]["epsilon"] == pytest.approx(0.6, rel=1e-3)
+    assert main(["ledger", "budget.sqlite", "--write", "2", "--out", "again"]) == 0
+    assert (tmp_path / "again" / "report.html").read_bytes() == (
+        tmp_path / "one" / "report.html"
+    ).read_bytes()
+    for odd in (
+        "ledger absent.sqlite",
+        "ledger budget.sqlite --epsilon 3",
+        "verify one/report.html",
+    ):
+        assert main(odd.split()) == 2
+    text = (tmp_path / "one" / "dossier.json").read_text()
+    (tmp_path / "one" / "dossier.json").write_text(text.replace('"count": 1', '"count": 2', 1))
+    assert main(["verify", "one/dossier.json"]) == 1
