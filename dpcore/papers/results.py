@@ -1,0 +1,214 @@
+"""Results of full runs, kept as small files with the command, version and time that made them.
+
+``python -m dpcore.papers.results NAME ...`` makes them, in the folder ``kept`` beside this file; a
+reader in a hurry, or without the published data, is shown what is kept, and told so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dpcore.errors import InputError
+from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, reproduce
+from dpcore.papers.verdicts import verdict
+from dpcore.registry import PAPERS
+
+KEPT = Path(__file__).parent / "kept"
+FIGURES = 5  # of a kept number
+BESIDE = Path("../../shared/data")  # published data, seen from a notebook in a checkout
+
+# What a short run asks of an exhibit (splits, draws); the others take minutes and are kept.
+SHORT: dict[str, tuple[int | None, int | None]] = {
+    "dp-em-table-noise": (None, None),
+    "dp-em-figure-1": (None, 40),
+    "dp-em-figure-3": (1, 1),
+    "dp-em-figure-4": (1, 1),
+    "dp-em-table-kmeans": (1, 1),
+    "vips-table-epsilon": (None, None),
+    "vips-figure-6": (None, 2),
+    **{f"robust-em-figure-{number}": (1, 1) for number in range(1, 6)},
+    "robust-em-means": (1, 1),
+    **{f"gmm-release-figure-{number}": (1, 1) for number in (*range(1, 12), 13)},
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """An exhibit and how it came about, in a sentence."""
+
+    name: str
+    exhibit: Exhibit
+    how: str
+
+    @property
+    def verdict(self) -> str:
+        """What agrees and what does not, counted."""
+        return verdict(self.name, self.exhibit.rows).sentence
+
+
+def regenerate(name: str, folder: Path = KEPT, *, short: bool, data: Path | None = None) -> Told:
+    """An exhibit made anew; short: with few splits and draws, or as it is kept in a folder.
+
+    Where the published data are not at hand, the kept one. Raises InputError where there is none.
+    """
+    if short and name not in SHORT:
+        return kept(name, folder)
+    splits, draws = SHORT[name] if short else (None, None)
+    began = time.perf_counter()
+    try:
+        found = reproduce(name, Ask(data, draws, splits))
+    except InputError as absent:
+        if absent.field != "data" or not _file(name, folder).is_file():
+            raise
+        return kept(name, folder)
+    words = ", ".join(
+        f"{word} {number}"
+        for word, number in (("splits", splits), ("draws", draws))
+        if number is not None
+    )
+    took = time.perf_counter() - began
+    return Told(name, found, f"Made now{' with ' + words if words else ''}, in {took:.0f} seconds.")
+
+
+def see(name: str, folder: Path = KEPT) -> Told | None:
+    """Show an exhibit in a notebook: its picture, how it was made, and its verdict; or, in the
+    short version, that it takes long and none is kept."""
+    from dpcore.figures.notebook import fast, show
+    from dpcore.papers.drawing import exhibit_figure
+
+    beside = BESIDE if "DPCORE_SHARED" not in os.environ and BESIDE.is_dir() else None
+    if fast() and name not in SHORT and not _file(name, folder).is_file():
+        print(f"{name} takes minutes, and no result is kept: run dpcore reproduce {name}.")
+        return None
+    told = regenerate(name, folder, short=fast(), data=beside)
+    show(exhibit_figure(told.exhibit))
+    print(told.how)
+    print(f"Verdict: {told.verdict}")
+    return told
+
+
+def keep(name: str, folder: Path = KEPT, ask: Ask | None = None) -> Path:
+    """Make an exhibit with its own splits and draws, and keep it."""
+    import dpcore
+
+    began = time.perf_counter()
+    asked = ask or Ask()
+    found = reproduce(name, asked)
+    words = "".join(
+        f" --{word} {number}"
+        for word, number in (("splits", asked.splits), ("draws", asked.draws))
+        if number is not None
+    )
+    record = {
+        "name": name,
+        "command": f"dpcore reproduce {name}{words}",
+        "seed": "fixed in the exhibit",
+        "version": dpcore.__version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "seconds": round(time.perf_counter() - began, 1),
+        "title": found.title,
+        "finding": found.finding,
+        "panels": [asdict(panel) for panel in found.panels],
+        "rows": [_short_row(row) for row in found.rows],
+    }
+    path = _file(name, folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_as_text(record), encoding="utf-8")
+    return path
+
+
+def kept(name: str, folder: Path = KEPT) -> Told:
+    """A kept exhibit. Raises InputError where there is none."""
+    record = record_of(name, folder)
+    exhibit = Exhibit(
+        record["title"],
+        tuple(_whole_row(row) for row in record["rows"]),
+        record["finding"],
+        tuple(Panel(**panel) for panel in record["panels"]),
+    )
+    how = (
+        f"Kept from {record['date']}: {record['command']}, version {record['version']}, "
+        f"{record['seconds']:.0f} seconds."
+    )
+    return Told(name, exhibit, how)
+
+
+def record_of(name: str, folder: Path = KEPT) -> dict[str, Any]:
+    """The file of a kept exhibit."""
+    path = _file(name, folder)
+    if not path.is_file():
+        raise InputError(
+            "name", f"no result of {name} is kept", f"run dpcore reproduce {name} in full"
+        )
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return record
+
+
+def results_table(names: Sequence[str], folder: Path = KEPT) -> list[dict[str, Any]]:
+    """One line for each figure and table: what became of it, from the kept full runs."""
+    lines = []
+    for name in names:
+        if not _file(name, folder).is_file():
+            lines.append({"what": name, "verdict": "not kept yet", "why": "", "made by": ""})
+            continue
+        told = kept(name, folder)
+        found = verdict(name, told.exhibit.rows)
+        record = record_of(name, folder)
+        lines.append(
+            {
+                "what": name,
+                "verdict": found.word,
+                "why": found.sentence.partition(". ")[2],
+                "made by": f"{record['command']} ({record['seconds']:.0f} s)",
+            }
+        )
+    return lines
+
+
+def names_of(paper: str) -> tuple[str, ...]:
+    """The registered figures and tables of one paper: ``dp-em``, ``vips``, ..."""
+    return tuple(name for name in PAPERS if name.startswith(f"{paper}-"))
+
+
+def _file(name: str, folder: Path) -> Path:
+    return folder / f"{name}.json"
+
+
+def _short_row(row: Row) -> Row:
+    """Without what is absent, and numbers to a few figures."""
+    return {
+        key: float(f"{value:.{FIGURES}g}") if isinstance(value, float) else value
+        for key, value in row.items()
+        if value is not None and value != ""
+    }
+
+
+def _whole_row(row: Row) -> Row:
+    return {"y": None, "low": None, "high": None, "note": "", **row}
+
+
+def _as_text(record: dict[str, Any]) -> str:
+    """JSON with one row a line, so that a change reads as one."""
+    head = json.dumps({key: value for key, value in record.items() if key != "rows"}, indent=1)
+    rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in record["rows"])
+    return f'{head[:-2]},\n "rows": [\n{rows}\n ]\n}}\n'
+
+
+def main(words: Sequence[str]) -> None:
+    """Keep the named exhibits; NAME:SPLITS asks for so many splits."""
+    for word in words:
+        name, _, splits = word.partition(":")
+        path = keep(name, ask=Ask(splits=int(splits) if splits else None))
+        print(f"{path.name}: {record_of(name)['seconds']:.0f} seconds", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

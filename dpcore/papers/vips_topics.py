@@ -1,0 +1,261 @@
+"""Private topics on two real corpora: what the published ways and the proved one leave of them.
+
+Park, Foulds, Chaudhuri, Welling 2020, section 4.2, Figures 2 and 3 and Table 3. The paper's corpus
+is not published. Here stand a slice of Wikipedia and film reviews; minibatches are the paper's
+shares of the documents, and the vocabulary is cut so that a minibatch has as many documents for
+each cell of the topics as in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.datasets.documents import load_documents
+from dpcore.evaluation.topics import align, distances
+from dpcore.evaluation.yardstick import Scorer, yardstick
+from dpcore.fitting.api import Grid, fit_grid
+from dpcore.fitting.topics import DELTA_EACH, RECIPE, published_epsilon, published_noise
+from dpcore.models.lda import Topics, top_words
+from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, values
+from dpcore.papers.vips_epsilon import SIGMAS, TOPICS
+from dpcore.privacy import Privacy
+from dpcore.wall.corpus import PrivateCorpus
+
+Array = NDArray[np.float64]
+
+DELTA = 1e-4
+SHARES = (0.0125, 0.025, 0.05)  # 5,000, 10,000 and 20,000 of 400,000 documents
+TEST = 0.1
+HEADLINE = 1.24  # the paper's sigma at epsilon 2.38
+EXACT = "without privacy, the paper's steps"
+CLIPPED = "as published: clipped"
+STRONG = "strong composition, clipped"
+UNCLIPPED = "as published without clipping"
+PROVED = "proved, same epsilon"
+FREQUENCIES = "word frequencies, exact"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """One corpus: its file, how many of its words are counted, and the shares of a step."""
+
+    name: str
+    file: str
+    words: int
+    shares: tuple[float, ...] = SHARES
+
+
+CORPORA = (Texts("Wikipedia", "wikipedia.npz", 610), Texts("IMDB", "imdb_reviews.npz", 2_000))
+ALL_WORDS = Texts("Wikipedia, 10,000 words", "wikipedia.npz", 10_000, SHARES[-1:])
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Documents to fit, those held out, and how many of the first there are: it is public."""
+
+    train: PrivateCorpus
+    test: Scorer
+    documents: int
+    words: tuple[str, ...]
+
+
+def halves(ask: Ask, texts: Texts, split: int = 0) -> Halves:
+    """One corpus, a tenth held out."""
+    ask.file(texts.file.replace(".npz", ".vocab.txt"))
+    corpus = load_documents(ask.file(texts.file), words=texts.words)
+    train, test = corpus.split(TEST, seed=split)
+    return Halves(train, Scorer.of(test), len(Scorer.of(train, None).rows), corpus.schema.words)
+
+
+def figure_2(ask: Ask) -> Exhibit:
+    """Perplexity of topics on Wikipedia and film reviews against noise, by method and minibatch.
+
+    Needs ``wikipedia`` and ``imdb_reviews`` (``.npz`` and ``.vocab.txt``). The last panel counts
+    all words that the corpus has. Takes some minutes.
+    """
+    rows: list[Row] = []
+    every = (*CORPORA, ALL_WORDS)
+    done, steps = 0, sum(len(texts.shares) for texts in every)
+    for texts in every:
+        half = halves(ask, texts)
+        for share in texts.shares:
+            rows += _panel(half, f"{texts.name}, {share:.2%} a step", share)
+            done += 1
+            ask.say(done / steps)
+    panels = tuple(
+        Panel(
+            name,
+            name,
+            "noise: sigma, relative to the printed sensitivity",
+            "perplexity of held-out documents",
+            log_x=False,
+        )
+        for name in dict.fromkeys(each["panel"] for each in rows)
+    )
+    return Exhibit("VIPS, Figure 2: topics", tuple(rows), finding(rows), panels)
+
+
+def figure_3(ask: Ask) -> Exhibit:
+    """Perplexity after each step at the paper's sigma 1.24, by method, on both corpora.
+
+    Needs what figure 2 needs.
+    """
+    rows: list[Row] = []
+    for number, texts in enumerate(CORPORA):
+        half = halves(ask, texts)
+        for name, grid in headline(half).items():
+            for step, batch in enumerate(grid.runs.history, start=1):
+                rows.append(row(texts.name, name, step, _perplexity(batch, half.test)[0]))
+        ask.say((number + 1) / len(CORPORA))
+    panels = tuple(
+        Panel(
+            texts.name,
+            texts.name,
+            "steps",
+            "perplexity of held-out documents",
+            log_x=False,
+        )
+        for texts in CORPORA
+    )
+    said = [
+        f"{texts.name}: after the last step "
+        + ", ".join(
+            f"{name} {list(values(rows, name, texts.name).values())[-1]:.0f}"
+            for name in dict.fromkeys(each["curve"] for each in rows)
+        )
+        for texts in CORPORA
+    ]
+    return Exhibit("VIPS, Figure 3: topics step by step", tuple(rows), ". ".join(said), panels)
+
+
+def table_3(ask: Ask) -> Exhibit:
+    """The words of the clearest topics, private beside exact, on Wikipedia at sigma 1.24.
+
+    Needs ``wikipedia.npz`` and ``wikipedia.vocab.txt``.
+    """
+    half = halves(ask, CORPORA[0])
+    fits = headline(half)
+    exact = fits.pop(EXACT).runs.final
+    kept = _clearest(exact)
+    rows: list[Row] = []
+    for name, batch in ((EXACT, exact), *((name, grid.runs.final) for name, grid in fits.items())):
+        aligned = align(batch, exact)[0]
+        for place, topic in enumerate(kept, start=1):
+            words = aligned.words[0, topic]
+            top = top_words(words, 10)
+            rows.append(
+                row(
+                    "topics",
+                    name,
+                    place,
+                    float(words[top[0]]),
+                    note=", ".join(f"{half.words[word]} {words[word]:.3f}" for word in top),
+                )
+            )
+    ask.say(1.0)
+    panel = Panel(
+        "topics", "Words of matched topics", "topic", "probability of its first word", log_x=False
+    )
+    first = {each["curve"]: each["note"] for each in rows if each["x"] == 1.0}
+    told = "; ".join(f"{name}: {', '.join(note.split(', ')[:5])}" for name, note in first.items())
+    return Exhibit("VIPS, Table 3: topics as words", tuple(rows), f"First topic. {told}.", (panel,))
+
+
+def headline(half: Halves) -> dict[str, Grid]:
+    """Every method at the paper's sigma 1.24 with the largest minibatch."""
+    share = SHARES[-1]
+    epsilon, strong = counted(half, share, [HEADLINE])
+    return {
+        EXACT: _fit(half, share, None),
+        CLIPPED: _fit(half, share, _noises([HEADLINE])),
+        STRONG: _fit(half, share, _noises(strong)),
+        UNCLIPPED: _fit(half, share, _noises([HEADLINE]), clip=1.0),
+        PROVED: _proved(half, epsilon),
+    }
+
+
+def counted(half: Halves, share: float, sigmas: Sequence[float]) -> tuple[Array, Array]:
+    """The printed epsilon of each sigma, and the sigma that strong composition asks for it."""
+    asked = RECIPE.settings(components=TOPICS, mode="paper", minibatch=_size(half, share))
+    settings = RECIPE.sized(asked, half.documents, "replace_one")
+    epsilon = np.array([published_epsilon(settings, sigma, DELTA) for sigma in sigmas])
+    return epsilon, published_noise(settings, epsilon, DELTA, "advanced", DELTA_EACH)
+
+
+def _panel(half: Halves, panel: str, share: float) -> list[Row]:
+    epsilon, strong = counted(half, share, SIGMAS)
+    grids = {
+        CLIPPED: _fit(half, share, _noises(SIGMAS)),
+        STRONG: _fit(half, share, _noises(strong)),
+        UNCLIPPED: _fit(half, share, _noises(SIGMAS), clip=1.0),
+        PROVED: _proved(half, epsilon),
+    }
+    rows = []
+    for name, grid in grids.items():
+        found = _perplexity(grid.runs.final, half.test)
+        for i, (sigma, one) in enumerate(zip(SIGMAS, found, strict=True)):
+            proved = grid.guarantee(i).epsilon
+            facts: dict[str, Any] = {"claimed_epsilon": float(epsilon[i]), "proved_epsilon": proved}
+            rows.append(row(panel, name, sigma, one, **facts))
+    exact = _perplexity(_fit(half, share, None).runs.final, half.test)[0]
+    alone = fit_grid("lda", half.train, privacy=None, n_components=1, rate=1.0, iterations=1)
+    words = _perplexity(alone.runs.final, half.test)[0]
+    for sigma in SIGMAS:
+        none: dict[str, Any] = {"claimed_epsilon": None, "proved_epsilon": None}
+        rows.append(row(panel, EXACT, sigma, exact, **none))
+        rows.append(row(panel, FREQUENCIES, sigma, words, **none))
+    return rows
+
+
+def _noises(sigmas: Sequence[float] | Array) -> tuple[Privacy, ...]:
+    return tuple(
+        Privacy(noise_multiplier=float(sigma), delta=DELTA, mode="paper") for sigma in sigmas
+    )
+
+
+def _fit(
+    half: Halves, share: float, requests: tuple[Privacy, ...] | None, clip: float | None = None
+) -> Grid:
+    """The paper's algorithm: one pass in minibatches of its share."""
+    options: dict[str, Any] = {"mode": "paper"} if requests is None else {"seed": 0, "clip": clip}
+    size = _size(half, share)
+    return fit_grid(
+        "lda", half.train, privacy=requests, n_components=TOPICS, minibatch=size, **options
+    )
+
+
+def _proved(half: Halves, epsilon: Array) -> Grid:
+    """The default fit, at the same budgets."""
+    requests = tuple(Privacy(epsilon=float(one), delta=DELTA) for one in epsilon)
+    return fit_grid("lda", half.train, privacy=requests, n_components=TOPICS, seed=0)
+
+
+def _size(half: Halves, share: float) -> int:
+    return max(1, int(share * half.documents))
+
+
+def _perplexity(batch: Topics, held_out: Scorer) -> Array:
+    return np.asarray(yardstick("lda").measure(batch, held_out, "test_perplexity"))
+
+
+def _clearest(topics: Topics, count: int = 5) -> NDArray[np.intp]:
+    """Topics farthest from the words of all topics together."""
+    everything = Topics(topics.concentration.sum(axis=1, keepdims=True))
+    away = distances(topics, everything)[0, :, 0]
+    return np.argsort(-away, kind="stable")[:count]
+
+
+def finding(rows: list[Row]) -> str:
+    """The order of the methods at the paper's sigma, least perplexity first."""
+    said = []
+    for panel in dict.fromkeys(each["panel"] for each in rows):
+        here = [each for each in rows if (each["panel"], each["x"]) == (panel, HEADLINE)]
+        ranked = sorted(here, key=lambda each: float(each["y"]))
+        told = ", ".join(f"{each['curve']} {each['y']:.0f}" for each in ranked)
+        said.append(f"{panel}: {told}")
+    return f"At sigma {HEADLINE:g}. " + ". ".join(said) + "."

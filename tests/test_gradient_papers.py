@@ -1,0 +1,121 @@
+"""Figures of robust gradient EM: the printed orders and trends where they hold, and where not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support import shared_data
+
+from dpcore.datasets import gradient_models as made
+from dpcore.datasets.load import load
+from dpcore.errors import InputError
+from dpcore.evaluation.gradient import VectorScorer
+from dpcore.evaluation.yardstick import Scorer, yardstick
+from dpcore.fitting.api import fit_grid
+from dpcore.models.gradient import GRADIENT_MODELS, apart
+from dpcore.papers.exhibit import Ask, Exhibit, reproduce, values
+from dpcore.papers.gradient_settings import EM, EXACT, OURS, ROBUST, clipped_at, slope
+from dpcore.papers.gradient_simulated import GUIDE, THRESHOLDS
+from dpcore.privacy import Privacy
+
+ASK = Ask(splits=2, draws=3)
+TRUTH = np.array([1.2, -0.9, 0.6])
+
+
+def last(found: Exhibit, curve: str, panel: str) -> float:
+    points = values(found.rows, curve, panel)
+    return points[max(points)]
+
+
+def test_figure_1_the_best_threshold_is_a_matter_of_scale() -> None:
+    found = reproduce("robust-em-figure-1", ASK)
+    small, base, *better = (panel.id for panel in found.panels)
+    best = {
+        panel: min(THRESHOLDS, key=lambda t: last(found, clipped_at(t).name, panel))
+        for panel in (small, base)
+    }
+    assert best[small] in (0.5, 1.0)
+    assert best[base] in (5.0, 10.0)
+    assert last(found, ROBUST.name, base) < last(found, clipped_at(1.0).name, base)
+    assert last(found, ROBUST.name, small) > last(found, clipped_at(1.0).name, small)
+    assert "does not beat" in found.finding
+    for panel, good, bad in zip(better, (1.0, 5.0), (20.0, 0.1), strict=True):
+        ratios = values(found.rows, "epsilon 1", panel)
+        assert ratios[good] < 1.0 < ratios[bad]
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_figures_2_to_4_the_printed_order_and_what_beats_it(number: int) -> None:
+    found = reproduce(f"robust-em-figure-{number}", ASK)
+    for panel in ("epsilon", "columns", "rows"):
+        em, one, robust, exact, ours = (
+            last(found, way.name, panel) for way in (EM, clipped_at(1.0), ROBUST, EXACT, OURS)
+        )
+        assert em < ours < exact < robust < one
+        assert slope(list(found.rows), ROBUST.name, panel) == pytest.approx(
+            slope(list(found.rows), GUIDE, panel), abs=0.25
+        )
+        points = values(found.rows, ROBUST.name, panel)
+        grows = points[max(points)] > points[min(points)]
+        assert grows == (panel == "columns")
+    assert "10 of 10" in found.finding
+
+
+@pytest.mark.realdata
+def test_figure_5_on_census_tables() -> None:
+    home = shared_data("adult.csv.gz").parent
+    found = reproduce("robust-em-figure-5", Ask(data=home, splits=1, draws=2))
+    for panel in found.panels:
+        assert last(found, OURS.name, panel.id) < last(found, EXACT.name, panel.id)
+        assert last(found, EXACT.name, panel.id) < last(found, ROBUST.name, panel.id)
+    assert last(found, ROBUST.name, "ACS") < last(found, clipped_at(1.0).name, "ACS")
+    assert last(found, ROBUST.name, "Adult") > last(found, clipped_at(1.0).name, "Adult")
+
+
+# ------------------------------------------------------------------ the yardstick
+
+
+def simulated(name: str):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(1)
+    make = {
+        "symmetric-mixture": made.mixture_table,
+        "mixture-regression": made.regressions_table,
+        "missing-regression": lambda n, b, s, r: made.incomplete_table(n, b, s, 0.2, r),
+    }[name]
+    frame, schema = make(3000, TRUTH, 1.0, rng)
+    return load(frame, schema=schema)
+
+
+@pytest.mark.parametrize("name", GRADIENT_MODELS)
+def test_the_best_fit_is_where_gradient_em_ends(name: str) -> None:
+    table, judge = simulated(name), yardstick(name)
+    best = judge.converged(table, 1, {})
+    plain = fit_grid(name, table, privacy=None, iterations=400)
+    mirrored = GRADIENT_MODELS[name].mirrored
+    assert apart(plain.runs.final.beta, best.beta[0], mirrored=mirrored)[0] < 1e-3
+    assert apart(best.beta, TRUTH, mirrored=mirrored)[0] < 0.12
+
+
+@pytest.mark.parametrize("name", GRADIENT_MODELS)
+def test_fits_are_scored_by_their_distance_from_it(name: str) -> None:
+    table, judge = simulated(name), yardstick(name)
+    scorer = judge.scorer(table)  # type: ignore[attr-defined]
+    assert isinstance(scorer, VectorScorer)
+    best = judge.converged(table, 1, {})
+    assert judge.score(best, scorer)[0] == pytest.approx(1.0, abs=1e-6)
+    budgets = tuple(Privacy(epsilon=e, delta=1e-5) for e in (0.05, 5.0))
+    noisy = fit_grid(name, table, privacy=budgets, draws=range(6), seed=0).runs.final
+    score = judge.score(noisy, scorer).reshape(2, 6).mean(axis=1)
+    assert score[0] < score[1] < 1.0
+    likely = judge.measure(noisy, scorer, "test_log_likelihood").reshape(2, 6).mean(axis=1)
+    assert likely[0] < likely[1]
+    turned, found = judge.align(noisy, best)
+    assert found.shape == (12, 1)
+    if GRADIENT_MODELS[name].mirrored:
+        assert np.all(turned.beta[6:] @ best.beta[0] > 0.0)
+
+
+def test_a_scorer_without_targets_is_refused() -> None:
+    table, judge = simulated("mixture-regression"), yardstick("mixture-regression")
+    with pytest.raises(InputError, match="scorer"):
+        judge.score(judge.converged(table, 1, {}), Scorer.of(table))

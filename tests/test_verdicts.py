@@ -1,0 +1,88 @@
+"""A verdict is counted from numbers: flip one, and it flips."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpcore.papers.results import kept
+from dpcore.papers.verdicts import AGREES, CHECKS, DIFFERS, PARTLY, STANDS_IN, verdict
+from dpcore.papers.vips_epsilon import PRINTED, TIGHT
+from dpcore.registry import PAPERS
+
+NUMBERS = ("y", "low", "mean", "proved_epsilon", "claimed")
+
+
+def rows_of(name: str) -> list[Any]:
+    return [dict(row) for row in kept(name).exhibit.rows]
+
+
+def test_every_figure_and_table_has_a_verdict() -> None:
+    assert set(CHECKS) == set(PAPERS)
+    assert set(STANDS_IN) <= set(PAPERS)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_statement_speaks_of_points_that_are_there(name: str) -> None:
+    for check in verdict(name, rows_of(name)).checks:
+        assert check.of > 0, check.says
+        assert 0 <= check.holds <= check.of
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_statement_turns_with_some_number(name: str) -> None:
+    """For each statement there is one number whose change, up or down, changes its count."""
+    rows = rows_of(name)
+    before = [check.holds for check in verdict(name, rows).checks]
+    turned = [False] * len(before)
+    for position, row in enumerate(rows):
+        for field in NUMBERS:
+            if not isinstance(row.get(field), float):
+                continue
+            for wrong in (-1e9, 1e9):
+                changed = [*rows[:position], {**row, field: wrong}, *rows[position + 1 :]]
+                after = [check.holds for check in verdict(name, changed).checks]
+                turned = [t or a != b for t, a, b in zip(turned, after, before, strict=True)]
+        if all(turned):
+            return
+        if "note" in row and "advanced" in row["curve"]:
+            changed = [*rows[:position], {**row, "note": ""}, *rows[position + 1 :]]
+            after = [check.holds for check in verdict(name, changed).checks]
+            turned = [t or a != b for t, a, b in zip(turned, after, before, strict=True)]
+    checks = verdict(name, rows).checks
+    assert all(turned), [c.says for c, t in zip(checks, turned, strict=True) if not t]
+
+
+def epsilons(*pairs: tuple[float, float]) -> list[Any]:
+    return [
+        {"panel": "p", "curve": curve, "x": float(x), "y": y, "low": None, "high": None, "note": ""}
+        for x, pair in enumerate(pairs)
+        for curve, y in zip((PRINTED, TIGHT), pair, strict=True)
+    ]
+
+
+def test_the_word_follows_the_numbers() -> None:
+    def word(*pairs: tuple[float, float]) -> str:
+        return verdict("vips-table-epsilon", epsilons(*pairs)).word
+
+    assert word((2.0, 1.0), (3.0, 1.0), (4.0, 1.0)) == AGREES
+    assert word((2.0, 1.0), (3.0, 1.0), (0.5, 1.0)) == PARTLY
+    assert word((2.0, 1.0), (0.5, 1.0), (0.5, 1.0)) == DIFFERS
+
+
+def test_a_verdict_without_points_is_no_agreement() -> None:
+    assert verdict("vips-table-epsilon", []).word == DIFFERS
+
+
+def test_what_is_ours_is_told_and_does_not_judge() -> None:
+    name = "robust-em-means"
+    rows = rows_of(name)
+    judged = verdict(name, rows)
+    assert any(check.ours for check in judged.checks)
+    assert "Beside the paper:" in judged.sentence
+    for row in rows:
+        if row["curve"].startswith("plain clipping, exact"):
+            row["mean"] = 1e9
+    assert verdict(name, rows).word == judged.word
+    assert verdict(name, rows).sentence != judged.sentence

@@ -1,0 +1,98 @@
+"""The topic paper's figures, regenerated: what its noise costs, and the order of its methods."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from support import shared_data
+
+from dpcore.datasets.documents import load_documents
+from dpcore.datasets.load import load
+from dpcore.evaluation.yardstick import scorer_of, yardstick
+from dpcore.fitting.api import fit_grid
+from dpcore.papers import vips_epsilon, vips_topics
+from dpcore.papers.exhibit import Ask, reproduce, values
+from dpcore.wall.bags import Bags
+from dpcore.wall.documents import reaches, shared_out
+
+
+def test_the_headline_epsilon_holds_and_five_settings_do_not() -> None:
+    found = reproduce("vips-table-epsilon")
+    assert len(found.rows) == 60
+    assert "printed epsilon 2.38 (sigma 1.24, 20,000 documents) holds" in found.finding
+    assert "2.16" in found.finding
+    assert "4.23" in found.finding
+    assert "In 5 of 15 settings" in found.finding
+    short = [each for each in found.rows if each["note"]]
+    assert all(each["x"] <= 1.1 and each["curve"] == vips_epsilon.PRINTED for each in short)
+
+
+def test_adding_a_document_costs_less_than_replacing_one() -> None:
+    rows = reproduce("vips-table-epsilon").rows
+    for size in map(str, vips_epsilon.SIZES):
+        added = values(rows, vips_epsilon.ADDED, size)
+        replaced = values(rows, vips_epsilon.TIGHT, size)
+        printed = values(rows, vips_epsilon.PRINTED, size)
+        assert all(added[sigma] < replaced[sigma] for sigma in added)
+        assert all(added[sigma] < printed[sigma] for sigma in added)
+
+
+@pytest.mark.slow
+def test_the_order_of_the_methods_on_wikipedia() -> None:
+    """Figures 2 and 3: of the published, clipping is best, and no clipping worst."""
+    folder = shared_data("wikipedia.npz").parent
+    half = vips_topics.halves(Ask(folder), vips_topics.CORPORA[0])
+    fits = vips_topics.headline(half)
+    found = {
+        name: float(vips_topics._perplexity(grid.runs.final, half.test)[0])
+        for name, grid in fits.items()
+    }
+    order = [vips_topics.EXACT, vips_topics.PROVED, vips_topics.CLIPPED]
+    order += [vips_topics.STRONG, vips_topics.UNCLIPPED]
+    assert sorted(found, key=lambda name: found[name]) == order
+    bags = half.test.rows
+    shares = np.bincount(bags.words, bags.counts, minlength=bags.size) + 1.0
+    frequencies = np.exp(
+        -float(bags.counts @ np.log(shares[bags.words] / shares.sum())) / bags.counts.sum()
+    )
+    assert found[vips_topics.CLIPPED] < frequencies < found[vips_topics.STRONG]
+    claimed, proved = fits[vips_topics.CLIPPED].guarantee(), fits[vips_topics.PROVED].guarantee()
+    assert claimed.epsilon == pytest.approx(2.16, abs=0.02)
+    assert proved.epsilon == pytest.approx(2.38, abs=0.02)
+
+
+@pytest.mark.parametrize(("model", "data"), [("lda", "few_bars"), ("sbn", "lit_windows")])
+def test_what_clipping_moves_is_told_and_falls_with_the_clip(model: str, data: str) -> None:
+    read = load_documents if model == "lda" else load
+    table, judge = read(f"bundled:{data}"), yardstick(model)
+    words = {"iterations": 3, "rate": 1.0}
+    best = fit_grid(model, table, privacy=None, n_components=4, **words).runs.final
+    scorer = scorer_of(model, table, words)
+    told = [judge.moved_share(best, scorer, clip) for clip in (0.02, 0.3, 0.9, 1.0)]  # type: ignore[attr-defined]
+    assert told[0] > 0.99
+    assert 0.0 <= told[1] <= told[0]
+    assert told[3] == 0.0
+    assert sorted(told, reverse=True) == told
+
+
+def test_a_documents_reach_is_what_the_wall_draws_in() -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.integers(0, 4, (30, 8)).astype(float)
+    counts[:, 0] += 1.0
+    entries = counts > 0.0
+    bags = Bags(
+        np.append(0, np.cumsum(entries.sum(axis=1))),
+        np.nonzero(entries)[1],
+        counts[entries],
+        8,
+    )
+    topics, weights = rng.random((3, 8)), rng.random((30, 3))
+    far = reaches(bags, topics, weights)
+    for document in range(30):
+        one = bags.take(np.array([document]))
+        whole = shared_out(one, topics, weights[[document]], math.inf, 1.0)
+        assert far[document] == pytest.approx(np.linalg.norm(whole), rel=1e-12)
+        held = shared_out(one, topics, weights[[document]], 0.5, 1.0)
+        assert np.allclose(held, whole) == (far[document] <= 0.5)
