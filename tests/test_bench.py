@@ -6,7 +6,7 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +15,22 @@ import pytest
 
 from dpcore import bench
 from dpcore.accounting import wbk
-from dpcore.bench import accounting, factors, gmm, kmeans, measure, peers
+from dpcore.bench import (
+    accounting,
+    factors,
+    gmm,
+    growth,
+    history,
+    kmeans,
+    measure,
+    peers,
+    privacy,
+    topics,
+)
 from dpcore.cli import main
 from dpcore.errors import InputError
+from dpcore.models import lda
+from dpcore.wall.table import PrivateTable
 
 KEYS = {
     "case",
@@ -30,6 +43,7 @@ KEYS = {
     "quality_peer",
     "peak_mib",
 }
+STAND_IN, ABSENT = "numpy", "a-peer-that-is-not-there"
 TINY = gmm.Iterations(300, 2, 2, few=1, many=15, repetitions=1)
 TINY_GRID = gmm.Batch(300, 2, 2, iterations=2, epsilons=(1.0, 1e6), draws=2, repetitions=1)
 
@@ -318,9 +332,183 @@ def test_the_peer_is_stopped_as_soon_as_it_is_there_and_judged_as_it_judges_itse
     assert factors._peer_quality(there, rows) == pytest.approx(there.score(rows), abs=1e-6)
 
 
-# --- accounting ----------------------------------------------------------------------------------
+# --- topics --------------------------------------------------------------------------------------
 
-STAND_IN, ABSENT = "numpy", "a-peer-that-is-not-there"
+TEXTS = topics.Corpus(300, 120, topics=4, tokens=40)
+PASSES = topics.Setup(TEXTS, 50, passes=2, repetitions=1)
+HERE = [peer for peer in topics.CALLED if topics.EStep(TEXTS, peer).why_missing() is None]
+
+
+@pytest.fixture(autouse=True)
+def _measured_anew() -> Iterator[None]:
+    yield
+    topics._fits.cache_clear()
+    topics._e_steps.cache_clear()
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would be run in a process of its own, to have its memory measured, is run here."""
+
+    def run(module: str, function: str, **arguments: object) -> float:
+        getattr(sys.modules[module], function)(**json.loads(json.dumps(arguments)))
+        return 100.0
+
+    for module in (topics, privacy):
+        monkeypatch.setattr(module, "peak_mib", run)
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("peer", HERE)
+def test_topics_are_judged_by_one_formula_and_all_sides_find_some(
+    peer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(topics, "CASES", (topics.Fit(PASSES, peer), topics.Fit(PASSES, peer, 1.0)))
+    assert main(["bench", "topics", "--json"]) == 0
+    plain, private = json.loads(capsys.readouterr().out)
+    spread = TEXTS.perplexity(np.full((4, 120), 1.0 / 120))
+    for row in (plain, private):
+        assert set(row) >= KEYS
+        assert peer in row["peer"]
+        assert row["ratio_fastest"] <= row["ratio"]
+        tokens = 2 * TEXTS.bags[0].counts.sum()
+        assert 0.0 < row["ours_processor_seconds"] < row["ours_seconds"] * 64
+        assert row["ours_tokens_per_second"] == pytest.approx(tokens / row["ours_seconds"])
+    assert plain["quality_ours"] == pytest.approx(plain["quality_peer"], rel=0.25)
+    assert plain["quality_ours"] < 0.8 * spread
+    assert plain["quality_ours"] < private["quality_ours"] < spread
+    monkeypatch.setattr(bench, "run", lambda *_: [plain, private])
+    assert main(["bench", "topics"]) == 0
+    text = capsys.readouterr().out
+    assert f"{plain['ours_tokens_per_second']:.0f}" in text
+    assert "All sides: the same documents" in text
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("peer", HERE)
+def test_an_e_step_under_the_same_topics_ends_at_the_same_mixes(peer: str) -> None:
+    """The peer was really given our topics: under others its mixes would foretell much less."""
+    row = topics.EStep(TEXTS, peer, repetitions=1)()
+    assert row["quality_ours"] == pytest.approx(row["quality_peer"], rel=2e-3)
+    other = topics._ours(PASSES, None, 1)
+    stranger = lda.mixes(TEXTS.bags[0], other, TEXTS.prior)
+    ours = topics._ours(topics.Setup(TEXTS, 30, 1), None, 0)
+    assert TEXTS.perplexity_at(stranger, ours) > 1.05 * row["quality_ours"]
+
+
+def test_documents_are_the_same_at_every_call_and_in_every_form() -> None:
+    again = topics.Corpus(300, 120, topics=4, tokens=40)
+    known = TEXTS.bags[0]
+    assert np.array_equal(again.bags[0].counts, known.counts)
+    dense = TEXTS.as_matrix.toarray()
+    assert dense.sum() == known.counts.sum()
+    for row, pairs in zip(dense, TEXTS.as_lists, strict=True):
+        assert {word: row[word] for word in np.flatnonzero(row)} == dict(pairs)
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_without_gensim_topics_are_still_compared_and_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(topics, "GENSIM", ABSENT)
+    monkeypatch.setattr(
+        topics, "CASES", (topics.Fit(PASSES, topics.SKLEARN), topics.Fit(PASSES, ABSENT))
+    )
+    (row,) = bench.run("topics")
+    assert row["left_out"] == [f"{ABSENT} is not installed"]
+
+
+# --- what privacy adds, growth and history -------------------------------------------------------
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_every_model_stands_beside_itself_without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = ((1, 2), (2, 2), (1, 2))
+    made = [
+        replace(privacy.CASES[i], data=_few(i), few=few, many=many, options={}, repetitions=1)
+        for i, (few, many) in zip((0, 3, 5), steps, strict=True)
+    ]
+    monkeypatch.setattr(privacy, "CASES", tuple(made))
+    for row in bench.run("privacy"):
+        assert set(row) >= KEYS
+        assert "without noise" in row["peer"]
+        assert row["quality_ours"] < row["quality_peer"]  # of the same rows
+
+
+def _few(which: int) -> Callable[[], PrivateTable]:
+    if which == 5:
+        return lambda: privacy._bits(500)
+    data = gmm.Data(2000, 2 if which == 0 else 20, 3)
+    return lambda: data.seal(data.simulate())
+
+
+def test_a_growing_case_tells_curve_axis_and_size(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def make(rows: int, columns: int, groups: int) -> growth.Case:
+        return lambda: {**_row(2.0), "case": f"{rows} {columns} {groups}", "ours_seconds": rows}
+
+    points = growth.curves("gmm", make, rows=(1, 2, 4), columns=(3,), groups=(5,))
+    monkeypatch.setattr(growth, "CASES", tuple(points))
+    page = tmp_path / "speed.html"
+    assert main(["bench", "growth", "--page", str(page)]) == 0
+    text = capsys.readouterr().out
+    assert "gmm: seconds grow as rows^1.00; the peer's as rows^0.00." in text
+    written = page.read_text(encoding="utf-8")
+    assert "number of rows" in written
+    assert "growth: 4 3 5, per step" in written
+
+
+def test_growth_measures_what_other_benches_measure() -> None:
+    axes = {(point.curve, point.axis) for point in growth.CASES}
+    assert axes == {(c, a) for c in ("gmm", "k-means", "topics") for a in growth.AXES}
+    once = {point.case for point in growth.CASES}
+    assert len(once) == len(growth.CASES) - 3 * 2  # three axes share a curve's base
+    small = [p for p in growth.CASES if (p.axis, p.size) == ("rows", 3_000)]
+    assert [p.case.rows for p in small if isinstance(p.case, gmm.Iterations)] == [3_000]
+
+
+def _row(ratio: float | None, **changes: object) -> dict[str, object]:
+    numbers = ("ours_seconds", "quality_ours", "quality_peer", "peak_mib", "peer_seconds_one_core")
+    row = dict.fromkeys(numbers, 1.0)
+    words = {"case": "one", "per": "step", "peer": "numpy x", "peer_version": "1"}
+    return {**row, **words, "peer_seconds": 3.0, "ratio": ratio, **changes}
+
+
+def test_a_slowdown_is_seen_and_only_a_slowdown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    told = tmp_path / "runs.jsonl"
+    words = ["bench", "fa", "--history", str(told)]
+    ratios = (4.0, 4.4, 100.0, 3.4, float("nan"), 3.0)  # before the last: median 4.2
+    marks = []
+    for ratio in ratios:
+        monkeypatch.setattr(factors, "CASES", (lambda ratio=ratio: _row(ratio),))
+        assert main(words) == 0
+        marks.append("SLOWER" in capsys.readouterr().out)
+    assert marks == [False, False, False, False, False, True]
+    assert len(told.read_text(encoding="utf-8").splitlines()) == len(ratios)
+    monkeypatch.setattr(factors, "CASES", (lambda: _row(0.1, peer_version="2"),))
+    page = tmp_path / "speed.html"
+    assert main([*words, "--page", str(page), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["ratio_before"], row["slower"]) == (None, False)  # another peer
+    assert "7 runs" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["not json", "{}", '{"rows": [{}]}', '{"rows": []}'])
+def test_a_history_that_no_bench_wrote_is_refused_before_anything_is_measured(
+    text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(factors, "CASES", (lambda: pytest.fail("measured"),))
+    (tmp_path / "odd").write_text(text + "\n", encoding="utf-8")
+    assert main(["bench", "fa", "--history", str(tmp_path / "odd")]) == 2
+    assert "history" in capsys.readouterr().err
+    with pytest.raises(InputError, match="written"):
+        history.append(tmp_path, {"rows": []})
+
+
+# --- accounting ----------------------------------------------------------------------------------
 
 
 def _question(**changes: object) -> accounting.Question:

@@ -30,7 +30,12 @@ BENCHES = {
     "gmm": "dpcore.bench.gmm",
     "kmeans": "dpcore.bench.kmeans",
     "fa": "dpcore.bench.factors",
+    "topics": "dpcore.bench.topics",
     "accounting": "dpcore.bench.accounting",
+    "release": "dpcore.bench.release",
+    "large": "dpcore.bench.large",
+    "privacy": "dpcore.bench.privacy",
+    "growth": "dpcore.bench.growth",
 }
 
 
@@ -43,10 +48,12 @@ def run(name: str | None = None, on_case: Callable[[int, int], None] | None = No
     Row: ``bench``, ``case``, ``per`` (what the seconds are of), ``ours_seconds``, ``peer``,
     ``peer_version``, ``peer_seconds``, ``peer_seconds_one_core``, ``ratio`` (peer / ours, both on
     every core), ``quality_ours``, ``quality_peer``, ``peak_mib``. ``peer_seconds_one_core`` is
-    ``None`` where it was not measured. All but mixtures add ``quality`` (what both qualities are);
-    k-means and factor analysis ``ratio_fastest`` (to whichever of the peer's settings is faster);
-    accounting and k-means ``left_out`` (a sentence for every peer that could not be asked); k-means
-    ``apart`` (how far the centres of both sides lie apart, at most).
+    ``None`` where it was not measured. Some benches add ``quality`` (what both qualities are),
+    ``ratio_fastest`` (to whichever of the peer's settings is faster), ``left_out`` (a sentence for
+    every peer that could not be asked), ``apart`` (how far the centres of both sides lie apart, at
+    most). Topics add ``ours_tokens_per_second``, ``peer_tokens_per_second`` (at its faster setting)
+    and the same questions' ``ours_processor_seconds`` and ``peer_processor_seconds`` (on one core),
+    which other programs hardly change; growth adds ``curve``, ``axis`` and ``size``.
     Raises InputError on an unknown name or when a peer is not installed.
     """
     names = list(BENCHES) if name is None else [one_of("bench", name, BENCHES)]

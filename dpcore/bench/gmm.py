@@ -10,7 +10,7 @@ which for small matrices is often faster, and stands beside it.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.bench.measure import least_seconds, peak_mib, peer_version
+from dpcore.bench.peers import on_one_core
 from dpcore.datasets.generators import gaussian_mixture, stroke_like
 from dpcore.evaluation.study import EPSILONS
 from dpcore.fitting.api import Grid, fit, fit_grid
@@ -90,8 +91,8 @@ class Iterations:
                 lambda: _ours(table, self.components, self.many),
                 lambda: _peer(rows, start, self.few),
                 lambda: _peer(rows, start, self.many),
-                _on_one_core(lambda: _peer(rows, start, self.few)),
-                _on_one_core(lambda: _peer(rows, start, self.many)),
+                on_one_core(lambda: _peer(rows, start, self.few)),
+                on_one_core(lambda: _peer(rows, start, self.many)),
             ],
             self.repetitions,
         )
@@ -134,7 +135,7 @@ class Batch:
             [
                 lambda: _grid(table, self.components, self.iterations, self.epsilons, self.draws),
                 lambda: [_peer(rows, start, self.iterations) for _ in range(count)],
-                _on_one_core(lambda: [_peer(rows, start, self.iterations) for _ in range(count)]),
+                on_one_core(lambda: [_peer(rows, start, self.iterations) for _ in range(count)]),
             ],
             self.repetitions,
         )
@@ -256,16 +257,6 @@ def _peer(rows: Array, start: _Start, iterations: int) -> GaussianMixture:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(rows)
-
-
-def _on_one_core(job: Callable[[], object]) -> Callable[[], object]:
-    def alone() -> object:
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):
-            return job()
-
-    return alone
 
 
 CASES = (

@@ -1,0 +1,102 @@
+"""A history of bench runs, one JSON line each, so that a slowdown is seen.
+
+Seconds of two days cannot be compared on a machine that others use, but ratios to a peer can: both
+sides of a ratio are measured in one run and meet the same load. A row is slower when its ratio is
+below three quarters of the median of the earlier runs with the same case, peer, version of the
+peer and number of cores.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import dpcore
+from dpcore.errors import InputError
+
+Row = dict[str, Any]
+Run = dict[str, Any]  # date, version, cores, rows
+
+SLOWER = 0.75  # of the median ratio before
+_SAME = ("bench", "case", "per", "peer", "peer_version", "curve", "axis")
+
+
+def earlier(path: Path) -> list[Run]:
+    """The runs of a history, oldest first; none where there is no file yet."""
+    if not path.exists():
+        return []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        runs = [json.loads(line) for line in lines if line.strip()]
+        assert all(isinstance(row["ratio"], float | int | None) for r in runs for row in r["rows"])
+        assert all({"date", "cores"} <= run.keys() for run in runs)
+    except (OSError, ValueError, KeyError, TypeError, AssertionError):
+        raise InputError(
+            "history", "it holds lines that no bench wrote", "give another path, or none yet"
+        ) from None
+    return runs
+
+
+def this_run(rows: Sequence[Row]) -> Run:
+    """Measured rows as one run of now."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "version": dpcore.__version__,
+        "cores": os.cpu_count(),
+        "rows": list(rows),
+    }
+
+
+def append(path: Path, run: Run) -> None:
+    """Add a run as one line."""
+    line = json.dumps(_finite(run), allow_nan=False)
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+    except OSError:
+        raise InputError("history", "it cannot be written", "give another path") from None
+
+
+def compared(run: Run, runs: Sequence[Run]) -> list[Row]:
+    """The run's rows, each with ``ratio_before`` (the median of earlier runs, or ``None``), how
+    many ``runs_before`` there were, and whether it is ``slower``."""
+    known = _ratios(runs)
+    return [_marked(row, known.get(_key(run, row), [])) for row in run["rows"]]
+
+
+def _marked(row: Row, before: list[float]) -> Row:
+    usual = median(before) if before else None
+    slower = usual is not None and _known(row["ratio"]) and row["ratio"] < SLOWER * usual
+    return {**row, "ratio_before": usual, "runs_before": len(before), "slower": slower}
+
+
+def _ratios(runs: Sequence[Run]) -> dict[tuple[Any, ...], list[float]]:
+    found: dict[tuple[Any, ...], list[float]] = {}
+    for run in runs:
+        for row in run["rows"]:
+            if _known(row["ratio"]):
+                found.setdefault(_key(run, row), []).append(float(row["ratio"]))
+    return found
+
+
+def _key(run: Run, row: Row) -> tuple[Any, ...]:
+    return run["cores"], *(row.get(name) for name in _SAME)
+
+
+def _known(ratio: float | None) -> bool:
+    return ratio is not None and math.isfinite(ratio)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no word for what is undefined."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,198 @@
+"""The labelled release: the minimum-trace solver against cvxpy, and the proved mechanisms.
+
+Solver: cvxpy with CLARABEL, seconds of the whole answer and of the solver alone, in two forms: the
+paper's semidefinite program, one matrix inequality a vector; and the same problem in the inverse of
+its unknown, ``min tr P^{-1}`` under one linear inequality a vector, which is not in the paper and
+is the strongest rival we know. Quality: the objective, less is better. Mechanisms: see
+:mod:`dpcore.bench.release_medians`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dpcore
+from dpcore.bench import peers
+from dpcore.bench.measure import least_seconds, peak_mib, peer_version
+from dpcore.bench.release_medians import DELTA, MEDIANS, row, simulated
+from dpcore.datasets.labelled import labelled_classes
+from dpcore.fitting.api import fit_grid
+from dpcore.models.labelled_published import classes_of, design
+from dpcore.models.min_trace import min_trace_covariance
+from dpcore.privacy import Privacy
+
+Array = NDArray[np.float64]
+
+PEER = "cvxpy"
+OWN_REPETITIONS = 25  # a few milliseconds each, where the peer takes seconds
+OBJECTIVE = "least trace, less is better"
+
+
+@dataclass(frozen=True)
+class Solver:
+    """One problem, asked of the peer as printed, or in the inverse."""
+
+    dim: int
+    vectors: int
+    repetitions: int = 3
+    inverse: bool = False
+
+    def why_missing(self) -> str | None:
+        """Why the case is left out: the peer is no part of the product."""
+        return peers.why_missing(PEER)
+
+    def __call__(self) -> dict[str, Any]:
+        version = peer_version(PEER)
+        vectors, weight = problem(self.dim, self.vectors)
+        theirs: dict[str, float] = {}
+
+        def ask() -> None:
+            theirs.update((_peer_inverse if self.inverse else _peer)(vectors, weight))
+
+        least_seconds([lambda: min_trace_covariance(vectors, weight)], 1)  # imports, first calls
+        (ours,) = least_seconds([lambda: min_trace_covariance(vectors, weight)], OWN_REPETITIONS)
+        (peer,) = least_seconds([ask], self.repetitions)
+        found = min_trace_covariance(vectors, weight)
+        return {
+            **row(
+                f"least-trace covariance of {self.vectors} vectors, d={self.dim}"
+                + (", in the inverse" if self.inverse else ""),
+                "answer",
+                (ours, peer, None),
+                f"{PEER} CLARABEL",
+                version,
+                OBJECTIVE,
+                (found.upper, theirs["objective"]),
+                peak_mib(__name__, "run_solver_alone", dim=self.dim, vectors=self.vectors),
+            ),
+            "peer_solver_seconds": theirs["seconds"],
+            "solver_ratio": theirs["seconds"] / ours,
+            "gap": found.gap,
+        }
+
+
+@dataclass(frozen=True)
+class Large:
+    """A problem that the peer cannot hold, and the design of Algorithm 1: ours against its own
+    answer at a loose gap, so that what precision costs is seen."""
+
+    dim: int
+    vectors: int
+
+    def __call__(self) -> dict[str, Any]:
+        vectors, weight = problem(self.dim, self.vectors)
+        ours, loose = least_seconds(
+            [
+                lambda: min_trace_covariance(vectors, weight),
+                lambda: min_trace_covariance(vectors, weight, tolerance=1e-2),
+            ],
+            5,
+        )
+        fine = min_trace_covariance(vectors, weight)
+        rough = min_trace_covariance(vectors, weight, tolerance=1e-2)
+        return {
+            **row(
+                f"least-trace covariance of {self.vectors} vectors, d={self.dim}",
+                "answer",
+                (ours, loose, None),
+                "dpcore, gap 1e-2",
+                dpcore.__version__,
+                OBJECTIVE,
+                (fine.upper, rough.upper),
+                peak_mib(__name__, "run_solver_alone", dim=self.dim, vectors=self.vectors),
+            ),
+            "gap": fine.gap,
+        }
+
+
+@dataclass(frozen=True)
+class Slider:
+    """The whole published design for one move of a slider; the rival: the staged release."""
+
+    def __call__(self) -> dict[str, Any]:
+        rows, kinds, _ = labelled_classes(1000, 5, 3, np.random.default_rng(0))
+        table = simulated(1000, 0)
+        asked = [Privacy(epsilon=1.0, delta=DELTA, adjacency="label")]
+        ours, staged = least_seconds(
+            [
+                lambda: design(classes_of(rows, kinds.astype(np.intp), 5, "all"), 1.0, DELTA),
+                lambda: fit_grid("gmm-release", table, privacy=asked, seed=0, method="staged"),
+            ],
+            7,
+        )
+        return row(
+            "published design (Algorithm 1), N=1000, K=5, d=3",
+            "design",
+            (ours, staged, None),
+            "dpcore staged release",
+            dpcore.__version__,
+            "seconds, less is better",
+            (ours, staged),
+            peak_mib(__name__, "run_solver_alone", dim=3, vectors=1000),
+        )
+
+
+def problem(dim: int, vectors: int) -> tuple[Array, Array]:
+    """Vectors ``(N, d)`` as deviations of rows from their mean are, and their covariance."""
+    rng = np.random.default_rng([dim, vectors])
+    root = rng.standard_normal((dim, dim + 2))
+    rows = rng.standard_normal((vectors, dim)) @ np.linalg.cholesky(root @ root.T / dim).T
+    away = rows - rows.mean(axis=0)
+    return away / max(1, vectors - 1) * 1000.0, np.cov(away.T).reshape(dim, dim)
+
+
+def run_solver_alone(dim: int, vectors: int) -> None:
+    """What a fresh process does whose memory is measured."""
+    min_trace_covariance(*problem(dim, vectors))
+
+
+def _peer(vectors: Array, weight: Array) -> dict[str, float]:
+    """The paper's program: objective, and seconds of the solver alone."""
+    cvxpy: Any = import_module(PEER)
+    dim = vectors.shape[1]
+    shape = cvxpy.Variable((dim, dim), symmetric=True)
+    covers: list[Any] = [shape - np.outer(one, one) >> 0 for one in vectors]
+    goal = cvxpy.Minimize(cvxpy.trace(np.linalg.inv(weight) @ shape))
+    program = cvxpy.Problem(goal, covers)
+    program.solve(solver="CLARABEL")
+    return {
+        "objective": float(program.value),
+        "seconds": float(program.solver_stats.solve_time or np.nan),
+    }
+
+
+def _peer_inverse(vectors: Array, weight: Array) -> dict[str, float]:
+    """The same in ``P = G^{-1}`` where the weight is the identity: a linear bound a vector."""
+    cvxpy: Any = import_module(PEER)
+    moved = np.linalg.solve(np.linalg.cholesky(weight), vectors.T).T
+    size = float(np.abs(moved).max())
+    moved = moved / size
+    inverse = cvxpy.Variable((vectors.shape[1], vectors.shape[1]), PSD=True)
+    outer = (moved[:, :, None] * moved[:, None, :]).reshape(len(moved), -1)
+    covers = [outer @ cvxpy.vec(inverse, order="C") <= 1]
+    program = cvxpy.Problem(cvxpy.Minimize(cvxpy.tr_inv(inverse)), covers)
+    program.solve(solver="CLARABEL")
+    return {
+        "objective": float(program.value) * size**2,
+        "seconds": float(program.solver_stats.solve_time or np.nan),
+    }
+
+
+CASES: tuple[Callable[[], dict[str, Any]], ...] = (
+    Solver(3, 1000),
+    Solver(5, 1000),
+    Solver(12, 500),
+    Solver(12, 1000, repetitions=1),
+    Solver(3, 1000, inverse=True),
+    Solver(12, 1000, inverse=True),
+    Large(3, 100_000),
+    Large(12, 100_000),
+    Slider(),
+    *MEDIANS,
+)
