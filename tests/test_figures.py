@@ -31,7 +31,9 @@ from dpcore.figures.scene import (
     at_step,
     layer_dict,
 )
+from dpcore.fitting.mean import Means
 from dpcore.models.factors import Factors
+from dpcore.models.gradient import Coefficients
 from dpcore.models.kmeans import Centres
 from dpcore.registry import MODELS, PORTRAITS
 from dpcore.wall.clip import PublicFrame
@@ -248,6 +250,17 @@ def test_the_bold_centres_are_those_of_the_first_draw() -> None:
     np.testing.assert_allclose([ghost.x for ghost in layers(shown, 1, Points)], 54.0)
 
 
+def test_centres_beyond_the_axes_are_counted_where_there_are_some() -> None:
+    places = np.full((STEPS, DRAWS, 2, 2), 0.3)
+    places[-1, 0, 1] = -0.9  # far from both exact centres
+    places[0] = np.nan
+    shares = np.full((STEPS, DRAWS, 2), 0.5)
+    exact = Centres(np.array([[[0.2, 0.2], [0.4, 0.4]]]), shares[0, :1])
+    panel = made_up("kmeans", exact, Centres(places, shares), MAP).panels[1]
+    assert panel.subtitle[-1] == "hides each person · 1 of 2 centres outside"
+    assert set(panel.subtitle[:-1]) == {"hides each person"}
+
+
 def test_centres_of_three_columns_or_too_many_have_no_borders() -> None:
     three = frame(("a", "b", "c"), (None, None, None), 1.0)
     for shown in (centres_scene(three), centres_scene(count=11)):
@@ -388,6 +401,14 @@ def test_of_many_columns_those_with_the_largest_loadings_are_drawn() -> None:
     assert set(heat.rows) == {f"column {i}" for i in np.argsort(-size)[:50]}
 
 
+def test_the_key_of_numbers_that_cannot_be_negative_begins_at_zero() -> None:
+    words = Heat(np.full((1, 1, 2, 2), 0.1), 0.2, "probability", ("topic",), above=True)
+    loadings = Heat(np.full((1, 1, 2, 2), 0.1), 0.2, "loading", ("factor",))
+    assert words.as_dict()["ends"] == ("0", "0.2 · probability")
+    assert loadings.as_dict()["ends"] == ("−0.2", "0.2 · loading")
+    assert words.as_dict()["cells"] == loadings.as_dict()["cells"]
+
+
 def test_a_tone_is_the_value_to_a_254th_of_the_scale() -> None:
     values = np.random.default_rng(0).uniform(-2.0, 2.0, (3, 2, 4, 5))
     data = Heat(values, 2.0, "", ("a", "b")).as_dict()
@@ -413,6 +434,118 @@ def test_a_heat_layer_that_does_not_fit_is_refused() -> None:
     )
     with pytest.raises(InputError, match="steps"):
         Scene((1.0, 2.0, 3.0), ("1", "2", "3"), (three,))
+
+
+# ---------------------------------------------------------------- coefficients
+
+
+def coefficients_scene(model: str, public: PublicFrame, dim: int, **more: Any) -> Scene:
+    """Exact coefficients 2, -1, 0.5, ...; draw j of the private ones is off by j/100."""
+    exact = np.array([2.0, -1.0, 0.5, 0.1])[:dim]
+    off = 0.01 * np.arange(DRAWS)[None, :, None] * np.ones((STEPS, 1, dim))
+    beta = exact + off
+    beta[:OUT_OF_REACH] = np.nan
+    shape = (STEPS, DRAWS)
+
+    def batch(values: Any, *lead: int) -> Coefficients:
+        one, zero = np.ones(lead), np.zeros(lead)
+        ones, zeros = np.ones((*lead, dim)), np.zeros((*lead, dim))
+        return Coefficients(values, 0.5 * one, zeros, ones, zero, one)
+
+    return made_up(model, batch(exact[None], 1), batch(beta, *shape), public, **more)
+
+
+PLANE = frame(("cities", "crowds"), ("points", "points"), 10.0)
+LINE = frame(("dose", "pressure"), ("mg", "mmHg"), (4.0, 60.0))
+SLOPES = frame(("pay", "hours", "team", "score"), ("sd", "sd", "sd", "points"), 4.0)
+
+
+def test_mirrored_clouds_stand_at_the_coefficients_and_opposite() -> None:
+    rows = np.array([[1.0, 2.0]])
+    shown = coefficients_scene("symmetric-mixture", PLANE, 2, rows=rows)
+    exact = np.asarray(layers(shown, 0, Ellipses)[0].params)[0, 0]
+    np.testing.assert_allclose(exact[:, :2], [[2.0, -1.0], [-2.0, 1.0]])
+    np.testing.assert_allclose(exact[:, [2, 4]], 0.25)
+    ghosts, bold = layers(shown, 1, Ellipses)
+    assert (ghosts.style, bold.style) == ("ghost", "bold")
+    assert np.shape(ghosts.params) == (STEPS, DRAWS - 1, 2, 6)
+    np.testing.assert_allclose(np.asarray(bold.params)[5, 0], exact)
+    assert [layer.name for layer in layers(shown, 0, Points)] == ["household"]
+    assert not layers(shown, 1, Points)
+    assert (
+        shown.panels[1]
+        .alt[5]
+        .endswith(
+            "one cloud at cities (points) 2, crowds (points) -1; "
+            "its mirror image at cities (points) -2, crowds (points) 1."
+        )
+    )
+    assert shown.panels[1].alt[0].endswith("No fit at this budget.")
+
+
+@pytest.mark.parametrize(
+    ("model", "slopes"), [("mixture-regression", [2.0, -2.0]), ("missing-regression", [2.0])]
+)
+def test_a_regression_on_one_column_is_lines_through_its_rows(
+    model: str, slopes: list[float]
+) -> None:
+    rows = np.array([[1.0, 2.0], [np.nan, 1.0]])
+    shown = coefficients_scene(model, LINE, 1, rows=rows)
+    assert (shown.panels[0].x.label, shown.panels[0].y.label) == ("dose (mg)", "pressure (mmHg)")
+    drawn = [curve for curve in layers(shown, 1, Curve) if curve.bold]
+    found = [np.asarray(c.y)[5] / np.asarray(c.x)[5] for c in drawn]
+    np.testing.assert_allclose(found, [[slope, slope] for slope in slopes])
+    ghosts = [curve for curve in layers(shown, 1, Curve) if not curve.bold]
+    assert [np.shape(curve.x) for curve in ghosts] == [(STEPS, 3 * (DRAWS - 1))] * len(slopes)
+    points = layers(shown, 0, Points)[0]
+    assert (list(np.asarray(points.x)), list(np.asarray(points.y))) == ([1.0], [2.0])
+    told = " or -2" if len(slopes) > 1 else ""
+    assert f"changes by 2{told} with one more of dose (mg)." in shown.panels[1].alt[5]
+
+
+def test_slopes_of_several_columns_stand_beside_the_exact_ones() -> None:
+    shown = coefficients_scene("missing-regression", SLOPES, 3)
+    assert shown.panels[0].y.label == "score per sd"
+    bold = layers(shown, 1, Spots)[0]
+    assert bold.labels == ("pay", "hours", "team")
+    np.testing.assert_allclose(np.asarray(bold.y)[5], [2.0, -1.0, 0.5])
+    ghosts = layers(shown, 1, Points)[0]
+    assert np.shape(ghosts.y) == (STEPS, 3 * (DRAWS - 1))
+    low, high = shown.panels[1].y.range
+    assert low < -1.0 < 2.0 < high
+    assert shown.panels[1].alt[5].endswith("pay 2; hours -1; team 0.5.")
+    different = frame(SLOPES.names, SLOPES.units, (4.0, 8.0, 4.0, 4.0))
+    halves = coefficients_scene("missing-regression", different, 3)
+    assert halves.panels[0].y.label == "score per half of a column's limits"
+    np.testing.assert_allclose(np.asarray(layers(halves, 0, Spots)[0].y), [8.0, -8.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        ("symmetric-mixture", "two_clouds"),
+        ("mixture-regression", "two_lines"),
+        ("missing-regression", "missing_answers"),
+        ("mean", "two_clouds"),
+    ],
+)
+def test_studies_of_coefficients_and_means_are_figures(model: str, data: str) -> None:
+    found = dp.study(dp.load(f"bundled:{data}"), Setting(model, components=1), draws=2)
+    assert found.curves.single == pytest.approx(found.references.bounds_utility)
+    shown = study_scene(found)
+    assert layers(shown, 2, Curve)
+    shown.as_dict()
+    assert len(dp.figure(found).frames) == STEPS
+
+
+def test_of_many_columns_the_largest_numbers_are_drawn() -> None:
+    many = frame(tuple(f"c{i}" for i in range(60)), (None,) * 60, 1.0)
+    rng = np.random.default_rng(0)
+    exact = rng.uniform(-0.9, 0.9, (1, 60))
+    fits = Means(np.tile(exact, (STEPS, DRAWS, 1)))
+    spots = layers(made_up("mean", Means(exact), fits, many), 0, Spots)[0]
+    assert set(spots.names) == {f"c{i}" for i in np.argsort(-np.abs(exact[0]))[:40]}
+    assert set(spots.labels) == {""}
 
 
 # ---------------------------------------------------------------- in Plotly

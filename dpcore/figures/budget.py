@@ -139,7 +139,10 @@ def _pair_of_panels(drawing: Drawing, words: Words, budgets: tuple[str, ...]) ->
         Panel(
             id="private",
             title="Private fit",
-            subtitle=words.private_subtitle,
+            subtitle=tuple(
+                words.private_subtitle + (f" · {beyond}" if beyond else "")
+                for beyond in drawing.outside or ("",) * len(budgets)
+            ),
             alt=tuple(
                 f"Private fit at epsilon {budget}. {alt}"
                 for budget, alt in zip(budgets, drawing.private_alts, strict=True)

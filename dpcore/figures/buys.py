@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References
-from dpcore.evaluation.yardstick import yardstick
+from dpcore.evaluation.yardstick import fits_rival, yardstick
 from dpcore.figures.portrait import said
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
 from dpcore.privacy.guarantee import show
@@ -37,7 +37,9 @@ def buys_panel(
     verdicts: one a budget. unit: who one row is about. titles: how a method is called on screen.
     chosen: the method whose curve is bold. marks: epsilons to mark, each with its label.
     """
-    wording, titles = yardstick(grid.model).wording, titles or {}
+    judge, titles = yardstick(grid.model), titles or {}
+    wording = judge.wording
+    rival = f"{wording.simplest}, private" if fits_rival(judge) else wording.simplest
     ends = min(grid.epsilons), max(grid.epsilons)
     middle = np.median(grid.utility, axis=1)
     high = references.converged_utility
@@ -56,7 +58,7 @@ def buys_panel(
             Rule(high, "exact fit (converged)"),
             Rule(references.clipped_utility, "our steps, clipped, without noise", side="right"),
             *_marks(marks, ends),
-            *_rivals(grid, curves, titles, chosen, f"{wording.simplest}, private"),
+            *_rivals(grid, curves, titles, chosen, rival),
             *_own(grid, curves, titles, chosen),
             Cursor(np.array(grid.epsilons), middle),
         ),

@@ -1,4 +1,7 @@
-"""The portrait of a mixture: every group an ellipse, one and two standard deviations out."""
+"""The portrait of a mixture: every group an ellipse, one and two standard deviations out.
+
+Groups with labels are classes, and have names of their own.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,9 @@ from dpcore.figures.portrait import (
     own_units,
     ring,
 )
-from dpcore.figures.scene import Axis, Ellipses
+from dpcore.figures.scene import Axis, Ellipses, Spots
 from dpcore.models.gmm import Mixture
+from dpcore.models.labelled import LabelledMixture
 from dpcore.privacy.guarantee import show
 from dpcore.wall.clip import PublicFrame
 
@@ -30,7 +34,7 @@ def draw(subject: Subject) -> Drawing:
     x, y = (_axis(subject, column) for column in subject.pair)
     exact = _params(subject.exact, subject.public, subject.pair)[None]
     private = _params(subject.private, subject.public, subject.pair)
-    names = tuple(f"group {k + 1}" for k in range(private.shape[2]))
+    names = _names(subject.exact, private.shape[2])
     ghosts: tuple[Ellipses, ...] = ()
     if private.shape[1] > 1:
         ghosts = (
@@ -39,14 +43,36 @@ def draw(subject: Subject) -> Drawing:
             ),
         )
     outline = ring(subject)
+    called = names if isinstance(subject.exact, LabelledMixture) else ()
     return Drawing(
-        exact=(*cloud(subject), *outline, Ellipses(exact, names=names)),
-        private=(*outline, *ghosts, Ellipses(private[:, :1], names=names)),
-        exact_alt=_described(exact[0, 0], x, y),
-        private_alts=tuple(_described(params, x, y) for params in private[:, 0]),
+        exact=(
+            *cloud(subject),
+            *outline,
+            Ellipses(exact, names=names, centre=not called),
+            *_called(called, exact[0, 0]),
+        ),
+        private=(
+            *outline,
+            *ghosts,
+            Ellipses(private[:, :1], names=names, centre=not called),
+            *_called(called, private[:, 0]),
+        ),
+        exact_alt=_described(exact[0, 0], names, x, y),
+        private_alts=tuple(_described(params, names, x, y) for params in private[:, 0]),
         x=x,
         y=y,
     )
+
+
+def _names(exact: Mixture | LabelledMixture, count: int) -> tuple[str, ...]:
+    if isinstance(exact, LabelledMixture):
+        return tuple(str(name) for name in exact.names[0])
+    return tuple(f"group {k + 1}" for k in range(count))
+
+
+def _called(names: tuple[str, ...], params: Array) -> tuple[Spots, ...]:
+    """Classes by their names, written at their centres ``(..., K, 6)``."""
+    return (Spots(params[..., 0], params[..., 1], names, labels=names),) if names else ()
 
 
 def _params(mixture: Mixture, public: PublicFrame, pair: tuple[int, int]) -> Array:
@@ -74,14 +100,14 @@ def _axis(subject: Subject, column: int) -> Axis:
     return column_axis(subject, column, float((means - room).min()), float((means + room).max()))
 
 
-def _described(params: Array, x: Axis, y: Axis) -> str:
+def _described(params: Array, names: tuple[str, ...], x: Axis, y: Axis) -> str:
     """Each group in words: share and centre."""
     if not np.all(np.isfinite(params)):
         return NO_FIT
     parts = [
-        f"group {k + 1}: {p[5]:.0%} at {x.label} {show(round(float(p[0]), 1))}, "
+        f"{name}: {p[5]:.0%} at {x.label} {show(round(float(p[0]), 1))}, "
         f"{y.label} {show(round(float(p[1]), 1))}"
-        for k, p in enumerate(params)
+        for name, p in zip(names, params, strict=True)
     ]
     return "; ".join(parts) + "."
 

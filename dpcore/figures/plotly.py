@@ -52,7 +52,8 @@ def figure(found: Study | Prices) -> go.Figure:
     """A study of :func:`dpcore.study` as a picture: exact, private, and what each budget buys; or
     the five prices of a list of releases against how often it is repeated.
 
-    ``figure(found).show(auto_play=False)`` shows it in a notebook. Needs the package plotly.
+    ``figure(found).show(auto_play=False)`` shows it in a notebook. Raises ImportError without the
+    package plotly.
     """
     return scene_figure(prices_scene(found) if isinstance(found, Prices) else study_scene(found))
 
@@ -325,11 +326,12 @@ def _heat(layer: Heat, step: int) -> Iterator[Any]:
     import plotly.graph_objects as go
 
     board, places = _board(at_step(layer.values, step, 3), layer.across, bool(layer.rows))
+    below = [] if layer.above else [[0.0, BLUE]]
     yield go.Heatmap(
         z=board.astype(np.float32),
-        zmin=-layer.limit,
+        zmin=0.0 if layer.above else -layer.limit,
         zmax=layer.limit,
-        colorscale=[[0.0, BLUE], [0.5, WHITE], [1.0, ORANGE]],
+        colorscale=[*below, [0.5 * len(below), WHITE], [1.0, ORANGE]],
         colorbar={"title": {"text": layer.label, "side": "right"}, "thickness": 10},
         showscale=len(layer.values) == 1,  # type: ignore[arg-type]
         name="",

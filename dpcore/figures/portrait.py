@@ -51,6 +51,7 @@ class Drawing:
     """Layers and words of the two panels, which share their axes.
 
     private_alts: one a budget. bare: draw no axes. height: of a card in pixels [the usual one].
+    outside: what of the private fit lies beyond the axes, one text a budget [nothing].
     """
 
     exact: tuple[Layer, ...]
@@ -61,6 +62,7 @@ class Drawing:
     y: Axis
     bare: bool = False
     height: int | None = None
+    outside: tuple[str, ...] | None = None
 
 
 class Portrait(Protocol):

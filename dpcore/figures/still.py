@@ -1,0 +1,391 @@
+"""A Plotly figure as a still picture: a small SVG text that shows where no program runs.
+
+Lines, markers, bands, words, bars and heat maps, on linear and logarithmic axes; of a figure with a
+slider the step that it shows. Nothing but numbers, colours and words of the figure gets into it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.figures.scene import PALETTE_LIGHT
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Array = NDArray[np.float64]
+
+WIDTH = 860
+LEFT, RIGHT, TOP, BOTTOM = 70, 40, 56, 60
+LEGEND_LINE = 18
+CHARACTER = 6.2  # width of one at 12 pixels, roughly
+MOST_CELLS = 10_000  # of a heat map, each a rectangle
+MOST_MARKED = 40  # points of a line beyond which its dash alone tells it from others
+GRID, INK, MUTED = "#DDE3E8", "#22303C", "#5B6B7A"
+DASHES = {
+    "solid": "",
+    "dash": "8 5",
+    "dot": "2 4",
+    "dashdot": "8 4 2 4",
+    "longdash": "14 5",
+    "longdashdot": "14 4 2 4",
+}
+
+
+def _round_step(rough: float) -> float:
+    """The next of 1, 2, 5 times a power of ten.
+
+    >>> _round_step(0.13), _round_step(7.0)
+    (0.2, 10.0)
+    """
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(mark * power for mark in (1.0, 2.0, 5.0, 10.0) if mark * power >= rough)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Positions on the page from numbers: low, high in the axis's own scale (powers of ten if
+    log)."""
+
+    log: bool
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def place(self, values: Any) -> Array:
+        """Pixels; NaN where a value has no place."""
+        numbers = np.asarray(values, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scaled = np.log10(numbers) if self.log else numbers
+        share = (scaled - self.low) / ((self.high - self.low) or 1.0)
+        return np.asarray(self.start + share * (self.end - self.start))
+
+    def ticks(self) -> list[float]:
+        """Round numbers inside the range."""
+        if not self.log:
+            step = _round_step((self.high - self.low) / 5.0)
+            first = math.ceil(self.low / step - 1e-9)
+            return [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+        wide = self.high - self.low > 2.0
+        marks = (1.0,) if wide else (1.0, 2.0, 5.0)
+        powers = range(math.floor(self.low), math.ceil(self.high) + 1)
+        ticks = [mark * 10.0**power for power in powers for mark in marks]
+        return [t for t in ticks if self.low - 1e-9 <= math.log10(t) <= self.high + 1e-9]
+
+
+def still(figure: go.Figure) -> str:
+    """The figure as SVG; its alt text (``meta["alt"]``, or one for each panel) is the title.
+
+    >>> import plotly.graph_objects as go
+    >>> picture = still(go.Figure(go.Scatter(x=[1, 2], y=[3, 4], name="a line")))
+    >>> picture.startswith("<svg"), "a line" in picture
+    (True, True)
+    """
+    names = _named(figure)
+    legend = LEGEND_LINE * len(_legend_rows(names))
+    height = int(figure.layout.height or 420)
+    parts = [
+        _words(WIDTH / 2, 22, figure.layout.title.text or "", size=15, anchor="middle"),
+        *(_words(*_note(figure, one, height), size=13, anchor="middle") for one in _titles(figure)),
+    ]
+    for key in _panels(figure):
+        parts += _panel(figure, key, height)
+    parts += _legend(names, height)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height + legend}" '
+        f'width="{WIDTH}" height="{height + legend}" font-family="sans-serif" role="img">'
+        f"<title>{escape(alt_text(figure))}</title>"
+        f'<rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>'
+    )
+
+
+def alt_text(figure: go.Figure) -> str:
+    """What the figure says in words."""
+    said = figure.layout.meta
+    if isinstance(said, dict):
+        return " ".join(str(text) for text in said.values() if text)
+    return str(figure.layout.title.text or "A figure.")
+
+
+def _panels(figure: go.Figure) -> list[tuple[str, str]]:
+    """Pairs of axes that hold something."""
+    pairs = [(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data]
+    return list(dict.fromkeys(pairs))
+
+
+def _panel(figure: go.Figure, key: tuple[str, str], height: int) -> list[str]:
+    here = [t for t in figure.data if (t.xaxis or "x", t.yaxis or "y") == key]
+    across, down = (_layout_axis(figure, name) for name in key)
+    wide, high = WIDTH - LEFT - RIGHT, height - TOP - BOTTOM
+    left, right = ((across.domain or (0.0, 1.0))[i] * wide + LEFT for i in (0, 1))
+    foot, head = (TOP + (1.0 - (down.domain or (0.0, 1.0))[i]) * high for i in (0, 1))
+    x = _axis(across, [_numbers(t, "x") for t in here], left, right)
+    y = _axis(down, [_numbers(t, "y") for t in here], foot, head)
+    clip = f"c{key[0]}{key[1]}"
+    parts = [*_frame(across, down, x, y)]
+    parts.append(
+        f'<clipPath id="{clip}"><rect x="{left:.1f}" y="{head:.1f}" width="{right - left:.1f}" '
+        f'height="{foot - head:.1f}"/></clipPath><g clip-path="url(#{clip})">'
+    )
+    for trace in here:
+        parts += _drawn(trace, x, y)
+    return [*parts, "</g>"]
+
+
+def _layout_axis(figure: go.Figure, name: str) -> Any:
+    return figure.layout[f"{name[0]}axis{name[1:]}"]
+
+
+def _axis(said: Any, values: Sequence[Array], start: float, end: float) -> _Axis:
+    log = said.type == "log"
+    if said.range is not None:
+        return _Axis(log, float(said.range[0]), float(said.range[1]), start, end)
+    known = np.concatenate([*values, np.empty(0)])
+    known = known[np.isfinite(known) & ((known > 0.0) if log else True)]
+    known = np.log10(known) if log else known
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    margin = 0.05 * ((high - low) or 1.0)
+    return _Axis(log, low - margin, high + margin, start, end)
+
+
+def _numbers(trace: Any, field: str) -> Array:
+    """The numbers of a trace along one axis; bars count from 0, cells from their middles."""
+    if trace.type == "heatmap":
+        size = np.shape(trace.z)[1 if field == "x" else 0]
+        return np.array([-0.5, size - 0.5])
+    found = getattr(trace, field)
+    try:
+        numbers = np.asarray([] if found is None else found, dtype=float)
+    except ValueError:  # names: their places
+        numbers = np.arange(-0.5, len(found) + 0.0)
+    return np.append(numbers, 0.0) if trace.type == "bar" else numbers
+
+
+def _frame(across: Any, down: Any, x: _Axis, y: _Axis) -> Iterator[str]:
+    """Grid, ticks and names of both axes."""
+    if across.visible is not False:
+        for value, words in _ticks(across, x):
+            at = float(x.place(value))
+            yield _stroke(at, y.start, at, y.end, GRID)
+            yield _words(at, y.start + 16, words, anchor="middle")
+        middle = (x.start + x.end) / 2
+        yield _words(middle, y.start + 36, across.title.text or "", anchor="middle")
+    if down.visible is not False:
+        for value, words in _ticks(down, y):
+            at = float(y.place(value))
+            yield _stroke(x.start, at, x.end, at, GRID)
+            yield _words(x.start - 6, at + 4, words, anchor="end")
+        middle = (y.start + y.end) / 2
+        yield _words(x.start - 50, middle, down.title.text or "", anchor="middle", turned=True)
+
+
+def _ticks(said: Any, axis: _Axis) -> Iterator[tuple[float, str]]:
+    values = axis.ticks() if said.tickvals is None else [float(v) for v in said.tickvals]
+    words = said.ticktext
+    for i, value in enumerate(values):
+        yield value, f"{value:.6g}" if words is None else str(words[i])
+
+
+def _drawn(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
+    if trace.type == "heatmap":
+        yield from _cells(trace, x, y)
+    elif trace.type == "bar":
+        yield from _bars(trace, x, y)
+    else:
+        yield from _points(trace, x, y)
+
+
+def _points(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
+    """A line with its band, error bars, markers and words, as its mode says."""
+    at_x, at_y = x.place(trace.x), y.place(trace.y)
+    colour, opacity = _colour(trace), trace.opacity or 1.0
+    mode = trace.mode or "lines"
+    if trace.fill:
+        yield f'<path d="{_path(at_x, at_y)}Z" fill="{colour}" opacity="{opacity:g}"/>'
+        return
+    if "lines" in mode:
+        dash = DASHES.get(trace.line.dash or "solid", "")
+        wide = 2.0 if trace.line.width is None else trace.line.width
+        yield (
+            f'<path d="{_path(at_x, at_y)}" fill="none" stroke="{colour}" stroke-width="{wide:g}" '
+            f'stroke-dasharray="{dash}" opacity="{opacity:g}"/>'
+        )
+    yield from _errors(trace, at_x, y, colour)
+    if "markers" in mode and ("lines" not in mode or len(at_x) <= MOST_MARKED):
+        size = trace.marker.size if isinstance(trace.marker.size, int | float) else 7
+        faint = opacity * (trace.marker.opacity or 1.0)
+        spread = trace.marker.color
+        own = spread if isinstance(spread, list | tuple) else [colour] * len(at_x)
+        for here_x, here_y, shade in zip(at_x, at_y, own, strict=False):
+            if math.isfinite(here_x) and math.isfinite(here_y):
+                yield (
+                    f'<circle cx="{here_x:.1f}" cy="{here_y:.1f}" r="{size / 2:g}" '
+                    f'fill="{shade}" opacity="{faint:g}"/>'
+                )
+    if "text" in mode and trace.text is not None:
+        for here_x, here_y, said in zip(at_x, at_y, trace.text, strict=False):
+            if math.isfinite(here_x) and math.isfinite(here_y):
+                ends = "end" if here_x > (x.start + x.end) / 2 else "start"
+                yield _words(here_x, here_y - 4, said, size=11, anchor=ends)
+
+
+def _errors(trace: Any, at_x: Array, y: _Axis, colour: str) -> Iterator[str]:
+    if trace.error_y.array is None:
+        return
+    numbers = np.asarray(trace.y, dtype=float)
+    up = y.place(numbers + np.asarray(trace.error_y.array, dtype=float))
+    less = trace.error_y.arrayminus
+    less = trace.error_y.array if less is None else less
+    down = y.place(numbers - np.asarray(less, dtype=float))
+    for here, one, other in zip(at_x, up, down, strict=True):
+        if math.isfinite(one) and math.isfinite(other):
+            yield _stroke(here, one, here, other, colour)
+
+
+def _bars(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
+    """Bars along one axis from 0, named at their ends."""
+    flat = trace.orientation == "h"
+    values = trace.x if flat else trace.y
+    names = trace.y if flat else trace.x
+    along, over = (x, y) if flat else (y, x)
+    colours = trace.marker.color
+    for i, (value, name) in enumerate(zip(values, names, strict=True)):
+        low, high = sorted((float(along.place(0.0)), float(along.place(value))))
+        if not (math.isfinite(low) and math.isfinite(high)):
+            continue
+        near, far = sorted(float(over.place(i + d)) for d in (-0.4, 0.4))
+        box = (low, near, high - low, far - near) if flat else (near, low, far - near, high - low)
+        shade = colours[i] if isinstance(colours, list | tuple) else colours or PALETTE_LIGHT[0]
+        yield _box(*box, shade)
+        said = f"{name}: {trace.text[i] if trace.text is not None else f'{value:.4g}'}"
+        yield _words(x.start + 4 if flat else near, (near + far) / 2 + 4, said, size=11)
+
+
+def _cells(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
+    """Cells between the colours of the scale's ends and middle; a large map is thinned."""
+    values = np.asarray(trace.z, dtype=float)
+    skip = max(1, math.ceil(math.sqrt(values.size / MOST_CELLS)))
+    low = float(np.nanmin(values)) if trace.zmin is None else float(trace.zmin)
+    high = float(np.nanmax(values)) if trace.zmax is None else float(trace.zmax)
+    for i in range(0, values.shape[0], skip):
+        for j in range(0, values.shape[1], skip):
+            if math.isfinite(values[i, j]):
+                left, right = x.place([j - 0.5, j + skip - 0.5])
+                foot, head = y.place([i - 0.5, i + skip - 0.5])
+                share = (values[i, j] - low) / ((high - low) or 1.0)
+                size = (right - left + 0.3, foot - head + 0.3)
+                yield _box(left, head, *size, _blend(trace.colorscale, share))
+
+
+def _blend(scale: Any, share: float) -> str:
+    """A colour of a scale of hexadecimal colours, at a share of its length."""
+    stops = [(0.0, "#FFFFFF"), (1.0, "#0072B2")]
+    if scale is not None and all(str(colour).startswith("#") for _, colour in scale):
+        stops = [(float(at), str(colour)) for at, colour in scale]
+    places = [at for at, _ in stops]
+    parts = [[int(colour[i : i + 2], 16) for _, colour in stops] for i in (1, 3, 5)]
+    mixed = (int(np.interp(share, places, part)) for part in parts)
+    return "#" + "".join(f"{part:02X}" for part in mixed)
+
+
+def _path(x: Array, y: Array) -> str:
+    """Moves and lines; a gap where a number is missing."""
+    words, pen = [], False
+    for one, other in zip(x, y, strict=True):
+        known = math.isfinite(one) and math.isfinite(other)
+        if known:
+            words.append(f"{'L' if pen else 'M'}{one:.1f} {other:.1f}")
+        pen = known
+    return "".join(words)
+
+
+def _colour(trace: Any) -> str:
+    line = trace.line.color if trace.line is not None else None
+    marker = trace.marker.color if trace.marker is not None else None
+    found = line or (marker if isinstance(marker, str) else None)
+    return found or PALETTE_LIGHT[0]
+
+
+def _named(figure: go.Figure) -> dict[str, Any]:
+    """The first trace of each name that the legend shows."""
+    if figure.layout.showlegend is False:
+        return {}
+    found: dict[str, Any] = {}
+    for trace in figure.data:
+        if trace.name and trace.showlegend is not False:
+            found.setdefault(trace.name, trace)
+    return found
+
+
+def _legend_rows(names: dict[str, Any]) -> list[list[str]]:
+    rows: list[list[str]] = []
+    room = 0.0
+    for name in names:
+        need = 44 + CHARACTER * len(name)
+        if not rows or need > room:
+            rows.append([])
+            room = WIDTH - LEFT - RIGHT
+        rows[-1].append(name)
+        room -= need
+    return rows
+
+
+def _legend(names: dict[str, Any], height: int) -> Iterator[str]:
+    """A sample of each line with its name, below the axes."""
+    for number, row in enumerate(_legend_rows(names)):
+        x, y = float(LEFT), height + LEGEND_LINE * number + 4.0
+        for name in row:
+            trace = names[name]
+            dash = DASHES.get((trace.line.dash if trace.line is not None else "") or "solid", "")
+            yield _stroke(x, y - 4, x + 26, y - 4, _colour(trace), dash)
+            yield _words(x + 32, y, name)
+            x += 44 + CHARACTER * len(name)
+
+
+def _titles(figure: go.Figure) -> list[Any]:
+    """Titles of panels: the notes that are placed on the page, not on an axis."""
+    return [one for one in figure.layout.annotations if one.xref == "paper" and one.text]
+
+
+def _note(figure: go.Figure, note: Any, height: int) -> tuple[float, float, str]:
+    x = LEFT + note.x * (WIDTH - LEFT - RIGHT)
+    y = TOP + (1.0 - note.y) * (height - TOP - BOTTOM) - 6
+    return x, y, note.text.replace("<b>", "").replace("</b>", "")
+
+
+def _words(
+    x: float,
+    y: float,
+    said: str,
+    *,
+    size: int = 12,
+    anchor: str = "start",
+    turned: bool = False,
+) -> str:
+    if not said:
+        return ""
+    turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
+    plain = escape(str(said).replace("<br>", " "))
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{INK}" '
+        f'text-anchor="{anchor}"{turn}>{plain}</text>'
+    )
+
+
+def _stroke(x: float, y: float, to_x: float, to_y: float, colour: str, dash: str = "") -> str:
+    return (
+        f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}" stroke="{colour}" '
+        f'stroke-dasharray="{dash}"/>'
+    )
+
+
+def _box(x: float, y: float, wide: float, high: float, colour: str) -> str:
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" fill="{colour}"/>'
