@@ -186,18 +186,39 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("adjacency", good(*BUDGET, "--adjacency", "near"), "adjacency", "'near' is not known"),
     ("label adjacency", good(*BUDGET, "--adjacency", "label"), "adjacency", "label does not apply"),
     ("trust", good(*BUDGET, "--trust", "local"), "trust", "'local' is not known"),
+    ("whose option", good(*BUDGET, "--sigma", "1"), "sigma", "gmm has no such choice"),
+    ("one bit, summed", other("mean", "--trust", "bits"), "trust", "'bits' is not known"),
+    (
+        "nothing bounded",
+        other("symmetric-mixture", "--algorithm", "em"),
+        "algorithm",
+        "em bounds no row",
+    ),
+    (
+        "another model's algorithm",
+        other("symmetric-mixture", "--algorithm", "dplloyd"),
+        "algorithm",
+        "'dplloyd' is not known",
+    ),
+    (
+        "noise level",
+        other("symmetric-mixture", "--sigma", "-1"),
+        "sigma",
+        "not a finite number above 0",
+    ),
+    ("no target", other("mixture-regression"), "target", "no column has the role target"),
     ("model", lambda tmp: ["fit", "magic", "t.csv", *BUDGET], "model", "'magic' is not known"),
     (
         "option of another model",
         good(*BUDGET, "--topics", "5"),
-        "command line",
-        "fit gmm has no option --topics",
+        "topics",
+        "gmm has no such choice",
     ),
     (
         "model before its options",
-        lambda tmp: ["fit", "lda", "t.csv", "--topics", "5", *BUDGET],
+        lambda tmp: ["fit", "hmm", "t.csv", "--states", "5", *BUDGET],
         "model",
-        "'lda' is not known",
+        "'hmm' is not known",
     ),
     ("norm bound < 0", good(*BUDGET, "--norm-bound", "-3"), "norm bound", "-3 is not a finite"),
     (
@@ -283,7 +304,6 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ),
     ("no file", lambda tmp: ["fit", "gmm"], "command line", "arguments are required: FILE"),
     ("no such command", lambda tmp: ["fit2"], "command", "'fit2' is not known"),
-    ("a command to come", lambda tmp: ["ledger", "l.sqlite"], "command", "'ledger' is not known"),
     ("half an option", good("--eps", "1"), "command line", "fit gmm has no option --eps"),
     ("a word too many", good(*BUDGET, "more"), "command line", "a word too many: 'more'"),
     ("sweep delta", lambda tmp: ["sweep", "gmm", "bundled:iris"], "delta", "none was given"),
@@ -952,6 +972,135 @@ def test_the_json_of_centres_is_that_of_the_contract(run: Run, table: Path) -> N
     assert found["guarantee"]["claim"] is None
 
 
+def test_the_json_of_coefficients_is_that_of_the_contract(run: Run) -> None:
+    words = ["--sigma", 5, "--missing-rate", 0.1, "--seed", 0, "--test-fraction", 0.2, "--json"]
+    found = run("fit", "missing-regression", "bundled:missing_answers", *BUDGET, *words).json
+    assert np.shape(found["parameters"]["beta"]) == (4,)
+    assert list(found["metrics"]) == ["estimation_error", "test_log_likelihood", "note"]
+    assert found["guarantee"]["epsilon"] == pytest.approx(1.0, rel=1e-6)
+    assert [event["mechanism"] for event in found["ledger"]] == ["gaussian"] * 15
+
+
+def test_the_json_of_classes_is_that_of_the_contract(run: Run) -> None:
+    words = ["--adjacency", "label", "--method", "staged", "--test-fraction", 0.2, "--json"]
+    found = run("fit", "gmm-release", "bundled:five_parties", *BUDGET, "--seed", 0, *words).json
+    parameters = found["parameters"]
+    assert np.shape(parameters["weights"]) == (5,)
+    assert np.shape(parameters["means"]) == (5, 2)
+    assert np.shape(parameters["covariances"]) == (5, 2, 2)
+    assert list(found["metrics"]) == ["reverse_kl", "kl", "accuracy", "note"]
+    assert found["guarantee"]["adjacency"] == "label"
+    assert len(found["ledger"]) == 4
+
+
+def test_the_table_of_classes_names_them_and_warns_of_those_that_noise_ate(run: Run) -> None:
+    words = ["--delta", 1e-5, "--adjacency", "label", "--method", "staged", "--seed", 1]
+    lost = run("fit", "gmm-release", "bundled:five_parties", "--epsilon", 0.1, *words).out
+    assert "Warning: the noise outweighs" in " ".join(lost.split())
+    kept = run("fit", "gmm-release", "bundled:five_parties", "--epsilon", 4, *words).out
+    assert "Warning" not in kept
+    assert all(name in kept for name in ("Lake", "Hill", "Coast", "Woods", "Town"))
+
+
+def test_the_json_of_a_rule_is_that_of_the_contract(run: Run) -> None:
+    words = ["--seed", 0, "--test-fraction", 0.2, "--json"]
+    found = run("fit", "logistic", "bundled:who_comes_back", *BUDGET, *words).json
+    parameters = found["parameters"]
+    assert np.shape(parameters["coefficients"]) == (7,)
+    assert np.shape(parameters["covariance"]) == (8, 8)
+    assert np.shape(parameters["intervals"]) == (8, 2)
+    assert next(iter(found["metrics"])) == "test_auc"
+    assert found["metrics"]["test_auc"] > 0.6
+
+
+def test_the_table_of_a_rule_has_intervals_where_the_noise_is_known(run: Run) -> None:
+    words = ["fit", "logistic", "bundled:who_comes_back", *BUDGET, "--seed", 0]
+    table = run(*words).out
+    assert "95% interval" in table
+    assert "intercept" in table
+    blind = run(*words, "--algorithm", "objective", "--accountant", "linear").out
+    assert "95% interval" not in blind
+    assert "there are no intervals" in " ".join(blind.split())
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "words", "options"),
+    [
+        (
+            "gmm-release",
+            "five_parties",
+            "--method gaussian --divergence forward --clip 0.5",
+            {"method": "gaussian", "target": "forward", "clip": 0.5},
+        ),
+        (
+            "logistic",
+            "who_comes_back",
+            "--algorithm vips --iterations 4 --rate 1 --delay 2 --forgetting 0.6 --clip 0.8",
+            {"algorithm": "vips", "iterations": 4, "rate": 1.0, "delay": 2.0, "forgetting": 0.6}
+            | {"clip": 0.8},
+        ),
+        (
+            "mixture-regression",
+            "two_lines",
+            "--sigma 4.5 --clip 3 --iterations 4",
+            {"sigma": 4.5, "threshold": 3.0, "iterations": 4},
+        ),
+        (
+            "symmetric-mixture",
+            "two_clouds",
+            "--algorithm robust --tau 9 --coordinates unit --start 2",
+            {"algorithm": "robust", "tau": 9.0, "own": False, "start": 2},
+        ),
+        ("mean", "two_clouds", "--tau 30 --trust local", {"tau": 30.0, "trust": "local"}),
+    ],
+)
+def test_options_of_gradient_models_and_means_are_the_librarys(
+    run: Run, model: str, data: str, words: str, options: dict[str, Any]
+) -> None:
+    found = run("fit", model, f"bundled:{data}", *BUDGET, "--seed", 3, *words.split(), "--json")
+    table, privacy = dp.load(f"bundled:{data}"), dp.Privacy(epsilon=1.0, delta=1e-3)
+    expected = dp.fit(model, table, privacy=privacy, seed=3, **options).parameters.as_dict()
+    named = {"mean": "mean", "gmm-release": "weights", "logistic": "coefficients"}
+    name = named.get(model, "beta")
+    assert found.json["parameters"][name] == pytest.approx(expected[name], rel=1e-12)
+
+
+def test_one_bit_a_number_is_counted_by_adding_up_and_has_no_delta_to_lose(run: Run) -> None:
+    words = ["--trust", "local_onebit", "--seed", 0, "--json"]
+    found = run("fit", "mean", "bundled:two_clouds", *BUDGET, *words).json
+    assert found["guarantee"]["proof"]["accountant"] == "linear"
+    assert found["guarantee"]["epsilon"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "told"),
+    [
+        ("symmetric-mixture", "two_clouds", ["cities (points)", "one", "the other"]),
+        ("mixture-regression", "two_lines", ["dose (standard deviations", "one", "the other"]),
+        ("missing-regression", "missing_answers", ["travel (standard deviation)", "coefficient"]),
+        ("mean", "two_clouds", ["crowds (points)", "mean"]),
+    ],
+)
+def test_people_read_what_was_found_column_by_column(
+    run: Run, model: str, data: str, told: list[str]
+) -> None:
+    found = run("fit", model, f"bundled:{data}", *BUDGET, "--seed", 0)
+    assert (found.code, found.err) == (0, "")
+    for words in told:
+        assert words in found.out
+    assert max(map(len, found.out.splitlines())) <= WIDTH
+
+
+@pytest.mark.parametrize(
+    ("model", "data"), [("mixture-regression", "two_lines"), ("mean", "two_clouds")]
+)
+def test_a_sweep_of_them_has_a_baseline_that_costs_nothing(run: Run, model: str, data: str) -> None:
+    words = ["--epsilons", "0.1,10", "--delta", "1e-5", "--splits", 2, "--json"]
+    rows = run("sweep", model, f"bundled:{data}", *words).json
+    assert rows[0]["baseline"] == rows[1]["baseline"] > 0.0
+    assert rows[1]["mean"] < rows[0]["mean"]
+
+
 def test_the_json_of_factors_is_that_of_the_contract(run: Run, marks: Path) -> None:
     words = ["--factors", 2, "--seed", 0, "--test-fraction", 0.2, "--json"]
     found = run("fit", "fa", marks, *BUDGET, *words).json
@@ -1101,7 +1250,7 @@ def test_factors_of_many_columns_are_told_factor_by_factor(run: Run) -> None:
     strongest = found["columns"][int(np.argmax(loadings[:, 0] ** 2 / variances))]
     assert f" 1 {share:.1%} {strongest} " in text
     assert len(answer.out.splitlines()) < 20
-    none = run(*words[:3], "--epsilon", 0.01, "--delta", 1e-4, "--factors", 2).out
+    none = run(*words[:3], "--epsilon", 0.01, *words[5:], "--factors", 2).out
     assert "None of the 2 factors can be told from noise: all are 0." in " ".join(none.split())
 
 
@@ -1835,7 +1984,7 @@ CONTRACT = {
     "fit": "--epsilon --noise-multiplier --privacy --delta --adjacency --accountant --mode --trust "
     "--iterations --seed --schema --norm-bound --center --columns --label --target "
     "--rows-per-person --array --infer-schema --test-fraction --json --components --covariance "
-    "--combination --prior --algorithm --factors",
+    "--combination --prior --algorithm --factors --sigma --clip --tau --missing-rate",
     "sweep": "--epsilons --methods --modes --draws --splits --metric --json",
     "reproduce": "--json",
     "account": "--file --json",

@@ -22,7 +22,12 @@ COMMANDS = {
     "account": ("dpcore.cli.account", "epsilon of a composition, by any or all methods"),
     "calibrate": ("dpcore.cli.calibrate", "smallest noise that meets a budget"),
     "sweep": ("dpcore.cli.sweep", "privacy-utility table"),
+    "audit": ("dpcore.cli.audit", "what an attack shows, beside claim and proof"),
+    "release": ("dpcore.cli.release", "spend budget once and write what may leave"),
+    "verify": ("dpcore.cli.verify", "replay a release's proof"),
+    "ledger": ("dpcore.cli.ledger", "what has been spent, what is left"),
     "reproduce": ("dpcore.cli.reproduce", "a figure or table of a paper, regenerated"),
+    "cite": ("dpcore.cli.cite", "the papers behind what you used"),
     "bench": ("dpcore.cli.bench", "speed and quality against peers, in one run"),
 }
 _ABOUT = "Differentially private latent-variable models."

@@ -4,17 +4,53 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
 from typing import Any
 
 from dpcore.cli.output import print_json, print_prose, print_table
+from dpcore.errors import InputError
 
 Row = dict[str, Any]
+Run = dict[str, Any]
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Speed against peers</title>
+<style>
+body {{ font-family: sans-serif; max-width: 75rem; margin: 1rem auto; }}
+td, th {{ padding: 0.2rem 0.6rem; text-align: right; border-bottom: 1px solid #ccc; }}
+td:nth-child(-n+2), th:nth-child(-n+2) {{ text-align: left; }}
+</style></head>
+<body>
+<h1>Speed against peers</h1>
+<p>{told}</p>
+{figures}
+<table><thead><tr>{heads}</tr></thead>
+<tbody>
+{rows}
+</tbody></table></body>
+</html>
+"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="gmm, kmeans, fa or accounting [all]"
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help="gmm, kmeans, fa, topics, accounting, release, large, privacy or growth [all]",
+    )
+    parser.add_argument(
+        "--history",
+        metavar="FILE",
+        help="a file of earlier runs: this one is compared with them, slowdowns are marked, and it "
+        "is added as one JSON line",
+    )
+    parser.add_argument(
+        "--page", metavar="FILE.html", help="write tables and figures as one page (needs plotly)"
     )
     parser.add_argument("--json", action="store_true")
 
@@ -25,16 +61,135 @@ def _say(case: int, cases: int) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure and print."""
+    """Measure, compare with earlier runs, and print."""
+    from dpcore.bench import history
     from dpcore.bench import run as measured
 
-    rows = measured(args.name, None if args.json else _say)
+    path = None if args.history is None else Path(args.history)
+    before = [] if path is None else history.earlier(path)  # refused before minutes are spent
+    if args.page is not None:
+        _demand_plotly()
+    this = history.this_run(measured(args.name, None if args.json else _say))
+    rows: list[Row] = this["rows"] if path is None else history.compared(this, before)
+    if path is not None:
+        history.append(path, this)
+    if args.page is not None:
+        _write_page(rows, [*before, this], Path(args.page))
     if args.json:
         print_json(rows)
         return
     for bench in dict.fromkeys(row["bench"] for row in rows):
         chosen = [row for row in rows if row["bench"] == bench]
-        (_accounting if bench == "accounting" else _fits)(chosen)
+        (_OWN.get(bench, _fits))(chosen)
+    if path is not None:
+        _changes(rows)
+
+
+def _changes(rows: Sequence[Row]) -> None:
+    """Every ratio beside the earlier ones."""
+    from dpcore.bench.history import SLOWER
+
+    print_table(
+        [
+            {
+                "ratio": row["ratio"],
+                "before": row["ratio_before"],
+                "runs": row["runs_before"],
+                "": "SLOWER" if row["slower"] else "",
+                "case": f"{row['bench']}: {row['case']} ({row['peer']})",
+            }
+            for row in rows
+        ]
+    )
+    print_prose(
+        "Before: the median ratio of earlier runs of the same case, peer and number of cores. "
+        f"Slower: below {SLOWER:g} of it."
+    )
+
+
+def _demand_plotly() -> None:
+    try:
+        import plotly  # noqa: F401
+    except ImportError:
+        raise InputError(
+            "page", "the package plotly is not installed", "install dpcore[app]"
+        ) from None
+
+
+def _write_page(rows: Sequence[Row], runs: Sequence[Run], path: Path) -> None:
+    """Figures and the table as one page that needs no network."""
+    from dpcore.figures.bench import growth_figure, history_figure, ratio_figure
+
+    made = (ratio_figure(rows), growth_figure(rows), history_figure(runs))
+    drawn = [
+        figure.to_html(full_html=False, include_plotlyjs=not number)
+        + f"<p>{escape(figure.layout.meta['alt'])}</p>"
+        for number, figure in enumerate(figure for figure in made if figure is not None)
+    ]
+    now = runs[-1]
+    cells = [_page_cells(row) for row in rows]
+    page = _PAGE.format(
+        told=escape(f"dpcore {now['version']}, {now['date']}, {now['cores']} cores."),
+        figures="\n".join(drawn),
+        heads="".join(f"<th>{escape(name)}</th>" for name in cells[0]) if cells else "",
+        rows="\n".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line.values()) + "</tr>"
+            for line in cells
+        ),
+    )
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError:
+        raise InputError("page", "the file cannot be written", "give another path") from None
+
+
+def _page_cells(row: Row) -> dict[str, str]:
+    numbers = {
+        "ours, s": row["ours_seconds"],
+        "peer, s": row["peer_seconds"],
+        "ratio": row["ratio"],
+        "quality": row["quality_ours"],
+        "peer's": row["quality_peer"],
+        "MiB": row["peak_mib"],
+    }
+    names = {
+        "case": f"{row['bench']}: {row['case']}, per {row['per']}",
+        "peer": f"{row['peer']} {row['peer_version']}",
+    }
+    told = {name: f"{number:.4g}" for name, number in numbers.items()}
+    if "slower" in row:
+        told["before"] = "-" if row["ratio_before"] is None else f"{row['ratio_before']:.4g}"
+        told[""] = "slower" if row["slower"] else ""
+    return {**names, **told}
+
+
+def _growth(rows: list[Row]) -> None:
+    """Curves, and the power of the size with which seconds grow."""
+    from dpcore.bench.growth import power
+
+    print_table(
+        [
+            {
+                "curve": row["curve"],
+                "axis": row["axis"],
+                "size": row["size"],
+                "ours s": row["ours_seconds"],
+                "peer s": row["peer_seconds"],
+                "ratio": row["ratio"],
+                "MiB": f"{row['peak_mib']:.0f}",
+                "of": f"{row['case']} (seconds per {row['per']})",
+            }
+            for row in rows
+        ]
+    )
+    for curve, axis in dict.fromkeys((row["curve"], row["axis"]) for row in rows):
+        here = [row for row in rows if (row["curve"], row["axis"]) == (curve, axis)]
+        sizes = [row["size"] for row in here]
+        ours, peer = (
+            power(sizes, [row[side] for row in here]) for side in ("ours_seconds", "peer_seconds")
+        )
+        print(f"{curve}: seconds grow as {axis}^{ours:.2f}; the peer's as {axis}^{peer:.2f}.")
+    _name_peers(rows)
 
 
 def _accounting(rows: list[Row]) -> None:
@@ -107,6 +262,10 @@ def _fit(row: Row) -> Row:
         "peer's": numbers["quality peer"],
         "MiB": numbers["peak MiB"],
     }
+    if "ours_tokens_per_second" in row:
+        short["tokens/s"] = f"{row['ours_tokens_per_second']:.0f}"
+        short["its best"] = f"{row['peer_tokens_per_second']:.0f}"
+        short["cores"] = row["peer_processor_seconds"] / row["ours_processor_seconds"]
     return {**short, "case": f"{row['case']} (seconds per {row['per']})"}
 
 
@@ -116,13 +275,30 @@ _SAME = {
     "steps. Private: both fits whole, at the epsilon that each states; the case says what ours "
     "protects, and the peer states pure epsilon.",
     "fa": "Each side starts as it does; the case says where the two stop.",
+    "release": "Covariances: both solve the same problem to the end; where it is too large for the "
+    "peer, ours stops early beside ours. Releases: both of this package, at the same proved "
+    "guarantee, on the same simulated tables.",
+    "topics": "All sides: the same documents, steps, priors and end of the E step. Tokens/s: ours; "
+    "its best: the peer's at its faster setting. Cores: the ratio in processor seconds, the "
+    "peer on one core, whatever other programs do.",
+    "privacy": "Ours with noise beside ours without, in processor seconds.",
+    "large": "The private fit in blocks: the peer without noise does the same, and so does the one "
+    "process beside workers of one thread each.",
 }
 _FASTEST = " Fastest: the same to whichever of the peer's two settings is faster."
 _QUALITY = {
     "gmm": "mean log-likelihood of a row",
     "kmeans": "mean squared distance of a row to its centre, less is better; private: the median",
     "fa": "mean log-likelihood of a row, each side by its own code",
+    "release": "least trace of a covariance; of releases the median divergence from the exact "
+    "classes; of the design its seconds; less is better",
+    "topics": "perplexity of unseen documents by our formula (E step alone: of the same documents "
+    "at the mixes found), less is better",
+    "privacy": "mean log-likelihood of a row or word; for k-means the share of the spread that the "
+    "centres explain",
+    "large": "mean log-likelihood of a row of the first file",
 }
+_OWN = {"accounting": _accounting, "growth": _growth}
 
 
 def _name_left_out(rows: list[Row]) -> None:

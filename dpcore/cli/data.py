@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpcore.checks import positive, whole
+from dpcore.checks import one_of, positive, rows_of_one, whole
 from dpcore.errors import InputError
 from dpcore.schema import Ball, Column, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpcore.wall.corpus import PrivateCorpus
+    from dpcore.wall.partitions import Engine
     from dpcore.wall.table import PrivateTable
 
 OWN_NORM = "data"  # instead of a radius
@@ -25,7 +29,24 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "file",
         metavar="FILE",
-        help=".csv, .tsv (also .gz), .parquet, .npz, or bundled:NAME",
+        help=".csv, .tsv (also .gz), .parquet, .npz, a folder of these, or bundled:NAME; of "
+        "documents also a folder of .txt",
+    )
+    group.add_argument(
+        "--out-of-core",
+        action="store_true",
+        help="read the rows in blocks at every step, never all at once [for a folder, and a file "
+        "of more than 1 GiB]",
+    )
+    group.add_argument(
+        "--engine",
+        metavar="dask",
+        help="have the blocks summed by the workers of a Dask cluster [this process]",
+    )
+    group.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="of the cluster; its workers see FILE under the same path [workers are started here]",
     )
     group.add_argument(
         "--schema", metavar="FILE.toml", help="bounds, units and roles [the .toml beside FILE]"
@@ -56,13 +77,38 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="F",
         help="rows that are pictures: averages over squares of F x F pixels [as they are]",
     )
+    texts = parser.add_argument_group("documents (lda)")
+    texts.add_argument(
+        "--text", metavar="COLUMN", help="column that holds the texts [the only one with text]"
+    )
+    texts.add_argument(
+        "--vocabulary",
+        metavar="WORDS.txt",
+        help="the public words that are counted, one a line [the .vocab.txt beside FILE]",
+    )
+    texts.add_argument(
+        "--infer-vocabulary",
+        action="store_true",
+        help="read the words off the documents: a rehearsal, nothing is proved [off]",
+    )
 
 
-def read_table(args: argparse.Namespace) -> PrivateTable:
-    """The sealed table that the options describe, as it is fitted; raises InputError."""
+def read_table(args: argparse.Namespace) -> Any:
+    """The sealed table or corpus that the options describe, as it is fitted; raises InputError."""
+    from dpcore.datasets.blocks import is_for_blocks
+    from dpcore.datasets.documents import is_documents
     from dpcore.datasets.load import EVERYONES
     from dpcore.wall.table import PrivateTable
 
+    if args.model == "lda":
+        return _documents(args)
+    for name in _TEXTS:
+        if getattr(args, name):
+            raise InputError(name, f"{args.model} reads no texts", "leave it out, or fit lda")
+    if is_documents(args.file) and not Path(args.file).is_dir():
+        raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
+    if args.out_of_core or args.engine or args.scheduler or is_for_blocks(args.file):
+        return _in_blocks(args)
     factor = None if args.pool is None else whole("pool", args.pool)
     rows, schema = _read(args)
     # What comes with the package is published or simulated: there is nothing to lock.
@@ -70,9 +116,40 @@ def read_table(args: argparse.Namespace) -> PrivateTable:
     return table if factor is None else table.pooled(factor)
 
 
+_TEXTS = ("text", "vocabulary", "infer_vocabulary")
+_OF_ROWS = (
+    "out_of_core", "engine", "scheduler", "schema", "norm_bound", "center", "infer_schema",
+    "columns", "label", "target", "array", "pool",
+)  # fmt: skip
+
+
+def _documents(args: argparse.Namespace) -> PrivateCorpus:
+    """The sealed corpus that the options describe."""
+    from dpcore.datasets.documents import load_documents
+
+    for name in _OF_ROWS:
+        if getattr(args, name):
+            raise InputError(
+                name, "documents have words, not columns of numbers", "leave it out for lda"
+            )
+    if args.vocabulary is not None and args.infer_vocabulary:
+        raise InputError(
+            "vocabulary and infer_vocabulary", "both were given", "give one source of words"
+        )
+    many = args.rows_per_person
+    return load_documents(
+        args.file,
+        vocabulary=args.vocabulary,
+        text=args.text,
+        infer_vocabulary=args.infer_vocabulary,
+        documents_per_unit=None if many is None else rows_of_one(many),
+    )
+
+
 def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
     """The rows as they lie there, and their bounds if there are any."""
-    from dpcore.datasets.load import check_path, named, read_described, read_frame
+    from dpcore.datasets.files import check_path
+    from dpcore.datasets.load import named, read_described, read_frame
 
     _check_sources(args)
     source, made = named(args.file)
@@ -96,10 +173,52 @@ def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
     return frame, schema
 
 
-def rows_per_person(args: argparse.Namespace, table: PrivateTable) -> int:
+def _in_blocks(args: argparse.Namespace) -> PrivateTable:
+    """The sealed table whose rows stay where they are, with a bar for each pass over them."""
+    from dpcore.datasets.blocks import parted, schema_of_files
+
+    _check_sources(args)
+    for field, asked in (
+        ("pool", args.pool),
+        ("infer_schema", args.infer_schema or None),
+        ("norm bound", args.norm_bound if args.norm_bound == OWN_NORM else None),
+    ):
+        if asked is not None:
+            raise InputError(
+                field, "it looks at all rows first, and they are read in blocks", "leave it out"
+            )
+    if args.file.startswith(("bundled:", "generated:")):
+        raise InputError("file", "its rows are in memory already", "leave out --out-of-core")
+    given = args.schema
+    schema = Schema.from_toml(Path(given)) if given else schema_of_files(args.file, args.array)
+    if args.norm_bound is not None:
+        names = _names(args.columns) or (() if schema is None else schema.features)
+        if not names:
+            raise InputError(
+                "columns", "which ones to fit was not said", "name them with --columns"
+            )
+        stated, schema = schema, _ball(args, [Column(name) for name in names])
+        if stated is not None:
+            schema = replace(schema, unit=stated.unit, rows_per_person=stated.rows_per_person)
+    elif schema is not None:
+        schema = _with_roles(schema, args)
+    return parted(args.file, schema, array=args.array, engine=_engine(args), on_share=pass_bar())
+
+
+def _engine(args: argparse.Namespace) -> Engine | None:
+    """The workers asked for; without an address as many of one thread as there are cores."""
+    if args.engine is None and args.scheduler is None:
+        return None
+    from dpcore.wall.cluster import connect
+
+    one_of("engine", args.engine or "dask", ("dask",))
+    return connect(args.scheduler)
+
+
+def rows_per_person(args: argparse.Namespace, table: PrivateTable | PrivateCorpus) -> int:
     """The option, or what the schema says."""
     if args.rows_per_person is not None:
-        return whole("rows_per_person", args.rows_per_person)
+        return rows_of_one(args.rows_per_person)
     return table.schema.rows_per_person if table.schema else 1
 
 
@@ -132,7 +251,7 @@ def _check_sources(args: argparse.Namespace) -> None:
 
 def _stated(args: argparse.Namespace, source: Any, made: Schema | None) -> Schema | None:
     """The schema that came with the table: named, beside the file, or made with it."""
-    from dpcore.datasets.load import schema_with
+    from dpcore.datasets.described import schema_with
 
     if args.schema is not None:
         return Schema.from_toml(Path(args.schema))
@@ -278,3 +397,21 @@ def optional_number(field: str, text: str | None) -> float | None:
 def optional_whole(field: str, value: Any) -> int | None:
     """A whole number >= 0, or nothing."""
     return None if value is None else whole(field, value, least=0)
+
+
+def pass_bar() -> Callable[[float], None]:
+    """Shows on a terminal's standard error how much of a pass over the rows is done, and which pass
+    it is; nothing of it is left once a pass ends."""
+    number, before = 0, 1.0
+
+    def show(share: float) -> None:
+        nonlocal number, before
+        number += share < before or before >= 1.0
+        before = share
+        if sys.stderr.isatty():
+            filled = round(30 * share)
+            line = f"[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%} of pass {number}"
+            end = f"\r{' ' * len(line)}\r" if share >= 1.0 else ""
+            print(f"\r{line}", end=end, file=sys.stderr, flush=True)
+
+    return show

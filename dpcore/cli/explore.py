@@ -11,11 +11,16 @@ from importlib.util import find_spec
 from dpcore.checks import whole
 from dpcore.errors import InputError
 
+PAGES = ("explore", "compose", "attack", "release", "learn")
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
-        "state", nargs="?", default="", help="what 'Copy link' gave: a=b&c=d [nothing]"
+        "state",
+        nargs="?",
+        default="",
+        help="what 'Take it with you' gave: a=b&c=d, or PAGE?a=b for another page [nothing]",
     )
     parser.add_argument("--port", default="8501", metavar="P", help="port on this machine [8501]")
     parser.add_argument(
@@ -39,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("port", f"{port} is taken on this machine", "give another with --port")
     from app.settings import entry, flags
 
-    url = f"http://127.0.0.1:{port}/" + (f"?{args.state.lstrip('?')}" if args.state else "")
+    url = f"http://127.0.0.1:{port}/{place(args.state)}"
     address = json.dumps({"url": url, "port": port})
     print(address if args.json else f"dpcore explorer: {url}  (Ctrl+C stops it)", flush=True)
     if not args.no_browser:
@@ -48,6 +53,20 @@ def run(args: argparse.Namespace) -> None:
 
     sys.argv = ["streamlit", "run", str(entry()), f"--server.port={port}", *flags()]
     main(prog_name="streamlit")
+
+
+def place(state: str) -> str:
+    """Page and query of an address; a state without a page is one of Explore.
+
+    >>> place("epsilon=0.5"), place("compose?k=10"), place("learn"), place("")
+    ('?epsilon=0.5', 'compose?k=10', 'learn', '')
+    """
+    named = "?" in state or "=" not in state
+    page, _, query = (state if named else f"?{state}").partition("?")
+    if page not in ("", *PAGES):
+        raise InputError("state", "it names no page", f"begin it with one of {', '.join(PAGES)}")
+    page = "" if page == "explore" else page  # which opens first
+    return page + (f"?{query}" if query else "")
 
 
 def _listens(port: int) -> bool:

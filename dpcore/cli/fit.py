@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.accounting import ACCOUNTANTS
-from dpcore.checks import one_of, probability, whole
+from dpcore.checks import one_of, probability, rows_of_one
 from dpcore.cli.data import (
     data_arguments,
     optional_number,
@@ -16,20 +16,20 @@ from dpcore.cli.data import (
     rows_per_person,
 )
 from dpcore.cli.found import FOUND
-from dpcore.cli.models import model_arguments, model_options, usual_method
+from dpcore.cli.models import TRUSTS, model_arguments, model_options, trusts, usual_method
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.budget import MODES
 from dpcore.privacy.guarantee import show_bound
+from dpcore.registry import MODELS
 
 if TYPE_CHECKING:
     from dpcore.fitting.result import Fit
     from dpcore.schema import NumericColumn
+    from dpcore.wall.corpus import PrivateCorpus
     from dpcore.wall.table import PrivateTable
-
-TRUST = ("central",)  # who may hold the rows: here, the person who runs the command
 
 
 def privacy_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,13 +43,16 @@ def privacy_arguments(parser: argparse.ArgumentParser) -> None:
         help="replace_one, add_remove, label or feature [replace_one]",
     )
     group.add_argument(
-        "--trust", default="central", metavar="central", help="who holds the rows [central]"
+        "--trust",
+        default=TRUSTS[0],
+        metavar="T",
+        help="who holds the rows: central, of mean also local or local_onebit [central]",
     )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL", help="gmm, kmeans or fa")
+    parser.add_argument("model", metavar="MODEL", help=", ".join(MODELS))
     data_arguments(parser)
     group = parser.add_argument_group("privacy: exactly one of the first three")
     group.add_argument("--epsilon", metavar="E", help="budget, above 0 [none]")
@@ -130,17 +133,15 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
 
 def check_words(args: argparse.Namespace) -> None:
     """Every word that a choice may be, before anything is read."""
-    from dpcore.registry import MODELS
-
     one_of("model", args.model, MODELS)
-    one_of("trust", args.trust, TRUST)
+    one_of("trust", args.trust, trusts(args.model))
     one_of("adjacency", args.adjacency, ADJACENCIES)
     if hasattr(args, "accountant"):
         one_of("mode", args.mode, MODES)
         if args.accountant is not None:
             one_of("accountant", args.accountant, ACCOUNTANTS)
     if args.rows_per_person is not None:
-        whole("rows_per_person", args.rows_per_person)
+        rows_of_one(args.rows_per_person)
 
 
 def request(args: argparse.Namespace, options: dict[str, Any]) -> Privacy | None:
@@ -163,19 +164,20 @@ def request(args: argparse.Namespace, options: dict[str, Any]) -> Privacy | None
     )
 
 
-def _columns(table: PrivateTable) -> tuple[NumericColumn, ...]:
-    """What is public of each of the parameters' columns."""
-    return () if table.schema is None else table.schema.numeric_columns()
+def _columns(table: PrivateTable | PrivateCorpus) -> tuple[NumericColumn, ...]:
+    """What is public of each of the parameters' columns; words have no limits."""
+    schema: Any = table.schema
+    return schema.numeric_columns() if hasattr(schema, "numeric_columns") else ()
 
 
-def _guarantee(result: Fit, table: PrivateTable) -> dict[str, Any]:
+def _guarantee(result: Fit, table: PrivateTable | PrivateCorpus) -> dict[str, Any]:
     """The guarantee; bounds read off the data make any fit a rehearsal."""
     inferred = table.schema is not None and table.schema.rehearsal
     guarantee = result.guarantee
     return replace(guarantee, rehearsal=guarantee.rehearsal or inferred).as_dict()
 
 
-def _metrics(result: Fit, held_out: PrivateTable, *, shown: bool) -> dict[str, Any]:
+def _metrics(result: Fit, held_out: PrivateTable | PrivateCorpus, *, shown: bool) -> dict[str, Any]:
     """Held-out metrics, or why there are none: a metric on private rows is itself a release."""
     from dpcore.evaluation.metrics import metrics
 

@@ -138,8 +138,119 @@ def _factor_lines(parameters: dict[str, Any], seen: NDArray[np.intp]) -> list[di
     return [*lines, {**rest, "strongest columns": "each column's own"}]
 
 
+def _coefficients(heading: str, *names: str) -> Callable[[dict[str, Any]], Lines]:
+    """One line a column: its coefficient, and with two names the opposite one."""
+
+    def told(record: dict[str, Any]) -> Lines:
+        parameters, titles = record["parameters"], _titles(record)
+        beta = np.array(parameters["beta"])
+        kept = np.sort(np.argsort(-np.abs(beta), kind="stable")[:FEW_COLUMNS])
+        lines = [
+            {
+                "column": titles[i],
+                **{
+                    name: f"{sign * beta[i]:+.4g}"
+                    for name, sign in zip(names, (1, -1), strict=False)
+                },
+            }
+            for i in kept
+        ]
+        less = f" The largest {len(kept)} of {len(beta)} (all of them: --json)."
+        return heading + (less if len(kept) < len(beta) else ""), lines
+
+    return told
+
+
+def _means(record: dict[str, Any]) -> Lines:
+    means = zip(_titles(record), record["parameters"]["mean"], strict=True)
+    return "Each column's mean.", [{"column": c, "mean": f"{mean:.4g}"} for c, mean in means]
+
+
+def _topics(record: dict[str, Any]) -> Lines:
+    parameters = record["parameters"]
+    lines: list[dict[str, Any]] = [
+        {"topic": str(k + 1), "share": f"{share:.1%}", "most likely words": ", ".join(words)}
+        for k, (share, words) in enumerate(
+            zip(parameters["shares"], parameters["top_words"], strict=True)
+        )
+    ]
+    return (
+        "Each topic: its share of all words, and the words that are most likely in it (all of "
+        f"{len(parameters['vocabulary'])}: --json).",
+        lines,
+    )
+
+
+def _units(record: dict[str, Any]) -> Lines:
+    """A hidden unit's weights are told by the pixels that they move most."""
+    parameters = record["parameters"]
+    names, weights = parameters["columns"], np.array(parameters["weights"])
+    often = 1.0 / (1.0 + np.exp(-np.array(parameters["hidden_bias"])))
+    lines: list[dict[str, Any]] = [
+        {
+            "hidden unit": str(k + 1),
+            "on": f"{often[k]:.1%}",
+            "strongest columns": ", ".join(
+                f"{names[i]} {weights[i, k]:+.3g}"
+                for i in np.argsort(-np.abs(weights[:, k]), kind="stable")[:STRONGEST]
+            ),
+        }
+        for k in range(weights.shape[1])
+    ]
+    return (
+        "Each hidden unit: how often it is on, and the columns whose log odds it moves most (all "
+        f"{len(names)}: --json).",
+        lines,
+    )
+
+
+def _classes(record: dict[str, Any]) -> Lines:
+    """As groups, by the names of their classes; what noise has eaten is said."""
+    parameters = record["parameters"]
+    _, lines = _groups(record)
+    named = [
+        {"class" if key == "group" else key: value for key, value in line.items()} for line in lines
+    ]
+    for name, line in zip(parameters["classes"], named, strict=True):
+        line["class"] = name
+    about = "Each class: its share of the rows; mean ± standard deviation of each column."
+    if len(_titles(record)) > FEW_COLUMNS:
+        about = "Each class: its share, and the columns in which it is farthest from the average."
+    return about + "".join(f" Warning: {one}." for one in parameters["warnings"]), named
+
+
+def _odds(record: dict[str, Any]) -> Lines:
+    """One line a column with its interval, where noise is known; the intercept last."""
+    parameters = record["parameters"]
+    titles = [*_titles(record), "intercept"]
+    values = [*parameters["coefficients"], parameters["intercept"]]
+    lines = [
+        {"column": title, "log odds": f"{value:+.4g}"}
+        for title, value in zip(titles, values, strict=True)
+    ]
+    if parameters["intervals"] is not None:
+        for line, (low, high) in zip(lines, parameters["intervals"], strict=True):
+            line["95% interval"] = f"{low:+.4g} to {high:+.4g}"
+    about = "What one unit of each column adds to the log odds of a yes; "
+    return f"{about}{parameters['intervals_include']}.", lines
+
+
 FOUND: dict[str, Callable[[dict[str, Any]], Lines]] = {
     "gmm": _groups,
     "kmeans": _centres,
     "fa": _factors,
+    "symmetric-mixture": _coefficients(
+        "Two clouds, one at each of these places.", "one", "the other"
+    ),
+    "mixture-regression": _coefficients(
+        "Two lines: what the target changes by with one unit of each column.", "one", "the other"
+    ),
+    "missing-regression": _coefficients(
+        "What the target changes by with one unit of each column.", "coefficient"
+    ),
+    "mean": _means,
+    "gmm-release": _classes,
+    "logistic": _odds,
+    "lda": _topics,
+    "sbn": _units,
 }

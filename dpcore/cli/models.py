@@ -12,12 +12,23 @@ from dpcore.cli.data import optional_number
 from dpcore.errors import InputError
 from dpcore.privacy import Gaussian
 
+GRADIENT = ("symmetric-mixture", "mixture-regression", "missing-regression")
 EVERY = ("gmm", "kmeans", "fa")
+RELEASES = (
+    "auto", "staged", "public_features", "mte", "gaussian", "laplace", "colored", "pooled", "paper",
+    "r1smg",
+)  # fmt: skip
+SAMPLED = ("lda", "sbn")  # their steps read secret samples
+TRUSTS = ("central", "local", "local_onebit")  # who may hold the rows: whoever runs the command,
+# or nobody but each person, who sends numbers with noise or one random bit
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its name on the command line and in :func:`dpcore.fit`, and whose it is."""
+    """One option: its name on the command line and in :func:`dpcore.fit`, and whose it is.
+
+    A name may stand for different choices of different models.
+    """
 
     flag: str
     keyword: str
@@ -25,6 +36,7 @@ class Option:
     text: str
     models: tuple[str, ...]
     read: Callable[[str], Any]
+    write: Callable[[Any], str] = str
 
     @property
     def field(self) -> str:
@@ -53,8 +65,8 @@ OPTIONS = (
         "iterations",
         "iterations",
         "J",
-        "steps, fixed in advance [10; fa 50, free of charge]",
-        EVERY,
+        "steps, fixed in advance [10; fa 50, free of charge; gradient models 15]",
+        (*EVERY, *GRADIENT),
         _whole("iterations"),
     ),
     Option(
@@ -62,7 +74,7 @@ OPTIONS = (
         "clip",
         "SHARE",
         "clipping ball as a share of the public radius [1]",
-        EVERY,
+        (*EVERY, "gmm-release", "logistic"),
         lambda text: optional_number("clip", text),
     ),
     Option(
@@ -98,6 +110,242 @@ OPTIONS = (
         ("kmeans",),
         _word("algorithm", "proved", "dplloyd", "paper"),
     ),
+    Option(
+        "algorithm",
+        "algorithm",
+        "A",
+        "em (without privacy), clipped or robust [clipped; robust in paper mode]",
+        GRADIENT,
+        _word("algorithm", "em", "clipped", "robust"),
+    ),
+    Option(
+        "clip",
+        "threshold",
+        "C",
+        "largest norm that a gradient keeps; of robust the scale of its truncation [sqrt(d tau)]",
+        GRADIENT,
+        lambda text: optional_number("clip", text),
+    ),
+    Option(
+        "sigma",
+        "sigma",
+        "SD",
+        "the known noise level, in the data's own units [1]",
+        GRADIENT,
+        lambda text: optional_number("sigma", text),
+    ),
+    Option(
+        "tau",
+        "tau",
+        "T",
+        "a public bound on the mean square of a gradient's coordinate [4 sigma^2]",
+        GRADIENT,
+        lambda text: optional_number("tau", text),
+    ),
+    Option(
+        "tau",
+        "tau",
+        "T",
+        "a public bound on a column's mean square about the middle of its limits [the limits']",
+        ("mean",),
+        lambda text: optional_number("tau", text),
+    ),
+    Option(
+        "coordinates",
+        "own",
+        "W",
+        "own: the columns' units, about 0; unit: shares of their limits, about the middle [own]",
+        GRADIENT,
+        lambda text: one_of("coordinates", text, ("own", "unit")) == "own",
+        lambda own: "own" if own else "unit",
+    ),
+    Option(
+        "start",
+        "start",
+        "S",
+        "which of the public random starts [0]",
+        GRADIENT[:2],
+        lambda text: whole("start", text, least=0),
+    ),
+    Option(
+        "start-norm",
+        "start_norm",
+        "R",
+        "how far from 0 that start lies [sigma]",
+        GRADIENT[:2],
+        lambda text: optional_number("start_norm", text),
+    ),
+    Option(
+        "missing-rate",
+        "missing_rate",
+        "P",
+        "share of the numbers to hide on top, by a public coin [0]",
+        ("missing-regression",),
+        lambda text: optional_number("missing_rate", text),
+    ),
+    Option(
+        "method",
+        "method",
+        "M",
+        "auto, staged, public_features, mte, gaussian, laplace, colored or pooled; in paper mode "
+        "paper, laplace, gaussian, colored or r1smg [auto; paper]",
+        ("gmm-release",),
+        _word("method", *RELEASES),
+    ),
+    Option(
+        "divergence",
+        "target",
+        "D",
+        "which one is to be small: reverse (of the release from the exact) or forward [reverse]",
+        ("gmm-release",),
+        _word("divergence", "reverse", "forward"),
+    ),
+    Option(
+        "neighbours",
+        "neighbours",
+        "N",
+        "of paper mode: all, leave, ball or scalable [all]",
+        ("gmm-release",),
+        _word("neighbours", "all", "leave", "ball", "scalable"),
+    ),
+    Option(
+        "algorithm",
+        "algorithm",
+        "A",
+        "one_shot, vb, vips, objective or dpvi [one_shot; vips in paper mode]",
+        ("logistic",),
+        _word("algorithm", "one_shot", "vb", "vips", "objective", "dpvi"),
+    ),
+    Option(
+        "iterations",
+        "iterations",
+        "J",
+        "steps of vb [5], vips [one pass over the rows] and dpvi [50]",
+        ("logistic",),
+        _whole("iterations"),
+    ),
+    Option(
+        "minibatch",
+        "minibatch",
+        "S",
+        "rows of a step of vips or dpvi, where their number is public [the recipe's]",
+        ("logistic",),
+        _whole("minibatch"),
+    ),
+    Option(
+        "rate",
+        "rate",
+        "Q",
+        "instead, each row's chance to be in a step [unset]",
+        ("logistic",),
+        lambda text: optional_number("rate", text),
+    ),
+    Option(
+        "delay",
+        "delay",
+        "T0",
+        "step t weighs (delay + t)^-forgetting [0; 1024 in paper mode]",
+        ("logistic",),
+        lambda text: optional_number("delay", text),
+    ),
+    Option(
+        "forgetting",
+        "forgetting",
+        "K",
+        "the same [1; 0.7 in paper mode]",
+        ("logistic",),
+        lambda text: optional_number("forgetting", text),
+    ),
+    Option(
+        "ridge",
+        "ridge",
+        "L",
+        "of objective: prior precision at least [one that grows with the noise]",
+        ("logistic",),
+        lambda text: optional_number("ridge", text),
+    ),
+    Option("topics", "n_components", "K", "number of topics [3]", ("lda",), _whole("topics")),
+    Option("units", "n_components", "K", "number of hidden units [3]", ("sbn",), _whole("units")),
+    Option(
+        "iterations",
+        "iterations",
+        "J",
+        "steps, fixed in advance [as many as the epochs have]",
+        SAMPLED,
+        _whole("iterations"),
+    ),
+    Option(
+        "epochs",
+        "epochs",
+        "E",
+        "passes over the data [3 and 5; paper mode 1]",
+        SAMPLED,
+        _whole("epochs"),
+    ),
+    Option(
+        "minibatch",
+        "minibatch",
+        "S",
+        "documents or rows of a step, drawn in secret [a quarter of them]",
+        SAMPLED,
+        _whole("minibatch"),
+    ),
+    Option(
+        "rate",
+        "rate",
+        "Q",
+        "instead of a minibatch: the share of a step, 1 for all [0.25]",
+        SAMPLED,
+        lambda text: optional_number("rate", text),
+    ),
+    Option(
+        "delay",
+        "delay",
+        "T",
+        "how late earlier steps begin to count less: step t weighs (T + t)^-F [1; paper mode 1024]",
+        SAMPLED,
+        lambda text: optional_number("delay", text),
+    ),
+    Option(
+        "forgetting",
+        "forgetting",
+        "F",
+        "how fast: the F of the same [0.6 and 0.4; paper mode 0.7]",
+        SAMPLED,
+        lambda text: optional_number("forgetting", text),
+    ),
+    Option(
+        "clip",
+        "clip",
+        "A",
+        "how far a document or a row can move a step, as a share of the most [0.1 and 0.3]",
+        SAMPLED,
+        lambda text: optional_number("clip", text),
+    ),
+    Option(
+        "length",
+        "length",
+        "N",
+        "words that each document stands for, whatever its length [500]",
+        ("lda",),
+        _whole("length"),
+    ),
+    Option(
+        "keep",
+        "keep",
+        "V",
+        "words to keep of the vocabulary, chosen by noisy frequencies [all]",
+        ("lda",),
+        _whole("keep"),
+    ),
+    Option(
+        "threshold",
+        "threshold",
+        "T",
+        "share of a pixel's limits above which it is on [0.5]",
+        ("sbn",),
+        lambda text: optional_number("threshold", text),
+    ),
 )
 
 
@@ -111,9 +359,13 @@ def usual_method(model: str, mode: str, options: dict[str, Any]) -> str:
     """
     from dpcore.fitting.recipe import recipe
 
+    how: Any = recipe(model)
+    own = settings(model, mode, options)
+    if hasattr(how, "accountants") and (only := how.accountants(own)):
+        return str(only[0])
     if mode == "paper":
         return "exact"
-    events = recipe(model).events(settings(model, mode, options))
+    events = how.events(own)
     return "exact" if all(isinstance(e.mechanism, Gaussian) for e in events) else "pld"
 
 
@@ -128,18 +380,51 @@ def settings(model: str, mode: str, options: dict[str, Any]) -> Any:
 def model_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of all models; each says whose it is where it is not everybody's."""
     group = parser.add_argument_group("the model")
-    for option in OPTIONS:
-        whose = "" if option.models == EVERY else f"{', '.join(option.models)}: "
-        group.add_argument(f"--{option.flag}", metavar=option.metavar, help=whose + option.text)
+    for flag in dict.fromkeys(option.flag for option in OPTIONS):
+        meant = [option for option in OPTIONS if option.flag == flag]
+        told = "; ".join(f"{_whose(option.models)}{option.text}" for option in meant)
+        group.add_argument(f"--{flag}", metavar=meant[0].metavar, help=told)
+
+
+def _whose(models: tuple[str, ...]) -> str:
+    """Whose an option is, where it is not everybody's."""
+    names = ["gradient models"] if models == GRADIENT else models
+    return "" if models[: len(EVERY)] == EVERY else f"{', '.join(names)}: "
 
 
 def model_options(args: argparse.Namespace) -> dict[str, Any]:
     """The options given, as ``dpcore.fit`` takes them; another model's are refused."""
-    given = {o: text for o in OPTIONS if (text := getattr(args, o.field)) is not None}
-    for option in given:
-        if args.model not in option.models:
-            own = ", ".join(f"--{o.flag}" for o in OPTIONS if args.model in o.models)
+    own = {option.flag: option for option in OPTIONS if args.model in option.models}
+    given = {o.flag: text for o in OPTIONS if (text := getattr(args, o.field)) is not None}
+    for flag in given:
+        if flag not in own:
+            known = ", ".join(f"--{name}" for name in own)
             raise InputError(
-                option.flag, f"{args.model} has no such choice", f"leave it out; it has {own}"
+                flag, f"{args.model} has no such choice", f"leave it out; it has {known}"
             )
-    return {option.keyword: option.read(text) for option, text in given.items()}
+    found = {own[flag].keyword: own[flag].read(text) for flag, text in given.items()}
+    trust = getattr(args, "trust", TRUSTS[0])
+    return found if trust == TRUSTS[0] else {**found, "trust": trust}
+
+
+def written(model: str, options: dict[str, Any]) -> dict[str, str]:
+    """Options as :func:`dpcore.fit` takes them, as a model's are named and written here.
+
+    >>> written("fa", {"n_components": 2})
+    {'factors': '2'}
+    """
+    own = {option.keyword: option for option in OPTIONS if model in option.models}
+    return {
+        own[word].flag: own[word].write(value) for word, value in options.items() if word in own
+    }
+
+
+def trusts(model: str) -> tuple[str, ...]:
+    """Who may hold the rows that a model is fitted to.
+
+    >>> trusts("gmm")
+    ('central',)
+    """
+    from dpcore.fitting.recipe import recipe
+
+    return TRUSTS if "trust" in recipe(model).words else TRUSTS[:1]

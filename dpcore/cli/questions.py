@@ -243,7 +243,8 @@ def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:
     if kind == "gaussian":
         return Gaussian(amount)
     if kind == "discrete_gaussian":
-        return DiscreteGaussian(amount, whole("steps", record.get("steps", 1)))
+        steps = record.get("steps", 1)
+        return DiscreteGaussian(amount, None if steps is None else whole("steps", steps))
     if kind == "laplace":
         return Laplace(amount, positive("l2_ratio", record.get("l2_ratio", 1.0)))
     delta = nonnegative("delta_each", record.get("delta_each", 0.0))

@@ -17,6 +17,7 @@ from dpcore.errors import InputError
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.budget import MODES
+from dpcore.registry import YARDSTICKS
 
 if TYPE_CHECKING:
     from dpcore.wall.table import PrivateTable
@@ -30,7 +31,7 @@ _NAMES = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL", help="gmm, kmeans or fa")
+    parser.add_argument("model", metavar="MODEL", help=", ".join(YARDSTICKS))
     data_arguments(parser)
     group = parser.add_argument_group("what is compared")
     for name, default, metavar, text in (
@@ -89,7 +90,10 @@ def run(args: argparse.Namespace) -> None:
     print_table([{name: row[name] for name in _NAMES} for row in records])
     for sentence in dict.fromkeys(row["error"] for row in records if "error" in row):
         print_prose(f"Left out: {sentence}")
-    print_prose(f"Each epsilon: at delta = {args.delta} in total, {protects(args.adjacency)}.")
+    known = table.schema
+    unit, thing = ("person", "row") if known is None else (known.unit, known.thing)
+    who = protects(args.adjacency, unit, thing=thing)
+    print_prose(f"Each epsilon: at delta = {args.delta} in total, {who}.")
     print_prose(
         f"{choices['metric']} of exact rows: for the custodian's eyes, not part of a release."
     )
@@ -146,17 +150,21 @@ def _refusal(
     model: str, cell: Cell, choices: dict[str, Any], options: dict[str, Any]
 ) -> InputError | None:
     """Why a method cannot meet a budget, for the fit or for the simplest rival beside it."""
-    from dpcore.evaluation.yardstick import yardstick
+    from dpcore.evaluation.yardstick import fits_rival, yardstick
+    from dpcore.fitting.minibatch import Minibatched
     from dpcore.fitting.plan import plan_noise
     from dpcore.fitting.recipe import recipe
 
     mode, method, epsilon = cell
     asked = Privacy(epsilon, choices["delta"], adjacency=choices["adjacency"], accountant=method)
-    how = recipe(model)
+    how: Any = recipe(model)
     try:
         own = settings(model, mode, options)
+        if isinstance(how, Minibatched):  # what a step costs depends on how many rows there are
+            return None
         plan_noise(how, (replace(asked, mode=mode),), own)
-        plan_noise(how, (asked,), how.settings(components=yardstick(model).simplest))
+        if fits_rival(yardstick(model)):
+            plan_noise(how, (asked,), how.settings(components=yardstick(model).simplest))
     except InputError as refusal:
         return refusal
     return None

@@ -1,0 +1,130 @@
+"""``dpcore ledger FILE``: what a budget was, what has been spent on what, and what is left."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from dpcore.checks import positive, probability, rows_of_one, whole
+from dpcore.cli.output import print_json, print_prose, print_table
+from dpcore.errors import InputError
+from dpcore.privacy.adjacency import protects
+from dpcore.privacy.guarantee import show, show_bound, show_most
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("ledger", metavar="FILE", help="the ledger, for example budget.sqlite")
+    made = parser.add_argument_group("a new ledger: its terms never change")
+    made.add_argument("--create", action="store_true", help="make one [read one]")
+    made.add_argument("--epsilon", metavar="E", help="of all that will ever leave [none]")
+    made.add_argument("--delta", metavar="D", help="of all that will ever leave [none]")
+    made.add_argument(
+        "--adjacency", metavar="A", help="replace_one, add_remove, label or feature [replace_one]"
+    )
+    made.add_argument("--unit", metavar="TEXT", help="who is protected [person]")
+    made.add_argument("--rows-per-person", metavar="M", help="rows of one, protected together [1]")
+    made.add_argument("--filter", metavar="F", help="how costs add up: zcdp or sums [zcdp]")
+    again = parser.add_argument_group("what left earlier")
+    again.add_argument("--write", metavar="LINE", help="write the files of this line again [none]")
+    again.add_argument("--out", metavar="DIR", help="where to [none]")
+    parser.add_argument("--json", action="store_true", help="one JSON object [tables for people]")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Create, or read and print."""
+    from dpcore.releases.ledger import BudgetLedger
+
+    if args.create:
+        _create(args)
+    elif any(x is not None for x in (args.epsilon, args.delta, args.adjacency, args.unit)):
+        raise InputError("ledger", "its terms never change", "leave them out, or give --create")
+    if args.write is not None:
+        _write(args)
+        return
+    record = ledger_record(BudgetLedger(args.ledger))
+    if args.json:
+        print_json(record)
+    else:
+        _print(record)
+
+
+def _create(args: argparse.Namespace) -> None:
+    from dpcore.releases.filter import Amount
+    from dpcore.releases.ledger import BudgetLedger
+
+    limit = Amount(positive("epsilon", args.epsilon), probability("delta", args.delta))
+    BudgetLedger.create(
+        args.ledger,
+        limit,
+        adjacency=args.adjacency or "replace_one",
+        unit=args.unit or "person",
+        rows_per_person=rows_of_one(args.rows_per_person or 1),
+        filter=args.filter or "zcdp",
+    )
+
+
+def _write(args: argparse.Namespace) -> None:
+    from dpcore.releases.api import rewrite
+
+    if args.out is None:
+        raise InputError("out", "no folder was named", "give --out DIR")
+    rewrite(args.ledger, whole("write", args.write, least=2), args.out)
+    print_prose(f"Written again to {args.out}; nothing was spent.")
+
+
+def ledger_record(ledger: Any) -> dict[str, Any]:
+    """The JSON object of a ledger, whose lines and outputs have been checked."""
+    from dpcore.releases.whatif import counted_otherwise
+
+    state = ledger.demand_intact()
+    spent, left = state.spent_amount, state.left_amount
+    return {
+        "budget": {"epsilon": state.terms.limit.epsilon, "delta": state.terms.limit.delta},
+        "spent": {"epsilon": spent.epsilon, "delta": spent.delta},
+        "left": {"epsilon": left.epsilon, "delta": left.delta},
+        "adjacency": state.terms.adjacency,
+        "unit": state.terms.unit,
+        "rows_per_person": state.terms.who.rows,
+        "filter": state.terms.filter,
+        "entries": [
+            {
+                "line": line.number,
+                "time": line.time,
+                "epsilon": line.body["epsilon"],
+                "delta": line.body["delta"],
+                "cost": line.body["cost"],
+                "events": line.body["events"],
+                "output": line.body["output"],
+            }
+            for line in state.releases
+        ],
+        "what_if": [asdict(row) for row in counted_otherwise(state)],
+        "intact": True,
+        "fingerprint": state.fingerprint,
+    }
+
+
+def _print(record: dict[str, Any]) -> None:
+    budget, spent, left = record["budget"], record["spent"], record["left"]
+    print_prose(
+        f"Budget: epsilon = {show(budget['epsilon'])}, delta = {show(budget['delta'])}, "
+        f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}, for "
+        "everything that will ever leave."
+    )
+    print_prose(
+        f"Spent: epsilon = {show_bound(spent['epsilon'])}. One more release could have epsilon = "
+        f"{show_most(left['epsilon'])} at delta = {show(left['delta'])}."
+    )
+    print_prose(
+        f"Intact. Fingerprint {record['fingerprint']}. A copy of this file is a second budget."
+    )
+    if record["entries"]:
+        print()
+        print_table(
+            [
+                {key: entry[key] for key in ("line", "time", "epsilon", "delta")}
+                for entry in record["entries"]
+            ]
+        )

@@ -1,0 +1,114 @@
+"""``dpcore release MODEL FILE``: spend budget once, and write what may leave."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from dpcore.checks import one_of, positive, probability, whole
+from dpcore.cli.data import data_arguments, read_table, rows_per_person
+from dpcore.cli.models import model_arguments, model_options
+from dpcore.cli.output import print_json, print_prose
+from dpcore.errors import InputError
+from dpcore.privacy import Privacy
+from dpcore.privacy.adjacency import ADJACENCIES, protects
+from dpcore.privacy.guarantee import show_most
+
+COUNTED_BY = ("zcdp_tight", "rdp")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("model", metavar="MODEL", help="a model that dpcore fit knows")
+    data_arguments(parser)
+    group = parser.add_argument_group("what is spent, and where it goes")
+    group.add_argument("--ledger", metavar="L", required=True, help="the budget ledger")
+    group.add_argument("--epsilon", metavar="E", required=True, help="of this release")
+    group.add_argument("--delta", metavar="D", required=True, help="of this release")
+    group.add_argument("--out", metavar="DIR", required=True, help="a folder, new or empty")
+    group.add_argument("--yes", action="store_true", help="do not ask [ask]")
+    group.add_argument(
+        "--adjacency", metavar="A", help="replace_one, add_remove, label or feature [the ledger's]"
+    )
+    group.add_argument(
+        "--accountant", default="zcdp_tight", metavar="A", help="zcdp_tight or rdp [zcdp_tight]"
+    )
+    group.add_argument("--accept-delta", action="store_true", help="delta above 1/n [refused]")
+    group.add_argument(
+        "--chosen-on",
+        default="unsaid",
+        metavar="WHAT",
+        help="what was looked at while settings were chosen: 'stand-in' or 'real data' [unsaid]",
+    )
+    group.add_argument("--synthetic-rows", default="1000", metavar="N", help="how many [1000]")
+    model_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="the dossier [a few lines]")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Ask once, release, print."""
+    from dpcore.registry import MODELS
+    from dpcore.releases.api import release
+    from dpcore.releases.ledger import BudgetLedger
+
+    one_of("model", args.model, MODELS)
+    one_of("accountant", args.accountant, COUNTED_BY)
+    terms = BudgetLedger(args.ledger).state().terms
+    adjacency = one_of("adjacency", args.adjacency or terms.adjacency, ADJACENCIES)
+    options = model_options(args)
+    table = read_table(args)
+    privacy = Privacy(
+        epsilon=positive("epsilon", args.epsilon),
+        delta=probability("delta", args.delta),
+        adjacency=adjacency,
+        accountant=args.accountant,
+        rows_per_person=rows_per_person(args, table),
+    )
+    if not args.yes:
+        _ask(args, terms.unit, privacy)
+    made = release(
+        args.model,
+        table,
+        privacy=privacy,
+        ledger=args.ledger,
+        out=args.out,
+        accept_delta=args.accept_delta,
+        chosen_on=args.chosen_on,
+        synthetic_rows=whole("synthetic_rows", args.synthetic_rows),
+        **options,
+    )
+    if args.json:
+        print_json(made.dossier)
+    else:
+        _print(made.dossier, args.out)
+
+
+def _ask(args: argparse.Namespace, unit: str, privacy: Privacy) -> None:
+    """Spending cannot be undone, so it is confirmed once."""
+    print_prose(
+        f"This spends epsilon = {args.epsilon} at delta = {args.delta} of {args.ledger}, "
+        f"{protects(privacy.adjacency, unit, privacy.rows_per_person)}, for good."
+    )
+    answer = ""
+    if sys.stdin.isatty():
+        answer = input("Spend it? [y/N] ")
+    if answer.strip().lower() not in ("y", "yes"):
+        raise InputError("yes", "nobody said so", "answer y, or give --yes")
+
+
+def _written(out: str) -> tuple[str, ...]:
+    """The files that are there; a model that does not say what rows look like has no rows."""
+    from dpcore.releases.api import FILES
+
+    return tuple(name for name in FILES if (Path(out) / name).is_file())
+
+
+def _print(dossier: dict[str, Any], out: str) -> None:
+    line = dossier["line"]
+    print_prose(dossier["guarantee"]["sentence"])
+    print_prose(
+        f"Written to {out}: {', '.join(_written(out))}. Line {line['number']} of the ledger; one "
+        f"more release could have epsilon = {show_most(line['left_after']['epsilon'])}."
+    )
