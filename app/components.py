@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -19,7 +21,8 @@ PROVENANCE = {
     "public": "Published data: everything here may be shown",
     "upload": "Your table: for the custodian's eyes only",
     "none": "No data on this page: arithmetic alone",
-    "stand-in": "Stand-in rows drawn from the limits: your table is not read",
+    "unread": "No table in use yet",
+    "stand-in": "Stand-in rows drawn from the limits: no value of your table is shown",
 }
 
 
@@ -116,3 +119,10 @@ def spending(ledger: Ledger) -> str:
             share = f"{part:.0%}" if counts[i] == 1 else f"{part / counts[i]:.1%} each"
         table.append(f"| {told} | {noise} | {share} |")
     return "\n".join(table)
+
+
+def to_page(page: str, query: Mapping[str, str], label: str, icon: str) -> None:
+    """A link to a page in the state that a query names."""
+    pages: dict[str, Any] = st.session_state.get("pages", {})
+    if page in pages:
+        st.page_link(pages[page], label=label, icon=icon, query_params=dict(query))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
 
+from app import hiding
 from app.scenario import differences
 from dpcore.accounting.published import published_budget
 from dpcore.errors import InputError
@@ -194,7 +196,7 @@ class Composition:
 
     def as_link(self) -> str:
         """The same as one string."""
-        return urlencode(self.as_query())
+        return urlencode(self.as_query(), safe=",")
 
 
 @dataclass(frozen=True)
@@ -324,7 +326,7 @@ def sane(choices: Composition) -> Composition:
         choices = replace(choices, show="count")
     if choices.preset in PRESETS and choices.lines != opening(choices.preset).lines:
         choices = replace(choices, preset="own")
-    return choices
+    return replace(choices, hide=hiding.known("compose", choices.hide))
 
 
 def _within(low: float, high: float) -> Callable[[str], float]:
@@ -360,7 +362,7 @@ def _one(words: Mapping[str, str] | tuple[str, ...]) -> Callable[[str], str]:
     return read
 
 
-_READERS: dict[str, Callable[[str], object]] = {
+_READERS: dict[str, Callable[[str], Any]] = {
     "k": _repeats,
     "lines": _lines,
     "delta": _within(1e-12, 0.5),

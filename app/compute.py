@@ -23,6 +23,7 @@ from app.scenario import Scenario
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.errors import InputError, NotCovered
+from dpcore.evaluation.classes import Worth, worth_of
 from dpcore.evaluation.composition import (
     COUNTS,
     PICTURES,
@@ -45,7 +46,6 @@ from dpcore.evaluation.composition import (
 from dpcore.evaluation.exposure import Exposure, success_rate
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import (
-    EPSILONS,
     BudgetGrid,
     Curves,
     References,
@@ -58,8 +58,8 @@ from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Event
-from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame
+from dpcore.wall.corpus import Vocabulary
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
@@ -67,13 +67,14 @@ T = TypeVar("T")
 
 REHEARSAL = "rehearsal, not a release"
 DRAWS = 13  # one bold, twelve ghosts
+FEW_DRAWS = 5  # of a slow model
 SHOWN_ROWS = 500  # points drawn
 AT_ONCE = 40e6  # row visits (rows x runs x iterations x components) worked out without waiting
 
 
 @dataclass(frozen=True)
 class Data:
-    """Sealed rows with what may be said about them.
+    """Sealed rows, or documents with their vocabulary, and what may be said about them.
 
     key: identity of the content, for caches. provenance: ``simulated`` | ``public`` | ``upload``.
     rows: how many there are, where that is public. whole: the same with everybody in it, where one
@@ -82,20 +83,26 @@ class Data:
 
     key: str
     title: str
-    table: PrivateTable
-    schema: Schema
+    table: Any
+    schema: Any
     provenance: str
     rows: int | None
     secret: bytes = b""
     whole: Data | None = None
 
     @property
-    def public(self) -> PublicFrame:
-        return PublicFrame.of(self.schema)
+    def public(self) -> Any:
+        """The frame of a table; of documents their vocabulary."""
+        return self.schema if self.documents else PublicFrame.of(self.schema)
+
+    @property
+    def documents(self) -> bool:
+        """Whether there are documents in place of rows."""
+        return isinstance(self.schema, Vocabulary)
 
     @property
     def unit(self) -> str:
-        return self.schema.unit
+        return str(self.schema.unit)
 
 
 class Shelf(Generic[T]):
@@ -178,22 +185,22 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
     key = (data.key, replace(setting, accountant=""), scenario.methods())
     known = references_of(setting, data, desk)
     grid_key = (key, setting.accountant)
-    visits = (data.rows or 10_000) * setting.iterations * setting.components
-    whole = visits * len(EPSILONS) * DRAWS <= AT_ONCE
+    budgets, most = scenario.budgets(data.rows), draws_of(scenario)
+    whole = scenario.visits(data.rows) * len(budgets) * most <= AT_ONCE
 
     def everything() -> BudgetGrid:
-        return budget_grid(data.table, setting, known.converged, EPSILONS, range(DRAWS))
+        return budget_grid(data.table, setting, known.converged, budgets, range(most))
 
     def bold() -> BudgetGrid:
-        return budget_grid(data.table, setting, known.converged, EPSILONS, (0,))
+        return budget_grid(data.table, setting, known.converged, budgets, (0,))
 
     def all_curves(grid: BudgetGrid) -> Curves:
-        return curves(data.table, setting, grid, scenario.methods())
+        return curves(data.table, setting, grid, scenario.methods(), range(most))
 
     if whole:
-        grid = desk.grids.get((grid_key, DRAWS), everything)
+        grid = desk.grids.get((grid_key, most), everything)
         return Study(grid, known, desk.curves.get(grid_key, lambda: all_curves(grid)), True)
-    full, drawn = desk.grids.peek((grid_key, DRAWS)), desk.curves.peek(grid_key)
+    full, drawn = desk.grids.peek((grid_key, most)), desk.curves.peek(grid_key)
     if full is not None and drawn is not None:
         return Study(full, known, drawn, True)
 
@@ -201,32 +208,38 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
 
     def background() -> None:
         done = first
-        for draws in (5, DRAWS):
+        few = min(5, most)
+        for draws in sorted({few, most}):
             missing = range(done.utility.shape[1], draws)
             done = done.with_draws(
-                budget_grid(data.table, setting, known.converged, EPSILONS, missing)
+                budget_grid(data.table, setting, known.converged, budgets, missing)
             )
             desk.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
-            if draws == 5:
+            if draws == few:
                 desk.curves.get(grid_key, lambda ready=done: all_curves(ready))  # type: ignore[misc]
 
     _in_background(desk, grid_key, background)
-    parts = (desk.grids.peek((grid_key, draws)) for draws in (DRAWS, 5))
+    parts = (desk.grids.peek((grid_key, draws)) for draws in (most, 5))
     grid = next((part for part in parts if part is not None), first)
     return Study(grid, known, desk.curves.peek(grid_key), False)
+
+
+def draws_of(scenario: Scenario) -> int:
+    """How many noise draws are shown: one bold and its ghosts, fewer of a slow model."""
+    return DRAWS if scenario.cost == 1.0 else FEW_DRAWS
 
 
 def references_of(setting: Setting, data: Data, desk: Desk) -> References:
     """What a study is held against; the converged fit is worked out once for all clippings."""
     judge, options = yardstick(setting.model), setting.options()
-    shape = (setting.model, setting.components, setting.covariance)
+    shape = (setting.model, setting.components, setting.covariance, setting.words)
     best = desk.tables.get(
         ("converged", data.key, *shape),
         lambda: judge.converged(data.table, setting.components, options),
     )
     if data.whole is not None:  # groups keep their names when a person leaves
         best, _ = judge.align(best, references_of(setting, data.whole, desk).converged)
-    key = ("references", data.key, *shape, setting.iterations, setting.clip)
+    key = ("references", data.key, *shape, setting.algorithm, setting.iterations, setting.clip)
     return desk.references.get(key, lambda: references(data.table, setting, best))
 
 
@@ -242,6 +255,22 @@ def _in_background(desk: Desk, key: Hashable, work: Callable[[], None]) -> None:
             future.cancel()
             desk.waiting.pop(other, None)
     desk.waiting[key] = _worker().submit(work)
+
+
+def worth(scenario: Scenario, data: Data, desk: Desk, found: Study) -> Worth | None:
+    """What other ways of releasing classes are worth, from the background once a study is complete;
+    ``None`` until it is there."""
+    setting = scenario.setting(data.secret)
+    key = ("worth", data.key, setting)
+
+    def background() -> None:
+        exact = found.references.converged
+        desk.answers.get(key, lambda: worth_of(data.table, setting, found.grid, exact))
+
+    known: Worth | None = desk.answers.peek(key)
+    if known is None:
+        _in_background(desk, key, background)
+    return known
 
 
 COARSE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
@@ -447,15 +476,25 @@ def with_extra_budget(
     return replace(study, grid=grid, curves=drawn), len(grid.epsilons) - 1
 
 
-def shown_rows(data: Data, desk: Desk) -> np.ndarray[Any, Any]:
-    """Exact rows in own units ``(m, d)``, some by a public coin: for the custodian's eyes."""
+def shown_rows(data: Data, desk: Desk, model: str) -> np.ndarray[Any, Any]:
+    """Exact rows in own units ``(m, p)``, some by a public coin: for the custodian's eyes.
+
+    Their columns are those of the model's picture: the features, and the target where it has one.
+    """
+    if data.documents:  # nothing of them is drawn
+        return np.empty((0, 0))
+    own = getattr(yardstick(model), "shown", None)
 
     def make() -> Any:
-        public, rows = custodian_rows(data.table)
-        pick = np.random.default_rng(1).permutation(len(rows))[:SHOWN_ROWS]
-        return public.center + public.half_range * rows[pick]
+        rows = _in_own_units(data.table) if own is None else own(data.table)
+        return rows[np.random.default_rng(1).permutation(len(rows))[:SHOWN_ROWS]]
 
-    return np.asarray(desk.tables.get(("rows", data.key), make))
+    return np.asarray(desk.tables.get(("rows", data.key, own), make))
+
+
+def _in_own_units(table: PrivateTable) -> Any:
+    public, rows = custodian_rows(table)
+    return public.center + public.half_range * rows
 
 
 def bundle(key: Hashable, make: Callable[[], Data]) -> Data:
@@ -484,7 +523,8 @@ def neighbour(data: Data, adjacency: str, desk: Desk) -> Data:
 
     def make() -> Data:
         table = data.table.neighbour(loneliest_row(data.table), adjacency)
-        rows = data.rows if adjacency == "replace_one" or data.rows is None else data.rows - 1
+        gone = adjacency == "add_remove"
+        rows = data.rows - 1 if gone and data.rows is not None else data.rows
         key = f"{data.key}/without/{adjacency}"
         return replace(data, key=key, table=table, rows=rows, whole=data)
 
@@ -496,10 +536,13 @@ GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
 
 
-def exposure(scenario: Scenario, data: Data, desk: Desk) -> Exposure:
-    """How often an attacker told the data from its neighbour, in as many games as are quick."""
+def exposure(scenario: Scenario, data: Data, desk: Desk) -> Exposure | None:
+    """How often an attacker told the data from its neighbour, in as many games as are quick; a slow
+    model is not attacked here."""
+    if scenario.cost > 1.0:
+        return None
     setting, whole = scenario.setting(data.secret), data.whole or data
-    visits = (whole.rows or 10_000) * setting.iterations * setting.components
+    visits = scenario.visits(whole.rows)
     games = int(np.clip(AT_ONCE / visits, LEAST_GAMES, GAMES))
     key = ("exposure", whole.key, setting, scenario.epsilon, games)
     found: Exposure = desk.answers.get(

@@ -9,18 +9,38 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from app import compute, upload
+from app import compute, hiding, upload
 from app.components import guarantee_details, spending
 from app.compute import Data, Desk, Study
 from app.exports import command, notebook, script, upload_command
-from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario, opening
+from app.scenario import (
+    CHOICES,
+    GENERATED,
+    MODELS,
+    RECIPES,
+    UPLOAD,
+    Made,
+    Scenario,
+    opening,
+    read_words,
+    write_words,
+)
 from app.state import bind, change, current, on_choice
 from dpcore.datasets.catalogue import find
+from dpcore.datasets.corpora import find_corpus, is_corpus
+from dpcore.datasets.documents import load_documents
 from dpcore.datasets.load import load
+from dpcore.errors import InputError
 from dpcore.evaluation.factors import sight
-from dpcore.evaluation.yardstick import yardstick
+from dpcore.evaluation.labelled import divergence, noise_alone
+from dpcore.evaluation.yardstick import mapped, yardstick
 from dpcore.figures.scene import Scene
+from dpcore.fitting.labelled_parameters import warned
+from dpcore.fitting.result import Fit
 from dpcore.models.gmm import Mixture
+from dpcore.privacy.guarantee import show
+from dpcore.releases.sheet import as_csv
+from dpcore.wall.custodian_documents import custodian_documents
 
 Array = NDArray[np.float64]
 
@@ -51,7 +71,7 @@ def window(scenario: Scenario, data: Data) -> tuple[Mixture, Array | None]:
     """What the axes must hold: the exact fit to everybody, and the rows where all are shown."""
     data = data.whole or data
     best = compute.references_of(scenario.setting(data.secret), data, desk(data)).converged
-    rows = compute.shown_rows(data, desk(data))
+    rows = compute.shown_rows(data, desk(data), scenario.model)
     return best, rows if len(rows) == data.rows else None
 
 
@@ -83,7 +103,34 @@ def marks(scenario: Scenario, data: Data, found: Study) -> tuple[tuple[float, st
     return tuple((epsilon, label) for epsilon, label in shown if np.isfinite(epsilon))
 
 
+NOT_KNOWN = ("public_shapes", "plain_laplace", "least_trace")  # no rule says what noise costs them
+
+
+def told_of_classes(scenario: Scenario, found: Study) -> tuple[str, ...]:
+    """How far each budget's bold release is from the exact classes, and what noise has eaten."""
+    grid = found.grid
+    if scenario.model != "gmm-release":
+        return ("",) * len(grid.epsilons)
+    exact, known = found.references.converged, np.full(len(grid.epsilons), np.nan)
+    if scenario.method not in NOT_KNOWN:
+        known = noise_alone(grid.noise, exact, scenario.adjacency, scenario.rows_per_person)
+    bold = mapped(grid.fits, lambda one: one[:, 0])
+    told = []
+    away_all = np.where(np.isfinite(grid.noise), divergence(bold, exact), np.nan)
+    for away, least, doubts in zip(away_all, known, bold.doubt, strict=True):
+        text = f" Divergence from exact: {show(float(away))}" if np.isfinite(away) else ""
+        if text and np.isfinite(least):
+            text += f"; were every shape known, noise alone would cost about {show(float(least))}"
+        warnings = "".join(f" Warning: {one}." for one in warned(tuple(exact.names[0]), doubts))
+        told.append((f"{text}." if text else "") + warnings)
+    return tuple(told)
+
+
 def _bundled(name: str) -> Data:
+    if is_corpus(name):
+        described, corpus = find_corpus(name), load_documents(f"bundled:{name}")
+        rows = len(custodian_documents(corpus)[1])  # anybody may count what comes with the package
+        return Data(name, described.title, corpus, corpus.schema, described.provenance, rows)
     known = find(name)
     table = load(f"bundled:{name}")
     return Data(name, known.title, table, known.schema, known.provenance, known.rows)
@@ -101,6 +148,17 @@ def provenance(data: Data) -> str:
     return "stand-in" if data.provenance == "upload" and not upload.shown() else data.provenance
 
 
+BADGES = {
+    "upload": " · exact values of your table, for the custodian only · rehearsal",
+    "stand-in": " · of stand-in rows",
+}
+
+
+def badge(data: Data) -> str:
+    """What a figure of the data wears behind its title; empty where everything may be shown."""
+    return BADGES.get(provenance(data), "")
+
+
 def on_data(name: str) -> None:
     """Another table: begin with the model, parts and steps that suit it."""
     first = opening(name)
@@ -108,12 +166,10 @@ def on_data(name: str) -> None:
         data=name,
         model=first.model,
         components=first.components,
-        iterations=first.iterations,
-        covariance=first.covariance,
-        pool=first.pool,
         x=0,
         y=1,
         without=False,
+        **begun(first),
     )
 
 
@@ -124,14 +180,13 @@ def on_model(chosen: tuple[str, int]) -> None:
     if model == scenario.model:
         change(components=parts)
         return
-    first = opening(scenario.data, model)
-    change(
-        model=model,
-        components=parts,
-        iterations=first.iterations,
-        covariance=first.covariance,
-        pool=first.pool,
-    )
+    change(model=model, components=parts, **begun(opening(scenario.data, model)))
+
+
+def begun(first: Scenario) -> dict[str, Any]:
+    """The settings with which a model begins anew, whatever they were for another one."""
+    names = ("iterations", "covariance", "words", "pool", "clip", "adjacency")
+    return {name: getattr(first, name) for name in names}
 
 
 def without_epsilon(scenario: Scenario) -> Scenario:
@@ -147,7 +202,11 @@ def pair(scenario: Scenario, data: Data) -> tuple[int, int]:
 
 
 def watch(scenario: Scenario, data: Data, found: Study) -> None:
-    """Look again until the study is complete, without holding up the page."""
+    """Look again until the study is complete, without holding up the page.
+
+    At the end of a page: there its coming and going moves nothing, and swallows no click that
+    something below it has not answered yet.
+    """
     drawn, curves = found.grid.utility.shape[1], found.curves is not None
 
     @st.fragment(run_every=0.3)
@@ -176,7 +235,6 @@ def loss_split(found: Study) -> tuple[str, ...]:
 
 def more_settings(scenario: Scenario, data: Data) -> None:
     """The choices a newcomer need not make."""
-    published = RECIPES[scenario.method].mode == "paper"
     with st.popover("More settings", width="stretch"):
         if scenario.data == GENERATED:
             _made(scenario)
@@ -189,7 +247,7 @@ def more_settings(scenario: Scenario, data: Data) -> None:
                 scenario.pool,
                 lambda side: "none" if side == 1 else f"squares of {side} × {side}",
             )
-        if data.public.dim > 2 and scenario.model != "fa":
+        if data.public.dim > 2 and MODELS[scenario.model].plane:
             names = list(data.public.names)
             left, right = st.columns(2)
             _choice(left, "x", "Across", range(len(names)), scenario.x, names.__getitem__)
@@ -204,55 +262,60 @@ def more_settings(scenario: Scenario, data: Data) -> None:
             "%.2g",
             "How much may escape the promise of ε; keep it well below one over the number of rows.",
         )
-        _number(
-            "clip",
-            "Clipping, as a share of the limits",
-            scenario.clip,
-            0.1,
-            1.0,
-            0.05,
-            "%.2f",
-            "Rows farther out are drawn in to this radius: "
-            "fewer rows count fully, less noise is needed.",
-        )
-        _number(
-            "iterations",
-            "Iterations",
-            scenario.iterations,
-            1,
-            50,
-            1,
-            "%d",
-            "They cost nothing here: the data is read once, before them."
-            if scenario.model == "fa"
-            else "Each one spends privacy. "
-            "Fixed in advance: stopping when it looks good would leak.",
-        )
+        if MODELS[scenario.model].clips:
+            _number(
+                "clip",
+                f"Clipping, as a share of {'a document' if data.documents else 'the limits'}",
+                scenario.clip,
+                0.1,
+                1.0,
+                0.05,
+                "%.2f",
+                "Rows farther out are drawn in to this radius: "
+                "fewer rows count fully, less noise is needed.",
+            )
+        _words(scenario, data)
+        if scenario.method not in MODELS[scenario.model].still:
+            _number(
+                "iterations",
+                "Iterations",
+                scenario.iterations,
+                1,
+                50,
+                1,
+                "%d",
+                "They cost nothing here: the data is read once, before them."
+                if scenario.model == "fa"
+                else "Each one spends privacy. "
+                "Fixed in advance: stopping when it looks good would leak.",
+            )
         if scenario.model == "gmm":
             shapes = {"full": "tilted ellipses", "diag": "upright ellipses", "spherical": "circles"}
             _choice(st, "covariance", "Shapes", shapes, scenario.covariance, shapes.__getitem__)
-        if not published:
+        if len(scenario.adjacencies()) > 1:
             words = {
-                "replace_one": "one row is replaced",
-                "add_remove": "one row is added or removed",
+                "replace_one": f"one {data.schema.thing} is replaced",
+                "add_remove": f"one {data.schema.thing} is added or removed",
+                "label": "one label is replaced, all else is public",
+                "feature": "one row is replaced but for its label, which is public",
             }
             _choice(
                 st,
                 "adjacency",
                 "Neighbours: tables that must look alike",
-                words,
+                scenario.adjacencies(),
                 scenario.adjacency,
                 words.__getitem__,
             )
         _number(
             "rows_per_person",
-            f"Rows per {data.unit}",
+            f"{data.schema.thing.capitalize()}s per {data.unit}",
             scenario.rows_per_person,
             1,
             1000,
             1,
             "%d",
-            "All rows of one are protected together.",
+            f"All {data.schema.thing}s of one are protected together.",
         )
         _number(
             "noise",
@@ -264,6 +327,29 @@ def more_settings(scenario: Scenario, data: Data) -> None:
             "%d",
             "A seed makes a rehearsal that can be repeated, not a release.",
         )
+
+
+def _words(scenario: Scenario, data: Data) -> None:
+    """The settings that few models have."""
+    known = read_words(scenario.words)
+    for name, one in CHOICES.items():
+        if not one.suits(scenario.model, scenario.method):
+            continue
+        value = known.get(name, one.usual(known, data.public.dim))
+
+        def apply(chosen: Any, name: str = name) -> None:
+            change(words=write_words({**read_words(current().words), name: chosen}))
+
+        key = f"setting_{name}"
+        bind(key, value)
+        if not one.form:
+            st.checkbox(one.label, value, key=key, help=one.help, on_change=on_choice(key, apply))
+            continue
+        kind = int if one.whole else float
+        st.number_input(
+            one.label, kind(one.low), kind(one.high), value, step=kind(one.step), format=one.form,
+            key=key, help=one.help, on_change=on_choice(key, apply),
+        )  # fmt: skip
 
 
 def _number(
@@ -297,12 +383,23 @@ def _made(scenario: Scenario) -> None:
     for name, (low, high, step) in fields.items():
         key = f"made_{name}"
         bind(key, getattr(made, name))
+
+        def apply(chosen: int, name: str = name) -> None:
+            change(made=str(replace(made, **{name: chosen})))
+
         st.number_input(
             f"Generated {name}", low, high, getattr(made, name), step=step, key=key,
-            on_change=on_choice(
-                key, lambda chosen, name=name: change(made=str(replace(made, **{name: chosen})))
-            ),
+            on_change=on_choice(key, apply),
         )  # fmt: skip
+
+
+def _draws_rows(fit: Fit) -> bool:
+    """Whether the model says what rows look like."""
+    try:
+        fit.sample(1, seed=0)
+    except InputError:
+        return False
+    return True
 
 
 FILES = {
@@ -315,9 +412,11 @@ def take_away(scenario: Scenario, data: Data, scene: Scene | None) -> None:
     """Links, files and recipes that give the same numbers elsewhere."""
     with st.popover("Take it with you", width="stretch"):
         st.markdown("**Link to this view** (every choice; never any data)")
+        link = replace(scenario, hide=hiding.covering("explore", scenario.hide)).as_link()
         here = (st.context.url or "").partition("?")[0]
-        st.code(f"{here}?{scenario.as_link()}".rstrip("?"), language=None, wrap_lines=True)
-        st.code(f'dpcore explore "{scenario.as_link()}"', language=None, wrap_lines=True)
+        st.code(f"{here}?{link}".rstrip("?"), language=None, wrap_lines=True)
+        st.caption("The same on another machine:")
+        st.code(f'dpcore explore "{link}"', language=None, wrap_lines=True)
         if scene is None:
             return
         fit = compute.one_fit(scenario, data)
@@ -333,12 +432,13 @@ def take_away(scenario: Scenario, data: Data, scene: Scene | None) -> None:
             f"{kind}fit.json",
             "application/json",
         )
-        st.download_button(
-            "Synthetic rows (CSV)",
-            lambda: fit.sample(1000, seed=0).to_csv(index=False).encode(),
-            f"{kind}synthetic.csv",
-            "text/csv",
-        )
+        if _draws_rows(fit):
+            st.download_button(
+                "Synthetic rows (CSV)",
+                lambda: as_csv(fit.sample(1000, seed=0)).encode(),
+                f"{kind}synthetic.csv",
+                "text/csv",
+            )
         if data.provenance == "upload":
             st.caption(
                 "A rehearsal on your table cannot be repeated elsewhere: its noise is keyed by a "

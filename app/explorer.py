@@ -7,11 +7,15 @@ from functools import partial
 import streamlit as st
 
 from app.components import frame
+from app.state import delivered
 from dpcore.registry import load
 
 PAGES = {
     "explore": ("app.views.explore:page", "Explore"),
     "compose": ("app.views.compose:page", "Compose"),
+    "attack": ("app.views.attack:page", "Attack"),
+    "release": ("app.views.release:page", "Release"),
+    "learn": ("app.views.learn:page", "Learn"),
 }
 
 
@@ -24,11 +28,13 @@ def main() -> None:
     """One frame, and the page that the address names."""
     st.set_page_config(page_title="dpcore explorer", page_icon="🔍", layout="wide")
     frame()
-    pages = [
-        st.Page(partial(show, target), title=title, url_path=name, default=name == "explore")
+    pages = {
+        name: st.Page(partial(show, target), title=title, url_path=name, default=name == "explore")
         for name, (target, title) in PAGES.items()
-    ]
-    st.navigation(pages, position="top").run()
+    }
+    st.session_state["pages"] = pages
+    st.navigation(list(pages.values()), position="top").run()
+    delivered()
 
 
 if __name__ == "__main__":

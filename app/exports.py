@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from app.composing import Composition
-from app.scenario import GENERATED, RECIPES, UPLOAD, Made, Scenario
+from app.scenario import GENERATED, MODELS, RECIPES, UPLOAD, Made, Scenario
+from dpcore.cli.models import written
+from dpcore.datasets.corpora import is_corpus
 from dpcore.errors import InputError
 from dpcore.evaluation.composition import Way, ways
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
@@ -30,16 +32,16 @@ def command(scenario: Scenario) -> str:
         return "# One person is removed here: the script and the notebook do that, no command does."
     recipe = RECIPES[scenario.method]
     own = scenario.setting().options()
-    options = {
-        "factors" if scenario.model == "fa" else "components": own.pop("n_components"),
-        **own,
+    if MODELS[scenario.model].clips:
+        own["clip"] = _number(scenario.clip)
+    options: dict[str, Any] = {
+        **written(scenario.model, own),
         "epsilon": _number(scenario.epsilon),
         "delta": _number(scenario.delta),
         "accountant": scenario.count_by,
         "mode": recipe.mode,
         "adjacency": scenario.adjacency,
         "rows-per-person": scenario.rows_per_person,
-        "clip": _number(scenario.clip),
         "seed": scenario.noise,
     }
     words = ["dpcore", "fit", scenario.model, source]
@@ -91,9 +93,17 @@ def _picture(scenario: Scenario) -> str:
     chosen = {field.name: getattr(setting, field.name) for field in fields(setting)}
     del chosen["secret"]
     words = "".join(f"    {name}={value!r},\n" for name, value in chosen.items())
+    more = f"methods={scenario.methods()!r}{_fewer(scenario)}"
     return f"""setting = dp.Setting(
 {words})
-dp.figure(dp.study(table, setting, methods={scenario.methods()!r})).show(auto_play=False)"""
+dp.figure(dp.study(table, setting, {more})).show(auto_play=False)"""
+
+
+def _fewer(scenario: Scenario) -> str:
+    """Of a slow model a study of few budgets, with one draw."""
+    if scenario.cost == 1.0:
+        return ""
+    return f", epsilons={scenario.budgets(None)!r}, draws=1"
 
 
 def _source(scenario: Scenario) -> str:
@@ -120,14 +130,15 @@ def _number(value: float) -> str:
 
 def _cells(scenario: Scenario) -> list[str]:
     recipe = RECIPES[scenario.method]
-    source = f"table = dp.load({_source(scenario)!r})"
+    load = "load_documents" if is_corpus(scenario.data) else "load"
+    source = f"table = dp.{load}({_source(scenario)!r})"
     imports = "import json\n\nimport dpcore as dp"
     if scenario.pool > 1:
         source += f"\ntable = table.pooled({scenario.pool})  # a public step"
     if scenario.without:
         imports += "\nfrom dpcore.evaluation.metrics import loneliest_row"
         source += (
-            "\n# without the person farthest from all others"
+            "\n# the person farthest from all others is taken out, or changed"
             f"\ntable = table.neighbour(loneliest_row(table), {scenario.adjacency!r})"
         )
     options = scenario.setting().options()

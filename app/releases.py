@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from app import compute
+from app import compute, hiding
 from app.composing import (
     ADJACENCIES,
     MECHANISMS,
@@ -168,7 +168,7 @@ def edited_lines(base: tuple[Line, ...], edits: Mapping[str, Any]) -> tuple[Line
 def _changed(line: Line, row: Mapping[str, Any], i: int) -> Line:
     words = {title: code for code, title in MECHANISMS.items()}
     sampled = {title: code for code, title in _SAMPLED.items()}
-    fields = {
+    fields: dict[str, tuple[str, Callable[[Any], Any]]] = {
         _MECHANISM: ("mechanism", words.get),
         _NOISE: ("noise", float),
         _COUNT: ("count", int),
@@ -271,8 +271,12 @@ def take_away(asked: Composition, scene: Scene | None) -> None:
     """Links, files and recipes that give the same numbers elsewhere."""
     with st.popover("Take it with you", width="stretch"):
         st.markdown("**Link to this view** (every choice)")
+        link = replace(asked, hide=hiding.covering("compose", asked.hide)).as_link()
         here = (st.context.url or "").partition("?")[0]
-        st.code(f"{here}?{asked.as_link()}".rstrip("?"), language=None, wrap_lines=True)
+        st.code(f"{here}?{link}".rstrip("?"), language=None, wrap_lines=True)
+        state = f"compose?{link}".rstrip("?")
+        st.caption("The same on another machine:")
+        st.code(f'dpcore explore "{state}"', language=None, wrap_lines=True)
         if scene is None:
             return
         st.markdown("**Reproduce**")

@@ -12,8 +12,7 @@ import streamlit as st
 
 from app import composing
 from app.composing import Composition
-from app.scenario import GENERATED, UPLOAD, Scenario, from_query, sane
-from dpcore.datasets.catalogue import bundled
+from app.scenario import GENERATED, UPLOAD, Scenario, from_query, offered, sane
 from dpcore.evaluation.composition import COUNTS
 from dpcore.evaluation.study import EPSILONS
 
@@ -24,7 +23,7 @@ Choices = TypeVar("Choices", Scenario, Composition)
 
 def current() -> Scenario:
     """The scenario of Explore."""
-    names = {table.name: table for table in bundled()} | {UPLOAD: None, GENERATED: None}
+    names = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
     return _kept("scenario", lambda address: from_query(address, names))
 
 
@@ -33,21 +32,27 @@ def composition() -> Composition:
     return _kept("composition", composing.from_query)
 
 
+def arrived(name: str) -> bool:
+    """Whether this is the first run of a page since another one was shown; every page asks."""
+    elsewhere = st.session_state.get("page") != name
+    st.session_state["page"] = name
+    return bool(elsewhere)
+
+
 def _kept(name: str, read: Callable[[dict[str, str]], Choices]) -> Choices:
     """A page's choices: those of the address at first, and where the reader went back to others.
 
     Who comes from the other page by the bar on top brings no address, and finds what was left.
     """
     state, address = st.session_state, st.query_params.to_dict()
-    arrived = state.get("page") != name
-    state["page"] = name
-    if name not in state or (bool(address) if arrived else _went_elsewhere(address)):
+    arriving = arrived(name)
+    if name not in state or (bool(address) if arriving else _went_elsewhere(address)):
         state[name] = read(address)
     choices: Choices = state[name]
     state.pop("chosen", None)
     if address != choices.as_query():
         st.query_params.from_dict(choices.as_query())
-    if arrived or state.get("address") != choices.as_query():
+    if arriving or state.get("address") != choices.as_query():
         state["address"], state["addressed"] = choices.as_query(), monotonic()
     return choices
 
@@ -86,24 +91,43 @@ def bind(key: str, value: Any) -> None:
 
     A widget in a drawer needs its value as its default too: the browser builds it when the drawer
     is first opened, perhaps runs later, and is not sent again what was set in an earlier run.
+    What a run has set that was broken off by the next is set again: the browser never heard of it.
     """
     state = st.session_state
-    if key not in state or state[key] != value:
-        if key in state:
-            state.setdefault("replaced", []).append((key, state[key], monotonic()))
-        state[key] = value
+    unsent = state.setdefault("unsent", {})
+    if key in state and state[key] == value and unsent.get(key) != value:
+        return
+    replaced = state.setdefault("replaced", [])
+    if key in state and state[key] != value:
+        replaced += [(key, state[key], None), (key, value, None)]
+    state[key] = unsent[key] = value
+
+
+def delivered() -> None:
+    """A run has come to its end: the browser hears what it has set."""
+    state, now = st.session_state, monotonic()
+    state["unsent"] = {}
+    state["replaced"] = [
+        (key, value, now if when is None else when)
+        for key, value, when in state.get("replaced", [])
+    ]
 
 
 def on_choice(key: str, apply: Callable[[Any], None]) -> Callable[[], None]:
     """The callback of a bound widget: ``apply`` what the reader chose.
 
-    The browser sends the values of all widgets with each change of one. Those that it has not yet
-    heard were replaced come back as they were; they are no choice of the reader.
+    The browser sends the values of all widgets with each change of one. Where a page has changed
+    one many times, what comes back may be the value before, or one of those that were set since:
+    none of them is a choice of the reader.
     """
 
     def changed() -> None:
         value, now = st.session_state[key], monotonic()
-        replaced = [one for one in st.session_state.get("replaced", []) if now - one[2] < SETTLING]
+        replaced = [
+            one
+            for one in st.session_state.get("replaced", [])
+            if one[2] is None or now - one[2] < SETTLING
+        ]
         st.session_state["replaced"] = replaced
         if not any(key == one[0] and value == one[1] for one in replaced):
             apply(value)
@@ -111,9 +135,9 @@ def on_choice(key: str, apply: Callable[[Any], None]) -> Callable[[], None]:
     return changed
 
 
-def step_of(epsilon: float) -> int:
+def step_of(epsilon: float, budgets: tuple[float, ...] = EPSILONS) -> int:
     """The slider's position nearest to a budget, by the rule of :attr:`Scene.thumb`."""
-    return int(np.argmin(np.abs(np.array(EPSILONS) - epsilon)))
+    return int(np.argmin(np.abs(np.array(budgets) - epsilon)))
 
 
 def step_of_count(count: int) -> int:

@@ -16,8 +16,9 @@ import streamlit as st
 from app.compute import Data
 from app.scenario import Scenario
 from app.state import change
+from dpcore.datasets.files import InMemory
 from dpcore.datasets.generators import stand_in
-from dpcore.datasets.load import InMemory, load, read_frame
+from dpcore.datasets.load import load, read_frame
 from dpcore.errors import DPCoreError, InputError
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
@@ -41,8 +42,8 @@ class Upload:
     editor's lines. toml: name and bytes of a schema file that stands in their place. rows: how many
     to plan with; the table's own number, or on a locked server a public guess. table: the sealed
     rows with the limits in use, ``None`` while these are being entered. shown: the custodian asked
-    for exact values. secret: mixed into the noise of its rehearsals, so that a picture and a link
-    do not give it away.
+    for exact values; looked: at any time since the file was opened. secret: mixed into the noise of
+    its rehearsals, so that a picture and a link do not give it away.
     """
 
     file: InMemory = field(repr=False)
@@ -53,6 +54,7 @@ class Upload:
     toml: tuple[str, bytes] | None = None
     table: PrivateTable | None = None
     shown: bool = False
+    looked: bool = False
     mark: str = field(default_factory=lambda: secrets.token_hex(8))
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     ready: dict[bool, Data] = field(default_factory=dict)
@@ -72,6 +74,14 @@ def shown() -> bool:
     """Whether the custodian has asked to see exact values of the upload."""
     found = _upload()
     return found is not None and found.shown and not locked()
+
+
+def sealed() -> tuple[PrivateTable, bool] | None:
+    """The table itself, for a release, and whether exact values of it have been looked at."""
+    found = _upload()
+    if found is None or found.table is None:
+        return None
+    return found.table, found.looked
 
 
 def ready() -> Data | None:
@@ -155,9 +165,12 @@ def _entered(found: Upload) -> pd.DataFrame:
                 key="upload_rows",
             )
         )
-    file = st.file_uploader("Or a schema file (.toml)", ["toml"], key="upload_toml")
+    file = st.file_uploader(
+        "Or a schema file (.toml)", ["toml"], key="upload_toml", max_upload_size=1
+    )
     if file is not None:
         found.toml = (file.name, file.getvalue())
+        st.caption(f"{file.name} sets limits, units and what one row is; the lines above do not.")
     elif found.toml is not None and not st.checkbox(
         f"Use the limits of {found.toml[0]}", True, key="upload_keep_toml"
     ):
@@ -218,6 +231,7 @@ def _editor(found: Upload) -> pd.DataFrame:
         found.limits,
         column_config=config,
         hide_index=True,
+        placeholder="",
         key=f"upload_limits_{found.mark}",
         width="stretch",
     )
@@ -274,6 +288,7 @@ def _show(choice: bool) -> None:
     found = _upload()
     if found is not None:
         found.shown = choice and not locked()
+        found.looked |= found.shown
 
 
 def _reopen() -> None:

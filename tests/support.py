@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,3 +44,17 @@ def chromium() -> str:
     path = os.environ.get("DPCORE_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     require("browser", path is not None, "no Chromium is installed")
     return str(path)
+
+
+def keeps_up(seen: Sequence[dict[str, Any]], began: float) -> float:
+    """Updates a second of a drag, from what the page saw of it (``time`` and ``ms`` of each).
+
+    There are 20 and more; where a busy machine moves the mouse too slowly for that, drawing takes
+    less than half of the time, so that it is not what the hand waits for.
+    """
+    milliseconds = seen[-1]["time"] - began
+    rate = 1000 * len(seen) / milliseconds
+    drawing = sum(one["ms"] for one in seen) / milliseconds
+    print(f"{len(seen)} updates, {rate:.0f} a second, drawing {drawing:.0%} of the time")
+    assert rate >= 20 or drawing < 0.5
+    return rate

@@ -581,3 +581,13 @@ def test_exports_give_the_numbers_of_the_page(asked: Composition, tmp_path: Path
         else:
             noise = prices.unit * here[slot]
             assert answer["noise_multiplier"] == pytest.approx(noise, rel=1e-9), slot
+
+
+def test_a_link_to_send_hides_what_the_class_shall_guess() -> None:
+    page = opened()
+    control(page, "pills", "Hide from the class").select("bars").run()
+    assert "?hide=bars" in page.code[0].value
+    assert "hide=bars" in page.code[1].value
+    assert "hide" not in page.query_params, "the sender's own page stays as it is"
+    page = opened(hide="k,bars")
+    assert control(page, "pills", "Hide from the class").value == ["k", "bars"]

@@ -46,7 +46,30 @@ SCENARIOS = {
     "k-means": sane(Scenario(data="places", model="kmeans", components=6)),
     "k-means, as published": sane(Scenario(model="kmeans", method="dpem_kmeans")),
     "k-means, its counts paid for": sane(Scenario(model="kmeans", method="dpem_kmeans_paid")),
+    "mirrored clouds, some settings changed": sane(
+        replace(opening("two_clouds"), words="sigma:1.5;tau:7.5;start:3", epsilon=0.37)
+    ),
+    "mirrored clouds in shares of the limits": opening("three_groups", "symmetric-mixture"),
+    "opposite lines, as published": sane(replace(opening("two_lines"), method="robust_means")),
+    "gaps, clipped at 1": sane(replace(opening("missing_answers"), method="clipped_at_1")),
+    "classes, labels protected": opening("five_parties"),
+    "classes, rows protected, clipped": replace(
+        opening("five_parties"), adjacency="replace_one", clip=0.6, count_by="zcdp"
+    ),
+    "classes, plain Laplace": sane(replace(opening("five_parties"), method="plain_laplace")),
+    "classes, as published": sane(replace(opening("five_parties"), method="least_trace")),
+    "one label changed": replace(opening("five_parties"), without=True),
+    "yes or no": opening("who_comes_back"),
+    "yes or no, labels protected": replace(opening("who_comes_back"), adjacency="label"),
+    "yes or no, as published": sane(replace(opening("who_comes_back"), method="vips")),
+    "yes or no, noise in the objective": sane(
+        replace(opening("who_comes_back"), method="objective")
+    ),
     "pictures averaged": opening("faces_like"),
+    "topics": replace(opening("few_bars"), iterations=3, epsilon=2.0),
+    "topics, as published": sane(replace(opening("few_bars"), iterations=2, method="vips_sums")),
+    "one document removed": replace(opening("few_bars"), iterations=2, without=True),
+    "hidden units": replace(opening("lit_windows"), iterations=2, components=2, epsilon=4.0),
     "factor analysis, as published": sane(Scenario(data="wine", model="fa", method="dpem_factors")),
 }
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from support import ROOT
 
 from app.scenario import (
+    CHOICES,
     GENERATED,
     MAX_COMPONENTS,
     METHODS,
@@ -27,16 +28,20 @@ from app.scenario import (
     Made,
     Scenario,
     from_query,
+    offered,
     opening,
+    read_words,
     sane,
+    write_words,
 )
 from app.settings import flags, settings
 from app.state import step_of
 from dpcore.datasets.catalogue import bundled
+from dpcore.datasets.corpora import is_corpus
 from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.scene import Scene
 
-NAMES = {table.name: table for table in bundled()} | {UPLOAD: None, GENERATED: None}
+NAMES = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
 MADE = st.builds(
     Made, st.integers(20, 200_000), st.integers(2, 20), st.integers(1, 10), st.integers(0, 999_999)
 )
@@ -52,7 +57,19 @@ FIELDS = {
     "clip": st.floats(0.1, 1.0),
     "iterations": st.integers(1, 50),
     "covariance": st.sampled_from(["full", "diag", "spherical"]),
-    "adjacency": st.sampled_from(["replace_one", "add_remove"]),
+    "words": st.fixed_dictionaries(
+        {},
+        optional={
+            "sigma": st.floats(0.001, 1e6),
+            "tau": st.floats(1e-6, 1e12),
+            "threshold": st.floats(1e-6, 1e6),
+            "missing_rate": st.floats(0.0, 0.9),
+            "start": st.integers(0, 999),
+            "start_norm": st.floats(0.001, 1e6),
+            "own": st.booleans(),
+        },
+    ).map(write_words),
+    "adjacency": st.sampled_from(["replace_one", "add_remove", "label", "feature"]),
     "rows_per_person": st.integers(1, 1000),
     "noise": st.integers(0, 10**6),
     "x": st.integers(0, 999),
@@ -91,6 +108,7 @@ def test_one_changed_choice_is_in_the_link_alone(name: str) -> None:
         "method": "dpem_gaussian",
         "count_by": "zcdp",
         "covariance": "diag",
+        "words": "sigma:2",
         "adjacency": "add_remove",
         "without": True,
         "made": "300x3x2x1",
@@ -136,9 +154,14 @@ def test_sane_choices_stand_together(scenario: Scenario) -> None:
     found = sane(scenario)
     assert found.count_by in found.methods()
     assert found.method in found.recipes()
-    assert found.components >= MODELS[found.model][2]
+    assert MODELS[found.model].least <= found.components <= MODELS[found.model].most
+    for name in read_words(found.words):
+        assert CHOICES[name].suits(found.model, found.method)
     assert found.x != found.y
-    assert RECIPES[found.method].mode == "proved" or found.adjacency == "replace_one"
+    assert found.adjacency in found.adjacencies()
+    paper, labelled = RECIPES[found.method].mode == "paper", found.model == "gmm-release"
+    assert not paper or found.adjacency == ("label" if labelled else "replace_one")
+    assert MODELS[found.model].clips or found.clip == 1.0
     assert sane(found) == found
 
 
@@ -217,7 +240,7 @@ def test_every_setting_is_a_flag() -> None:
 def test_the_server_stays_on_this_machine() -> None:
     assert "--server.address=127.0.0.1" in flags()
     assert "--browser.gatherUsageStats=false" in flags()
-    assert "--client.showErrorDetails=none" in flags()
+    assert {"--client.showErrorDetails=none", "--client.showErrorLinks=false"} <= set(flags())
 
 
 def test_another_table_opens_with_what_suits_it() -> None:
@@ -233,6 +256,9 @@ def test_a_model_opens_on_any_table_and_its_link_names_it(model: str) -> None:
     for name in NAMES:
         first = opening(name, model)
         assert first.model == model
+        if MODELS[model].documents != is_corpus(name):  # rows are no documents, nor they rows
+            assert sane(first).model == opening(name).model
+            continue
         assert sane(first) == first
         own = opening(name).model == model
         assert ("model" in first.as_query()) is not own
@@ -243,7 +269,8 @@ def test_a_model_opens_on_any_table_and_its_link_names_it(model: str) -> None:
 def test_every_recipe_is_for_a_model_and_fits_it() -> None:
     for name, recipe in RECIPES.items():
         for model in recipe.models:
-            scenario = sane(replace(Scenario(), model=model, method=name))
+            first = opening("few_bars") if MODELS[model].documents else Scenario()
+            scenario = sane(replace(first, model=model, method=name))
             assert scenario.method == name
             for way in scenario.methods():
                 setting = replace(scenario, count_by=way).setting()
@@ -259,3 +286,49 @@ def test_slider_and_picture_agree_where_the_thumb_stands(epsilon: float) -> None
         (*EPSILONS, epsilon), labels, (), step=len(EPSILONS), positions=range(len(EPSILONS))
     )
     assert scene.thumb == step_of(epsilon)
+
+
+def test_settings_of_few_models_reach_the_fit_and_no_other_model() -> None:
+    clouds = opening("two_clouds")
+    assert clouds.setting().options() == {"n_components": 1, "iterations": 8, "sigma": 2.0}
+    asked = sane(replace(clouds, words="tau:9;sigma:1.5;missing_rate:0.5;start:-1;nonsense:2"))
+    assert asked.words == "sigma:1.5;tau:9"
+    assert asked.setting().words == (("sigma", 1.5), ("tau", 9.0))
+    assert sane(replace(asked, model="gmm")).words == ""
+
+
+def test_a_published_threshold_cannot_be_changed() -> None:
+    wanted = sane(replace(opening("two_lines"), words="sigma:2;threshold:7"))
+    assert wanted.setting().options()["threshold"] == 7.0
+    published = sane(replace(wanted, method="clipped_at_1"))
+    assert published.words == "sigma:2"
+    assert published.setting().options()["threshold"] == 1.0
+    assert published.setting().options()["algorithm"] == "clipped"
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_has_a_usual_value_that_may_be_chosen(name: str) -> None:
+    choice = CHOICES[name]
+    for known in ({}, {"sigma": 3.0}, {"sigma": 0.001, "tau": 2.0}):
+        usual = choice.usual(known, 4)
+        assert read_words(write_words({name: usual})) == {name: usual}
+
+
+def test_the_usual_settings_are_those_that_a_fit_takes() -> None:
+    from dpcore.fitting.recipe import recipe
+
+    settings = recipe("symmetric-mixture").settings(sigma=3.0)
+    known = {"sigma": 3.0}
+    assert CHOICES["tau"].usual(known, 4) == settings.public_tau
+    assert CHOICES["threshold"].usual(known, 4) == settings.radius(4)
+    assert CHOICES["own"].usual(known, 4) is settings.own
+    assert CHOICES["start"].usual(known, 4) == settings.start
+    assert settings.start_norm is None  # as far as sigma
+    assert CHOICES["start_norm"].usual(known, 4) == settings.sigma
+
+
+def test_a_table_opens_with_a_delta_below_one_over_its_rows() -> None:
+    assert opening("three_groups").delta == Scenario().delta == 1e-5
+    assert opening("million_places").delta == pytest.approx(1e-7)
+    for table in bundled():
+        assert opening(table.name).delta * table.rows < 1

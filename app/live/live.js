@@ -246,7 +246,8 @@ const LAYERS = {
       tiles.forEach(({ x, y, width, height }, i) =>
         pen.drawImage(board, 0, i * high, wide, high, x, y, width, height));
       pen.fillStyle = pen.createLinearGradient(key.x, 0, key.x + key.width, 0);
-      [light[0], "#fff", light[1]].forEach((ink, i) => pen.fillStyle.addColorStop(i / 2, ink));
+      const inks = [light[0], "#fff", light[1]].slice(+layer.above);
+      inks.forEach((ink, i) => pen.fillStyle.addColorStop(i / (inks.length - 1), ink));
       pen.fillRect(key.x, key.y, key.width, key.height);
     },
     rows: (layer, step) => [...cellsOf(layer, step)].map((tone, i) => {
@@ -545,7 +546,7 @@ class Card {
         const key = svg("line", { class: "dpl-line", "stroke-dasharray": this.live.dash(layer.dash) });
         key.style.stroke = colour(layer.colour);
         // Lines need 3:1 against the card, text 4.5:1: mix the colour with the ink.
-        text.style.fill = `color-mix(in srgb, ${colour(layer.colour)} 70%, var(--dpl-ink))`;
+        text.style.fill = `color-mix(in srgb, ${colour(layer.colour)} 55%, var(--dpl-ink))`;
         this.over.append(key, text);
         return { layer, text, key };
       });
@@ -642,7 +643,7 @@ class Card {
     if (shown(node, free)) place(node, ...free);
   }
 
-  /** Where the images of a heat layer and its key lie; the columns of a table touch. */
+  /** Where the images of a heat layer and its key lie; a table's columns touch. */
   tiles({ shape: [, count, high, wide], rows, across }) {
     const { x0, x1, y0, y1 } = this.frame;
     const left = x0 + (rows.length && this.widest(rows) + 8);
@@ -879,7 +880,7 @@ class Card {
     const quote = (value) => {
       if (value == null) return "";
       if (typeof value === "number") return String(value);
-      return `"${value.replace(/^([=+\-@\t])/, "'$1").replaceAll('"', '""')}"`;
+      return `"${value.replace(/^([=+\-@\s])/, "'$1").replaceAll('"', '""')}"`;
     };
     const value = this.live.scene.steps[this.live.step];
     const lines = this.rows().map((row) => [value, ...COLUMNS.map((name) => quote(row[name]))].join(","));

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from app.scripts.stage import COMPLETE, browser, serve, wait_until_complete
+from app.scripts.stage import COMPLETE, IDLE, browser, serve, wait_until_complete
 from dpcore.privacy.guarantee import show
 
 THUMB = ".st-key-epsilon_step [role=slider], .st-key-epsilon_step input[type=range]"
@@ -50,11 +50,15 @@ ARM = """
 }
 """
 
-IDLE = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
 DRAWN = "document.querySelector('.dpl').dataset.epsilon"
+# Every way of counting has its curve once nothing more comes.
+OPEN = (
+    f"{IDLE} && document.querySelectorAll('[data-panel=\"curve\"] .dpl-label').length > 2"
+    " && !document.body.textContent.includes('comparing')"
+)
 EVERYWHERE = (
     f"Number(document.querySelector('{BOX}').value) === {{wanted}}"
-    " && Number(new URLSearchParams(location.search).get('epsilon') ?? 1) === {wanted}"
+    " && Number(new URLSearchParams(location.search).get('epsilon') ?? {wanted}) === {wanted}"
     " && document.querySelector('[data-live=guarantee]').textContent.includes('{label}')"
     f" && {IDLE}"
 )
@@ -154,6 +158,27 @@ def measure(releases: int = 30) -> list[dict[str, Any]]:
         return [_row(action, answers) for action, answers in _series(page, releases)]
 
 
+def tables(names: Sequence[str], releases: int = 10) -> list[dict[str, Any]]:
+    """The slider alone, on each table as it opens: one row a table and action.
+
+    A table counts as open when nothing is left to run and nothing more is being worked out.
+    """
+    rows = []
+    with browser() as chromium, serve() as url:
+        for name in names:
+            page = chromium.new_page(viewport={"width": 1280, "height": 1000})
+            page.goto(f"{url}/?data={name}")
+            page.wait_for_function(OPEN, timeout=10 * PATIENCE)
+            shares = 0.05 + 0.9 * np.random.default_rng(0).permutation(
+                np.linspace(0, 1, WARM_UP + releases)
+            )
+            dragged = [release(page, share) for share in shares][WARM_UP:]
+            pressed = [key(page, ("ArrowLeft", "ArrowRight")[i % 2]) for i in range(releases)]
+            rows += [_row(f"{name}: released", dragged), _row(f"{name}: arrow key", pressed)]
+            page.close()
+    return rows
+
+
 def starts(times: int = 5) -> list[dict[str, Any]]:
     """Milliseconds from the start of the server's process, and from a visit to a warm server, to
     the first picture; a browser is already running, every visit begins without its cache."""
@@ -199,16 +224,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m app.scripts.latency", description=__doc__)
     parser.add_argument("--releases", type=int, default=30, metavar="N")
     parser.add_argument("--starts", action="store_true", help="measure the first picture instead")
+    parser.add_argument("--data", nargs="+", metavar="NAME", help="the slider, on these tables")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    rows = starts() if args.starts else measure(args.releases)
+    if args.data:
+        rows = tables(args.data, args.releases)
+    else:
+        rows = starts() if args.starts else measure(args.releases)
     if args.json:
         print(json.dumps(rows, indent=2))
         return
     columns = [name for name in rows[0] if name != "action"]
-    print(f"{'ms from the event':<24}" + "".join(f"{name:>13}" for name in columns))
+    wide = max(24, *(len(row["action"]) + 1 for row in rows))
+    print(f"{'ms from the event':<{wide}}" + "".join(f"{name:>13}" for name in columns))
     for row in rows:
-        print(f"{row['action']:<24}" + "".join(f"{row[name]:>13}" for name in columns))
+        print(f"{row['action']:<{wide}}" + "".join(f"{row[name]:>13}" for name in columns))
 
 
 if __name__ == "__main__":

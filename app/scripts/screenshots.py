@@ -1,22 +1,26 @@
-"""The first screen as pictures for the documents: ``python -m app.scripts.screenshots``."""
+"""The explorer as pictures for the documents: ``python -m app.scripts.screenshots``."""
 
 from __future__ import annotations
 
 import argparse
 import io
 from pathlib import Path
+from typing import Any
 
 from app.scripts.stage import browser, serve, wait_until_complete
 
 FOLDER = Path(__file__).parent.parent / "docs"
 THEMES = ("light", "dark")
 WIDTH = 1280
+OTHERS = ("compose", "attack", "release", "learn")
+THUMB = ".st-key-epsilon_step [role=slider], .st-key-epsilon_step input[type=range]"
+STRIDE, MILLISECONDS, FILM = 2, 180, 960  # of the film: slider steps and time a frame, width
 
 
-def shoot(folder: Path) -> list[Path]:
-    """Write ``explore-light.png`` and ``explore-dark.png``, the whole page at device scale 1."""
+def shoot(folder: Path, *, every: bool = False) -> list[Path]:
+    """Write the first screen in both themes and a drag of its slider; with ``every``, all pages."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = []
+    made: dict[str, bytes] = {}
     with browser() as chromium, serve() as url:
         for theme in THEMES:
             page = chromium.new_page(
@@ -26,15 +30,69 @@ def shoot(folder: Path) -> list[Path]:
             )
             page.goto(url)
             wait_until_complete(page)
-            height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-            page.set_viewport_size({"width": WIDTH, "height": int(height)})
-            page.mouse.move(2, 2)  # no toolbar, no readout
-            page.wait_for_timeout(500)
-            target = folder / f"explore-{theme}.png"
-            target.write_bytes(_small(page.screenshot()))
-            made.append(target)
+            made[f"explore-{theme}.png"] = _whole(page)
+            if theme == "light":
+                made["drag.webp"] = _drag(page)
+            for name in OTHERS if every else ():
+                page.goto(f"{url}/{name}")
+                page.wait_for_selector("h1")
+                page.wait_for_function(AT_REST)
+                made[f"{name}-{theme}.png"] = _whole(page)
             page.close()
-    return made
+    for name, picture in made.items():
+        (folder / name).write_bytes(picture)
+    return [folder / name for name in made]
+
+
+AT_REST = """
+() => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning"
+"""
+
+
+def _whole(page: Any) -> bytes:
+    """The page from top to bottom, with no toolbar and no readout."""
+    height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.set_viewport_size({"width": WIDTH, "height": int(height)})
+    page.mouse.move(2, 2)
+    page.wait_for_timeout(500)
+    return _small(page.screenshot())
+
+
+def _drag(page: Any) -> bytes:
+    """The slider from end to end, as an animated picture of the live part."""
+    from PIL import Image  # comes with Streamlit
+
+    thumb = page.locator(THUMB).first
+    thumb.focus()
+    page.keyboard.press("Home")
+    page.wait_for_timeout(1500)
+    live = page.locator(".dpl").first.bounding_box()
+    top = page.locator(".st-key-epsilon_step").first.bounding_box()
+    high = min(live["y"], top["y"]) - 8
+    low = max(live["y"] + live["height"], top["y"] + top["height"]) + 8
+    shown = {"x": 0, "y": high, "width": WIDTH, "height": low - high}
+    last = int(float(thumb.get_attribute("aria-valuemax") or thumb.get_attribute("max") or 40))
+    frames = []
+    for _ in range(0, last + 1, STRIDE):
+        frames.append(Image.open(io.BytesIO(page.screenshot(clip=shown))).convert("RGB"))
+        for _ in range(STRIDE):
+            page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(150)
+    size = (FILM, round(frames[0].height * FILM / WIDTH))
+    first, *rest = [frame.resize(size, Image.Resampling.LANCZOS) for frame in frames]
+    times = [MILLISECONDS] * len(rest) + [10 * MILLISECONDS]
+    file = io.BytesIO()
+    first.save(
+        file,
+        "webp",
+        save_all=True,
+        append_images=rest,
+        duration=times,
+        loop=0,
+        quality=60,
+        method=6,
+    )
+    return file.getvalue()
 
 
 def _small(picture: bytes) -> bytes:
@@ -51,7 +109,9 @@ def main() -> None:
     """Make the pictures and say where they are."""
     parser = argparse.ArgumentParser(prog="python -m app.scripts.screenshots", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="[app/docs]")
-    for path in shoot(parser.parse_args().folder):
+    parser.add_argument("--every", action="store_true", help="all pages, not the first alone")
+    asked = parser.parse_args()
+    for path in shoot(asked.folder, every=asked.every):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
 
 

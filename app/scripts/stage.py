@@ -40,7 +40,7 @@ def serve(
     script: Path | None = None, *options: str, env: dict[str, str] | None = None
 ) -> Iterator[str]:
     """Run a Streamlit script (the explorer, if none is named) in its own process; its address."""
-    port = _free_port()
+    port = free_port()
     command = [
         *(sys.executable, "-m", "streamlit", "run", str(script or entry())),
         f"--server.port={port}",
@@ -55,7 +55,7 @@ def serve(
     )
     try:
         url = f"http://127.0.0.1:{port}"
-        _wait_for_health(url, process)
+        wait_for_health(url, process)
         yield url
     finally:
         process.terminate()
@@ -83,6 +83,29 @@ def wait_until_complete(page: Any, seconds: float = 60) -> None:
     page.wait_for_function(COMPLETE, timeout=1000 * seconds)
 
 
+def wait_until_idle(page: Any, seconds: float = 30) -> None:
+    """Wait until Streamlit has rested for a quarter of a second, looked at ten times.
+
+    One look is not enough: the address bar follows a run before the page is marked as running, and
+    one run may be broken off by the next.
+    """
+    page.wait_for_function(f"({RESTED})()", timeout=1000 * seconds)
+
+
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+RESTED = f"""
+() => new Promise((rested) => {{
+  let since = performance.now(), looks = 0;
+  const look = () => {{
+    if ({IDLE}) looks += 1;
+    else [since, looks] = [performance.now(), 0];
+    if (looks > 10 && performance.now() - since > 250) rested(true);
+    else setTimeout(look, 20);
+  }};
+  look();
+}})
+"""
+
 # Thirteen draws of K groups are two outlines and a centre each for the bold one, one for a ghost.
 COMPLETE = """
 () => {
@@ -100,13 +123,15 @@ def _missing(sentence: str) -> int:
     return 2
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody uses."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _wait_for_health(url: str, process: subprocess.Popen[bytes], seconds: float = 40) -> None:
+def wait_for_health(url: str, process: subprocess.Popen[Any], seconds: float = 40) -> None:
+    """Wait until the server that a process runs answers."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import compute, releases
+from app import compute, hiding, releases
 from app.components import brand, slot
 from app.composing import HOLDS, MOST, PRESETS, SHOWS, Composition, opening
 from app.live import live
@@ -29,6 +29,8 @@ def page() -> None:
     )
     choices(asked)
     repeats(asked)
+    hidden = asked.hide.split(",")
+    hiding.cover("compose", asked.hide, lambda: ask(hide=""))
     try:
         found = compute.priced(asked, all_methods=releases.drawer_open())
     except DPCoreError as error:
@@ -36,11 +38,13 @@ def page() -> None:
         buttons(asked, None)
         return
     scene = picture(asked, found)
-    slot("sentence", "dp-says", scene.slots["sentence"][scene.step])
-    releases.remarks(asked, found)
-    live(scene, key="prices", slider_key="repeats_step")
+    if "says" not in hidden:
+        slot("sentence", "dp-says", scene.slots["sentence"][scene.step])
+        releases.remarks(asked, found)
+    live(hiding.uncovered("compose", scene, asked.hide), key="prices", slider_key="repeats_step")
     buttons(asked, scene)
-    releases.more_methods(asked, found.rows)
+    if "more" not in hidden:
+        releases.more_methods(asked, found.rows)
     if found.left:  # at the end, where its coming and going moves nothing
         releases.watch(asked, found)
 
@@ -173,5 +177,5 @@ def buttons(asked: Composition, scene: Scene | None) -> None:
     with take:
         releases.take_away(asked, scene)
     with line:
-        if scene is not None:
+        if scene is not None and "promise" not in asked.hide.split(","):
             slot("promise", "dp-guarantee", scene.slots["promise"][scene.step])

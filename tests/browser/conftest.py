@@ -15,7 +15,7 @@ from support import chromium
 
 from app.scripts.stage import FLAGS, serve
 
-collect_ignore = ["live_demo.py"]  # a Streamlit script, not a module to import
+collect_ignore = ["live_demo.py", "floor_demo.py"]  # Streamlit scripts, not modules to import
 # Names and addresses of other machines lead nowhere. (Aborting requests one by one would turn the
 # browser's cache off, and every page would load megabytes anew.)
 NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"

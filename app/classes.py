@@ -1,0 +1,85 @@
+"""Below the picture of a labelled release: each class, each column, and every way of releasing."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import compute, drawers
+from app.compute import Data, Study
+from app.live import live
+from app.scenario import MODELS, RECIPES, Scenario
+from dpcore.errors import DPCoreError
+from dpcore.evaluation.classes import (
+    Allocation,
+    Worth,
+    allocation,
+    divergences,
+    printed_allocation,
+    rightly_named,
+)
+from dpcore.evaluation.labelled import YARDSTICK
+from dpcore.figures.classes import Classes, classes_scene
+from dpcore.figures.scene import Scene
+from dpcore.privacy.guarantee import show
+
+COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides what tells it too
+
+
+def panel(scenario: Scenario, data: Data) -> None:
+    """All of it, for a labelled release; nothing for other models."""
+    if not MODELS[scenario.model].label or COVERS & set(scenario.hide.split(",")):
+        return
+    desk = drawers.desk(data)
+    try:
+        whole = compute.study(scenario, data, desk)
+        worth = compute.worth(scenario, data, desk, whole) if whole.complete else None
+        found, step = compute.with_extra_budget(whole, scenario, data, desk)
+    except DPCoreError:
+        return  # the picture above says why
+    setting = drawers.without_epsilon(scenario)
+    typed = scenario.epsilon if step >= len(scenario.budgets(data.rows)) else None
+    key = ("classes", data.key, setting, found.grid.utility.shape[1], worth is None, typed)
+    scene: Scene = desk.scenes.get(key, lambda: _scene(scenario, data, found, worth, step))
+    st.html(f'<h2 class="dp-below">Class by class{drawers.badge(data)}</h2>')
+    live(scene.at(step), key="classes", slider_key="epsilon_step")
+    if whole.complete and worth is None:  # at the end, where its coming and going moves nothing
+        _watch(scenario, data)
+
+
+def _watch(scenario: Scenario, data: Data) -> None:
+    """Look again until the other ways are worked out, without holding up the page."""
+
+    @st.fragment(run_every=0.5)
+    def look() -> None:
+        desk = drawers.desk(data)
+        whole = compute.study(scenario, data, desk)
+        if whole.complete and compute.worth(scenario, data, desk, whole) is not None:
+            st.rerun()
+
+    look()
+
+
+def _scene(scenario: Scenario, data: Data, found: Study, worth: Worth | None, step: int) -> Scene:
+    scorer, exact = YARDSTICK.scorer(data.table), found.references.converged
+    recipe = RECIPES[scenario.method]
+    known = Classes(
+        grid=found.grid,
+        exact=exact,
+        rows=scorer.public.center + scorer.public.half_range * scorer.rows,
+        away=divergences(found.grid, exact),
+        named=rightly_named(found.grid, scorer),
+        best=float(YARDSTICK.measure(exact, scorer, "accuracy")[0]),
+        division=_division(scenario, data, found),
+        worth=worth,
+        own=recipe.title.lower() + (", not proved" if recipe.mode == "paper" else ""),
+        thing=data.schema.thing,
+        delta_text=f"(δ = {show(scenario.delta)})",
+    )
+    positions = tuple(range(len(scenario.budgets(data.rows))))
+    return classes_scene(known, drawers.pair(scenario, data), positions, step)
+
+
+def _division(scenario: Scenario, data: Data, found: Study) -> Allocation | None:
+    if RECIPES[scenario.method].mode != "paper":
+        return allocation(found.grid, scenario.delta)
+    return printed_allocation(data.table, found.grid.epsilons, scenario.delta)

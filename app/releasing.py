@@ -1,0 +1,260 @@
+"""Behind the Release page: which ledger, what a release would cost, and the release itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app import upload
+from app.compute import Data, Study
+from app.scenario import MODELS, RECIPES, UPLOAD, Scenario, model_title
+from dpcore.accounting import calibrate
+from dpcore.errors import InputError
+from dpcore.evaluation.study import Setting
+from dpcore.privacy import DiscreteGaussian, Event, Ledger, Privacy
+from dpcore.privacy.adjacency import protects
+from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.ledger import LedgerEntry
+from dpcore.releases.api import DOCUMENTS, FILES, SPARED, Release, release
+from dpcore.releases.filter import Amount, filter_of
+from dpcore.releases.ledger import BudgetLedger, State
+from dpcore.wall.table import PrivateTable, locked
+
+COUNTED_BY = "zcdp_tight"
+HOME = "DPCORE_LEDGERS"  # the folder of ledgers on a shared server
+WANTED = (0.5, 0.75, 0.9, 0.95, 0.99)
+SURE = 0.9  # of the draws
+# What others stated: what, epsilon, delta, who is protected, source.
+DEPLOYED = (
+    (
+        "US Census 2020, redistricting files, persons",
+        17.14,
+        1e-10,
+        "one person",
+        "Abowd et al. 2022",
+    ),
+    (
+        "Google, searches for symptoms",
+        1.68,
+        0.0,
+        "one person's searches of a day",
+        "Bavadekar et al. 2020",
+    ),
+    (
+        "Wikimedia, page views by country (zCDP 0.015)",
+        1.0,
+        1e-7,
+        "the first ten pages of a day on one device",
+        "Adeleye et al. 2023",
+    ),
+    (
+        "Apple, emoji, noise added on the phone",
+        4.0,
+        0.0,
+        "what one person sends in a day",
+        "Apple 2017",
+    ),
+)
+
+
+def place(text: str) -> Path:
+    """Where a ledger lies: any path on one's own machine; on a shared server a name in its folder.
+
+    Raises InputError for anything else.
+    """
+    name = text.strip()
+    if not name:
+        raise InputError("ledger", "no file was named", "name one, for example budget.sqlite")
+    if not locked():
+        return Path(name).expanduser()
+    folder = os.environ.get(HOME, "")
+    if not folder:
+        raise InputError(
+            "ledger", "this server has no folder for ledgers", f"ask its owner to set {HOME}"
+        )
+    if Path(name).name != name or name.startswith("."):
+        raise InputError("ledger", "it names a folder", "give a plain name here")
+    return Path(folder) / name
+
+
+def table_of(scenario: Scenario, data: Data) -> tuple[PrivateTable, str]:
+    """The rows to release from, and what was looked at while settings were chosen."""
+    if scenario.data != UPLOAD:
+        return data.table, "real data"
+    found = upload.sealed()
+    if found is None:
+        raise InputError("data", "no file is in use", "open one on Explore")
+    table, looked = found
+    if scenario.pool > 1:
+        table = table.pooled(scenario.pool)
+    return table, "real data" if looked else "stand-in"
+
+
+def demand_releasable(scenario: Scenario) -> None:
+    """Raise InputError for choices on Explore that no release can have."""
+    recipe = RECIPES[scenario.method]
+    if MODELS[scenario.model].documents:
+        raise InputError("model", *DOCUMENTS)
+    if scenario.method != "recommended":
+        badge = "is as published" if recipe.mode == "paper" else "has other noise"
+        raise InputError(
+            "method", f"{recipe.title} {badge}", "choose Recommended on Explore to release"
+        )
+    if scenario.without:
+        raise InputError("rows", "somebody was taken out on Explore", "put them back first")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Shares of the whole budget, between 0 and 1: spent before, and what this release takes."""
+
+    state: State
+    spent: float
+    asked: float
+
+    @property
+    def fits(self) -> bool:
+        return self.spent + self.asked <= 1.0
+
+
+def planned(state: State, scenario: Scenario) -> Plan:
+    """What a release at the scenario's epsilon and delta would take of a ledger's budget."""
+    cost = _cost(state, Amount(scenario.epsilon, scenario.delta))
+    shares = [
+        (spent / whole, part / whole)
+        for spent, part, whole in zip(state.spent, cost, state.budget, strict=True)
+    ]
+    worst = max(shares, key=sum)
+    return Plan(state, *worst)
+
+
+def _cost(state: State, stated: Amount) -> tuple[int, ...]:
+    """What a release of an epsilon and a delta takes, in the ledger's units."""
+    epsilon = stated.epsilon * (1.0 - SPARED)
+    noise = calibrate([Event(DiscreteGaussian(1.0, None))], epsilon, stated.delta, COUNTED_BY)
+    terms = state.terms
+    entry = LedgerEntry("all", "discrete_gaussian", float(noise), 1.0, terms.adjacency, None)
+    return filter_of(terms.filter).cost(Ledger((entry,)), stated)
+
+
+def shared(state: State, locks: Sequence[float | None]) -> tuple[float, ...]:
+    """Epsilons of releases to come: a locked one keeps its own, the others share the rest alike.
+
+    All at the delta that each of so many has. Raises InputError where the locked ones do not fit.
+    """
+    delta = state.left_for(len(locks)).delta
+    rest = [b - s for b, s in zip(state.budget, state.spent, strict=True)]
+    for lock in locks:
+        if lock is not None:
+            if delta <= 0.0:
+                raise InputError("split", "nothing is left", "start another ledger")
+            cost = _cost(state, Amount(lock, delta))
+            rest = [r - c for r, c in zip(rest, cost, strict=True)]
+    if min(rest) < 0:
+        raise InputError("split", "what is locked does not fit", "lock a smaller ε, or fewer")
+    free = sum(lock is None for lock in locks)
+    each = tuple(r // max(free, 1) for r in rest)
+    epsilon = filter_of(state.terms.filter).told(each, state.terms.limit).epsilon
+    return tuple(epsilon if lock is None else lock for lock in locks)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The least budget of the slider at which nearly all draws keep a wanted share; ``None``: none.
+
+    low, high: range of the share kept at it. rows: how many rows would do at the budget asked for.
+    most: the share that the same steps keep without noise.
+    """
+
+    epsilon: float | None
+    low: float
+    high: float
+    rows: int | None
+    most: float
+
+
+def reached(study: Study, scenario: Scenario, wanted: float, rows: int | None) -> Reached:
+    """Solve for epsilon, and for rows, by the simulated fits of the study.
+
+    The share is that of what the model adds to its simplest rival. Noise matters relative to the
+    rows, so a fit with less noise stands for one with as many more rows.
+    """
+    known, grid = study.references, study.grid
+    gain = known.converged_utility - known.single_utility
+    most = float(known.clipped_utility - known.single_utility) / max(gain, 1e-9)
+    count = len([e for e in grid.epsilons if np.isfinite(e)])
+    kept = (grid.utility[:count] - known.single_utility) / max(gain, 1e-9)
+    enough = np.mean(kept >= wanted, axis=1) >= SURE
+    always = np.flip(np.logical_and.accumulate(np.flip(enough)))  # from here on
+    if not always.any():
+        return Reached(None, 0.0, 0.0, None, most)
+    first = int(np.argmax(always))
+    needed = None
+    if rows is not None:
+        here = float(scenario.setting().noise([scenario.epsilon], scenario.count_by)[0])
+        needed = int(np.ceil(rows * here / grid.noise[first]))
+    low, high = float(kept[first].min()), float(kept[first].max())
+    return Reached(grid.epsilons[first], low, high, needed, most)
+
+
+def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str, ...]:
+    """Exactly what will be written, for whom, and under which promise; one line each."""
+    schema = table.schema
+    assert schema is not None  # it was fitted on Explore
+    rows = scenario.rows_per_person
+    drawn = "" if MODELS[scenario.model].answer else "1,000 synthetic rows drawn from them, "
+    title = model_title(scenario.model, scenario.components)
+    told = [
+        f"**What leaves:** the parameters of the model ({title}) over "
+        f"{len(schema.numeric_columns())} columns, {drawn}and a report.",
+        f"**For whom:** anybody. **Protected:** {protects(scenario.adjacency, schema.unit, rows)}.",
+        f"**Promise:** ε = {show_bound(scenario.epsilon)} at δ = {show(scenario.delta)}, proved "
+        "for the noise as it is drawn: whole numbers from the operating system's entropy.",
+        "**Assumed:** the limits were public before anybody saw the data; every "
+        f"{schema.unit} has at most {rows} row{'s' if rows > 1 else ''}.",
+    ]
+    if chosen_on == "stand-in":
+        told.append("**Settings** were chosen while looking at stand-in rows; the dossier says so.")
+    else:
+        told.append(
+            "**Settings** were chosen while looking at exact values; no guarantee covers that "
+            "choice, and the dossier says so."
+        )
+    return tuple(told)
+
+
+def spend(scenario: Scenario, table: PrivateTable, chosen_on: str, ledger: Path) -> Release:
+    """The release that was reviewed, into a folder beside the ledger."""
+    setting: Setting = scenario.setting()
+    options: dict[str, Any] = setting.options()
+    number = len(BudgetLedger(ledger).state().lines) + 1
+    stem = f"{ledger.stem}-release-{number}"
+    names = (stem, *(f"{stem}-{more}" for more in range(2, 100)))
+    folder = next(p for p in (ledger.parent / name for name in names) if not p.exists())
+    return release(
+        scenario.model,
+        table,
+        privacy=Privacy(
+            epsilon=scenario.epsilon,
+            delta=scenario.delta,
+            adjacency=scenario.adjacency,
+            accountant=COUNTED_BY,
+            rows_per_person=scenario.rows_per_person,
+        ),
+        ledger=ledger,
+        out=folder,
+        chosen_on=chosen_on,
+        clip=scenario.clip,
+        **options,
+    )
+
+
+def files(made: Release) -> dict[str, bytes]:
+    """The files of a release by name."""
+    places = (made.folder / name for name in FILES)
+    return {place.name: place.read_bytes() for place in places if place.is_file()}

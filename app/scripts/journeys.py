@@ -1,0 +1,461 @@
+"""Four people use the explorer in a browser: ``python -m app.scripts.journeys FOLDER``.
+
+A newcomer starts it and drags; a lecturer sends a link; a student walks one lesson; a steward takes
+a table from the upload to a release that verifies. Each way leaves numbered pictures of what its
+person sees, and a count of clicks and keys. Seconds are the machine's: nobody stops to think.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.scripts.latency import BOX, OPEN, grasp
+from app.scripts.stage import browser, free_port, serve, wait_for_health, wait_until_idle
+from dpcore.datasets.catalogue import home
+
+SIZE = (1280, 1000)
+PATIENCE = 60_000  # ms
+LOCAL = ("127.0.0.1", "localhost")
+STILL = "document.getAnimations().every((one) => one.playState !== 'running')"
+ALL_DRAWS = """document.querySelector('[data-panel="private"]').innerText.includes("faint: 12")"""
+REFUSED = "[data-testid=stException], [data-testid=stAlertContentError]"
+FILES = "[data-testid=stFileUploader] input[type=file]"
+COMMAND = "dpcore explore"  # what the README's one command ends with
+
+
+# ---------------------------------------------------------------- walking
+
+
+@dataclass
+class Walk:
+    """One person's way: what was kept, and at which second; clicks and keys; and what went wrong:
+    errors that a page showed or wrote down, and requests that tried to leave this machine.
+    """
+
+    folder: Path
+    chromium: Any
+    size: tuple[int, int] = SIZE
+    theme: str = "light"
+    clicks: int = 0
+    keys: int = 0
+    kept: dict[str, float] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    began: float = field(default_factory=perf_counter)
+    contexts: list[Any] = field(default_factory=list)
+    page: Any = None
+
+    def open(self, url: str) -> Any:
+        """Open an address as somebody who was never here; the page is the one that is walked on."""
+        width, height = self.size
+        context = self.chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=self.theme,
+            accept_downloads=True,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        self.contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("request", lambda request: self._watch(request.url))
+        page.on("websocket", lambda socket: self._watch(socket.url))
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("console", self._hear)
+        page.goto(url)
+        self.page = page
+        return page
+
+    def _watch(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("blob", "data", "file") and parts.hostname not in LOCAL:
+            self.wrong.append(f"asked for {url}")
+
+    def _hear(self, said: Any) -> None:
+        """Errors; not those of Streamlit asking for itself below the page's own address first."""
+        if said.type == "error" and "/_stcore/" not in said.location["url"]:
+            self.wrong.append(f"{said.text} {said.location['url']}")
+
+    def close(self) -> None:
+        """Close every page of the way."""
+        while self.contexts:
+            self.contexts.pop().close()
+
+    def click(self, target: Any) -> None:
+        target.click()
+        self.clicks += 1
+
+    def button(self, name: str) -> None:
+        """Click the first button that is called so."""
+        self.click(self.page.get_by_role("button", name=name).first)
+
+    def choose(self, label: str, option: str) -> None:
+        """Choose from a list by its label."""
+        self.click(self.page.get_by_role("combobox", name=label, exact=True))
+        self.click(self.page.get_by_role("option", name=option).first)
+
+    def enter(self, target: Any, text: str) -> None:
+        """Type into a field and press Enter."""
+        self.click(target)
+        target.fill(text)
+        self.press("Enter")
+        self.keys += len(text)
+
+    def press(self, key: str, times: int = 1) -> None:
+        for _ in range(times):
+            self.page.keyboard.press(key)
+        self.keys += times
+
+    def hand_in(self, place: int, path: Path) -> None:
+        """Choose a file of this machine."""
+        self.page.locator(FILES).nth(place).set_input_files(str(path))
+        self.page.get_by_text(path.name).first.wait_for()
+        self.clicks += 1
+
+    def hold(self, share: float) -> None:
+        """Take the thumb to a share of the slider, and keep hold of it."""
+        x, y, left, width = grasp(self.page)
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        self.page.mouse.move(left + width * share, y, steps=12)
+        self.page.wait_for_timeout(60)
+        self.clicks += 1
+
+    def drag(self, share: float) -> None:
+        self.hold(share)
+        self.page.mouse.up()
+        wait_until_idle(self.page)
+
+    def rest(self) -> None:
+        """Wait until nothing is worked out or moved."""
+        wait_until_idle(self.page, PATIENCE / 1000)
+        self.page.wait_for_function(STILL)
+
+    def drawn(self) -> None:
+        """Wait until Explore has every draw and every curve."""
+        self.page.wait_for_function(f"{OPEN} && {ALL_DRAWS}")
+        self.rest()
+
+    def keep(self, what: str, kind: str = "png") -> Path:
+        """The next number's file; as a picture, of what is on the screen now."""
+        path = self.folder / f"{len(self.kept) + 1:02d}-{what}.{kind}"
+        if kind == "png":
+            self.wrong += self.page.locator(REFUSED).all_inner_texts()
+            self.page.screenshot(path=str(path))
+        self.kept[path.name] = perf_counter() - self.began
+        return path
+
+
+@contextmanager
+def walking(folder: Path, chromium: Any, **how: Any) -> Iterator[Walk]:
+    """A way that begins now and keeps its pictures in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    walk = Walk(folder, chromium, **how)
+    try:
+        yield walk
+    finally:
+        walk.close()
+
+
+@dataclass(frozen=True)
+class View:
+    """What Explore shows: the budget, every shape of both fits, the lines that follow the slider,
+    the panels, and how far down these begin.
+    """
+
+    epsilon: str
+    fits: tuple[str, ...]
+    sentence: str | None
+    promise: str | None
+    panels: tuple[str, ...]
+    top: float
+
+
+SHOWN = """
+() => {
+  const words = (name) => document.querySelector(`[data-live="${name}"]`)?.innerText ?? null;
+  const shapes = document.querySelectorAll(":is([data-panel=exact], [data-panel=private]) path");
+  return {
+    epsilon: document.querySelector(".dpl").dataset.epsilon,
+    fits: [...shapes].map((one) => `${one.getAttribute("d")} ${one.getAttribute("transform")}`),
+    sentence: words("sentence"),
+    promise: words("guarantee"),
+    panels: [...document.querySelectorAll("[data-panel]")].map((one) => one.dataset.panel),
+    top: document.querySelector(".dpl").getBoundingClientRect().top,
+  };
+}
+"""
+
+
+def view(page: Any) -> View:
+    """What a page of Explore shows now."""
+    found = page.evaluate(SHOWN)
+    return View(**found | {name: tuple(found[name]) for name in ("fits", "panels")})
+
+
+def tool(*words: str) -> list[str]:
+    """The command ``dpcore`` of this installation, with its words."""
+    return [str(Path(sys.executable).with_name("dpcore")), *words]
+
+
+@contextmanager
+def started() -> Iterator[str]:
+    """The README's command, until Ctrl+C; the address that it prints."""
+    port = free_port()
+    command = tool(*COMMAND.split()[1:], "--no-browser", "--port", str(port))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None  # it is a pipe
+            url = next(word for word in process.stdout.readline().split() if "://" in word)
+            wait_for_health(f"http://127.0.0.1:{port}", process)
+            yield url
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=20)
+    if process.returncode != 0:
+        raise RuntimeError(f"Ctrl+C ended the explorer with exit code {process.returncode}")
+
+
+# ---------------------------------------------------------------- the four
+
+
+def newcomer(walk: Walk) -> list[View]:
+    """From the README's command to a changed slider; what was seen at once, when all was drawn,
+    while the slider was held, after it was let go, and with much to spend.
+    """
+    seen = []
+    with started() as url:
+        page = walk.open(url)
+        page.wait_for_selector(".dpl[data-step]")
+        seen.append(view(page))
+        walk.keep("first-picture")
+        walk.drawn()
+        walk.keep("first-screen")
+        seen.append(view(page))
+        walk.hold(0.12)
+        walk.keep("slider-held")
+        seen.append(view(page))
+        page.mouse.up()
+        walk.rest()
+        walk.keep("little-to-spend")
+        seen.append(view(page))
+        walk.drag(0.9)
+        walk.rest()
+        walk.keep("much-to-spend")
+        seen.append(view(page))
+        walk.close()
+    return seen
+
+
+QUESTION = (("Data", "Iris"), ("Model", "k-means, 3 centres"), ("Method", "DPLloyd"))
+COVERED = ("the sentence under the slider", "the promise")
+
+
+def lecturer(walk: Walk, url: str) -> list[View]:
+    """A question put together, sent as a link, opened by a pupil; then a sheet to print. What the
+    lecturer sees, what the pupil sees, and what the pupil sees once the cover is off.
+    """
+    page = walk.open(url)
+    walk.drawn()
+    for label, option in QUESTION:
+        walk.choose(label, option)
+        walk.rest()
+    walk.enter(page.locator(BOX), "0.5")
+    walk.drawn()
+    walk.keep("question")
+    seen = [view(page)]
+    walk.button("Take it with you")
+    for name in COVERED:
+        walk.button(name)
+        walk.rest()
+    walk.keep("link")
+    code = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").first
+    code.hover()
+    walk.click(code.get_by_role("button"))
+    link = page.evaluate("navigator.clipboard.readText()")
+
+    pupil = walk.open(link)
+    walk.drawn()
+    walk.keep("the-pupil-is-asked")
+    seen.append(view(pupil))
+    walk.button("Show it")
+    pupil.locator('[data-live="sentence"]').wait_for()
+    walk.drawn()
+    walk.keep("the-pupil-sees")
+    seen.append(view(pupil))
+
+    printed(walk, url)
+    return seen
+
+
+def printed(walk: Walk, url: str) -> None:
+    """The sheet with answers, as it comes out of the printer."""
+    page = walk.open(f"{url}/learn")
+    page.get_by_role("button", name="With answers").scroll_into_view_if_needed()
+    walk.rest()
+    walk.keep("sheets")
+    with page.expect_download() as download:
+        walk.button("With answers")
+    sheet = walk.keep("sheet", "html")
+    download.value.save_as(sheet)
+    walk.open(sheet.as_uri())
+    walk.keep("sheet-on-screen")
+    walk.page.pdf(path=str(walk.keep("sheet", "pdf")), prefer_css_page_size=True)
+
+
+LESSON = "1 · What does ε hide?"
+
+
+def student(walk: Walk, url: str) -> str:
+    """One lesson: look, guess, read the answer, see it, and come back; the answer that was read."""
+    page = walk.open(f"{url}/learn")
+    card = page.locator("[data-testid=stVerticalBlock]").filter(has_text=LESSON).last
+    card.get_by_role("link", name="Look first").wait_for()
+    walk.rest()
+    walk.keep("questions")
+    walk.click(card.get_by_role("link", name="Look first"))
+    walk.drawn()
+    walk.keep("look")
+    walk.click(page.get_by_role("link", name="Learn", exact=True))
+    thumb = card.get_by_role("slider", name="Your guess")
+    thumb.wait_for()
+    walk.rest()
+    thumb.focus()
+    walk.press("ArrowLeft", 2)
+    walk.rest()
+    walk.keep("guess")
+    walk.click(card.get_by_role("button", name="That is my guess"))
+    card.get_by_text("You said 5").wait_for()
+    walk.rest()
+    walk.keep("answer")
+    answer = str(card.inner_text())
+    walk.click(card.get_by_role("link", name="See it"))
+    walk.drawn()
+    walk.keep("see-it")
+    walk.drag(0.3)
+    walk.drawn()
+    walk.keep("dragged")
+    walk.click(page.get_by_role("link", name="Learn", exact=True))
+    card.get_by_text("You said 5").wait_for()
+    walk.rest()
+    walk.keep("back-again")
+    return answer
+
+
+def steward(walk: Walk, url: str, place: Path, ledger: str = "") -> Path:
+    """From an upload to a release that verifies; its dossier.
+
+    place: the ledger's file. ledger: what is typed to name it [its whole path].
+    """
+    table = home() / "stewards_table.csv"
+    page = walk.open(url)
+    walk.drawn()
+    walk.choose("Data", "Your own file")
+    page.get_by_text("No table in use yet").wait_for()
+    page.get_by_text("Read so far: nothing").wait_for()
+    walk.rest()
+    walk.keep("upload")
+    walk.hand_in(0, table)
+    page.get_by_text("Looked at so far").wait_for()
+    walk.rest()
+    walk.keep("limits-empty")
+    walk.hand_in(1, table.with_suffix(".toml"))
+    page.get_by_text("sets limits, units").wait_for()
+    walk.rest()
+    walk.keep("limits-from-a-file")
+    walk.button("Use these limits")
+    page.wait_for_selector(".dpl[data-step]")
+    walk.rest()
+    walk.keep("stand-in-rows")
+
+    walk.click(page.get_by_role("link", name="Release"))
+    named = page.get_by_role("textbox", name="Budget ledger")
+    named.wait_for()
+    walk.rest()
+    walk.keep("release")
+    walk.enter(named, ledger or str(place))
+    page.get_by_text("There is no such ledger yet").wait_for()
+    walk.rest()
+    walk.button("Start this ledger")
+    page.get_by_text("left after it").wait_for()
+    walk.rest()
+    walk.keep("plan")
+    walk.click(page.get_by_text("I have read this"))
+    release = page.get_by_role("button", name="Release", exact=True)
+    walk.rest()
+    release.scroll_into_view_if_needed()
+    walk.keep("review-and-spend")
+    walk.click(release)
+    page.get_by_text("Line 2 of the ledger").wait_for()
+    walk.rest()
+    release.scroll_into_view_if_needed()
+    walk.keep("released")
+    with page.expect_download() as download:
+        walk.button("dossier.json")
+    dossier = walk.keep("dossier", "json")
+    download.value.save_as(dossier)
+    command = tool("verify", str(dossier), "--ledger", str(place))
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    walk.keep("verified", "txt").write_text(told.stdout + told.stderr, encoding="utf-8")
+    if told.returncode != 0:
+        raise RuntimeError(told.stderr)
+    return dossier
+
+
+# ---------------------------------------------------------------- all of them
+
+
+def walk_all(folder: Path, **how: Any) -> dict[str, Walk]:
+    """Every journey, each with its pictures in a folder of its own."""
+    walks = {}
+    with browser() as chromium:
+        with walking(folder / "newcomer", chromium, **how) as walks["newcomer"]:
+            newcomer(walks["newcomer"])
+        with serve() as url:
+            with walking(folder / "lecturer", chromium, **how) as walks["lecturer"]:
+                lecturer(walks["lecturer"], url)
+            with walking(folder / "student", chromium, **how) as walks["student"]:
+                student(walks["student"], url)
+            with walking(folder / "steward", chromium, **how) as walks["steward"]:
+                place = (folder / "steward" / "budget.sqlite").resolve()
+                steward(walks["steward"], url, place)
+    return walks
+
+
+def table(walks: dict[str, Walk]) -> str:
+    """Seconds, clicks and keys of every journey, and at which second each picture was kept."""
+    lines = [f"{'':<10}{'seconds':>9}{'clicks':>8}{'keys':>6}{'wrong':>7}"]
+    for name, walk in walks.items():
+        seconds = max(walk.kept.values())
+        lines.append(f"{name:<10}{seconds:>9.1f}{walk.clicks:>8}{walk.keys:>6}{len(walk.wrong):>7}")
+    for name, walk in walks.items():
+        lines += [f"{second:6.1f} s  {name}/{kept}" for kept, second in walk.kept.items()]
+        lines += [f"wrong on the way of the {name}: {what}" for what in walk.wrong]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Walk, and print the table; 1 where anything went wrong on a page."""
+    parser = argparse.ArgumentParser(prog="python -m app.scripts.journeys", description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where the pictures are kept")
+    parser.add_argument("--width", type=int, default=SIZE[0], help=f"[{SIZE[0]}]")
+    parser.add_argument("--height", type=int, default=SIZE[1], help=f"[{SIZE[1]}]")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="[light]")
+    asked = parser.parse_args()
+    if asked.folder.is_dir() and any(asked.folder.iterdir()):
+        parser.error(f"{asked.folder} is not empty; name a new folder")
+    walks = walk_all(asked.folder, size=(asked.width, asked.height), theme=asked.theme)
+    print(table(walks))
+    return int(any(walk.wrong for walk in walks.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

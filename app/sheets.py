@@ -1,0 +1,108 @@
+"""The exercise sheet: the lessons on paper, with lines to write on; and the teacher's notes.
+
+One page of HTML that needs nothing else: open it in a browser and print it.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from app.hiding import WORDS
+from app.learning import LESSONS, TERMS, Lesson
+from dpcore.figures.portrait import said
+
+_STYLE = """
+@page { size: A4; margin: 16mm 18mm; }
+body { font: 11.5pt/1.45 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto;
+       padding: 0 1rem; color: #1B2733; background: #fff; }
+h1 { font-size: 1.45rem; margin: 0 0 .2rem; } h2 { font-size: 1.05rem; margin: 0 0 .2rem; }
+p { margin: .25rem 0; } li { margin: .3rem 0; } code { font-size: .82em; overflow-wrap: anywhere; }
+section { break-inside: avoid; border-top: 1px solid #8886; padding: .6rem 0 .7rem; }
+h2 { break-after: avoid; } .name { margin: .5rem 0 1rem; }
+.quiet { color: #5B6B7A; font-size: .88em; }
+.line { display: inline-block; border-bottom: 1px solid currentColor; width: 9rem; }
+.space { height: 2.6rem; border-bottom: 1px solid #8886; }
+.answer { border-left: 4px solid #0072B2; padding-left: .8rem; }
+.notes { break-before: page; }
+@media screen { .print { display: block; } }
+@media print { body { margin: 0; padding: 0; max-width: none; } .print { display: none; } }
+"""
+
+NOTES = (
+    "Let everybody write a guess down before anybody drags. Wrong guesses teach most.",
+    "Each link hides its answer. **Show it** on the page takes the cover away for all to see, and "
+    "the back button puts it on again.",
+    "Links of your own: **Take it with you**, **Hide from the class**; or add `hide=` with words "
+    "from the table below, separated by commas. Words that a page does not know are left out.",
+    "To ask for ε itself: `?epsilon=0.3&hide=epsilon,says,curve,promise` shows two pictures and no "
+    "number. Hidden is out of sight, not locked away: the address still says it, so show the page "
+    "in full screen.",
+    "**New noise** is the most useful button: what moves is noise, what stays is data.",
+    "Before you ask what the promise is about, take one person out (**Remove one person** on "
+    "Explore): the private picture hardly moves.",
+    "In question 3, ask afterwards why ten times as many releases cost only three to four times as "
+    "much.",
+    "Guesses stay in the address of Learn: a pupil who copies it keeps them.",
+    "Every number here was worked out when this sheet was made, by the code of the explorer.",
+)
+
+
+def sheet(*, solved: bool) -> str:
+    """The questions on a page to print; solved: with answers and the teacher's notes."""
+    title = "What does privacy cost?" + (" With answers" if solved else "")
+    lead = (
+        f"Look, guess, then see. {TERMS} Links are for <code>dpcore explore "
+        '"…"</code> on any machine, or to put behind the explorer\'s address.'
+    )
+    parts = [
+        '<p class="print quiet">Print this page: Ctrl+P.</p>',
+        f"<h1>{title}</h1><p>{lead}</p>",
+        "" if solved else '<p class="name">Name <span class="line"></span></p>',
+        *(_question(number, one, solved=solved) for number, one in enumerate(LESSONS, start=1)),
+        _notes() if solved else "",
+    ]
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{_STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
+    )
+
+
+def _question(number: int, lesson: Lesson, *, solved: bool) -> str:
+    low, high = (said(one) for one in (lesson.options[0], lesson.options[-1]))
+    links = f"Look first: <code>{escape(lesson.state(lesson.look))}</code>"
+    body = (
+        f"<p>My guess ({low} to {high}): <span class='line'></span></p>"
+        '<p>Afterwards, in one sentence, why:</p><div class="space"></div>'
+    )
+    if solved:
+        links += f"<br>See it: <code>{escape(lesson.state(lesson.query))}</code>"
+        body = f'<p class="answer">{_marked(lesson.explained())}</p>'
+    return (
+        f"<section><h2>{number}. {escape(lesson.title)}</h2><p>{escape(lesson.ask)}</p>"
+        f'<p class="quiet">{links}</p>{body}</section>'
+    )
+
+
+def _notes() -> str:
+    notes = "".join(f"<li>{_marked(note)}</li>" for note in NOTES)
+    words = "".join(
+        f"<li><b>{page.capitalize()}</b>: "
+        + "; ".join(f"<code>{word}</code> {escape(name)}" for word, name in known.items())
+        + "</li>"
+        for page, known in WORDS.items()
+    )
+    return (
+        f'<div class="notes"><h2>For the teacher</h2><ul>{notes}</ul>'
+        f"<h2>What <code>hide=</code> knows</h2><ul>{words}</ul></div>"
+    )
+
+
+def _marked(text: str) -> str:
+    """``**bold**`` and backticks as HTML, everything else escaped.
+
+    >>> _marked("**a** < `b`")
+    '<b>a</b> &lt; <code>b</code>'
+    """
+    bold = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text, quote=False))
+    return re.sub(r"`(.+?)`", r"<code>\1</code>", bold)

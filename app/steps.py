@@ -1,0 +1,106 @@
+"""Step by step: how far each method of the model has come after each of its steps, in a dialog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from app import compute, drawers
+from app.compute import Data, Desk
+from app.live import live
+from app.scenario import RECIPES, Scenario, sane
+from dpcore.errors import InputError
+from dpcore.evaluation.steps import walk
+from dpcore.evaluation.yardstick import yardstick
+from dpcore.figures.scene import Scene
+from dpcore.figures.steps import steps_scene
+from dpcore.privacy.adjacency import protects
+from dpcore.privacy.guarantee import show
+
+Array = NDArray[np.float64]
+
+AS_PUBLISHED = ", as published"
+SHARED = "All steps share one budget: more steps learn more, and leave each of them more noise."
+PRINTED = "Methods as published have the noise with which their paper states this ε."
+
+
+@dataclass(frozen=True)
+class Walks:
+    """By method's title: utility ``(T, D)``, the chosen method first, or why there is none.
+
+    plain ``(T,)``: the chosen method's steps without noise; empty where it reads the data once.
+    """
+
+    walked: dict[str, Array]
+    refused: dict[str, str]
+    plain: Array
+
+
+def walks(scenario: Scenario, data: Data, desk: Desk) -> Walks:
+    """The steps of every method of the model that takes steps, at the scenario's budget."""
+    key = ("steps", data.key, replace(scenario, x=0, y=1, hide=""))
+    found: Walks = desk.answers.get(key, lambda: _walks(scenario, data))
+    return found
+
+
+def _walks(scenario: Scenario, data: Data) -> Walks:
+    draws = range(compute.draws_of(scenario))
+    walked, refused = dict[str, Array](), dict[str, str]()
+    for method in sorted(scenario.recipes(), key=lambda one: one != scenario.method):
+        recipe = RECIPES[method]
+        one = sane(replace(scenario, method=method))
+        title = recipe.title + (AS_PUBLISHED if recipe.mode == "paper" else "")
+        if one.adjacency != scenario.adjacency:
+            refused[title] = f"left out, for it protects {_who(one, data)}."
+            continue
+        try:
+            found = walk(data.table, one.setting(data.secret), scenario.epsilon, draws)
+        except InputError as error:
+            refused[title] = str(error)
+            continue
+        if len(found) > 1:
+            walked[title] = found
+    if not walked:
+        return Walks(walked, refused, np.empty(0))
+    plain = walk(data.table, scenario.setting(data.secret), None, (0,))
+    return Walks(walked, refused, plain[:, 0])
+
+
+def _who(scenario: Scenario, data: Data) -> str:
+    """The change that is protected, in words."""
+    return protects(scenario.adjacency, data.unit, scenario.rows_per_person, data.schema.thing)
+
+
+def scene_of(found: Walks, scenario: Scenario, data: Data, desk: Desk) -> Scene:
+    """The walks as one picture, between knowing nothing and the exact fit."""
+    known = compute.references_of(scenario.setting(data.secret), data, desk)
+    judge: Any = yardstick(scenario.model)
+    return steps_scene(
+        found.walked,
+        found.plain,
+        utility=judge.wording.utility.format(unit=data.unit),
+        best=known.converged_utility,
+        least=known.bounds_utility,
+        subtitle=f"median of the noise draws, the band holds 8 of 10{drawers.badge(data)}",
+    )
+
+
+@st.dialog("Step by step", width="large")
+def dialog(scenario: Scenario, data: Data, desk: Desk) -> None:
+    """The picture, what it says, and which methods it leaves out."""
+    with st.spinner("Fitting every method…"):
+        found = walks(scenario, data, desk)
+    budget = f"ε = {show(scenario.epsilon)}, δ = {show(scenario.delta)}"
+    st.markdown(f"{budget}, {_who(scenario, data)}. {SHARED}")
+    if not found.walked:
+        st.info("No method of this model takes more than one step: each reads the data once.")
+    else:
+        live(scene_of(found, scenario, data, desk), key="steps", slider_key="none")
+    if any(title.endswith(AS_PUBLISHED) for title in found.walked):
+        st.caption(PRINTED)
+    for title, reason in found.refused.items():
+        st.caption(f"{title}: {reason}")

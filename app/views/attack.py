@@ -1,0 +1,130 @@
+"""Attack: does the promise hold? Play the attacker on one person, at every budget."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from app import attacking, drawers, hiding
+from app.attacking import CHOSEN, TYPED, WHOSE, Cells
+from app.components import brand, slot
+from app.compute import Data
+from app.live import live
+from app.scenario import model_title
+from app.state import arrived, left_on_explore
+from dpcore.errors import DPCoreError
+from dpcore.figures.attack import exhibit_scene
+from dpcore.privacy.guarantee import show
+
+
+def page() -> None:
+    """Top to bottom: what it is, whom to attack, what to drag, what to see, what does not hold."""
+    hide = linked()
+    scenario = left_on_explore()
+    st.session_state.setdefault("scenario", scenario)
+    data = drawers.data_of(scenario)
+    brand("none" if data is None else drawers.provenance(data))
+    st.html('<h1 class="dp-title">Try to break the promise.</h1>')
+    if data is None:
+        st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
+        exhibits()
+        return
+    st.html(
+        '<p class="dp-lead">You know every row but one, and see all that leaves: was that '
+        f"{escape(data.unit)} in it? {escape(model_title(scenario.model, scenario.components))} on "
+        f"{escape(data.title)}, released many times with and without.</p>"
+    )
+    whose, row, cells = victim(data)
+    step()
+    hiding.cover("attack", hide, st.query_params.clear)
+    try:
+        with st.spinner("Playing the attacker…"):
+            scene = attacking.scene(scenario, data, drawers.desk(data), whose, row, cells)
+    except DPCoreError as refusal:
+        st.error(str(refusal))
+        exhibits()
+        return
+    scene = scene.at(attacking.EPSILONS.index(st.session_state["attack_step"]))
+    if "says" not in hide.split(","):
+        slot("attacked", "dp-says", scene.slots["attacked"][scene.step])
+    live(hiding.uncovered("attack", scene, hide), key="attack", slider_key="attack_step")
+    exhibits()
+
+
+def linked() -> str:
+    """What a link hides here; who comes by a link finds the slider where it says."""
+    asked = st.query_params.get("epsilon", "")
+    if arrived("attack") and asked in map("{:g}".format, attacking.EPSILONS):
+        st.session_state["attack_step"] = float(asked)
+    return hiding.known("attack", st.query_params.get("hide", ""))
+
+
+def victim(data: Data) -> tuple[str, int, Cells]:
+    """Whose row is at stake: which row that is where one is named, and the cells that are typed."""
+    left, right, _ = st.columns([2, 1, 3])
+    choices = [one for one in WHOSE if one != TYPED or attacking.typed_columns(data)]
+    whose = left.selectbox("Whose row?", choices, format_func=WHOSE.__getitem__, key="attack_whose")
+    if whose == TYPED:
+        return TYPED, 0, typed(data)
+    if whose != CHOSEN or data.rows is None:
+        return str(whose), 0, ()
+    return CHOSEN, int(right.number_input("Row", 1, data.rows, 1, key="attack_row")) - 1, ()
+
+
+def typed(data: Data) -> Cells:
+    """The cells of somebody new, in the columns' own units, inside their public limits."""
+    kinds = st.column_config
+    (cells,) = st.data_editor(
+        [attacking.first_cells(data)],
+        column_config={
+            one.name: kinds.SelectboxColumn(options=list(one.categories), required=True)
+            if one.type == "category"
+            else kinds.NumberColumn(
+                f"{one.name} ({one.unit})" if one.unit else one.name,
+                min_value=one.lower,
+                max_value=one.upper,
+                required=True,
+            )
+            for one in attacking.typed_columns(data)
+        },
+        hide_index=True,
+        key=f"attack_typed_{data.key}",
+    )
+    return tuple(cells.items())
+
+
+def step() -> None:
+    """The slider over the budgets that are attacked."""
+    st.session_state.setdefault("attack_step", 5.0)
+    st.select_slider(
+        "Privacy budget ε",
+        attacking.EPSILONS,
+        format_func=show,
+        key="attack_step",
+        help="The more budget, the farther apart the two clouds, and the more often you are right.",
+    )
+
+
+def exhibits() -> None:
+    """Printed bounds that do not cover a case, each replayable."""
+    with st.container(border=True):
+        st.html("<h2>Printed bounds that do not cover a case</h2>")
+        titles = attacking.titles()
+        name = st.selectbox(
+            "Exhibit",
+            list(titles),
+            None,
+            format_func=titles.__getitem__,
+            key="exhibit",
+            placeholder=f"{len(titles)} of them: two tables, one event, the corrected mechanism",
+        )
+        if name is None:
+            return
+        shown = attacking.exhibit(name)
+        st.markdown(f"**{shown.sentence}**")
+        scene = exhibit_scene(shown)
+        if scene is not None:
+            live(scene, key=f"exhibit_{name}", slider_key="none")
+        st.markdown("\n".join(f"- {line}" for line in shown.told()[:-1]))
+        st.code(f"dpcore audit {name}", language=None)

@@ -1,0 +1,154 @@
+"""Learn: guess first, then see. Lessons are links into the other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import streamlit as st
+
+from app import learning, sheets
+from app.components import brand, to_page
+from app.learning import DOCUMENTS, LESSONS, Lesson
+from app.papers import played
+from app.state import arrived
+from dpcore.figures.portrait import said
+from dpcore.papers.drawing import exhibit_figure
+from dpcore.papers.results import kept
+
+
+def page() -> None:
+    """Top to bottom: what it is, the lessons, sheets to print, the papers, what to read.
+
+    A link that names a figure of the papers finds it above the lessons.
+    """
+    arriving = arrived("learn")
+    if arriving:
+        linked = st.query_params.get("figure")
+        st.session_state["linked"] = linked if linked in learning.figures() else None
+    brand("none")
+    st.html('<h1 class="dp-title">Guess first, then see.</h1>')
+    st.html(
+        '<p class="dp-lead">What does privacy cost? Look (the answer is hidden there), guess, and '
+        f"see. {learning.TERMS}</p>"
+    )
+    guesses = learning.read_guesses(st.query_params.get("guesses", ""))
+    guesses |= st.session_state.get("guesses", {})
+    linked = st.session_state["linked"]
+    if linked is not None:
+        papers(linked)
+    left, right = st.columns(2, gap="medium")
+    for number, lesson in enumerate(LESSONS):
+        with (left, right)[number % 2], st.container(border=True):
+            one(number + 1, lesson, guesses)
+    st.session_state["guesses"] = guesses
+    if arriving:  # later only with a guess, so that the back button leads on
+        write(guesses)
+    take()
+    if linked is None:
+        papers()
+    read()
+
+
+def one(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
+    """A question, a guess, and once it is made the answer."""
+    st.html(f"<h2>{number} · {lesson.title}</h2>")
+    st.markdown(lesson.ask)
+    made = guesses.get(lesson.name)
+    middle = lesson.options[len(lesson.options) // 2]
+    guess = st.select_slider(
+        "Your guess",
+        lesson.options,
+        middle if made is None else made,
+        format_func=said,
+        key=f"guess_{lesson.name}",
+        disabled=made is not None,
+    )
+    if made is None:
+        look, button = st.columns([1, 2], vertical_alignment="center")
+        with look:
+            to_page(lesson.page, lesson.look, "Look first", ":material/visibility_off:")
+        if button.button("That is my guess", key=f"made_{lesson.name}"):
+            guesses[lesson.name] = float(guess)
+            st.session_state["guesses"] = guesses
+            write(guesses)
+            st.rerun()
+        return
+    truth = lesson.answer()
+    near = lesson.nearest(truth) == made
+    st.markdown(f"You said **{said(made)}**{', and that is it' if near else ''}.")
+    st.markdown(lesson.explained())
+    to_page(lesson.page, lesson.query, "See it", ":material/arrow_forward:")
+
+
+def write(guesses: Mapping[str, float]) -> None:
+    """Put the guesses and the figure that a link named into the address, and nothing else."""
+    named = {"guesses": learning.write_guesses(guesses), "figure": st.session_state["linked"]}
+    wanted = {name: value for name, value in named.items() if value}
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def take() -> None:
+    """Sheets to print."""
+    sheet, solved, _ = st.columns(3)
+    sheet.download_button(
+        "Exercise sheet to print",
+        lambda: sheets.sheet(solved=False),
+        "exercises.html",
+        "text/html",
+        width="stretch",
+    )
+    solved.download_button(
+        "With answers and teacher's notes",
+        lambda: sheets.sheet(solved=True),
+        "exercises-answers.html",
+        "text/html",
+        width="stretch",
+    )
+
+
+def papers(linked: str | None = None) -> None:
+    """Every figure and table of the papers as our code regenerates it, with its verdict."""
+    st.html("<h2>The papers' figures, made anew</h2>")
+    titles = learning.figures()
+    name = st.selectbox(
+        "A figure or table",
+        list(titles),
+        None if linked is None else list(titles).index(linked),
+        format_func=titles.__getitem__,
+        key="figure",
+        placeholder=f"{len(titles)} of them, and what agrees with the paper in each",
+    )
+    if name is None:
+        return
+    told = kept(name)
+    with st.container(border=True):
+        st.markdown(f"**{told.verdict}**")
+        for panel in told.exhibit.panels:  # each with its own legend beside it
+            figure = exhibit_figure(replace(told.exhibit, panels=(panel,)))
+            figure.update_layout(title=None, height=400, margin={"t": 48, "b": 48})
+            figure.update_yaxes(title_font_size=11)
+            st.plotly_chart(figure, width="stretch", key=f"drawn_{name}_{panel.id}")
+        st.markdown(told.exhibit.finding)
+        st.caption(told.how)
+        page, query = played(name)
+        to_page(page, query, "Try it", ":material/arrow_forward:")
+
+
+def read() -> None:
+    """The documents, to read here; the notebooks, by name."""
+    st.html("<h2>Read on</h2>")
+    name = st.selectbox(
+        "A page to read here",
+        list(DOCUMENTS),
+        None,
+        format_func=lambda name: ": ".join(DOCUMENTS[name]),
+        key="document",
+        placeholder="Which composition should I use? A glossary, methods, security and more",
+    )
+    if name is not None:
+        with st.container(border=True):
+            st.markdown(learning.document(name))
+    with st.expander("Notebooks: the same with code"):
+        st.markdown(f"In the folder `notebooks` of the source:\n\n{learning.notebooks()}")

@@ -1,0 +1,303 @@
+"""Release: what may leave, and what is left? Plan a budget, review, spend once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import compute, drawers, releasing
+from app.components import brand
+from app.releasing import Plan
+from app.scenario import Scenario, model_title
+from app.state import arrived, change, left_on_explore
+from dpcore.errors import DPCoreError
+from dpcore.privacy.adjacency import ADJACENCIES, protects
+from dpcore.privacy.guarantee import show, show_bound, show_most
+from dpcore.releases.filter import Amount
+from dpcore.releases.ledger import BudgetLedger, State
+from dpcore.releases.whatif import counted_otherwise
+from dpcore.wall.table import PrivateTable
+
+NAMED, LOCK = "Release to come", "Locked at ε"
+
+
+def page() -> None:
+    """Top to bottom: what for, then the three steps."""
+    arrived("release")
+    scenario = left_on_explore()
+    st.session_state.setdefault("scenario", scenario)
+    data = drawers.data_of(scenario)
+    brand("none" if data is None else drawers.provenance(data))
+    st.html('<h1 class="dp-title">Let something leave, once.</h1>')
+    if data is None:
+        st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
+        return
+    st.html(
+        f'<p class="dp-lead">{escape(model_title(scenario.model, scenario.components))} on '
+        f"{escape(data.title)}, as set on Explore. Plan the budget, review what would leave, then "
+        "spend it: fresh noise, one entry in the ledger, no way back.</p>"
+    )
+    try:
+        releasing.demand_releasable(scenario)
+        table, chosen_on = releasing.table_of(scenario, data)
+    except DPCoreError as refusal:
+        st.error(str(refusal))
+        return
+    plan, study = planning(scenario, data)
+    with st.container(border=True):
+        st.html("<h2>2 · Review</h2>")
+        for line in releasing.review(scenario, table, chosen_on):
+            st.markdown(line)
+    with st.container(border=True):
+        st.html("<h2>3 · Spend</h2>")
+        if plan is None:
+            st.caption("Open a ledger or start one first.")
+        else:
+            spending(scenario, plan, table, chosen_on)
+    if study is not None and not study.complete:
+        drawers.watch(scenario, data, study)
+
+
+def planning(scenario: Scenario, data: compute.Data) -> tuple[Plan | None, compute.Study | None]:
+    """Step 1: the ledger, this release's budget, and what it would buy."""
+    with st.container(border=True):
+        st.html("<h2>1 · Plan</h2>")
+        left, right = st.columns(2, gap="large")
+        with left:
+            budget(scenario)
+            study = buys(scenario, data)
+        with right:
+            state = ledger(data.unit, scenario.adjacency, scenario.rows_per_person)
+            if state is None:
+                return None, study
+            plan = releasing.planned(state, scenario)
+            bar(plan)
+            return plan, study
+
+
+def budget(scenario: Scenario) -> None:
+    """Epsilon and delta of this release; the same as on Explore."""
+    one, two = st.columns(2)
+    epsilon = one.number_input(
+        "ε of this release", 0.01, 100.0, scenario.epsilon, 0.1, format="%.3g"
+    )
+    delta = two.number_input("δ of this release", 1e-12, 0.5, scenario.delta, 1e-6, format="%.2g")
+    if (epsilon, delta) != (scenario.epsilon, scenario.delta):
+        change(epsilon=float(epsilon), delta=float(delta))
+        st.rerun()
+    with st.popover("What others spent"):
+        st.markdown(
+            "\n".join(
+                f"- {what}: ε = {epsilon:g}, δ = {show(delta) if delta else 0}, for {who} "
+                f"({source})"
+                for what, epsilon, delta, who, source in releasing.DEPLOYED
+            )
+        )
+        st.caption("Units differ, so these numbers cannot be compared with one another.")
+
+
+def buys(scenario: Scenario, data: compute.Data) -> compute.Study | None:
+    """The least epsilon, and the least rows, for a wanted accuracy: simulated, with its range; the
+    study that says so, as far as it is worked out.
+    """
+    wanted = st.select_slider(
+        "I want to keep at least",
+        releasing.WANTED,
+        0.9,
+        format_func=lambda share: f"{share:.0%}",
+        help="Of what the model says beyond its simplest rival, in nine of ten draws.",
+    )
+    try:
+        study = compute.study(scenario, data, drawers.desk(data))
+        found = releasing.reached(study, scenario, wanted, data.rows)
+    except DPCoreError as refusal:
+        st.caption(str(refusal))
+        return None
+    st.markdown(_bought(found, wanted, scenario.epsilon, study.grid.utility.shape[1]))
+    return study
+
+
+def _bought(found: releasing.Reached, wanted: float, epsilon: float, draws: int) -> str:
+    """What a wanted accuracy takes, in words."""
+    if found.epsilon is None and found.most < wanted:
+        return (
+            f"Even without noise these settings keep {found.most:.0%}: on Explore, allow more "
+            "iterations or clip less."
+        )
+    if found.epsilon is None:
+        return f"No ε up to 20 keeps {wanted:.0%} here: bring more rows, or fewer parts."
+    rows = ""
+    if found.rows is not None:
+        rows = f" With ε = {show(epsilon)} it takes about **{_round(found.rows):,} rows**."
+    return (
+        f"**ε = {show(found.epsilon)}** does: its {draws} simulated releases keep {found.low:.0%} "
+        f"to {found.high:.0%}.{rows}"
+    )
+
+
+def _round(count: int) -> int:
+    """Two figures: it is an estimate."""
+    size = int(10 ** max(0, len(str(count)) - 2))
+    return -(-count // size) * size
+
+
+def ledger(unit: str, adjacency: str, rows: int) -> State | None:
+    """The budget ledger in use: opened, or started with terms for life."""
+    text = st.text_input(
+        "Budget ledger (a file)",
+        st.session_state.get("ledger_path", "budget.sqlite"),
+        key="ledger_text",
+        help="It remembers what was spent. A copy of it is a second budget: keep one.",
+    )
+    st.session_state["ledger_path"] = text
+    try:
+        path = releasing.place(text)
+        if path.exists():
+            return BudgetLedger(path).state()
+    except DPCoreError as refusal:
+        st.error(str(refusal))
+        return None
+    st.caption("There is no such ledger yet. Its terms never change once it is started.")
+    start(path, unit, adjacency, rows)
+    return None
+
+
+def start(path: Path, unit: str, adjacency: str, rows: int) -> None:
+    """The terms of a new ledger."""
+    one, two = st.columns(2)
+    epsilon = one.number_input("ε of all that will ever leave", 0.01, 100.0, 2.0, 0.5)
+    delta = two.number_input("δ of all that will ever leave", 1e-12, 0.1, 1e-5, format="%.2g")
+    chosen = st.selectbox(
+        "It protects",
+        ADJACENCIES,
+        ADJACENCIES.index(adjacency),
+        format_func=lambda name: protects(name, unit, rows),
+    )
+    if st.button("Start this ledger", type="primary"):
+        try:
+            BudgetLedger.create(
+                path, Amount(epsilon, delta), adjacency=chosen, unit=unit, rows_per_person=rows
+            )
+        except DPCoreError as refusal:
+            st.error(str(refusal))
+            return
+        st.rerun()
+
+
+def bar(plan: Plan) -> None:
+    """Spent, this release, and left, as shares of the whole budget."""
+    state, fits = plan.state, plan.fits
+    spent = min(1.0, plan.spent)
+    asked = max(0.0, min(1.0 - spent, plan.asked))
+    limit, who = state.terms.limit, state.terms.who
+    st.html(
+        '<div class="dp-budget" role="img" aria-label="'
+        f'{spent:.0%} of the budget is spent, this release takes {plan.asked:.0%}">'
+        f'<i class="spent" style="width:{100 * spent:.1f}%"></i>'
+        f'<i class="{"asked" if fits else "over"}" style="width:{100 * asked:.1f}%"></i></div>'
+        f'<p class="dp-ends"><span>spent {spent:.0%}</span><span>this release '
+        f"{plan.asked:.0%}</span><span>left after it "
+        f"{max(0.0, 1.0 - plan.spent - plan.asked):.0%}</span></p>"
+    )
+    st.markdown(
+        f"Of **ε = {show(limit.epsilon)}** at δ = {show(limit.delta)} for everything, "
+        f"{protects(who.adjacency, who.unit, who.rows)}. Releases so far: {len(state.releases)}."
+    )
+    split(state)
+    st.caption(
+        f"Counted by zCDP, which stays sound when each release is chosen after the last. "
+        f"Fingerprint {state.fingerprint}."
+        if state.terms.filter == "zcdp"
+        else f"Epsilons and deltas add up. Fingerprint {state.fingerprint}."
+    )
+    otherwise(state)
+
+
+def split(state: State) -> None:
+    """What is left, among releases to come: lock one at an epsilon, and the others share."""
+    empty: list[dict[str, Any]] = [{NAMED: name, LOCK: None} for name in ("this one", "the next")]
+    asked = st.data_editor(
+        empty,
+        column_config={
+            LOCK: st.column_config.NumberColumn(
+                min_value=0.001, max_value=100.0, format="%.3g", help="Empty: shares what is left."
+            )
+        },
+        num_rows="dynamic",
+        hide_index=True,
+        placeholder="shares what is left",
+        key="split",
+    )
+    locks = [row.get(LOCK) for row in asked] or [None]
+    try:
+        found = releasing.shared(state, locks)
+    except DPCoreError as refusal:
+        st.error(str(refusal))
+        return
+    named = [str(row.get(NAMED) or "another") for row in asked] or ["this one"]
+    told = ", ".join(
+        f"{escape(name)} **ε = {show_most(epsilon)}**{'' if lock is None else ' (locked)'}"
+        for name, epsilon, lock in zip(named, found, locks, strict=True)
+    )
+    st.markdown(f"What is left gives: {told}.")
+
+
+def otherwise(state: State) -> None:
+    """Spent and left by every way of counting; the ledger's own decides."""
+    with st.popover("Counted otherwise"):
+        lines = [
+            f"| {row.title}{' (decides)' if row.decides else ''} "
+            f"| {_known(row.spent, show_bound)} | {_known(row.left, show_most)} |"
+            for row in counted_otherwise(state)
+        ]
+        st.markdown("| Counted by | ε spent | ε left |\n| --- | ---: | ---: |\n" + "\n".join(lines))
+        st.caption(
+            f"What if: only the ledger's own way decides. At δ = {show(state.terms.limit.delta)}; "
+            "sums at the deltas that were stated."
+        )
+
+
+def _known(number: float | None, shown: Callable[[float], str]) -> str:
+    return "unknown" if number is None else shown(number)
+
+
+def spending(scenario: Scenario, plan: Plan, table: PrivateTable, chosen_on: str) -> None:
+    """Step 3: confirm once, spend, take the files."""
+    path = releasing.place(st.session_state["ledger_path"])
+    taken()
+    if not plan.fits:
+        st.error(
+            "This release does not fit into the ledger: ask for a smaller ε. Nothing is spent."
+        )
+    sure = st.checkbox(
+        f"I have read this. Spend {'another ' if 'released' in st.session_state else ''}"
+        f"ε = {show_bound(scenario.epsilon)} for good.",
+        key=f"sure_{len(plan.state.lines)}",
+    )
+    ready = sure and plan.fits
+    if st.button("Release", type="primary", disabled=not ready) and ready:
+        try:
+            made = releasing.spend(scenario, table, chosen_on, path)
+        except DPCoreError as refusal:
+            st.error(str(refusal))
+            return
+        st.session_state["released"] = (made.dossier, str(made.folder), releasing.files(made))
+        st.rerun()
+
+
+def taken() -> None:
+    """The last release's files."""
+    if "released" not in st.session_state:
+        return
+    dossier, folder, files = st.session_state["released"]
+    st.success(
+        f"Line {dossier['line']['number']} of the ledger. {dossier['guarantee']['sentence']} "
+        f"The files lie in {folder}."
+    )
+    for column, (name, content) in zip(st.columns(3), files.items(), strict=False):
+        column.download_button(name, content, name, width="stretch")
+    st.caption("Anybody can check it without the data: dpcore verify dossier.json")

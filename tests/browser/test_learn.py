@@ -1,0 +1,73 @@
+"""Learn in a real browser: a guess is remembered, a cover comes off and on, a sheet is printed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.scripts.stage import wait_until_idle
+from app.sheets import sheet
+
+COMPOSE = "3 · What does composition buy?"
+
+
+def of(page: Any, title: str) -> Any:
+    """The card of a lesson."""
+    cards = page.locator("[data-testid=stVerticalBlock]").filter(has_text=title)
+    return cards.last
+
+
+def test_guess_then_see_then_back(new_page: Any, server: Any, visits: Any) -> None:
+    """A guess opens the answer and the link; both are there when the reader comes back."""
+    page = new_page()
+    page.goto(f"{server(None)}/learn")
+    of(page, COMPOSE).get_by_role("link", name="Look first").click()
+    page.get_by_text("Hidden by this link").wait_for(timeout=30_000)
+    assert page.locator('[data-panel="curve"]').count() == 0
+    page.get_by_role("link", name="Learn", exact=True).click()
+    of(page, COMPOSE).get_by_role("button", name="That is my guess").click()
+    page.get_by_text("ε = 1.24.").wait_for(timeout=30_000)
+    page.wait_for_function("location.search.includes('guesses=')")
+    kept = page.evaluate("location.href")
+    of(page, COMPOSE).get_by_role("link", name="See it").click()
+    page.locator('[data-live="promise"]', has_text="ε = 1.24").wait_for(timeout=30_000)
+    wait_until_idle(page)
+    page.go_back()
+    page.get_by_text("You said 1.6").wait_for(timeout=30_000)
+    page.goto(kept)  # a new session, as on another machine
+    page.get_by_text("You said 1.6").wait_for(timeout=30_000)
+    assert visits.outside == []
+
+
+def test_the_cover_comes_off_and_the_back_button_puts_it_on(page: Any, server: Any) -> None:
+    page.goto(f"{server(None)}/?data=generated&made=200x2x2x1&hide=says,curve,odd")
+    page.wait_for_selector('[data-panel="private"]', timeout=30_000)
+    page.wait_for_function("!location.search.includes('odd')")
+    assert page.locator('[data-live="sentence"]').count() == 0
+    assert page.locator('[data-panel="curve"]').count() == 0
+    page.wait_for_timeout(2500)  # until an old address is no longer taken for a late one
+    page.get_by_role("button", name="Show it").click()
+    page.wait_for_selector('[data-panel="curve"]', timeout=30_000)
+    page.wait_for_selector('[data-live="sentence"]')
+    page.wait_for_function("!location.search.includes('hide')")
+    page.wait_for_timeout(2500)
+    page.go_back()
+    page.get_by_text("Hidden by this link").wait_for(timeout=30_000)
+    page.locator('[data-panel="curve"]').wait_for(state="detached")
+
+
+@pytest.mark.parametrize(("solved", "most"), [(False, 2), (True, 3)])
+def test_a_sheet_prints_on_few_pages(
+    new_page: Any, tmp_path: Path, *, solved: bool, most: int
+) -> None:
+    page = new_page()
+    (tmp_path / "sheet.html").write_text(sheet(solved=solved), encoding="utf-8")
+    page.goto((tmp_path / "sheet.html").as_uri())
+    printed = page.pdf(format="A4", prefer_css_page_size=True)
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= most
+    page.emulate_media(media="print")
+    assert not page.get_by_text("Print this page").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,230 @@
+"""What somebody with bad intentions could hand in, ask for, or have opened elsewhere."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import io
+import weakref
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from app import releasing
+from app.compute import Desk, Shelf
+from app.scenario import Scenario, from_query
+from app.scripts.stage import serve
+from dpcore.datasets import delimited
+from dpcore.datasets.catalogue import bundled, find
+from dpcore.datasets.files import InMemory
+from dpcore.datasets.load import load
+from dpcore.errors import InputError
+from dpcore.releases import api
+from dpcore.releases.sheet import as_csv
+from dpcore.schema import Column, Schema
+
+# ---------------------------------------------------------------- files that are too much
+
+
+def test_five_million_columns_are_counted_and_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking at each name would take a minute of a busy machine."""
+
+    def looked(name: str) -> bool:
+        raise AssertionError("a name was looked at")
+
+    monkeypatch.setattr(delimited, "_is_number", looked)
+    with pytest.raises(InputError, match="more than 10,000 columns"):
+        load(InMemory("wide.csv", b"c," * 4_999_999 + b"c\n1\n"))
+
+
+def expanding(name: str) -> bytes:
+    """A few kilobytes that become 8 megabytes."""
+    buffer = io.BytesIO()
+    if name.endswith(".npz"):
+        np.savez_compressed(buffer, X=np.zeros((1 << 19, 2)))
+    elif name.endswith(".parquet"):
+        pd.DataFrame({"a": np.arange(1 << 20)}).to_parquet(buffer)
+    else:
+        buffer.write(gzip.compress(b"a\n" + b"1\n" * (4 << 20)))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.npz", "t.parquet"])
+def test_an_upload_may_expand_less_than_a_file_of_one_s_own(name: str) -> None:
+    assert InMemory(name, b"").largest <= 1 << 30
+    with pytest.raises(InputError, match="expands to more than"):
+        load(InMemory(name, expanding(name), largest=1 << 20))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a." * 100_000 + "b = 1",
+        "[" + "a." * 100_000 + "b]",
+        "a = " + "[" * 100_000,
+        "# " + "x" * (1 << 20),
+    ],
+)
+def test_a_schema_that_would_be_read_for_minutes_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="too deep or large"):
+        Schema.parse(text)
+
+
+# ---------------------------------------------------------------- files for a spreadsheet
+
+FORMULA = "=HYPERLINK(0)"
+
+
+def test_no_column_or_category_of_synthetic_rows_is_a_formula() -> None:
+    schema = Schema(
+        (
+            Column(FORMULA, lower=-1.0, upper=1.0),
+            Column("@who", type="category", categories=("+1", "-1", "plain")),
+        )
+    )
+    rows = pd.DataFrame({FORMULA: np.linspace(-1, 1, 60), "@who": ["+1", "-1", "plain"] * 20})
+    fit = dp.fit("gmm", load(rows, schema=schema), privacy=None, n_components=1)
+    written = api._as_csv(fit, 50)
+    assert written is not None
+    cells = [cell for line in written.splitlines() for cell in line.split(",")]
+    assert f"'{FORMULA}" in cells
+    texts = [cell for cell in cells if not _is_number(cell)]
+    assert [cell for cell in texts if cell[0] in "=+-@\t\r"] == []
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return not cell.startswith("+")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", " ="])
+def test_a_text_that_a_spreadsheet_would_run_is_led_by_an_apostrophe(start: str) -> None:
+    frame = pd.DataFrame({f"{start}1": [-1.5], "b": [f"{start}2"]})
+    back = pd.read_csv(io.StringIO(as_csv(frame)))
+    assert list(back) == [f"'{start}1", "b"]
+    assert back.iloc[0].tolist() == [-1.5, f"'{start}2"]
+
+
+def test_a_text_of_two_lines_does_not_begin_a_cell_with_its_second() -> None:
+    assert as_csv(pd.DataFrame({"a": ["x\r=1+1\n=2"]})) == "a\nx =1+1 =2\n"
+
+
+# ---------------------------------------------------------------- what a session keeps
+
+
+def test_a_session_keeps_a_bounded_number_of_results() -> None:
+    desk = Desk()
+    shelves = [one for one in vars(desk).values() if isinstance(one, Shelf)]
+    assert len(shelves) >= 6
+    for shelf in shelves:
+        made = [weakref.ref(shelf.get(key, Large)) for key in range(200)]
+        assert sum(one() is not None for one in made) <= 64
+
+
+class Large:
+    """A result, in memory as long as somebody holds it."""
+
+
+# ---------------------------------------------------------------- names that lead elsewhere
+
+ELSEWHERE = ["../secret", "/etc/passwd", "..\\secret", "bundled:../secret", "three_groups/../x", ""]
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_name_of_data_is_one_of_a_list_and_no_path(name: str) -> None:
+    with pytest.raises(InputError, match="not a bundled table"):
+        find(name)
+    known = {table.name: table for table in bundled()}
+    assert from_query({"data": name}, known).data == Scenario.data
+
+
+def test_the_name_of_an_upload_is_never_opened() -> None:
+    """It names the upload in sentences; what is read are its bytes."""
+    with pytest.raises(InputError, match="empty"):
+        load(InMemory("/etc/../etc/passwd.csv", b""))
+
+
+@pytest.mark.parametrize("name", ["../b.sqlite", "/elsewhere/b.sqlite", "a/b.sqlite", ".b", ".."])
+def test_a_ledger_on_a_shared_server_lies_in_its_folder(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    monkeypatch.setenv("DPCORE_LEDGERS", "/elsewhere")
+    assert str(releasing.place("b.sqlite")) == "/elsewhere/b.sqlite"
+    with pytest.raises(InputError, match="ledger"):
+        releasing.place(name)
+
+
+# ---------------------------------------------------------------- the server
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with serve() as url:
+        yield url.removeprefix("http://")
+
+
+def answer(address: str, method: str, path: str, **headers: str) -> tuple[int, bytes]:
+    """Status and body; the path goes out as it is written."""
+    connection = http.client.HTTPConnection(address, timeout=10)
+    try:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, headers=named)
+        found = connection.getresponse()
+        return found.status, found.read()
+    finally:
+        connection.close()
+
+
+WEBSOCKET = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec_WebSocket_Version": "13",
+    "Sec_WebSocket_Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+}
+
+
+def test_the_server_listens_on_this_machine_alone(address: str) -> None:
+    import psutil
+
+    port = urlsplit(f"http://{address}").port
+    bound = [c.laddr for c in psutil.net_connections("inet") if c.status == "LISTEN"]
+    assert {place.ip for place in bound if place.port == port} == {"127.0.0.1"}
+
+
+def test_a_page_of_another_site_opens_no_session(address: str) -> None:
+    """Neither by its own origin nor by a name that was made to lead here."""
+    path = "/_stcore/stream"
+
+    def status(**headers: str) -> int:
+        return answer(address, "GET", path, **WEBSOCKET, **headers)[0]
+
+    assert status(Origin=f"http://{address}") == 101
+    assert status(Origin="http://example.org") == 403
+    assert status(Host="example.org", Origin="http://example.org") in (400, 403)
+
+
+@pytest.mark.parametrize("where", ["/", "/static/", "/media/", "/app/static/", "/component/"])
+@pytest.mark.parametrize("up", ["../", "..%2f", "%2e%2e/", "..%5c"])
+def test_no_path_leads_out_of_what_is_served(where: str, up: str, address: str) -> None:
+    _, body = answer(address, "GET", f"{where}{up * 12}etc/passwd")
+    assert b"root:" not in body
+
+
+def test_nothing_is_taken_in_without_the_session_s_token(address: str) -> None:
+    status, _ = answer(address, "PUT", "/_stcore/upload_file/no-session/no-file")
+    assert status in (400, 403)
+
+
+def test_there_is_no_other_way_in_than_a_browser(address: str) -> None:
+    status, body = answer(
+        address, "POST", "/_stcore/agent/interact", Content_Type="application/json"
+    )
+    assert status >= 400, body

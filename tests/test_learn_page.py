@@ -1,0 +1,406 @@
+"""Learn: answers are worked out, guesses are remembered, links lead where they say."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from support import ROOT
+
+from app import attacking, composing, hiding, learning, sheets
+from app.composing import PRESETS
+from app.explorer import PAGES
+from app.learning import LESSONS, Lesson
+from app.papers import at_full_size, played
+from app.scenario import GENERATED, Made, Scenario, from_query, offered, opening
+from dpcore.accounting import compose
+from dpcore.cli import main, parse
+from dpcore.cli.explore import PAGES as NAMED
+from dpcore.cli.explore import place
+from dpcore.datasets.catalogue import bundled
+from dpcore.privacy import Event, Gaussian
+from dpcore.privacy.guarantee import show
+from dpcore.registry import PAPERS
+
+PAGE = """
+import streamlit as st
+from app.components import frame
+from app.views.learn import page
+frame()
+page()
+"""
+EACH = pytest.mark.parametrize("lesson", LESSONS, ids=[one.name for one in LESSONS])
+
+
+@EACH
+def test_the_answer_is_among_the_guesses_and_not_the_one_that_is_set(lesson: Lesson) -> None:
+    truth = lesson.answer()
+    assert math.isfinite(truth)
+    assert lesson.options[0] <= truth <= lesson.options[-1]
+    assert lesson.nearest(truth) != lesson.options[len(lesson.options) // 2]
+    assert "{}" not in lesson.explained()
+
+
+@EACH
+def test_its_links_are_understood_by_their_page(lesson: Lesson) -> None:
+    links = {table.name: table for table in bundled()} | {GENERATED: None}
+    assert lesson.page in PAGES
+    for query in (lesson.look, lesson.query):
+        if lesson.page == "attack":
+            assert float(query["epsilon"]) in attacking.EPSILONS
+            continue
+        read = (
+            composing.from_query
+            if lesson.page == "compose"
+            else partial(from_query, data_names=links)
+        )
+        found = read(query)
+        assert {name: written(getattr(found, name)) for name in query} == dict(query)
+
+
+def written(value: Any) -> str:
+    return "_".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+@EACH
+def test_its_links_open_on_another_machine(lesson: Lesson) -> None:
+    for query in (lesson.look, lesson.query):
+        state = lesson.state(query)
+        asked = parse(["explore", state])
+        assert asked is not None
+        page, _, words = place(asked.state).partition("?")
+        assert page == ("" if lesson.page == "explore" else lesson.page)
+        assert dict(parse_qsl(words)) == dict(query)
+
+
+def test_the_link_in_the_readme_hides_every_epsilon() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    (state,) = re.findall(r'`dpcore explore "([^"]+)"`', text)
+    query = dict(parse_qsl(place(state).removeprefix("?")))
+    assert from_query(query, {}).hide == query["hide"] == "epsilon,says,curve,promise"
+
+
+def test_a_state_that_names_no_page_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explore", "nowhere?k=3", "--port", "9", "--no-browser"]) == 2
+    assert "begin it with one of explore, compose" in capsys.readouterr().err
+    assert tuple(PAGES) == NAMED
+
+
+@EACH
+def test_it_hides_its_answer_until_there_is_a_guess(lesson: Lesson) -> None:
+    assert "hide" not in lesson.query
+    if lesson.name != "people":  # where there is nothing to read off
+        assert hiding.known(lesson.page, lesson.look["hide"]) == lesson.look["hide"]
+        assert "says" in lesson.look["hide"].split(",")
+
+
+def test_what_the_pages_show_is_the_answer() -> None:
+    """A link that led to other numbers would teach nothing."""
+    asked = composing.from_query(learning.lesson("compose").query)
+    total = compose([replace(e, count=asked.k) for e in asked.events], "exact", delta=asked.delta)
+    assert float(total.epsilon) == pytest.approx(learning.hundred_together())
+    once = compose([Event(Gaussian(learning.NOISE))], "exact", delta=learning.DELTA)
+    assert 0.0999 < once.epsilon <= 0.1
+
+    links = {table.name: table for table in bundled()} | {GENERATED: 0}
+    hide, people = (learning.lesson(name) for name in ("hide", "people"))
+    shown = from_query(hide.query, links)
+    assert (shown.setting(), shown.epsilon) == (Scenario().setting(), 0.5)
+    few, many = (Made.parse(from_query(q, links).made) for q in (people.look, people.query))
+    assert many == replace(few, rows=10 * few.rows)
+    assert float(people.query["epsilon"]) == pytest.approx(people.answer(), rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["compose", "claims", "attack"])
+def test_a_bound_is_told_rounded_up(name: str) -> None:
+    one = learning.lesson(name)
+    assert one.answer() <= float(one.written(one.answer())) <= 1.02 * one.answer()
+
+
+def test_what_holds_for_every_epsilon_is_said_and_true() -> None:
+    assert f"δ = {show(learning.DELTA)}" in learning.TERMS
+    for name in ("three_groups", "faces_like", "generated"):
+        found = opening(name)
+        assert (found.delta, found.adjacency) == (learning.DELTA, "replace_one")
+    assert composing.Composition().delta == learning.DELTA
+
+
+def test_composition_is_not_addition() -> None:
+    """The answers move with what they are about."""
+    assert learning.hundred_together() < 10.0 / 5.0
+    assert learning.ten_times_the_people() < 1.0 / 8.0
+    assert 50.0 < learning.attacker_at_one() < 60.0
+    assert learning.really_paid() < 0.5
+
+
+def test_an_answer_is_shown_once_a_guess_is_made_and_stays() -> None:
+    at = AppTest.from_string(PAGE, default_timeout=60).run()
+    assert not at.exception
+    assert not any("of 13" in str(one.value) for one in at.markdown)
+    at.select_slider[0].set_value(2.0).run()
+    assert not any("of 13" in str(one.value) for one in at.markdown), "a guess is made by a click"
+    at.button[0].click().run()
+    assert not at.exception
+    assert any("of 13" in str(one.value) for one in at.markdown)
+    assert any("You said **2**" in str(one.value) for one in at.markdown)
+    assert at.query_params["guesses"] in ("hide:2", ["hide:2"])
+    assert at.select_slider[0].disabled
+
+
+def test_guesses_come_back_from_an_address() -> None:
+    guesses = {"hide": 4.0, "people": 0.05}
+    assert learning.read_guesses(learning.write_guesses(guesses)) == guesses
+    assert learning.read_guesses("hide:99,x:1,,:::,hide:nan") == {}
+
+
+def test_the_sheet_asks_everything_and_answers_only_the_teacher() -> None:
+    plain, solved = (Sheet(sheets.sheet(solved=is_solved)) for is_solved in (False, True))
+    for lesson in LESSONS:
+        told = re.sub(r"[*`]", "", lesson.explained())
+        assert lesson.ask in plain.text
+        assert lesson.state(lesson.look) in plain.text
+        assert told not in plain.text
+        assert lesson.state(lesson.query) not in plain.codes
+        assert told in solved.text
+        assert lesson.state(lesson.query) in solved.codes
+    assert "For the teacher" in solved.text
+    assert "For the teacher" not in plain.text
+    for page, words in hiding.WORDS.items():
+        assert page.capitalize() in solved.text
+        assert set(words) <= set(solved.codes)
+
+
+class Sheet(HTMLParser):
+    """Text and code of a sheet; every element that is opened is closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.codes: list[str] = []
+        self.feed(page)
+        assert self.open == []
+        self.text = re.sub(r"\s+", " ", "".join(self.words))
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        assert not {name for name, _ in attrs} & {"src", "href"}, "a sheet needs nothing else"
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+        if self.open[-1:] == ["code"]:
+            self.codes.append(data)
+
+
+# ---------------------------------------------------------------- what a link hides
+
+
+@pytest.mark.parametrize("page", hiding.WORDS)
+@pytest.mark.parametrize("text", ["", "nonsense", "says,<script>", "says,says,", ",,", "x" * 5000])
+def test_words_that_a_page_does_not_know_are_left_out(page: str, text: str) -> None:
+    known = hiding.known(page, text)
+    assert known == ("says" if "says" in text else "")
+    assert hiding.known(page, known) == known
+
+
+def test_an_address_keeps_only_words_that_hide_something() -> None:
+    assert from_query({"hide": "curve,k,evil"}, {}).as_query() == {"hide": "curve"}
+    assert composing.from_query({"hide": "k,curve,evil"}).as_query() == {"hide": "k,curve"}
+
+
+@pytest.mark.parametrize(
+    ("page", "start", "slots", "panels"),
+    [
+        (
+            "explore",
+            {"data": "generated", "made": "200x2x2x1"},
+            {"says": "sentence", "promise": "guarantee"},
+            ("exact", "private", "curve"),
+        ),
+        ("compose", {"k": "5"}, {"says": "sentence", "promise": "promise"}, ("bars", "curve")),
+    ],
+)
+def test_each_word_hides_its_thing_and_one_click_shows_all(
+    page: str, start: dict[str, str], slots: dict[str, str], panels: tuple[str, ...]
+) -> None:
+    def visit(hide: str) -> AppTest:
+        at = AppTest.from_string(VIEW.format(page), default_timeout=90)
+        at.query_params.update({**start, "hide": hide})
+        at.run()
+        assert not at.exception
+        return at
+
+    for word, slot in slots.items():
+        at = visit(word)
+        assert f'data-live="{slot}"' not in told(at)
+        assert tuple(shown(at)) == panels
+        at.button(key="uncover").click().run()
+        assert f'data-live="{slot}"' in told(at)
+        assert "hide" not in at.query_params
+        assert "uncover" not in {one.key for one in at.button}
+    for panel in panels:
+        at = visit(panel)
+        assert panel not in shown(at)
+        assert len(shown(at)) == len(panels) - 1
+        assert all(f'data-live="{slot}"' in told(at) for slot in slots.values())
+
+
+VIEW = """
+from app.components import frame
+from app.views.{} import page
+frame()
+page()
+"""
+
+
+def told(at: AppTest) -> str:
+    return "".join(str(one.value) for one in elements(at.main) if one.type == "html")
+
+
+def shown(at: AppTest) -> list[str]:
+    """Panels of the picture."""
+    (picture,) = [one for one in elements(at.main) if one.type == "bidi_component"]
+    return [panel["id"] for panel in json.loads(picture.proto.json)["scene"]["panels"]]
+
+
+def elements(block: Any) -> Iterator[Any]:
+    for child in block.children.values():
+        yield from elements(child) if hasattr(child, "children") else (child,)
+
+
+def test_a_link_to_attack_sets_the_slider_and_hides() -> None:
+    at = AppTest.from_string(VIEW.format("attack"), default_timeout=120)
+    at.session_state["scenario"] = Scenario(data="rare_person", components=2, iterations=3)
+    at.query_params.update({"epsilon": "1", "hide": "says,hits,odd"})
+    at.run()
+    assert not at.exception
+    assert at.select_slider(key="attack_step").value == 1.0
+    assert 'data-live="attacked"' not in told(at)
+    assert shown(at) == ["clouds", "ruler"]
+    at.select_slider(key="attack_step").set_value(2.0).run()
+    assert at.select_slider(key="attack_step").value == 2.0, "the link moved it back"
+    at.button(key="uncover").click().run()
+    assert 'data-live="attacked"' in told(at)
+    assert shown(at) == ["clouds", "hits", "ruler"]
+
+
+def test_a_page_left_for_one_without_choices_is_found_as_it_was() -> None:
+    """Explore, Learn, Explore again by the bar, which brings no address."""
+    script = """
+import streamlit as st
+from app import state
+shown = st.session_state.get("which", "explore")
+if shown == "explore":
+    st.write(f"epsilon {state.current().epsilon}")
+else:
+    from app.views.learn import page
+    page()
+"""
+    at = AppTest.from_string(script, default_timeout=60)
+    at.query_params["epsilon"] = "0.5"
+    at.run()
+    at.session_state["which"] = "learn"
+    at.query_params.clear()
+    at.run()
+    at.session_state["addressed"] = -1e9  # long ago
+    at.session_state["which"] = "explore"
+    at.query_params.clear()
+    at.run()
+    assert not at.exception
+    assert at.markdown[0].value == "epsilon 0.5"
+
+
+# ---------------------------------------------------------------- what to read
+
+
+def test_every_document_is_on_the_list_and_stands_alone() -> None:
+    assert set(learning.DOCUMENTS) == {path.stem for path in (ROOT / "app/docs").glob("*.md")}
+    for name in learning.DOCUMENTS:
+        text = learning.document(name)
+        assert len(text) > 500
+        assert not re.search(r"\]\((?!https?:)", text), "a link that leads nowhere on this page"
+        assert "\n## " not in text.replace("```", "\n```").split("```")[0]
+
+
+def test_a_document_keeps_its_code() -> None:
+    page = (ROOT / "app/docs/extending.md").read_text("utf-8")
+    code = re.findall(r"```python\n.*?```", page, re.DOTALL)
+    assert code
+    assert all(block in learning.document("extending") for block in code)
+
+
+def test_every_notebook_is_on_the_list() -> None:
+    assert set(learning.NOTEBOOKS) == {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert all(f"`{name}`" in learning.notebooks() for name in learning.NOTEBOOKS)
+
+
+def test_a_document_is_read_on_the_page() -> None:
+    at = AppTest.from_string(PAGE, default_timeout=60).run()
+    at.selectbox(key="document").set_value("glossary").run()
+    assert not at.exception
+    assert any("**Accountant.**" in str(one.value) for one in at.markdown)
+
+
+def test_every_regenerated_figure_can_be_seen_and_played_with() -> None:
+    titles = learning.figures()
+    assert set(titles) == set(PAPERS)
+    assert len(set(titles.values())) == len(titles)
+    for name in titles:
+        page, query = played(name)
+        assert page in PAGES
+        if "data" in query:
+            assert query["data"] in {table.name for table in offered()}
+        if "preset" in query:
+            assert query["preset"] in PRESETS
+
+
+def test_a_figure_is_shown_with_its_verdict_finding_and_command() -> None:
+    at = AppTest.from_string(PAGE, default_timeout=60).run()
+    at.selectbox(key="figure").set_value("robust-em-figure-1").run()
+    assert not at.exception
+    assert len(at.get("plotly_chart")) == 4
+    assert any("clipping is better than Algorithm 2" in str(one.value) for one in at.markdown)
+    assert any("dpcore reproduce robust-em-figure-1" in str(one.value) for one in at.caption)
+
+
+def test_a_link_to_a_figure_finds_it_above_the_lessons() -> None:
+    at = AppTest.from_string(PAGE, default_timeout=60)
+    at.query_params["figure"] = "vips-figure-8"
+    at.run()
+    assert not at.exception
+    assert at.selectbox(key="figure").value == "vips-figure-8"
+    headings = [str(one.value) for one in at.get("html") if "<h2>" in str(one.value)]
+    assert "made anew" in headings[0]
+    at.button(key="made_hide").click().run()
+    assert at.selectbox(key="figure").value == "vips-figure-8"
+    assert at.query_params["figure"] == "vips-figure-8"
+    assert "guesses" in at.query_params
+
+
+def test_a_link_to_no_figure_is_an_ordinary_one() -> None:
+    at = AppTest.from_string(PAGE, default_timeout=60)
+    at.query_params["figure"] = "odd"
+    at.run()
+    assert not at.exception
+    assert at.selectbox(key="figure").value is None
+    assert "figure" not in at.query_params
+
+
+def test_small_stand_ins_lead_to_what_was_worked_out_at_full_size() -> None:
+    assert at_full_size("few_bars") == "vips-figure-2"
+    assert at_full_size("lit_windows") == "vips-figure-8"
+    assert at_full_size("faces_like") == "dp-em-figure-5"
+    assert at_full_size("three_groups") is None, "the first screen holds no more than it must"

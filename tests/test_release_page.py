@@ -1,0 +1,224 @@
+"""The Release page: plan, review, spend once; nothing is spent by looking."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import compute, drawers, releasing
+from app.scenario import Scenario, opening
+from dpcore.accounting.zcdp import tight_epsilon
+from dpcore.errors import InputError
+from dpcore.releases.filter import Amount
+from dpcore.releases.ledger import BudgetLedger
+
+PATIENCE = 60
+PAGE = """
+import streamlit as st
+from app.components import frame
+from app.views.release import page
+st.set_page_config(layout="wide")
+frame()
+page()
+"""
+
+
+def page(path: Path, **choices: object) -> AppTest:
+    """The page as it stands after Explore was left with these choices."""
+    at = AppTest.from_string(PAGE, default_timeout=PATIENCE)
+    at.session_state["scenario"] = replace(Scenario(), **choices)  # type: ignore[arg-type]
+    at.session_state["ledger_path"] = str(path)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def texts(at: AppTest) -> str:
+    return " ".join(str(one.value) for one in (*at.markdown, *at.caption, *at.error, *at.success))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "budget.sqlite"
+
+
+def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) -> None:
+    at = page(path)
+    assert not path.exists(), "looking makes no file"
+    at.button[-1].click().run()  # start this ledger
+    assert BudgetLedger(path).state().terms.limit == Amount(2.0, 1e-5)
+    for line in (2, 3, 4):
+        assert "proved for the noise as it is drawn" in texts(at)
+        assert at.button[-1].disabled
+        assert ("another" in at.checkbox[0].label) == (line > 2)
+        at.checkbox[0].check().run()
+        assert len(BudgetLedger(path).state().releases) == line - 2, "nothing is spent by reading"
+        at.button[-1].click().run()
+        assert not at.exception
+        assert f"Line {line} of the ledger" in texts(at)
+        assert (path.parent / f"budget-release-{line}" / "dossier.json").is_file()
+    at.checkbox[0].check().run()
+    assert "does not fit" in texts(at)
+    assert at.button[-1].disabled
+    assert len(BudgetLedger(path).state().releases) == 3
+
+
+def test_a_click_is_answered_while_more_is_being_worked_out(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes in meanwhile begins the page anew: not before the click has been answered."""
+    BudgetLedger.create(path, Amount(2.0, 1e-5), unit="flower")
+    at = page(path, **vars(opening("iris")))  # small: all is worked out at once
+    at.checkbox[0].check().run()
+    whole, asked = compute.study, []
+
+    def partly_at_first(*given: Any) -> compute.Study:
+        asked.append(given)
+        found = whole(*given)
+        return replace(found, complete=False, curves=None) if len(asked) == 1 else found
+
+    monkeypatch.setattr(compute, "study", partly_at_first)
+    at.button[-1].click().run()
+    assert len(asked) > 1
+    assert len(BudgetLedger(path).state().releases) == 1
+
+
+def test_a_ledger_for_others_is_refused_when_spending_and_stays_as_it_is(path: Path) -> None:
+    BudgetLedger.create(path, Amount(2.0, 1e-5), unit="household")
+    at = page(path)
+    at.checkbox[0].check().run()
+    at.button[-1].click().run()
+    assert "protects one household" in texts(at)
+    assert BudgetLedger(path).state().releases == ()
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"method": "dpem_gaussian", "count_by": "zcdp"}, "choose Recommended"),
+        ({"without": True}, "put them back"),
+        ({"data": "upload"}, ""),
+        (vars(opening("few_bars")), "not of documents"),
+    ],
+)
+def test_what_cannot_be_released_says_why(
+    path: Path, choices: dict[str, object], words: str
+) -> None:
+    at = page(path, **choices)
+    assert words in texts(at)
+    assert not at.button
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (
+            "five_parties",
+            ("Classes, one Gaussian each", "replacing one voter's label", "1,000 synthetic rows"),
+        ),
+        ("who_comes_back", ("replacing one patient's row", "columns, and a report")),
+        ("two_lines", ("1,000 synthetic rows",)),
+    ],
+)
+def test_the_review_names_what_leaves_and_who_is_protected(
+    data: str, words: tuple[str, ...], path: Path
+) -> None:
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    said = texts(page(path, **vars(opening(data))))
+    assert all(word in said for word in words), said
+
+
+@pytest.mark.parametrize("name", ["", "../out.sqlite", "/elsewhere/out.sqlite", ".hidden"])
+def test_on_a_shared_server_a_ledger_lies_in_its_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    with pytest.raises(InputError, match=r"no folder|no file"):
+        releasing.place(name or " ")
+    monkeypatch.setenv(releasing.HOME, str(tmp_path))
+    with pytest.raises(InputError, match="ledger"):
+        releasing.place(name)
+    assert releasing.place("budget.sqlite") == tmp_path / "budget.sqlite"
+
+
+def test_the_bar_says_what_the_ledger_will_charge(path: Path) -> None:
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    scenario = Scenario(epsilon=1.0, iterations=2)
+    plan = releasing.planned(BudgetLedger(path).state(), scenario)
+    data = drawers.data_of(scenario)
+    assert data is not None
+    releasing.spend(scenario, data.table, "real data", path)
+    state = BudgetLedger(path).state()
+    assert state.spent[0] / state.budget[0] == pytest.approx(plan.asked, rel=1e-3)
+    assert state.spent[0] / state.budget[0] <= plan.asked
+
+
+def test_more_rows_are_needed_for_more_accuracy_and_for_less_epsilon() -> None:
+    scenario = Scenario()
+    data = drawers.data_of(scenario)
+    assert data is not None
+    study = compute.study(scenario, data, compute.Desk())
+    found = [releasing.reached(study, scenario, share, data.rows) for share in (0.5, 0.9)]
+    assert found[0].epsilon is not None
+    assert found[1].epsilon is not None
+    assert found[0].epsilon < found[1].epsilon
+    assert found[1].low >= 0.85
+    rows = [one.rows or 0 for one in found]
+    assert rows[0] < rows[1]
+    richer = releasing.reached(study, replace(scenario, epsilon=4.0), 0.9, data.rows)
+    assert (richer.rows or 0) < rows[1]
+    beyond = releasing.reached(study, scenario, 1.5, data.rows)
+    assert beyond.epsilon is None
+    assert found[1].low < beyond.most < 1.5
+
+
+def test_where_the_steps_themselves_fall_short_more_budget_is_not_the_advice(path: Path) -> None:
+    said = texts(page(path, data="iris", iterations=1))
+    assert "Even without noise these settings keep" in said
+    assert "bring more rows" not in said
+
+
+# --- planning -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("filter", ["zcdp", "sums"])
+def test_what_is_left_is_split_and_locked_releases_keep_theirs(path: Path, filter: str) -> None:
+    """Whatever the split gives is admitted, all of it together; a little more is not."""
+    state = BudgetLedger.create(path, Amount(2.0, 1e-5), filter=filter).state()
+    for locks in ([None, None], [0.7, None, None], [None, 1.2], [None]):
+        found = releasing.shared(state, locks)
+        assert [a for a, b in zip(found, locks, strict=True) if b is not None] == [
+            lock for lock in locks if lock is not None
+        ]
+        delta = state.left_for(len(locks)).delta
+        for factor, fits in ((1.0 - 1e-6, True), (1.01, False)):
+            costs = [releasing._cost(state, Amount(e * factor, delta)) for e in found]
+            together = tuple(map(sum, zip(*costs, strict=True)))
+            assert state.admits(together) == fits, (locks, found, factor)
+    with pytest.raises(InputError, match="does not fit"):
+        releasing.shared(state, [1.9, 1.9])
+
+
+def test_what_others_spent_has_its_unit_delta_and_source() -> None:
+    assert len(releasing.DEPLOYED) <= 4
+    for what, epsilon, delta, who, source in releasing.DEPLOYED:
+        assert what
+        assert 0.0 < epsilon < 20.0
+        assert 0.0 <= delta < 1e-6
+        assert "one" in who
+        assert source[-4:].isdigit()
+    census = float(tight_epsilon(2.56, 1e-10))  # its rho, by the tight conversion
+    assert releasing.DEPLOYED[0][1] == pytest.approx(census, rel=2e-3)
+
+
+def test_the_page_splits_and_counts_otherwise(path: Path) -> None:
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    said = texts(page(path))
+    assert "this one **ε = 1.36**, the next **ε = 1.36**" in said
+    assert "| zCDP (decides) | 0.0 | 2.00 |" in said
+    assert "Wikimedia" in said

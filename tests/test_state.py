@@ -1,0 +1,69 @@
+"""What a widget sends back is not always the reader's: the browser hears late, or never."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app import state
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr(state.st, "session_state", kept)
+    return kept
+
+
+def sent(session: dict[str, Any], value: float) -> list[float]:
+    """The browser sends a value of the box; what is taken for the reader's choice."""
+    chosen: list[float] = []
+    session["box"] = value
+    state.on_choice("box", chosen.append)()
+    return chosen
+
+
+def test_what_the_page_has_set_comes_back_and_is_no_choice(session: dict[str, Any]) -> None:
+    state.bind("box", 1.0)
+    state.delivered()
+    for value in (2.0, 3.0, 4.0):  # a key held down on the slider: the box follows
+        state.bind("box", value)
+        assert sent(session, 1.0) == []  # the browser has not heard yet
+    assert sent(session, 2.0) == []  # it has heard of the first
+    state.bind("box", 4.0)
+    state.delivered()
+    assert sent(session, 3.0) == []
+    assert sent(session, 9.0) == [9.0]
+
+
+def test_an_old_value_is_a_choice_once_the_browser_must_have_heard(
+    session: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(state, "monotonic", lambda: clock[0])
+    state.bind("box", 1.0)
+    state.bind("box", 2.0)
+    clock[0] += 10 * state.SETTLING  # a slow run: nothing has left yet
+    assert sent(session, 1.0) == []
+    state.bind("box", 2.0)
+    state.delivered()
+    clock[0] += 1.01 * state.SETTLING
+    assert sent(session, 1.0) == [1.0]
+
+
+def test_what_a_broken_off_run_has_set_is_set_again(session: dict[str, Any]) -> None:
+    class Told(dict[str, Any]):
+        def __setitem__(self, key: str, value: Any) -> None:
+            if key == "box":
+                told.append(value)
+            super().__setitem__(key, value)
+
+    told: list[float] = []
+    kept = Told(session)
+    state.st.session_state = kept
+    state.bind("box", 1.0)
+    state.bind("box", 1.0)  # the run before never came to its end
+    state.delivered()
+    state.bind("box", 1.0)
+    assert told == [1.0, 1.0]
