@@ -1,0 +1,220 @@
+"""Every notebook runs from top to bottom, is saved small, and leaves no figure of a paper out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from importlib.util import find_spec
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+import pytest
+from support import ROOT, require
+
+from dpcore.figures.notebook import in_slices
+from dpcore.papers.results import (
+    KEPT,
+    SHORT,
+    kept,
+    names_of,
+    record_of,
+    regenerate,
+    results_table,
+)
+from dpcore.registry import PAPERS
+
+FOLDER = ROOT / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+PAPERS_OF = {
+    "dp_em": "dp-em",
+    "vips": "vips",
+    "gradient_em": "robust-em",
+    "labelled_mixtures": "gmm-release",
+}
+SAVED_BYTES = 300_000  # of one notebook
+KEPT_BYTES = 120_000  # of one result
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def code(path: Path) -> str:
+    cells = (cell for cell in read(path)["cells"] if cell["cell_type"] == "code")
+    return "\n".join("".join(cell["source"]) for cell in cells)
+
+
+def outputs(path: Path) -> list[Any]:
+    return [output for cell in read(path)["cells"] for output in cell.get("outputs", [])]
+
+
+def needs_kernel() -> None:
+    missing = [name for name in ("nbclient", "ipykernel", "ipywidgets") if find_spec(name) is None]
+    require("notebooks", not missing, f"not installed: {', '.join(missing)} (extra: notebooks)")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_runs_in_the_fast_setting(path: Path, tmp_path: Path) -> None:
+    """By ``python -m dpcore.figures.notebook``, on a copy, so that nothing here changes."""
+    needs_kernel()
+    copy = tmp_path / path.name
+    copy.write_bytes(path.read_bytes())
+    shared = {"DPCORE_SHARED": str(ROOT.parent / "shared"), **os.environ}
+    done = subprocess.run(
+        [sys.executable, "-m", "dpcore.figures.notebook", path.name],
+        cwd=tmp_path,
+        env={**shared, "DPCORE_FAST": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "the fast version" in "".join(outputs(copy)[-1]["text"])
+
+
+def test_where_somebody_looks_pictures_move_and_sliders_redraw_them(tmp_path: Path) -> None:
+    """A kernel with somebody in front: Plotly beside the still picture, and a widget."""
+    needs_kernel()
+    cells = [
+        "import plotly.graph_objects as go\n"
+        "from dpcore.figures.notebook import play, show\n"
+        "def draw(slope):\n"
+        "    return go.Figure(go.Scatter(x=[0, 1], y=[0, slope]), {'title': f'slope {slope}'})\n"
+        "show(draw(2.0))",
+        "play(draw, slope=[1.0, 2.0, 3.0])",
+    ]
+    book = {
+        "cells": [
+            {
+                "cell_type": "code",
+                "id": f"c{i}",
+                "metadata": {},
+                "source": source,
+                "outputs": [],
+                "execution_count": None,
+            }
+            for i, source in enumerate(cells)
+        ],
+        "metadata": {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    (tmp_path / "live.ipynb").write_text(json.dumps(book), encoding="utf-8")
+    look = (
+        "import json; from pathlib import Path; from dpcore.figures.notebook import execute;"
+        "book = execute(Path('live.ipynb'), timeout=60.0);"
+        "print(json.dumps([[list(o['data']) for o in c.outputs] for c in book.cells]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", look],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    shown, played = json.loads(done.stdout.splitlines()[-1])
+    assert "application/vnd.plotly.v1+json" in shown[0]
+    assert "image/svg+xml" in shown[0]
+    assert "application/vnd.jupyter.widget-view+json" in played[0]
+
+
+def test_an_answer_that_nobody_was_woken_for_is_found_in_a_moment() -> None:
+    """A wait that sleeps beside the answer sees it when it begins anew."""
+    asked: list[float] = []
+
+    async def ask(timeout: float) -> str:
+        asked.append(timeout)
+        if len(asked) < 3:
+            raise Empty
+        return "the answer"
+
+    assert asyncio.run(in_slices(ask)(timeout=600.0)) == "the answer"
+    assert asked == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("timeout", [0.0, 0.5, 2.5])
+def test_a_wait_ends_when_its_time_is_over(timeout: float) -> None:
+    asked: list[float] = []
+
+    async def ask(timeout: float) -> str:
+        asked.append(timeout)
+        raise Empty
+
+    with pytest.raises(Empty):
+        asyncio.run(in_slices(ask)(timeout=timeout))
+    assert sum(asked) == timeout
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_is_saved_with_small_outputs_that_any_reader_shows(path: Path) -> None:
+    assert path.stat().st_size < SAVED_BYTES
+    found = outputs(path)
+    assert found, "saved without outputs: run python -m dpcore.figures.notebook"
+    for output in found:
+        assert output["output_type"] in ("stream", "display_data", "execute_result")
+        kinds = set(output.get("data", ()))
+        assert kinds <= {"image/svg+xml", "text/markdown", "text/plain"}
+        if "image/svg+xml" in kinds:
+            ET.fromstring("".join(output["data"]["image/svg+xml"]))
+    assert not re.search(r'"(?:/work|/opt|/tmp|/home)/', path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_says_how_long_it_took(path: Path) -> None:
+    assert code(path).rstrip().endswith("print(lasted())")
+
+
+@pytest.mark.parametrize("name", PAPERS_OF)
+def test_no_figure_or_table_of_the_paper_is_left_out(name: str) -> None:
+    shown = re.findall(r'see\("([\w-]+)"\)', code(FOLDER / f"{name}.ipynb"))
+    assert sorted(shown) == sorted(names_of(PAPERS_OF[name]))
+
+
+def test_every_registered_exhibit_belongs_to_one_paper() -> None:
+    assert sorted(name for paper in PAPERS_OF.values() for name in names_of(paper)) == sorted(
+        PAPERS
+    )
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_kept_result_says_what_made_it(name: str) -> None:
+    record = record_of(name)
+    assert record["command"].startswith(f"dpcore reproduce {name}")
+    assert {"seed", "version", "date", "seconds", "finding", "panels"} <= set(record)
+    assert (KEPT / f"{name}.json").stat().st_size < KEPT_BYTES
+    assert kept(name).exhibit.rows
+
+
+def test_the_table_of_results_has_no_row_missing() -> None:
+    lines = results_table(tuple(PAPERS))
+    assert [line["what"] for line in lines] == list(PAPERS)
+    assert {line["verdict"] for line in lines} <= {"agrees", "agrees in part", "differs"}
+    assert all(line["why"] and line["made by"] for line in lines)
+
+
+def test_what_needs_data_that_are_absent_is_shown_as_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DPCORE_SHARED", raising=False)
+    told = regenerate("dp-em-figure-3", short=True, data=tmp_path)
+    assert told.how.startswith("Kept from")
+    assert told.exhibit.rows == kept("dp-em-figure-3").exhibit.rows
+
+
+def test_what_takes_minutes_is_kept_in_the_fast_setting() -> None:
+    (slow, *_) = [name for name in PAPERS if name not in SHORT]
+    assert regenerate(slow, short=True).how.startswith("Kept from")
+
+
+def test_a_quick_exhibit_is_made_anew() -> None:
+    told = regenerate("dp-em-table-noise", short=True)
+    assert told.how.startswith("Made now")
+    assert told.verdict == kept("dp-em-table-noise").verdict
