@@ -1,4 +1,4 @@
-"""The house style that tools can check: formatting, lint, and strict types on dpcore."""
+"""The house style that tools can check: formatting, lint, and strict types."""
 
 from __future__ import annotations
 

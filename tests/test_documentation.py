@@ -1,0 +1,189 @@
+"""What the pages say is executed, or compared with what the package is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from support import ROOT
+
+import dpcore as dp
+from dpcore.accounting import ACCOUNTANTS
+from dpcore.auditing.exhibits import exhibits
+from dpcore.cli import main
+from dpcore.datasets.documents import load_documents
+from dpcore.registry import AUDITS, EXHIBITS, MODELS
+
+DOCS = ROOT / "app/docs"
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+def page(name: str) -> str:
+    return (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def table(text: str, heading: str) -> list[list[str]]:
+    """Cells of the Markdown table whose first heading is this."""
+    _, _, rest = text.partition(f"| {heading} |")
+    assert rest, f"no table begins with {heading}"
+    lines = rest.split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_link_leads_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), target
+
+
+def test_the_stewards_commands_run_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = page("stewards")
+    rows = pd.read_csv(ROOT / "sample_data/three_groups.csv")[["age", "visits"]]
+    rows.to_csv(tmp_path / "people.csv", index=False)
+    (limits,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "people.toml").write_text(limits, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```sh(?: exit=(\d))?\n(.*?)```", text, flags=re.DOTALL)
+    ran = 0
+    for code, block in blocks:
+        for line in block.strip().splitlines():
+            words = shlex.split(line)
+            assert words[0] == "dpcore"
+            assert main(words[1:]) == int(code or 0), (line, capsys.readouterr().err)
+            ran += 1
+    assert ran == 10
+    files = re.findall(r"^\| `([\w.]+)` \|", text, flags=re.MULTILINE)
+    assert sorted(path.name for path in (tmp_path / "first").iterdir()) == sorted(files)
+    assert (tmp_path / "again/dossier.json").read_bytes() == (
+        tmp_path / "first/dossier.json"
+    ).read_bytes()
+    assert not (tmp_path / "second").exists()
+
+
+def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
+    prices = table(page("which-composition"), "way of counting")
+    least = dp.calibrate([dp.Event(dp.Gaussian(1.0), count=10)], 1.0, 1e-5)
+    for name, noise, times in prices:
+        found = dp.calibrate([dp.Event(dp.Gaussian(1.0), count=10)], 1.0, 1e-5, name.strip("`"))
+        assert float(noise) == pytest.approx(found, abs=0.006), name
+        assert float(times) == pytest.approx(found / least, abs=0.006), name
+    assert [float(row[1]) for row in prices] == sorted(float(row[1]) for row in prices)
+
+
+def test_every_way_of_counting_has_its_question() -> None:
+    asked = table(page("which-composition"), "your question")
+    named = {name for row in asked for name in re.findall(r"`(\w+)`", row[1])}
+    assert named == set(ACCOUNTANTS)
+
+
+def test_every_model_has_its_line_of_methods() -> None:
+    lines = table(page("methods"), "model")
+    assert [name for row in lines for name in re.findall(r"`([\w-]+)`", row[0])] == [
+        name
+        for group in (
+            ("gmm",),
+            ("kmeans",),
+            ("fa",),
+            ("gmm-release",),
+            ("symmetric-mixture", "mixture-regression", "missing-regression"),
+            ("mean",),
+            ("lda",),
+            ("logistic",),
+            ("sbn",),
+        )
+        for name in group
+    ]
+    assert {name for row in lines for name in re.findall(r"`([\w-]+)`", row[0])} == set(MODELS)
+
+
+def lemmas_told() -> dict[str, str]:
+    """Model to the lemma that the page names."""
+    return {
+        model: re.findall(r"\*(.*?)\*", row[1])[0]
+        for row in table(page("methods"), "model")
+        for model in re.findall(r"`([\w-]+)`", row[0])
+    }
+
+
+FITTED = {  # model to a bundled table and the number of its parts
+    "gmm": ("three_groups", 2),
+    "kmeans": ("three_groups", 2),
+    "fa": ("three_groups", 1),
+    "gmm-release": ("iris", 1),
+    "symmetric-mixture": ("two_clouds", 1),
+    "mixture-regression": ("two_lines", 1),
+    "missing-regression": ("missing_answers", 1),
+    "mean": ("three_groups", 1),
+    "sbn": ("digits", 2),
+    "lda": ("bars", 10),
+    "logistic": ("wine", 1),
+}
+
+
+def with_outcome(name: str) -> Any:
+    """Rows with a yes or no each."""
+    rows = pd.DataFrame({"x": [0.1, 0.9, 0.4, 0.7] * 50, "sick": [0, 1, 0, 1] * 50})
+    columns = (dp.Column("x", lower=0, upper=1), dp.Column("sick", "target", "binary"))
+    return dp.load(rows, schema=dp.Schema(columns))
+
+
+@pytest.mark.parametrize("model", FITTED)
+def test_the_lemma_told_is_the_one_in_the_ledger(model: str) -> None:
+    name, parts = FITTED[model]
+    assert set(FITTED) == set(MODELS)
+    privacy = dp.Privacy(epsilon=1.0, delta=1e-5)
+    data = {"lda": load_documents, "logistic": with_outcome}.get(model, dp.load)(f"bundled:{name}")
+    found = dp.fit(model, data, privacy=privacy, seed=0, n_components=parts)
+    assert lemmas_told()[model] in {entry.proof for entry in found.ledger}
+
+
+@pytest.mark.parametrize("model", sorted(MODELS))
+def test_every_lemma_told_is_one_of_the_walls(model: str) -> None:
+    text = "".join(path.read_text("utf-8") for path in (ROOT / "dpcore/wall").glob("*.py"))
+    assert f'"{lemmas_told()[model]}"' in text
+
+
+def test_every_mechanism_that_can_be_audited_has_its_line() -> None:
+    told = [name.strip("`") for name, *_ in table(page("methods"), "noise")]
+    models = {name for row in table(page("methods"), "model") for name in _names(row[0])}
+    bare = {name for name, target in AUDITS.items() if "auditing.mechanisms" in target}
+    assert set(told) == bare
+    assert models == set(MODELS) <= set(AUDITS), "a model without an attack has no evidence"
+    for name in set(AUDITS) - bare:  # a method of its own has its model's line
+        assert any(name == model or name.startswith(f"{model}-") for model in models), name
+    laws = {path.stem for path in (ROOT / "dpcore/mechanisms").glob("[!_]*.py")}
+    assert laws <= {name.replace("-", "_") for name in told}
+
+
+@pytest.mark.parametrize("heading", ["model", "noise"])
+def test_no_line_of_methods_leaves_claim_or_proof_out(heading: str) -> None:
+    for row in table(page("methods"), heading):
+        assert len(row) == 4, row
+        assert all(row), row
+
+
+def test_every_counterexample_is_told_in_its_own_words() -> None:
+    told = {name.strip("`"): said for name, *said in table(page("methods"), "name")}
+    assert list(told) == list(EXHIBITS)
+    for name, (source, taken, why) in told.items():
+        found = exhibits(name)
+        assert found.refuted, name
+        assert (source, taken) == (found.source, found.assumption), name
+        assert found.sentence.endswith(f": {why}"), name
+
+
+def _names(cell: str) -> list[str]:
+    return re.findall(r"`([\w-]+)`", cell)
+
+
+def test_the_glossary_is_in_order_and_says_each_word_once() -> None:
+    words = re.findall(r"^\*\*(.*?)[.,]?\*\*", page("glossary"), flags=re.MULTILINE)
+    firsts = [word.split(",")[0].lower() for word in words]
+    assert firsts == sorted(firsts)
+    assert len(set(firsts)) == len(firsts) > 40

@@ -1,0 +1,138 @@
+"""The page on extending is run as it stands: a new model from a row's statistic and a bound."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import ROOT
+
+import dpcore as dp
+from dpcore.accounting import ACCOUNTANTS
+from dpcore.fitting.api import fit_grid
+from dpcore.registry import MODELS
+from dpcore.wall.vectors import BallVector
+
+PAGE = (ROOT / "app/docs/extending.md").read_text(encoding="utf-8")
+CHANCES = np.array([[0.9, 0.9, 0.9, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.9, 0.9, 0.9]])
+NAMES = [f"answer {j}" for j in range(6)]
+
+
+@pytest.fixture(scope="module")
+def added() -> Iterator[ModuleType]:
+    """The page's code as a module that the registry names."""
+    module = ModuleType("bernoulli_of_the_page")
+    sys.modules[module.__name__] = module
+    code = "\n\n".join(re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL))
+    exec(compile(code, "extending.md", "exec"), module.__dict__)
+    MODELS["bernoulli"] = f"{module.__name__}:RECIPE"
+    yield module
+    del MODELS["bernoulli"], sys.modules[module.__name__]
+
+
+def answers(n: int = 4000) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    group = (rng.random(n) < 0.3).astype(int)
+    return pd.DataFrame((rng.random((n, 6)) < CHANCES[group]).astype(float), columns=NAMES)
+
+
+@pytest.fixture(scope="module")
+def table() -> Any:
+    schema = dp.Schema(tuple(dp.Column(name, lower=0, upper=1) for name in NAMES))
+    return dp.load(answers(), schema=schema)
+
+
+def by_hand(rows: Any, steps: int) -> tuple[Any, Any]:
+    """Plain EM, row by row, from the page's start."""
+    weights, chances = np.full(2, 0.5), np.random.default_rng(0).uniform(0.3, 0.7, (2, 6))
+    for _ in range(steps):
+        like = np.array([np.prod(np.where(rows == 1, c, 1 - c), axis=1) for c in chances])
+        shares = weights[:, None] * like
+        shares /= shares.sum(axis=0)
+        weights = shares.mean(axis=1)
+        chances = np.clip((shares @ rows) / shares.sum(axis=1)[:, None], 0.01, 0.99)
+    return weights, chances
+
+
+def test_without_noise_it_is_plain_em(added: ModuleType, table: Any) -> None:
+    found = dp.fit("bernoulli", table, privacy=None, n_components=2, iterations=7).parameters
+    weights, chances = by_hand(answers().to_numpy(), 7)
+    np.testing.assert_allclose(found.weights, weights, rtol=1e-10)
+    np.testing.assert_allclose(found.chances, chances, rtol=1e-10)
+
+
+def test_a_private_fit_finds_the_groups_and_its_proof_replays(
+    added: ModuleType, table: Any
+) -> None:
+    privacy = dp.Privacy(epsilon=1.0, delta=1e-5)
+    fit = dp.fit("bernoulli", table, privacy=privacy, n_components=2, iterations=7, seed=0)
+    order = np.argsort(-fit.parameters.weights)
+    np.testing.assert_allclose(fit.parameters.weights[order], [0.7, 0.3], atol=0.06)
+    np.testing.assert_allclose(fit.parameters.chances[order], CHANCES, atol=0.1)
+    assert fit.guarantee.epsilon == pytest.approx(1.0, abs=1e-6)
+    assert dp.replay(fit.ledger, fit.guarantee.proof).epsilon <= 1.0
+    assert len(fit.ledger) == 7
+    assert fit.sample(50).shape == (50, 6)
+
+
+def test_a_grid_of_budgets_and_draws_comes_with_it(added: ModuleType, table: Any) -> None:
+    budgets = [dp.Privacy(epsilon=e, delta=1e-5) for e in (0.1, 10.0)]
+    grid = fit_grid(
+        "bernoulli", table, privacy=budgets, draws=range(3), seed=0, n_components=2, iterations=3
+    )
+    assert grid.runs.final.chances.shape == (6, 2, 6)
+    low, high = grid.runs.final.chances[:3], grid.runs.final.chances[3:]
+    assert low.std(axis=0).mean() > 3 * high.std(axis=0).mean()  # less budget, more noise
+
+
+@given(st.integers(0, 10**6))
+def test_no_two_rows_are_farther_apart_than_the_bound_allows(added: ModuleType, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups = added.Groups(
+        rng.dirichlet(np.ones(2), 1), np.clip(rng.beta(0.2, 0.2, (1, 2, 6)), 0.01, 0.99)
+    )
+    rows = np.round(rng.random((6, 2)))
+    one, other = added.statistic(groups, rows)[0].T
+    assert max(np.linalg.norm(one), np.linalg.norm(other)) <= added.bound(6) * (1 + 1e-12)
+    assert np.linalg.norm(one - other) <= 2 * added.bound(6)
+
+
+def test_the_bound_is_reached(added: ModuleType) -> None:
+    sure = added.Groups(np.array([[0.5, 0.5]]), np.stack([np.full((1, 6), 0.99), CHANCES[:1]], 1))
+    vector = added.statistic(sure, np.ones((6, 1)))[0, :, 0]
+    assert np.linalg.norm(vector) > 0.98 * added.bound(6)
+
+
+@pytest.mark.parametrize("wild", [np.nan, np.inf, -np.inf, 1e300, -1e300])
+def test_the_wall_holds_a_wild_statistic_to_the_bound(added: ModuleType, wild: float) -> None:
+    contribution = BallVector(14, added.bound(6))
+    vectors = np.full((1, 14, 3), wild)
+    assert np.linalg.norm(contribution.sum(vectors)) <= 3 * added.bound(6) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("wild", [np.nan, np.inf, -1e300, -5.0, 0.0])
+def test_any_sums_give_valid_parameters(added: ModuleType, wild: float) -> None:
+    groups = added.groups_from(np.full((3, 14), wild), 2, 6)
+    np.testing.assert_allclose(groups.weights.sum(axis=1), 1.0)
+    assert np.all((groups.chances >= 0.01) & (groups.chances <= 0.99))
+
+
+def test_the_lines_shown_are_lines_of_the_registries() -> None:
+    shown = re.findall(r'```text\n"(\w+)": (.*?),\n```', PAGE)
+    assert [name for name, _ in shown] == ["bernoulli", "linear", "learn"]
+    assert f'"{ACCOUNTANTS["linear"]}"' == shown[1][1]
+    explorer = (ROOT / "app/explorer.py").read_text(encoding="utf-8")
+    assert f'"learn": {shown[2][1]},' in explorer
+
+
+def test_every_file_it_names_is_there() -> None:
+    for path in re.findall(r"`((?:dpcore|app|tests)/[\w/.]+)`", PAGE):
+        assert (ROOT / path).exists(), path
