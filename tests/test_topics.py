@@ -47,6 +47,22 @@ def random_topics(components: int = 4, words: int = 6, seed: int = 0) -> Topics:
     return Topics(rng.gamma(0.5, 3.0, (1, components, words)) + 0.05)
 
 
+def test_the_weights_of_the_e_step_are_those_of_the_digamma_function() -> None:
+    mix = np.stack([np.geomspace(1e-4, 1e13, 500), np.full(500, 2.0)], axis=1)
+    exact = lda.weights(mix)
+    quick = lda._weights(mix.astype(np.float32))
+    quick = quick / quick.max(axis=1, keepdims=True)
+    np.testing.assert_allclose(quick, exact, rtol=5e-5, atol=1e-30)
+
+
+def test_one_word_is_shared_out_even_among_very_many_topics() -> None:
+    words = np.zeros((2000, 2))
+    words[:, 1], words[7, 0] = 1.0, 1.0
+    bags = bags_of(np.array([[1.0, 0.0]]))
+    mix = lda.mixes(bags, words, 1.0 / 2000)[0]
+    assert mix[7] == pytest.approx(1.0 + 1.0 / 2000, rel=1e-5)
+
+
 # --- against scikit-learn ------------------------------------------------------------------------
 
 

@@ -33,6 +33,8 @@ FINE, LONG = 5e-4, 200  # the same where documents are judged: flat topics are s
 CELLS = 1 << 20  # numbers of a block of documents: one that a cache nearly holds
 PIECE = 1 << 15  # entries of documents that are scored together
 TINY = np.float32(1e-30)
+ONE, TWO, THREE = np.float32(1.0), np.float32(2.0), np.float32(3.0)
+MIDDLE, CURVE, OFFSET = np.float32(2.5), np.float32(24.0), np.float32(3.7)  # of exp psi(x + 3)
 BEGUN = 10.0  # words that the start counts in each cell; 50 delays steps where a cell has hundreds
 HIGHEST = 1e12  # of a concentration
 VAST = 1e100  # deviations; beyond, powers may overflow
@@ -180,9 +182,27 @@ def _mixes_of_block(
 
 
 def _weights(mix: Small) -> Small:
-    logs = psi(mix)  # a series in numpy is thrice as fast, but its calls wait for the interpreter
-    logs -= logs.max(axis=1, keepdims=True)
-    return np.asarray(np.exp(logs, out=logs))
+    """:func:`weights` to 2e-5 of each, by few plain steps: digamma itself took half of the time.
+
+    ``psi(x) = psi(x + 3) - 1/x - 1/(x + 1) - 1/(x + 2)``, and ``exp psi(y + 1/2)`` is
+    ``y + y / (24 y^2 + 3.7)``, up to powers beyond ``y^-3`` (DLMF 5.11.2, exponentiated).
+    """
+    above = mix + ONE
+    below = mix + TWO
+    below *= mix  # x (x + 2), so that the three fractions are -(3 + 2 / below) / (x + 1)
+    np.divide(-TWO, below, out=below)
+    below -= THREE
+    below /= above
+    below -= below.max(axis=1, keepdims=True)
+    np.exp(below, out=below)
+    middle = mix + MIDDLE
+    np.multiply(middle, middle, out=above)
+    above *= CURVE
+    above += OFFSET
+    np.divide(middle, above, out=above)
+    above += middle
+    above *= below
+    return np.asarray(above)
 
 
 @cache
