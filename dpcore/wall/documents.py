@@ -7,7 +7,10 @@ draws every document into a ball before it sums; no matrix of one document is ev
 from __future__ import annotations
 
 import math
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -24,7 +27,7 @@ from dpcore.wall.sampling import Minibatches, release_sampled
 
 Array = NDArray[np.float64]
 
-ENTRIES = 1 << 15  # of documents that are summed together: their shares should fit a cache
+ENTRIES = 1 << 12  # of documents that are weighed together: their shares should fit a cache
 LEAST = 1e-100  # weight of a word below which no topic is taken to have it; squares stay normal
 
 
@@ -209,15 +212,23 @@ def shared_out(
     if weights.shape != (bags.count, len(topics)):
         raise ValueError("weights must have the shape (documents, topics)")
     weights = _largest_is_one(weights)
-    total = np.zeros(by_word.shape)
-    for at, block in bags.blocks(ENTRIES):
-        own = weights[at]
-        amount, norms = _amounts(block, by_word, own, length)
+    amounts = np.empty(len(bags.words))
+
+    def weigh(block: tuple[slice, Bags]) -> None:
+        at, some = block
+        amount, norms = _amounts(some, by_word, weights[at], length)
         if math.isfinite(radius):
-            amount *= (radius / np.maximum(norms, radius))[block.owner]
-        table = csr_array((amount, block.words, block.starts), shape=(block.count, bags.size))
-        total += np.asarray(table.T @ own)
-    return np.ascontiguousarray((total * by_word).T)
+            amount *= (radius / np.maximum(norms, radius))[some.owner]
+        amounts[bags.starts[at.start] : bags.starts[at.stop]] = amount
+
+    list(_pool().map(weigh, bags.blocks(ENTRIES)))
+    table = csr_array((amounts, bags.words, bags.starts), shape=(bags.count, bags.size))
+    return np.ascontiguousarray((np.asarray(table.T @ weights) * by_word).T)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-shares")
 
 
 def reaches(bags: Bags, topics: Array, weights: Array) -> Array:
