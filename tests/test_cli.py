@@ -265,6 +265,18 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "columns, label, target",
         "'b' is named twice",
     ),
+    (
+        "steps of a single release",
+        other("logistic", "--iterations", "5"),
+        "iterations",
+        "one_shot reads the rows once",
+    ),
+    (
+        "steps of one that has none",
+        other("logistic", "--iterations", "5", "--algorithm", "objective"),
+        "iterations",
+        "objective reads the rows once",
+    ),
     ("array of a text file", good(*BUDGET, "--array", "X"), "array", "only an .npz file"),
     (
         "schema is no TOML",
