@@ -62,7 +62,7 @@ def _bars(count: int | None = None) -> PrivateCorpus:
 
 def _docstrings() -> PrivateCorpus:
     from dpcore.datasets.docstrings import dictionary, docstrings
-    from dpcore.datasets.documents import counted
+    from dpcore.datasets.words import counted
     from dpcore.wall.corpus import PrivateCorpus, Vocabulary
 
     vocabulary = Vocabulary(dictionary(), title="Docstrings of scientific libraries")

@@ -14,6 +14,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from dpcore.datasets.words import words_of
 from dpcore.errors import InputError
 
 TEXTS = ("scipy", "sklearn")
@@ -24,26 +25,6 @@ VOCABULARY = 2_000
 
 _QUOTED = re.compile(r'"""(.*?)"""', re.DOTALL)
 _EXAMPLE = re.compile(r"^\s*(>>>|\.\.\.|\.\. ).*$", re.MULTILINE)
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_LETTERS = re.compile(r"[^\W\d_]+")
-
-
-def words_of(text: str) -> list[str]:
-    """Runs of at least three letters, in lower case.
-
-    >>> words_of("The 3 Eigenvalues of A_ij.")
-    ['the', 'eigenvalues']
-    """
-    return _WORD.findall(text.lower())
-
-
-def letters_of(text: str) -> list[str]:
-    """All runs of letters, in lower case: what a vocabulary that was given may name.
-
-    >>> letters_of("The 3 Eigenvalues of A_ij.")
-    ['the', 'eigenvalues', 'of', 'a', 'ij']
-    """
-    return _LETTERS.findall(text.lower())
 
 
 @cache

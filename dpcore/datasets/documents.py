@@ -17,7 +17,6 @@ folder                      its ``.txt`` files, by name, one document each
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -29,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.corpora import find_corpus, is_corpus
-from dpcore.datasets.docstrings import letters_of, words_of
+from dpcore.datasets.words import counted, frequent, letters_of
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
 TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 LARGEST = 1 << 26  # characters of one text file
-INFERRED = 10_000  # words at most
-LEAST_TEXTS, MOST_SHARE = 5, 0.3  # of the documents, for a word to be inferred
 
 
 def load_documents(
@@ -131,7 +128,7 @@ def _public(path: Path, given: Any, text: str | None, infer: bool) -> Vocabulary
             f"give a file with one word a line, for example {vocabulary_path(path).name} beside it",
         )
     if infer:
-        return Vocabulary(_inferred(_texts(path, text)), rehearsal=True)
+        return Vocabulary(frequent(_texts(path, text)), rehearsal=True)
     raise InputError(
         "vocabulary",
         "no public words were given",
@@ -153,44 +150,6 @@ def _sealed(path: Path, vocabulary: Vocabulary, text: str | None) -> PrivateCorp
             "write it so, or leave it out",
         )
     return PrivateCorpus.seal(*counted(_texts(path, text), vocabulary.words), vocabulary)
-
-
-def counted(
-    texts: Sequence[str], vocabulary: Sequence[str]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Texts as bags of words: starts, words, counts.
-
-    >>> [part.tolist() for part in counted(["one two one", "three"], ["one", "two"])]
-    [[0, 2, 2], [0, 1], [2.0, 1.0]]
-    """
-    place = {word: at for at, word in enumerate(vocabulary)}
-    starts, words, counts = [0], list[int](), list[int]()
-    for text in texts:
-        found = Counter(place[word] for word in letters_of(text) if word in place)
-        words.extend(found)
-        counts.extend(found.values())
-        starts.append(len(words))
-    return (
-        np.array(starts, dtype=np.intp),
-        np.array(words, dtype=np.intp),
-        np.array(counts, dtype=np.float64),
-    )
-
-
-def _inferred(texts: Sequence[str]) -> tuple[str, ...]:
-    """Words in at least :data:`LEAST_TEXTS` documents and not in too many, the most frequent
-    first."""
-    seen = Counter(word for text in texts for word in set(words_of(text)))
-    most = max(LEAST_TEXTS, MOST_SHARE * len(texts))
-    kept = [word for word, count in seen.items() if LEAST_TEXTS <= count <= most]
-    if not kept:
-        raise InputError(
-            "vocabulary",
-            f"no word is in {LEAST_TEXTS} documents or more and in at most {MOST_SHARE:.0%} of "
-            "them, which is what is read off",
-            "give a list",
-        )
-    return tuple(sorted(kept, key=lambda word: (-seen[word], word))[:INFERRED])
 
 
 def _texts(path: Path, column: str | None) -> list[str]:
