@@ -1,10 +1,14 @@
-"""Slow tests run only when the full gate asks for them."""
+"""Slow tests run only when the full gate asks for them; no test fails for being slow."""
 
 from __future__ import annotations
 
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("unhurried", settings.default, deadline=None)
+settings.load_profile("unhurried")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
