@@ -338,6 +338,8 @@ def test_whole_numbers_keep_their_category_beside_missing_cells() -> None:
         (["01", "02"], ("01", "02")),
         (["true", "false"], ("true", "false")),
         (["1", "2"], ("1", "2")),
+        (["-0", "1"], ("0", "1")),
+        (["inf", "1e999"], ("Infinity", "2")),
     ],
 )
 def test_one_odd_cell_never_changes_what_other_cells_mean(
@@ -353,6 +355,14 @@ def test_one_odd_cell_never_changes_what_other_cells_mean(
         return bounded_rows(load(path).with_schema(schema), private=True)[1][:-1]
 
     np.testing.assert_array_equal(units(odd), units(cells[0]))
+
+
+@pytest.mark.parametrize("odd", ["x", 0.5, True, 10**400, pd.NA, b"5", 2j])
+@pytest.mark.parametrize("cell", [None, pd.NA, np.nan, -0.0, np.float32(0.1), np.inf, 1, 0.5])
+def test_one_odd_object_never_changes_what_other_objects_mean(cell: object, odd: object) -> None:
+    """A frame made of lists keeps a column as what its values have in common."""
+    alike, beside = pd.Series([cell, cell]), pd.Series([cell, odd])
+    assert categories_meant(beside)[0] == categories_meant(alike)[0]
 
 
 # --- smaller pictures ----------------------------------------------------------------------------

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
 MOST_COLUMNS = 10_000  # of a table
+ABSENT = ("None", "<NA>", "NaT")  # what is missing in one kind of column or another
 MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?", "None")
 
 
@@ -60,7 +62,6 @@ def numbers_meant(cells: pd.Series[Any]) -> NDArray[np.float64]:
     >>> numbers_meant(pd.Series([1, "2.5", "x", 10**400], dtype=object))
     array([1. , 2.5, nan, inf])
     """
-    import numpy as np
     import pandas as pd
 
     try:
@@ -86,8 +87,14 @@ def category_meant(cell: object) -> str:
 
     >>> category_meant("01"), category_meant(1.0), category_meant(True), category_meant("North ")
     ('1', '1', 'true', 'North')
+    >>> category_meant("-0"), category_meant("Infinity"), category_meant(1e999)
+    ('0', 'inf', 'inf')
     """
-    text = str(cell).strip()
+    if isinstance(cell, complex) and cell.imag == 0.0:
+        cell = cell.real
+    text = str(float(cell) if isinstance(cell, np.floating) else cell).strip()
+    if text in ABSENT and not isinstance(cell, str):
+        return "nan"  # as which most columns keep what is missing
     if text.casefold() in ("true", "false"):
         return text.casefold()
     try:
@@ -95,13 +102,13 @@ def category_meant(cell: object) -> str:
     except ValueError:
         return text
     if not math.isfinite(number):
-        return text
+        return str(number)
+    number += 0.0  # -0 is 0: a reader keeps its sign in a column with a fraction alone
     return f"{number:.0f}" if number.is_integer() else repr(number)
 
 
 def categories_meant(cells: pd.Series) -> NDArray[np.object_]:
     """:func:`category_meant` of every cell."""
-    import numpy as np
     import pandas as pd
 
     if cells.dtype == object:  # may hold 1 and True side by side: each for itself
