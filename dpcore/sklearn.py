@@ -43,7 +43,7 @@ from dpcore.fitting.api import fit
 from dpcore.models import factors, gmm, lda
 from dpcore.models.logistic import Coefficients
 from dpcore.privacy import Guarantee, Ledger, Privacy
-from dpcore.schema import Column, Schema
+from dpcore.schema import Column, Schema, category_meant
 from dpcore.wall.bags import Bags
 from dpcore.wall.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable
@@ -379,9 +379,10 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         import pandas as pd
 
         rows = self._numbers(X)
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(y if self.classes is None else np.asarray(y, object), warn=True)
         check_consistent_length(rows, labels)
         self.classes_ = self._outcomes(labels)
+        yes = labels == self.classes_[-1] if self.classes is None else self._says_yes(labels)
         names = self._names(rows)
         answer = next(
             name for name in ("y", *(f"y{i}" for i in range(len(names)))) if name not in names
@@ -393,13 +394,21 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
             rehearsal=self.classes is None,
         )
         frame = pd.DataFrame(rows, columns=names)
-        frame[answer] = (labels == self.classes_[-1]).astype(float)
+        frame[answer] = yes.astype(float)
         found = self._fitted_to(
             PrivateTable.seal(frame, schema), "logistic", algorithm=self.algorithm
         )
         self.coef_, self.intercept_ = found.coefficients[None], np.array([found.intercept])
         self.intervals_ = found.intervals()
         return self
+
+    def _says_yes(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether each label means the second class, read alone: beside one text all numbers of a
+        list become texts, and none of them would be equal to a number any more."""
+        no, yes = map(_label_meant, self.classes_)
+        if no == yes:
+            raise InputError("classes", "both mean the same", "give two that differ")
+        return np.array([_label_meant(label) == yes for label in labels], dtype=bool)
 
     def _outcomes(self, labels: NDArray[Any]) -> NDArray[Any]:
         """The two outcomes, in order."""
@@ -525,6 +534,12 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def _label_meant(label: object) -> str:
+    """What a label says; a truth value is the number that stands for it."""
+    meant = category_meant(label)
+    return {"false": "0", "true": "1"}.get(meant, meant)
 
 
 def _entries(counts: Any) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:

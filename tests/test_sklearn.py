@@ -215,6 +215,31 @@ def test_outcomes_are_public_or_nothing_is_proved() -> None:
         DPLogisticRegression().fit(rows, said)
 
 
+@pytest.mark.parametrize("odd", [0, "x", b"x", None, np.nan, 10**400, 2j, [1], 0.5])
+@pytest.mark.parametrize(("yes", "classes"), [(1, (0, 1)), (True, (0, 1)), (1.5, (0, 1.5))])
+def test_one_odd_label_never_changes_what_the_others_say(
+    yes: object, classes: tuple[object, ...], odd: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list takes one type for all its cells: beside a text, a number becomes one."""
+    seen: list[Any] = []
+
+    def fitted(self: Any, table: Any, model: str, **words: Any) -> Any:
+        seen.append(table._frame["y"].to_numpy())
+        raise KeyError
+
+    monkeypatch.setattr(DPLogisticRegression, "_fitted_to", fitted)
+    with pytest.raises(KeyError):
+        DPLogisticRegression(bounds=(-1, 1), classes=classes).fit(
+            np.zeros((6, 1)), [yes] * 5 + [odd]
+        )
+    assert seen[0].tolist() == [1.0] * 5 + [0.0]
+
+
+def test_classes_that_mean_the_same_are_refused() -> None:
+    with pytest.raises(dp.InputError, match=r"classes: .*the same"):
+        DPLogisticRegression(bounds=(-4, 4), classes=("1", "1.0")).fit(*answers(50))
+
+
 def test_noise_in_the_objective_has_no_intervals() -> None:
     model = DPLogisticRegression(
         bounds=(-4, 4), classes=("no", "yes"), algorithm="objective", accountant="linear",
