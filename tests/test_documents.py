@@ -41,6 +41,15 @@ def test_a_table_with_a_column_of_texts(tmp_path: Path, name: str) -> None:
     assert table_of(given) == [[row[1]] for row in COUNTS]
 
 
+@pytest.mark.parametrize("odd", ["infinity", "pears", "1", "", "NA"])
+def test_one_document_never_changes_the_words_of_another(tmp_path: Path, odd: str) -> None:
+    """A reader takes a column of such words for numbers, and writes them otherwise."""
+    path = tmp_path / "notes.csv"
+    path.write_text("\n".join(["place,text", *["1,infinity"] * 3, f"2,{odd}"]) + "\n")
+    corpus = load_documents(path, vocabulary=["infinity", "inf"], text="text")
+    assert table_of(corpus)[:3] == [[1, 0]] * 3
+
+
 def test_a_folder_of_text_files(tmp_path: Path) -> None:
     for number, text in enumerate(TEXTS):
         (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")

@@ -166,7 +166,9 @@ def _texts(path: Path, column: str | None) -> list[str]:
         )
     from dpcore.datasets.load import read_frame
 
-    frame = read_frame(path, numbers=False)
+    # As it is written: one document decides whether a reader takes all others for numbers.
+    written = None if column is None else {column: ()}
+    frame = read_frame(path, numbers=False, categories=written)
     named = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
     if column is None and len(named) != 1:
         raise InputError("text", "there is not one column of texts", "name it")
