@@ -18,8 +18,14 @@ from dpcore.fitting.api import fit, fit_grid
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.bags import Bags
-from dpcore.wall.local import _chance, epsilon_of_a_bit, randomise_bits
+from dpcore.wall.contributions import MixtureMoments
+from dpcore.wall.doors import Noise, Session
+from dpcore.wall.frames import Frame
+from dpcore.wall.labelled import LabelledMoments, LabelledVectors, measure_by_label
+from dpcore.wall.labels import LabelledSession
+from dpcore.wall.local import _chance, epsilon_of_a_bit, randomise, randomise_bits
 from dpcore.wall.noise import NoiseSource
+from dpcore.wall.outcomes import OutcomeMoments
 from dpcore.wall.table import PrivateTable
 from dpcore.wall.vectors import BallVector, BoxVector, VectorSession
 
@@ -43,6 +49,79 @@ def test_a_bound_is_one_that_a_norm_can_be_compared_with(kind: type[BallVector])
         for size in (1e300, 1e99, 1e-99, 1e-160, 0.0, np.nan, np.inf):
             total = kind(2, bound).sum(np.full((1, 2, 1), size))
             assert np.all(np.abs(total) <= bound * (1.0 + 1e-12))
+
+
+TWO = Column("kind", role="label", type="category", categories=("a", "b"))
+LABELLED = Schema((Column("x", lower=-1.0, upper=1.0), TWO))
+ONE_NOISE = (Noise("gaussian", 1.0),)
+
+
+def opened(kind: type[Session], adjacency: str = "replace_one", size: float = 1e-170) -> Session:
+    frame = pd.DataFrame({"x": [size, -size], "kind": ["a", "b"]})
+    return kind(
+        PrivateTable.seal(frame, LABELLED),
+        adjacency=adjacency,
+        noise=NoiseSource(0),
+        draws=np.arange(1),
+    )
+
+
+def test_a_ball_too_small_for_squares_lets_nothing_leave() -> None:
+    """Its norms are all 0, so nothing would be drawn into it, and the noise would be its size."""
+    session = opened(Session)
+    shape = MixtureMoments(1, 1, "full", 1e-200, 1.0, 1.0, 1.0)
+    with pytest.raises(WallError, match="ball"):
+        session.measure("moments", shape, None, Frame.identity(1, 1e-200), ONE_NOISE)
+    labels = opened(LabelledSession, "label")
+    with pytest.raises(WallError, match="ball"):
+        measure_by_label(
+            labels,  # type: ignore[arg-type]
+            "vectors",
+            LabelledVectors(2, 1, 1e-200),
+            lambda run, which: np.full((2, 1), 1e-170),
+            ONE_NOISE[0],
+        )
+    for bound in (5e-324, 1e200):
+        with pytest.raises(WallError, match="ball"):
+            randomise(
+                opened(VectorSession),  # type: ignore[arg-type]
+                "each row",
+                bound,
+                lambda rows, runs: np.full((1, 1, 2), np.inf),
+                Noise("gaussian", 0.1),
+            )
+    assert not session.ledger.entries + labels.ledger.entries
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-170, 1e-200, 1e160, 1e200])
+def test_weights_whose_squares_are_none_are_refused(size: float) -> None:
+    """Their sensitivity would come out as 0, as infinite, or too small by a root of 2."""
+    shapes = (
+        lambda: OutcomeMoments(2, 1.0, size, size),
+        lambda: OutcomeMoments(2, 1.0, 1.0, size),
+        lambda: LabelledMoments(2, 2, size, 0.0, 0.0),
+        lambda: LabelledMoments(2, 2, 0.0, size, size),
+        lambda: MixtureMoments(2, 2, "full", 1.0, size, size, size),
+        lambda: MixtureMoments(1, 1, "full", 1.0, 1e-200, 1e-170, 1e-200),
+    )
+    for shape in shapes:
+        with pytest.raises(InputError, match="weights"):
+            shape()
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e-60, 1e60, 1e90])
+def test_a_sensitivity_scales_with_its_weights(size: float) -> None:
+    for adjacency in ("replace_one", "add_remove", "label", "feature"):
+        one, scaled = (
+            LabelledMoments(2, 2, 0.2 * each, 1.2 * each, each).diameter(adjacency)
+            for each in (10.0, 10.0 * size)
+        )
+        assert scaled == pytest.approx(one * size, rel=1e-12)
+    for adjacency in ("replace_one", "add_remove", "label"):
+        one, scaled = (
+            OutcomeMoments(2, 1.0, each, each).diameter(adjacency) for each in (1.0, size)
+        )
+        assert scaled == pytest.approx(one * size, rel=1e-12)
 
 
 GRADIENTS = ("symmetric-mixture", "mixture-regression", "missing-regression")

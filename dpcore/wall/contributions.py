@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpcore.checks import one_of, positive
 from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_size
+from dpcore.wall.clip import demand_squares
 
 Array = NDArray[np.float64]
 Structure: TypeAlias = Literal["full", "diag", "spherical"]
@@ -24,7 +25,8 @@ Block: TypeAlias = Literal["counts", "sums", "squares"]
 STRUCTURES: tuple[str, ...] = get_args(Structure)
 BLOCKS: tuple[Block, ...] = get_args(Block)
 
-# Sums and projections are rounded; a diameter larger by this factor covers the rounding.
+# Projections are rounded; a diameter larger by this factor covers it. The rounding of long sums is
+# bounded where they leave for good (:mod:`dpcore.wall.grid`); in a fit they count as real numbers.
 ROUNDING = 1.0 + 1e-8
 # Weights of one row may add up to this without being touched.
 LARGEST_TOTAL = 1.0 + 1e-12
@@ -111,6 +113,7 @@ class MixtureMoments:
         a, b, c = self.count_weight, self.mean_weight, self.square_weight
         for field in ("radius", "count_weight", "mean_weight", "square_weight"):
             positive(field, getattr(self, field))
+        demand_squares("weights", np.array([a, b, c]))
         if not (a >= b**2 / (2 * c) * (1 - 1e-12) and b**2 <= 2 * c**2):
             raise InputError(
                 "weights of counts, sums and squares",

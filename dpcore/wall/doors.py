@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import noise_scale, symmetric_from_coordinates
 from dpcore.privacy.ledger import Ledger, LedgerEntry
-from dpcore.wall.clip import PublicFrame, bounded_rows, clip_to_ball, demand_bounds
+from dpcore.wall.clip import HUGE, TINY, PublicFrame, bounded_rows, clip_to_ball, demand_bounds
 from dpcore.wall.contributions import (
     Block,
     ClusterMoments,
@@ -303,8 +303,8 @@ class Session:
         bare: tuple[Block, ...] = (),
     ) -> None:
         """Refuse, before rows are touched, a release that would not be what it says."""
-        if self.private and not 0.0 < radius <= bound:
-            raise WallError("the rows' ball is larger than the contribution's bound")
+        if self.private and not TINY <= radius <= min(bound, HUGE):
+            raise WallError("the rows' ball is larger than the contribution's bound, or no bound")
         covered = [block for noise in noises for block in _blocks(noise, contribution)]
         if sorted([*covered, *bare]) != sorted(contribution.blocks):
             raise WallError("each block needs exactly one noise")

@@ -22,7 +22,7 @@ from dpcore.mechanisms.gaussian import (
     symmetric_to_coordinates,
 )
 from dpcore.privacy.adjacency import ADJACENCIES
-from dpcore.wall.clip import clip_to_ball
+from dpcore.wall.clip import clip_to_ball, demand_squares
 from dpcore.wall.contributions import BLOCKS, ROUNDING, Block
 from dpcore.wall.doors import Noise, NoisyMoments
 from dpcore.wall.labels import LabelledSession
@@ -76,6 +76,8 @@ class LabelledMoments:
         for field in ("count_weight", "mean_weight", "square_weight"):
             nonnegative(field, getattr(self, field))
         positive("weights of counts, sums and squares", sum(self._weights.values()))
+        released = [self._weights[block] for block in self.blocks]
+        demand_squares("weights", np.array(released))
 
     @classmethod
     def normalised(cls, components: int, dim: int, weights: Array) -> LabelledMoments:
@@ -121,7 +123,7 @@ class LabelledMoments:
         a, b, c = self._weights.values()
         one = a**2 + b**2 + c**2
         gentle = c > 0.0 and b**2 <= 2.0 * c**2
-        stays = 2.0 * (b**2 + c**2) + b**4 / (2.0 * c**2) if gentle else 4.0 * b**2
+        stays = 2.0 * (b**2 + c**2) + (b**2 / c) ** 2 / 2.0 if gentle else 4.0 * b**2
         squared = _by_adjacency(adjacency, add=one, moves=2.0 * one, stays=stays)
         return math.sqrt(squared) * ROUNDING
 
@@ -340,8 +342,8 @@ def measure_by_label(
         raise WallError("vectors of features leave by labels only where features are public")
     if contribution.components != session.components:
         raise ValueError("the contribution has another number of classes than the labels")
-    session._check(contribution, 1.0, 1.0, (noise,))
     codes, bound = session._codes, contribution.bound
+    session._check(contribution, bound, bound, (noise,))
     total = np.zeros((session.runs, session.components, contribution.size))
     known: Array | None = None
     for run in range(session.runs):

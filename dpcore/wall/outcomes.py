@@ -24,6 +24,7 @@ from dpcore.mechanisms.gaussian import (
     symmetric_size,
     symmetric_to_coordinates,
 )
+from dpcore.wall.clip import demand_squares
 from dpcore.wall.contributions import ROUNDING, Block, _per_adjacency
 from dpcore.wall.design import design_rows
 from dpcore.wall.doors import Noise, Session
@@ -81,6 +82,7 @@ class OutcomeMoments:
         whole("dim", self.dim)
         for field in ("radius", "sum_weight", "square_weight"):
             positive(field, getattr(self, field))
+        demand_squares("weights", np.array([self.sum_weight, self.square_weight]))
         if not 0.0 <= self.least <= 1.0:
             raise InputError("least", "it is not between 0 and 1", "give the smallest curvature")
 
