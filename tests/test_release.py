@@ -155,6 +155,35 @@ def test_every_model_can_be_released_and_says_what_it_proved(
     assert found["epsilon"] == made.dossier["guarantee"]["epsilon"]
 
 
+@pytest.mark.parametrize(
+    ("model", "adjacency", "moves", "hidden"),
+    [
+        ("gmm", "replace_one", False, False),
+        ("gmm", "add_remove", True, True),
+        ("gmm-release", "replace_one", True, False),
+        ("gmm-release", "label", True, False),
+        ("gmm-release", "feature", False, False),
+    ],
+)
+def test_a_dossier_names_what_the_rounding_of_other_rows_rests_on(
+    model: str, adjacency: str, moves: bool, hidden: bool, tmp_path: Path
+) -> None:
+    """Rows that stand behind one that comes, or that changes its class, move up a place."""
+    path = tmp_path / "budget.sqlite"
+    BudgetLedger.create(path, Amount(2.0, DELTA), adjacency=adjacency)
+    made = api.release(
+        model,
+        labelled(KINDS),
+        privacy=asked(adjacency=adjacency),
+        ledger=path,
+        out=tmp_path / "out",
+        n_components=2,
+    )
+    told = " ".join(made.dossier["guarantee"]["assumptions"])
+    assert ("wherever in the table" in told) == moves
+    assert ("1 to 4,194,304 rows" in told) == hidden
+
+
 def test_a_method_with_other_noise_is_not_released(book: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="discrete Gaussian"):
         api.release(
@@ -389,6 +418,19 @@ def test_what_fails_after_noise_was_drawn_is_paid_for_and_tells_nothing(
     assert not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="failed"):
         api.rewrite(book, 2, tmp_path / "again")
+
+
+def test_no_noise_is_drawn_that_the_ledger_could_not_pay_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failure that is refused for want of budget would be an answer for nothing, at will."""
+    monkeypatch.setattr(api, "GridNoise", Broken)
+    for short in (1e-2, 3e-4, 1e-6):
+        path = tmp_path / f"{short}.sqlite"
+        BudgetLedger.create(path, Amount(1.0 - short, DELTA))
+        with pytest.raises(BudgetExceeded) as refusal:
+            api.release("gmm", table(), privacy=asked(), ledger=path, out=tmp_path / "out")
+        assert refusal.value.__context__ is None
 
 
 def test_limits_whose_squares_overflow_are_refused_before_anything_is_drawn(

@@ -30,7 +30,6 @@ from dpcore.wall.noise import GridNoise
 from dpcore.wall.table import PrivateTable
 
 SPARED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one release
-NEARLY = 1.001  # noise of a plan / noise of a release: grids are rounded towards privacy
 COUNTED_BY = ("zcdp_tight", "rdp")  # what knows the discrete Gaussian law in many dimensions
 FILES = ("dossier.json", "synthetic.csv", "report.html")
 CLAIM = ".dpcore-release"  # a file that says: this folder is being written
@@ -189,24 +188,24 @@ def _protected(privacy: Privacy, schema: Schema) -> Protected:
     return Protected(privacy.adjacency, schema.unit, rows)
 
 
-def _planned(privacy: Privacy, stated: Amount, more_noise: float) -> Ledger:
-    """One entry of all the noise that is planned, or of so many times as much."""
+def _planned(privacy: Privacy, stated: Amount) -> Ledger:
+    """One entry of all the noise that is planned; grids are rounded towards more."""
     one, epsilon = Event(DiscreteGaussian(1.0, None)), stated.epsilon * (1.0 - SPARED)
-    noise = float(calibrate([one], epsilon, stated.delta, privacy.accountant)) * more_noise
+    noise = float(calibrate([one], epsilon, stated.delta, privacy.accountant))
     return Ledger((LedgerEntry("all", "discrete_gaussian", noise, 1.0, privacy.adjacency, None),))
 
 
 def _demand_room(book: BudgetLedger, privacy: Privacy, stated: Amount, who: Protected) -> None:
-    """Refuse before any row is touched where the ledger cannot pay, whatever the rows."""
-    book.check(_planned(privacy, stated, NEARLY), stated, who)
+    """Refuse before any row is touched where the ledger cannot pay, whatever the rows; so that
+    what is drawn can be paid for, also where nothing leaves."""
+    book.check(_planned(privacy, stated), stated, who)
 
 
 def _paid_for_nothing(
     book: BudgetLedger, privacy: Privacy, stated: Amount, who: Protected, problem: Exception
 ) -> PaidError:
     """Pay for what was drawn although nothing of it leaves."""
-    planned = _planned(privacy, stated, 1.0)
-    state = book.spend(planned, stated, who, {"failed": type(problem).__name__})
+    state = book.spend(_planned(privacy, stated), stated, who, {"failed": type(problem).__name__})
     return PaidError(
         f"The release failed after its noise was drawn ({type(problem).__name__}); nothing left, "
         f"and it is paid for as line {len(state.lines)}."

@@ -23,6 +23,7 @@ from dpcore.privacy import Ledger, Proof
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.ledger import BudgetLedger, State, Terms
 from dpcore.schema import Schema
+from dpcore.wall.grid import MOST_ROWS
 
 FORMAT = "dpcore dossier 1"
 CHOSEN = {
@@ -49,7 +50,7 @@ def dossier_of(
 
     guarantee = fit.guarantee.as_dict()
     kept = [line for line in guarantee["assumptions"] if not line.startswith(_FLOATING)]
-    guarantee["assumptions"] = [*kept, NOISE, *_more(guarantee["adjacency"]), CHOSEN[chosen_on]]
+    guarantee["assumptions"] = [*kept, NOISE, *_more(fit), CHOSEN[chosen_on]]
     return {
         "format": FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -80,10 +81,14 @@ def dossier_of(
     }
 
 
-def _more(adjacency: str) -> tuple[str, ...]:
-    if adjacency != "add_remove":
-        return ()
-    return ("each row's numbers come out the same wherever in the table the row stands",)
+def _more(fit: Fit) -> tuple[str, ...]:
+    """What is taken for granted where other rows may move up a place, in the table or in a class;
+    and where public limits stand for the number of rows."""
+    hidden = fit.guarantee.adjacency == "add_remove"
+    moves = hidden or (fit.model == "gmm-release" and fit.guarantee.adjacency != "feature")
+    same = ("each row's numbers come out the same wherever in the table the row stands",)
+    cap = (f"the table has 1 to {MOST_ROWS:,} rows",)  # a file without any is refused
+    return (same if moves else ()) + (cap if hidden else ())
 
 
 def _entry(entry: LedgerEntry) -> dict[str, Any]:

@@ -50,8 +50,9 @@ def grid_for(
     3.1); over all coordinates the sizes come to a norm of at most ``n * row_bound``. Two sums may
     both be off. Rounding to steps g moves each of p coordinates by at most g/2, so two sums by at
     most ``g sqrt p``. Taken as given: a row's contribution is the same bits in both tables. Where a
-    row is added the others move one place, and a product of matrices may round them otherwise; the
-    dossier names this, and the bound there is that of :data:`MOST_ROWS` rows, 0.004 rows. QED.
+    row is added, or moves to another class, others move one place, and a product of matrices may
+    round them otherwise; the dossier names this. Where a row is added the bound is that of
+    :data:`MOST_ROWS` rows, 0.004 rows. QED.
 
     *Why the number of rows is in it.* Not because of the grid, but because of the sum before it: it
     is a product of matrices in floating point, in which one changed row moves the rounding of every
