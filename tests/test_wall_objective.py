@@ -250,3 +250,14 @@ def test_what_is_not_proved_is_refused() -> None:
     rows = np.full((4, 2), 1e-3)
     with pytest.raises(WallError, match="accuracy"):
         minimiser(rows, np.array([1e9, 0.0]), 1.0, -1.0)
+    with pytest.raises(WallError, match="accuracy"):  # and in no other words where none is unique
+        minimiser(np.ones((4, 2)), np.array([1.0, 2.0]), 1e-300, 1e-9)
+
+
+def test_a_minimiser_that_is_not_found_has_been_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it was not found depends on the rows, so it is an answer like any other."""
+    monkeypatch.setattr("dpcore.wall.objective.STEPS", 0)
+    session, one = opened(people()), np.array([1.0])
+    with pytest.raises(WallError, match="accuracy"):
+        perturb_objective(session, "all", PerturbedObjective(3, REACH), one, one)
+    assert len(session.ledger) == 1

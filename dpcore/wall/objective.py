@@ -139,7 +139,8 @@ def perturb_objective(
     (as printed: whatever the printed noise comes to). **Assumes** a density where floating point
     has a grid: no release to disk uses this door.
     Raises WallError where rows may be longer than the objective says, or a minimiser is not found
-    to its accuracy (then nothing leaves); InputError for a budget or ridge that is not above 0.
+    to its accuracy (then nothing else leaves, and the entry stands); InputError for a budget or
+    ridge that is not above 0.
     """
     if objective.dim != session.design.size:
         raise ValueError("the objective has another dimension than the rows")
@@ -165,9 +166,7 @@ def perturb_objective(
     length = objective.dim * scale  # of the noise, on average
     accuracy = ACCURACY * (1.0 + ridge + length)
     spread = 2.0 * accuracy / ridge / (SOLVED * each * people)
-    inside, outside = (noise.long_tailed(objective.dim)[session._draws] for _ in range(2))
-    found = _solved(session, scale[:, None] * inside, ridge, accuracy)
-    session._entries.append(
+    session._entries.append(  # before it is solved: that it cannot be is an answer, too
         BoxedEntry(
             what=what,
             noise="exponential in the norm",
@@ -179,6 +178,8 @@ def perturb_objective(
             + 2.0 * accuracy / ridge / spread,
         )
     )
+    inside, outside = (noise.long_tailed(objective.dim)[session._draws] for _ in range(2))
+    found = _solved(session, scale[:, None] * inside, ridge, accuracy)
     return NoisyMinimiser(found + spread[:, None] * outside, ridge, scale)
 
 
@@ -220,7 +221,10 @@ def minimiser(rows: Array, pull: Array, ridge: float, accuracy: float) -> Array:
             return point
         curved = (rows * (chance * (1.0 - chance))[:, None]).T @ rows
         curved[np.diag_indices_from(curved)] += ridge
-        step, share = np.linalg.solve(curved, gradient), 1.0
+        try:
+            step, share = np.linalg.solve(curved, gradient), 1.0
+        except np.linalg.LinAlgError:  # the ridge is lost in rounding
+            break
         while slope(point - share * step)[2] > (1.0 - share / 4.0) * length and share > SHORTEST:
             share /= 2.0
         point = point - share * step
