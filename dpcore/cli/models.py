@@ -220,7 +220,7 @@ OPTIONS = (
         "iterations",
         "iterations",
         "J",
-        "steps of vb [5], vips [one pass over the rows] and dpvi [50]",
+        "steps of vb [5], vips [one pass over the rows] and dpvi [50]; the others take none",
         ("logistic",),
         _whole("iterations"),
     ),

@@ -82,8 +82,11 @@ class Setting:
         )
 
     def options(self) -> dict[str, Any]:
-        """Model options as :func:`dpcore.fit` takes them."""
-        known = recipe(self.model).words
+        """Model options as :func:`dpcore.fit` takes them; steps only where the fit takes any."""
+        how: Any = recipe(self.model)
+        known = set(how.words)
+        if hasattr(how, "takes_steps") and not how.takes_steps(self.algorithm, self.mode):
+            known.remove("iterations")
         words = {
             "iterations": self.iterations,
             "covariance": self.covariance,

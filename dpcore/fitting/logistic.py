@@ -51,6 +51,7 @@ SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 5"
 ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
 SAMPLED = ("vips", "dpvi")  # those that draw minibatches
 PUBLISHED = ("vips", "objective")  # those that run as printed
+STEPS = ("vb", *SAMPLED)  # those that take steps: the others read the rows once
 WEIGHTS = (1.0, 0.6)  # of sums and squares: best or near it on three public tables, any budget
 FIRST_SHARE = 0.5  # of mu^2, for the release that vb starts from
 PRINTED = (0.5, 0.5)  # noise sd 2 sigma on (y - 1/2) x and sigma/2 on xi x x^T, rows in |x| <= 1
@@ -62,11 +63,12 @@ WHOLE = Steps(1, Sample("none", 1.0))
 class LogisticSettings:
     """Public choices of a fit; none may be read from the data.
 
-    iterations: steps; ``None`` for one pass over the rows (vips). minibatch: rows of a step, where
-    their number is public; rate: each row's chance to be in it. delay, forgetting: step t weighs
-    ``(delay + t)^-forgetting``. ridge: of objective perturbation, the least prior precision;
-    ``None`` for one that grows with the noise. steps, only_labels: how rows are drawn and whether
-    features are public, filled in once the rows and the adjacency are known.
+    iterations: steps, of those that take any; ``None`` for one pass over the rows (vips).
+    minibatch: rows of a step, where their number is public; rate: each row's chance to be in it.
+    delay, forgetting: step t weighs ``(delay + t)^-forgetting``. ridge: of objective perturbation,
+    the least prior precision; ``None`` for one that grows with the noise. steps, only_labels: how
+    rows are drawn and whether features are public, filled in once the rows and the adjacency are
+    known.
     """
 
     algorithm: str = "one_shot"
@@ -107,9 +109,15 @@ class LogisticRecipe:
         authors' program (1024, 0.7).
         """
         paper = mode == "paper"
-        algorithm = one_of("algorithm", algorithm or ("vips" if paper else "one_shot"), ALGORITHMS)
+        algorithm = one_of("algorithm", algorithm or _usual(mode), ALGORITHMS)
         if paper and algorithm not in PUBLISHED:
             raise InputError("algorithm", "no paper prints this one", "choose vips or objective")
+        if algorithm not in STEPS and iterations is not None:
+            raise InputError(
+                "iterations",
+                f"{algorithm} reads the rows once",
+                "leave it out, or choose vb, vips or dpvi",
+            )
         if algorithm not in SAMPLED and (minibatch is not None or rate is not None):
             raise InputError("minibatch", "this one draws no minibatches", "choose vips or dpvi")
         if algorithm != "objective" and ridge is not None:
@@ -131,6 +139,10 @@ class LogisticRecipe:
             mode,
             ridge=None if ridge is None else positive("ridge", ridge, example="1"),
         )
+
+    def takes_steps(self, algorithm: str | None, mode: str) -> bool:
+        """Whether an algorithm [the usual one] has iterations to choose."""
+        return (algorithm or _usual(mode)) in STEPS
 
     def session(
         self, settings: LogisticSettings, table: PrivateTable, **words: Any
@@ -238,6 +250,11 @@ class LogisticRecipe:
 
     def parameters(self, batch: Coefficients, run: int, public: PublicFrame) -> LogisticParameters:
         return LogisticParameters.from_units(batch, run, public)
+
+
+def _usual(mode: str) -> str:
+    """The algorithm where none is named."""
+    return "vips" if mode == "paper" else "one_shot"
 
 
 def _multipliers(settings: LogisticSettings) -> tuple[float, float]:
