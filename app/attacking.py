@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import replace
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from app.compute import Data, Desk
+from app.desks import Data, Desk, in_background
 from app.scenario import Scenario
-from dpcore.auditing.attack import Attack, attack
+from dpcore.auditing.attack import Attack, Play, play, unplayed
 from dpcore.auditing.exhibits import Exhibit, exhibits
 from dpcore.auditing.fits import Pair
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.figures.attack import attack_scene
 from dpcore.figures.scene import Scene
+from dpcore.privacy import Privacy
 from dpcore.privacy.guarantee import show
 from dpcore.registry import AUDITS, EXHIBITS, load
 from dpcore.schema import Column
@@ -32,8 +33,6 @@ WHOSE = {
     TYPED: "somebody new, whom you type…",
     WORST: "nobody's: the hardest case to hide",
 }
-
-
 MOST_TYPED = 12  # columns that somebody may be asked to type
 Cells = tuple[tuple[str, Any], ...]
 
@@ -81,12 +80,59 @@ def pair_of(
     return Pair(table.neighbour(position, scenario.adjacency), table, words), options
 
 
-def found(
-    scenario: Scenario, data: Data, desk: Desk, whose: str, row: int, typed: Cells = ()
-) -> Attack:
-    """The attacks on one row; worked out once for everything else than the budget.
+@dataclass
+class Game:
+    """An attack that is being played: what is known before, and the budgets played so far.
 
-    Raises InputError for models that hundreds of fits of would keep one waiting for minutes.
+    first: the place of the budget to play before the others; then those nearest to it.
+    """
+
+    model: str
+    pair: Pair
+    requests: tuple[Privacy, ...]
+    runs: int
+    seed: int
+    options: dict[str, Any]
+    before: Attack
+    first: int = 0
+    plays: dict[int, Play] = field(default_factory=dict)
+
+    @property
+    def known(self) -> Attack:
+        """The attack as far as it is played."""
+        return self.before.with_plays(dict(self.plays))
+
+    @property
+    def missing(self) -> list[int]:
+        """The budgets still to be played, the wanted one first."""
+        left = (s for s in range(len(self.requests)) if s not in self.plays)
+        return sorted(left, key=lambda s: abs(s - self.first))
+
+    def play_on(self, wanted: Callable[[], bool]) -> None:
+        """Play one budget after the other, until that is no longer wanted."""
+        while left := self.missing:
+            request = self.requests[left[0]]
+            self.plays[left[0]] = play(
+                self.model, self.pair, request, self.runs, seed=self.seed, **self.options
+            )
+            if not wanted():
+                return
+
+
+def game(
+    scenario: Scenario,
+    data: Data,
+    desk: Desk,
+    whose: str,
+    row: int,
+    typed: Cells = (),
+    *,
+    first: int = 0,
+) -> Game:
+    """The attack on one row, as far as it is played; one for everything else than the budget.
+
+    It goes on behind the page. Raises InputError for choices that cannot be fitted, and for models
+    of which hundreds of fits would keep one waiting for minutes.
     """
     if scenario.cost > 1.0:
         raise InputError(
@@ -94,46 +140,51 @@ def found(
         )
     known = replace(scenario, epsilon=1.0, noise=0, x=0, y=1, hide="")
     key: Hashable = ("attack", data.key, known, whose, row, typed)
-    setting = scenario.setting(data.secret)
-
-    def play() -> Attack:
-        pair, options = pair_of(scenario, data, whose, row, typed)
-        rows = 100 if whose == WORST else data.rows or 10_000
-        visits = 4.0 * rows * scenario.iterations * scenario.components * len(EPSILONS)
-        runs = int(np.clip(AT_ONCE / visits, FEWEST_RUNS, MOST_RUNS))
-        requests = [setting.request(epsilon) for epsilon in EPSILONS]
-        return attack(scenario.model, pair, requests, runs, seed=scenario.noise, **options)
-
-    kept: Attack = desk.answers.get(key, play)
+    kept: Game = desk.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))
+    kept.first = first
+    if kept.missing:
+        in_background(desk, key, lambda: kept.play_on(lambda: key in desk.waiting))
     return kept
 
 
-def scene(
-    scenario: Scenario, data: Data, desk: Desk, whose: str, row: int, typed: Cells = ()
-) -> Scene:
-    """The picture, with its sentence for every budget."""
-    known = found(scenario, data, desk, whose, row, typed)
+def _begun(scenario: Scenario, data: Data, whose: str, row: int, typed: Cells) -> Game:
+    """The attack before the first budget is played."""
+    pair, options = pair_of(scenario, data, whose, row, typed)
+    setting = scenario.setting(data.secret)
+    rows = 100 if whose == WORST else data.rows or 10_000
+    visits = 4.0 * rows * scenario.iterations * scenario.components * len(EPSILONS)
+    runs = int(np.clip(AT_ONCE / visits, FEWEST_RUNS, MOST_RUNS))
+    requests = tuple(setting.request(epsilon) for epsilon in EPSILONS)
+    before = unplayed(scenario.model, pair, requests, runs, **options)
+    return Game(scenario.model, pair, requests, runs, scenario.noise, options, before)
+
+
+def scene(game: Game, scenario: Scenario, data: Data) -> Scene:
+    """The picture as far as the game is played, with its sentence for every budget."""
+    known = game.known
     instead = "another" if scenario.adjacency == "replace_one" else "no such"
-    return attack_scene(
-        known,
-        who=f"this {data.unit}",
-        other=f"{instead} {data.unit}",
-        slots={"attacked": tuple(_said(known, s) for s in range(len(known.epsilons)))},
+    who, other = f"this {data.unit}", f"{instead} {data.unit}"
+    done = (
+        f"The attack is being played: {game.runs} releases with {who} and as many with {other}, "
+        f"{len(game.plays)} of {len(EPSILONS)} budgets done."
     )
+    sentences = tuple(_said(known, s, done) for s in range(len(EPSILONS)))
+    return attack_scene(known, who=who, other=other, slots={"attacked": sentences})
 
 
-def _said(known: Attack, step: int) -> str:
-    """What the attacker achieved, beside what is proved."""
-    ceiling, guarantee = known.ceiling[step], known.guarantees[step]
+def _said(known: Attack, step: int, done: str) -> str:
+    """What the attacker achieved, beside what is proved; before that, what is being done."""
+    guarantee = known.guarantees[step]
     proved = "nothing is proved"
     if guarantee.epsilon is not None:
-        best = 50.0 * float(np.max(ceiling + 1.0 - known.alarms))
+        best = 50.0 * float(np.max(known.ceiling[step] + 1.0 - known.alarms))
         proved = f"proved: nobody is right more often than {np.ceil(best):.0f} times"
     delta = "" if guarantee.delta is None else f", δ = {show(guarantee.delta)}"
-    return (
-        f"At ε = {show(known.epsilons[step])}{delta}, {guarantee.protects}, you are right "
-        f"**{100 * known.rates[step]:.0f} times in 100** (a coin: 50; {proved})."
-    )
+    head = f"At ε = {show(known.epsilons[step])}{delta}, {guarantee.protects}, "
+    if not known.played[step]:
+        return f"{head}a coin is right 50 times in 100 ({proved}). {done}"
+    right = f"**{100 * known.rates[step]:.0f} times in 100**"
+    return f"{head}you are right {right} (a coin: 50; {proved})."
 
 
 def titles() -> dict[str, str]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpcore as dp
-from app import attacking, compute, drawers
+from app import attacking, desks, tables
 from app.scenario import Scenario, opening
-from dpcore.auditing.attack import ALARMS, Attack, attack
+from dpcore.auditing.attack import ALARMS, Attack, Play, attack, play, unplayed
 from dpcore.auditing.fits import Pair
+from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.figures.attack import attack_scene, exhibit_scene
+from dpcore.figures.scene import Bars, Scene
 from dpcore.registry import AUDITS, EXHIBITS, load
 
 PAGE = """
@@ -27,6 +32,17 @@ page()
 """
 EPSILONS = (0.5, 2.0, 8.0)
 RARE = Scenario(data="rare_person", components=2, iterations=3)
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games are played to the end at once: nothing outlives a test."""
+
+    def at_once(desk: desks.Desk, key: Any, work: Callable[[], None]) -> None:
+        desk.waiting[key] = Future()
+        work()
+
+    monkeypatch.setattr(attacking, "in_background", at_once)
 
 
 def played(adjacency: str, runs: int = 400, seed: int = 0, share_of: str = "worst") -> Attack:
@@ -107,28 +123,92 @@ def test_models_that_take_long_name_the_command_instead(data: str) -> None:
 
 
 def test_what_is_said_names_delta_and_who_is_protected() -> None:
-    data = drawers.data_of(RARE)
+    data = tables.data_of(RARE)
     assert data is not None
-    shown = attacking.scene(RARE, data, compute.Desk(), attacking.FARTHEST, 0)
+    game = attacking.game(RARE, data, desks.Desk(), attacking.FARTHEST, 0)
+    shown = attacking.scene(game, RARE, data)
     for said in shown.slots["attacked"]:
         assert f"δ = 0.00001, replacing one {data.unit}'s row, you are right" in said, said
 
 
 def test_the_same_attack_is_played_once() -> None:
-    data, desk = drawers.data_of(RARE), compute.Desk()
+    data, desk = tables.data_of(RARE), desks.Desk()
     assert data is not None
-    first = attacking.found(RARE, data, desk, attacking.FARTHEST, 0)
-    again = attacking.found(replace(RARE, epsilon=3.0), data, desk, attacking.FARTHEST, 0)
+    first = attacking.game(RARE, data, desk, attacking.FARTHEST, 0)
+    again = attacking.game(replace(RARE, epsilon=3.0), data, desk, attacking.FARTHEST, 0)
     assert again is first
-    other = attacking.found(RARE, data, desk, attacking.CHOSEN, 5)
+    other = attacking.game(RARE, data, desk, attacking.CHOSEN, 5)
     assert other is not first
+
+
+def test_what_is_proved_is_there_before_anything_is_played(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = tables.data_of(RARE)
+    assert data is not None
+    monkeypatch.setattr(attacking, "in_background", lambda *_: None)
+    game = attacking.game(RARE, data, desks.Desk(), attacking.FARTHEST, 0, first=3)
+    shown = attacking.scene(game, RARE, data)
+    values, labels = bars(shown)
+    assert np.isnan(values[:, 0]).all()
+    assert {line[0] for line in labels} == {"the attack is being played…"}
+    assert values[:, 1] == pytest.approx(attacking.EPSILONS)
+    for said in shown.slots["attacked"]:
+        assert f"{game.runs} releases" in said
+        assert "0 of 8 budgets done" in said
+        assert "you are right" not in said
+    ceiling = game.known.ceiling
+    game.play_on(lambda: False)  # one budget, and somebody asks for something else
+    assert list(np.flatnonzero(game.known.played)) == [3]
+    game.play_on(lambda: True)
+    assert game.known.played.all()
+    assert np.array_equal(game.known.ceiling, ceiling)
+    assert np.isfinite(bars(attacking.scene(game, RARE, data))[0]).all()
+
+
+def bars(scene: Scene) -> tuple[Any, Any]:
+    """Values and labels of the ruler, a line for each budget."""
+    (ruler,) = (panel for panel in scene.panels if panel.id == "ruler")
+    (layer,) = ruler.layers
+    assert isinstance(layer, Bars)
+    return np.asarray(layer.values), layer.labels
+
+
+def test_budgets_played_one_by_one_make_the_whole_attack() -> None:
+    pair = load(AUDITS["gmm"]).tables("add_remove")
+    requests = [dp.Privacy(epsilon=e, delta=1e-5, adjacency="add_remove") for e in EPSILONS]
+    known = unplayed("gmm", pair, requests, 30, n_components=2, iterations=3)
+    assert not known.played.any()
+    for s in (2, 0, 1):
+        one = play("gmm", pair, requests[s], 30, n_components=2, iterations=3)
+        known = known.with_plays({s: one})
+    whole = attack("gmm", pair, requests, 30, n_components=2, iterations=3)
+    for field in fields(Attack):
+        one, other = getattr(known, field.name), getattr(whole, field.name)
+        assert np.array_equal(one, other), field.name
+
+
+def test_a_game_that_cannot_be_played_says_why_on_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Play:
+        raise InputError("runs", "they cannot be drawn", "choose another model")
+
+    monkeypatch.setattr(attacking, "play", refuse)
+    monkeypatch.setattr(attacking, "in_background", desks.in_background)
+    data, desk = tables.data_of(RARE), desks.Desk()
+    assert data is not None
+    attacking.game(RARE, data, desk, attacking.FARTHEST, 0)
+    wait(desk.waiting.values())
+    with pytest.raises(InputError, match="cannot be drawn"):
+        attacking.game(RARE, data, desk, attacking.FARTHEST, 0)
 
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
 def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -> None:
     """One row more or one other row; who stands far from all is seen more often."""
     scenario = replace(RARE, adjacency=adjacency)
-    data, shown = drawers.data_of(scenario), []
+    data, shown = tables.data_of(scenario), []
     assert data is not None
     middle = attacking.first_cells(data)
     far = {one.name: one.upper for one in attacking.typed_columns(data)}
@@ -139,7 +219,7 @@ def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -
         assert len(other) - len(one) == (adjacency == "add_remove")
         changed = other.iloc[0 if adjacency == "replace_one" else -1]
         assert dict(changed[list(cells)]) == pytest.approx(cells)
-        found = attacking.found(scenario, data, compute.Desk(), attacking.TYPED, 0, typed)
+        found = attacking.game(scenario, data, desks.Desk(), attacking.TYPED, 0, typed).known
         shown.append(found.rates[-1])
         assert np.all(found.shown <= [g.epsilon for g in found.guarantees])
     assert shown[1] > shown[0]

@@ -6,13 +6,14 @@ from html import escape
 
 import streamlit as st
 
-from app import attacking, drawers, hiding
-from app.attacking import CHOSEN, TYPED, WHOSE, Cells
-from app.components import brand, slot
-from app.compute import Data
+from app import attacking, hiding
+from app.attacking import CHOSEN, TYPED, WHOSE, Cells, Game
+from app.components import brand, look_again, slot
+from app.desks import Data
 from app.live import live
-from app.scenario import model_title
+from app.models import model_title
 from app.state import arrived, left_on_explore
+from app.tables import data_of, desk_of, provenance
 from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
 from dpcore.privacy.guarantee import show
@@ -22,9 +23,8 @@ def page() -> None:
     """Top to bottom: what it is, whom to attack, what to drag, what to see, what does not hold."""
     hide = linked()
     scenario = left_on_explore()
-    st.session_state.setdefault("scenario", scenario)
-    data = drawers.data_of(scenario)
-    brand("none" if data is None else drawers.provenance(data))
+    data = data_of(scenario)
+    brand("none" if data is None else provenance(data))
     st.html('<h1 class="dp-title">Try to break the promise.</h1>')
     if data is None:
         st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
@@ -38,18 +38,25 @@ def page() -> None:
     whose, row, cells = victim(data)
     step()
     hiding.cover("attack", hide, st.query_params.clear)
+    place = attacking.EPSILONS.index(st.session_state["attack_step"])
+
+    def play() -> Game:
+        return attacking.game(scenario, data, desk_of(data), whose, row, cells, first=place)
+
     try:
-        with st.spinner("Playing the attacker…"):
-            scene = attacking.scene(scenario, data, drawers.desk(data), whose, row, cells)
+        game = play()
     except DPCoreError as refusal:
         st.error(str(refusal))
         exhibits()
         return
-    scene = scene.at(attacking.EPSILONS.index(st.session_state["attack_step"]))
+    played = len(game.plays)
+    scene = attacking.scene(game, scenario, data).at(place)
     if "says" not in hide.split(","):
         slot("attacked", "dp-says", scene.slots["attacked"][scene.step])
     live(hiding.uncovered("attack", scene, hide), key="attack", slider_key="attack_step")
     exhibits()
+    if played < len(attacking.EPSILONS):
+        look_again(lambda: len(play().plays) > played, every=0.3)
 
 
 def linked() -> str:
@@ -100,6 +107,7 @@ def step() -> None:
     st.select_slider(
         "Privacy budget ε",
         attacking.EPSILONS,
+        st.session_state["attack_step"],
         format_func=show,
         key="attack_step",
         help="The more budget, the farther apart the two clouds, and the more often you are right.",
@@ -121,7 +129,8 @@ def exhibits() -> None:
         )
         if name is None:
             return
-        shown = attacking.exhibit(name)
+        with st.spinner("Playing it…"):
+            shown = attacking.exhibit(name)
         st.markdown(f"**{shown.sentence}**")
         scene = exhibit_scene(shown)
         if scene is not None:

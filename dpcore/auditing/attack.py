@@ -6,8 +6,8 @@ are likelihood ratios, the best there are (Neyman, Pearson 1933); :mod:`dpcore.a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,17 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
+class Play:
+    """One budget's attack, ``n`` releases of each table; fields as of :class:`Attack`."""
+
+    along: Array
+    across: Array
+    hits: Array
+    rate: float
+    shown: float
+
+
+@dataclass(frozen=True)
 class Attack:
     """Attacks at S budgets, ``n`` releases of each of the two tables.
 
@@ -36,7 +47,7 @@ class Attack:
     alarms ``(m,)``: shares of false alarms. hits ``(S, m)``: the attacker's share of hits at them;
     ceiling ``(S, m)``: no attacker hits more often, proved; NaN where nothing is. rates ``(S,)``:
     right guesses. shown ``(S,)``: the epsilon that this shows at least, with 95% confidence.
-    guarantees: of one fit at each budget.
+    guarantees: of one fit at each budget. What is measured is NaN at budgets not yet played.
     """
 
     epsilons: tuple[float, ...]
@@ -48,6 +59,20 @@ class Attack:
     rates: Array
     shown: Array
     guarantees: tuple[Guarantee, ...]
+
+    @property
+    def played(self) -> NDArray[np.bool_]:
+        """Which budgets have been played ``(S,)``."""
+        return np.asarray(np.isfinite(self.rates))
+
+    def with_plays(self, plays: Mapping[int, Play]) -> Attack:
+        """The same with those budgets played, by their place."""
+        names = ("along", "across", "hits", "rates", "shown")
+        along, across, hits, rates, shown = (getattr(self, name).copy() for name in names)
+        for s, one in plays.items():
+            along[s], across[s], hits[s] = one.along, one.across, one.hits
+            rates[s], shown[s] = one.rate, one.shown
+        return replace(self, along=along, across=across, hits=hits, rates=rates, shown=shown)
 
 
 def attack(
@@ -65,44 +90,59 @@ def attack(
 
     The result reads exact rows: for the custodian's eyes. Raises InputError as a fit does.
     """
-    count = whole("runs", runs, least=20)
-    found = [_at(model, pair, request, count, seed, options) for request in requests]
-    along, across, ceiling, shown, guarantees = zip(*found, strict=True)
-    scores = np.stack(along)
+    plays = {
+        s: play(model, pair, one, runs, seed=seed, **options) for s, one in enumerate(requests)
+    }
+    return unplayed(model, pair, requests, runs, **options).with_plays(plays)
+
+
+def unplayed(
+    model: str, pair: Pair, requests: Sequence[Privacy], runs: int = 400, **options: Any
+) -> Attack:
+    """What is known before anybody plays: the guarantees, and with them the ceilings."""
+    grid = fit_grid(model, pair.one, privacy=requests, seed=0, **options)
+    guarantees = tuple(grid.guarantee(s) for s in range(len(requests)))
+    ceiling = np.full((len(requests), len(ALARMS)), np.nan)
+    for s, guarantee in enumerate(guarantees):
+        if guarantee.epsilon is not None:
+            ceiling[s] = 1.0 - tradeoff(grid.ledger.at(s).events, ALARMS)
+    clouds, unknown = np.full((len(requests), 2, runs), np.nan), np.full(len(requests), np.nan)
     return Attack(
         tuple(float(request.epsilon or 0.0) for request in requests),
-        _in_deviations(scores),
-        np.stack(across),
+        clouds,
+        clouds,
         ALARMS,
-        np.stack([_hits(*one) for one in scores]),
-        np.stack(ceiling),
-        np.array([_right(*one) for one in scores]),
-        np.array(shown),
+        np.full_like(ceiling, np.nan),
+        ceiling,
+        unknown,
+        unknown,
         guarantees,
     )
 
 
-def _at(
-    model: str, pair: Pair, request: Privacy, runs: int, seed: int, options: dict[str, Any]
-) -> tuple[Array, Array, Array, float, Guarantee]:
-    """Scores and another direction ``(2, n)``, ceiling, epsilon shown, guarantee of one budget."""
+def play(
+    model: str, pair: Pair, request: Privacy, runs: int, *, seed: int = 0, **options: Any
+) -> Play:
+    """Play the attacker at one budget; as :func:`attack`."""
+    count = whole("runs", runs, least=20)
     tables, seen = (pair.one, pair.other), list[Observed]()
     for own, table in enumerate(tables):
-        noise = ShortNoise(2 * seed + own, range(runs), 1.0)
-        seen.append(observe(model, table, request, noise, runs, **options))
-    ratios = [
-        log_likelihood_ratios(model, tables, request, one, own, **options)
-        for own, one in enumerate(seen)
-    ]
-    guarantee = fit_grid(model, pair.one, privacy=(request,), seed=0, **options).guarantee()
-    delta = float(request.delta or 0.0)
+        noise = ShortNoise(2 * seed + own, range(count), 1.0)
+        seen.append(observe(model, table, request, noise, count, **options))
+    scores = np.stack(
+        [
+            log_likelihood_ratios(model, tables, request, one, own, **options)
+            for own, one in enumerate(seen)
+        ]
+    )
     bound = gaussian_lower_bound if all_normal(seen[0]) else epsilon_lower_bound
-    ceiling = np.full(len(ALARMS), np.nan)
-    if guarantee.epsilon is not None:
-        ceiling = 1.0 - tradeoff(seen[0].ledger.events, ALARMS)
-    across = np.stack([_across(one.releases[-1]) for one in seen])
-    shown = float(bound(ratios[0], ratios[1], delta, CONFIDENCE))
-    return np.stack(ratios), across, ceiling, shown, guarantee
+    return Play(
+        along=_in_deviations(scores),
+        across=np.stack([_across(one.releases[-1]) for one in seen]),
+        hits=_hits(*scores),
+        rate=_right(*scores),
+        shown=float(bound(scores[0], scores[1], float(request.delta or 0.0), CONFIDENCE)),
+    )
 
 
 def _across(release: Released) -> Array:
@@ -114,10 +154,9 @@ def _across(release: Released) -> Array:
 
 
 def _in_deviations(scores: Array) -> Array:
-    """Scores ``(S, 2, n)`` around those of the first table, in deviations of both."""
-    middle = scores[:, :1].mean(axis=-1, keepdims=True)
-    spread = np.maximum(scores.std(axis=-1).mean(axis=-1), 1e-12)[:, None, None]
-    return np.asarray((scores - middle) / spread)
+    """Scores ``(2, n)`` around those of the first table, in deviations of both."""
+    spread = max(float(scores.std(axis=-1).mean()), 1e-12)
+    return np.asarray((scores - scores[0].mean()) / spread)
 
 
 def _hits(one: Array, other: Array) -> Array:

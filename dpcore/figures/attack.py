@@ -1,4 +1,7 @@
-"""The picture of an attack: two clouds of outputs, hits against false alarms, a ruler."""
+"""The picture of an attack: two clouds of outputs, hits against false alarms, a ruler.
+
+At budgets not yet played it holds what is proved and claimed, and says what is being done.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from dpcore.privacy.guarantee import show, show_bound
 
 REACH = 6.0  # deviations that the clouds' axes hold
 HEIGHT, RULER, BINS = 330, 190, 40
+PLAYING = "the attack is being played"
 
 
 def attack_scene(
@@ -36,7 +40,12 @@ def _clouds(found: Attack, who: str, other: str) -> Panel:
         title="Two clouds of releases",
         subtitle=f"blue: {other} · orange: {who}",
         alt=tuple(
-            f"At epsilon {show(epsilon)} the two clouds are {gap:.1f} deviations apart."
+            f"At epsilon {show(epsilon)} "
+            + (
+                f"the two clouds are {gap:.1f} deviations apart."
+                if np.isfinite(gap)
+                else f"{PLAYING}."
+            )
             for epsilon, gap in zip(found.epsilons, apart, strict=True)
         ),
         x=Axis("what the attacker looks at (deviations of the noise)", (-REACH, REACH)),
@@ -55,15 +64,23 @@ def _curve(found: Attack) -> Panel:
     layers: list[Layer] = [Curve(percent, percent, colour=None)]
     if np.isfinite(found.ceiling).any():
         layers.append(Curve(percent, 100.0 * found.ceiling, colour=0, label="proved ceiling"))
-    layers.append(Curve(percent, 100.0 * found.hits, colour=1, label="measured", bold=True))
+    named = tuple("measured" if played else "" for played in found.played)
+    layers.append(Curve(percent, 100.0 * found.hits, colour=1, label=named, bold=True))
     return Panel(
         id="hits",
         title="Hits against false alarms",
         subtitle="the thin line is a coin",
         alt=tuple(
-            f"At epsilon {show(epsilon)}, with 5% false alarms the attacker hits "
-            f"{found.hits[s, at]:.0%}; no attacker hits above {found.ceiling[s, at]:.0%}."
-            for s, epsilon in enumerate(found.epsilons)
+            f"At epsilon {show(epsilon)}, with 5% false alarms: "
+            + (f"the attacker hits {hit:.0%}; " if np.isfinite(hit) else f"{PLAYING}; ")
+            + (
+                f"no attacker hits above {most:.0%}."
+                if np.isfinite(most)
+                else "no ceiling is proved."
+            )
+            for epsilon, hit, most in zip(
+                found.epsilons, found.hits[:, at], found.ceiling[:, at], strict=True
+            )
         ),
         x=Axis("false alarms (%)", (0.0, 100.0)),
         y=Axis("hits (%)", (0.0, 100.0)),
@@ -80,7 +97,8 @@ def _ruler(found: Attack) -> Panel:
     names = ["An attack shows at least", "We can prove at most", "The paper says"]
     if not np.isfinite(values[:, 2]).any():
         values, names = values[:, :2], names[:2]
-    labels = tuple(tuple(_told(float(v), k) for k, v in enumerate(line)) for line in values)
+    told = (_shown, _proved, _claimed)
+    labels = tuple(tuple(told[k](float(v)) for k, v in enumerate(line)) for line in values)
     return Panel(
         id="ruler",
         title="The true ε lies between",
@@ -100,12 +118,18 @@ def _ruler(found: Attack) -> Panel:
     )
 
 
-def _told(value: float, which: int) -> str:
+def _shown(value: float) -> str:
     if not np.isfinite(value):
-        return "nothing" if which == 1 else "–"
-    if which == 0:
-        return show(value) if value > 0.0 else "nothing yet"
-    return show_bound(value)
+        return f"{PLAYING}…"
+    return show(value) if value > 0.0 else "nothing yet"
+
+
+def _proved(value: float) -> str:
+    return show_bound(value) if np.isfinite(value) else "nothing"
+
+
+def _claimed(value: float) -> str:
+    return show_bound(value) if np.isfinite(value) else "–"
 
 
 def exhibit_scene(shown: Exhibit) -> Scene | None:

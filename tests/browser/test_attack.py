@@ -1,0 +1,23 @@
+"""Attack in a real browser: what is proved stands there, and budgets are played without a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SAID = "[data-live=attacked]"
+PLAYING = "being played"
+
+
+def test_a_cold_page_plays_every_budget_by_itself(new_page: Any, server: Any, visits: Any) -> None:
+    page = new_page()
+    page.goto(f"{server(None)}/attack")
+    page.locator('[data-panel="ruler"]', has_text="We can prove at most").wait_for(timeout=30_000)
+    assert page.get_by_text("Printed bounds that do not cover a case").is_visible()
+    thumb = page.locator(".st-key-attack_step [role=slider], .st-key-attack_step input[type=range]")
+    thumb.first.focus()
+    for key, budget in (("End", "20.0"), ("Home", "0.10")):
+        page.keyboard.press(key)
+        done = page.locator(SAID, has_text=f"At ε = {budget}").filter(has_text="you are right")
+        done.wait_for(timeout=60_000)
+        assert PLAYING not in page.locator('[data-panel="ruler"]').inner_text()
+    assert visits.outside == []
