@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import compute, drawers
-from app.compute import Data, Study
+from app import compute
+from app.components import look_again
+from app.compute import Study
+from app.desks import Data
 from app.live import live
-from app.scenario import MODELS, RECIPES, Scenario
+from app.models import MODELS, RECIPES
+from app.picture import pair, without_epsilon
+from app.scenario import Scenario
+from app.tables import badge, desk_of
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.classes import (
     Allocation,
@@ -29,34 +34,31 @@ def panel(scenario: Scenario, data: Data) -> None:
     """All of it, for a labelled release; nothing for other models."""
     if not MODELS[scenario.model].label or COVERS & set(scenario.hide.split(",")):
         return
-    desk = drawers.desk(data)
+    desk = desk_of(data)
     try:
         whole = compute.study(scenario, data, desk)
         worth = compute.worth(scenario, data, desk, whole) if whole.complete else None
         found, step = compute.with_extra_budget(whole, scenario, data, desk)
     except DPCoreError:
         return  # the picture above says why
-    setting = drawers.without_epsilon(scenario)
+    setting = without_epsilon(scenario)
     typed = scenario.epsilon if step >= len(scenario.budgets(data.rows)) else None
     key = ("classes", data.key, setting, found.grid.utility.shape[1], worth is None, typed)
     scene: Scene = desk.scenes.get(key, lambda: _scene(scenario, data, found, worth, step))
-    st.html(f'<h2 class="dp-below">Class by class{drawers.badge(data)}</h2>')
+    st.html(f'<h2 class="dp-below">Class by class{badge(data)}</h2>')
     live(scene.at(step), key="classes", slider_key="epsilon_step")
     if whole.complete and worth is None:  # at the end, where its coming and going moves nothing
         _watch(scenario, data)
 
 
 def _watch(scenario: Scenario, data: Data) -> None:
-    """Look again until the other ways are worked out, without holding up the page."""
+    """Look again until the other ways are worked out."""
 
-    @st.fragment(run_every=0.5)
-    def look() -> None:
-        desk = drawers.desk(data)
-        whole = compute.study(scenario, data, desk)
-        if whole.complete and compute.worth(scenario, data, desk, whole) is not None:
-            st.rerun()
+    def more() -> bool:
+        whole = compute.study(scenario, data, desk_of(data))
+        return whole.complete and compute.worth(scenario, data, desk_of(data), whole) is not None
 
-    look()
+    look_again(more, every=0.5)
 
 
 def _scene(scenario: Scenario, data: Data, found: Study, worth: Worth | None, step: int) -> Scene:
@@ -76,7 +78,7 @@ def _scene(scenario: Scenario, data: Data, found: Study, worth: Worth | None, st
         delta_text=f"(δ = {show(scenario.delta)})",
     )
     positions = tuple(range(len(scenario.budgets(data.rows))))
-    return classes_scene(known, drawers.pair(scenario, data), positions, step)
+    return classes_scene(known, pair(scenario, data), positions, step)
 
 
 def _division(scenario: Scenario, data: Data, found: Study) -> Allocation | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -13,6 +13,7 @@ import streamlit as st
 
 from dpcore.accounting.base import noise_of
 from dpcore.accounting.gaussian import all_gaussian
+from dpcore.errors import DPCoreError
 from dpcore.privacy import Event, Guarantee, Laplace, Ledger
 from dpcore.privacy.guarantee import show, show_bound
 
@@ -68,7 +69,7 @@ def guarantee_line(guarantee: Guarantee | None, refusal: str | None = None) -> s
         return f"**{head}**{comma}{rest}" if comma else sentence
     says = f"The paper says epsilon = {show(claim.epsilon)}"
     how = "with its gaps closed" if guarantee.epsilon is not None else "as printed"
-    return f"{says}; run here {how}: {sentence}"
+    return f"{says}; run here {how}: {sentence[0].lower()}{sentence[1:]}"
 
 
 def guarantee_details(guarantee: Guarantee) -> None:
@@ -119,6 +120,25 @@ def spending(ledger: Ledger) -> str:
             share = f"{part:.0%}" if counts[i] == 1 else f"{part / counts[i]:.1%} each"
         table.append(f"| {told} | {noise} | {share} |")
     return "\n".join(table)
+
+
+def look_again(more: Callable[[], bool], every: float) -> None:
+    """Draw the page anew once there is more to show, without holding it up: asked every so often.
+
+    At the end of a page: there its coming and going moves nothing, and swallows no click that
+    something below it has not answered yet.
+    """
+
+    @st.fragment(run_every=every)
+    def look() -> None:
+        try:
+            found = more()
+        except DPCoreError:
+            found = True  # the page itself says what is wrong
+        if found:
+            st.rerun()
+
+    look()
 
 
 def to_page(page: str, query: Mapping[str, str], label: str, icon: str) -> None:

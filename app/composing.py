@@ -8,10 +8,8 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
-
 from app import hiding
-from app.scenario import differences
+from app.links import differences, number
 from dpcore.accounting.published import published_budget
 from dpcore.errors import InputError
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
@@ -82,13 +80,13 @@ class Line:
         >>> str(Line(noise=4.0, count=100, sampling="p"))
         'g4~100~p0.01'
         """
-        parts = [f"{self.mechanism}{_number(self.noise)}", f"{self.count}"]
+        parts = [f"{self.mechanism}{number(self.noise)}", f"{self.count}"]
         if self.sampling != "n":
-            parts.append(f"{self.sampling}{_number(self.rate)}")
+            parts.append(f"{self.sampling}{number(self.rate)}")
         if self.each:
-            parts.append(f"d{_number(self.each)}")
+            parts.append(f"d{number(self.each)}")
         if self.ratio != 1.0:
-            parts.append(f"r{_number(self.ratio)}")
+            parts.append(f"r{number(self.ratio)}")
         return "~".join(parts) + ("~f" if self.fit else "")
 
     @classmethod
@@ -377,8 +375,4 @@ _READERS: dict[str, Callable[[str], Any]] = {
 def _written(value: object) -> str:
     if isinstance(value, tuple):
         return "_".join(map(str, value))
-    return _number(value) if isinstance(value, float) else f"{value}"
-
-
-def _number(value: float) -> str:
-    return np.format_float_positional(value, trim="-")
+    return number(value) if isinstance(value, float) else f"{value}"

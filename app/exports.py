@@ -11,10 +11,10 @@ import shlex
 from dataclasses import fields, replace
 from typing import Any
 
-import numpy as np
-
 from app.composing import Composition
-from app.scenario import GENERATED, MODELS, RECIPES, UPLOAD, Made, Scenario
+from app.links import number
+from app.models import MODELS, RECIPES
+from app.scenario import GENERATED, UPLOAD, Made, Scenario
 from dpcore.cli.models import written
 from dpcore.datasets.corpora import is_corpus
 from dpcore.errors import InputError
@@ -33,11 +33,11 @@ def command(scenario: Scenario) -> str:
     recipe = RECIPES[scenario.method]
     own = scenario.setting().options()
     if MODELS[scenario.model].clips:
-        own["clip"] = _number(scenario.clip)
+        own["clip"] = number(scenario.clip)
     options: dict[str, Any] = {
         **written(scenario.model, own),
-        "epsilon": _number(scenario.epsilon),
-        "delta": _number(scenario.delta),
+        "epsilon": number(scenario.epsilon),
+        "delta": number(scenario.delta),
         "accountant": scenario.count_by,
         "mode": recipe.mode,
         "adjacency": scenario.adjacency,
@@ -119,15 +119,6 @@ def _source(scenario: Scenario) -> str:
     return f"bundled:{scenario.data}"
 
 
-def _number(value: float) -> str:
-    """Every digit, none needless, no exponent.
-
-    >>> _number(1.0), _number(0.00001), _number(1.0712345678901)
-    ('1', '0.00001', '1.0712345678901')
-    """
-    return np.format_float_positional(value, trim="-")
-
-
 def _cells(scenario: Scenario) -> list[str]:
     recipe = RECIPES[scenario.method]
     load = "load_documents" if is_corpus(scenario.data) else "load"
@@ -147,15 +138,15 @@ def _cells(scenario: Scenario) -> list[str]:
     {scenario.model!r},
     table,
     privacy=dp.Privacy(
-        epsilon={_number(scenario.epsilon)},
-        delta={_number(scenario.delta)},
+        epsilon={number(scenario.epsilon)},
+        delta={number(scenario.delta)},
         adjacency={scenario.adjacency!r},
         accountant={scenario.count_by!r},
         mode={recipe.mode!r},
         rows_per_person={scenario.rows_per_person!r},
     ),
 {own}
-    clip={_number(scenario.clip)},
+    clip={number(scenario.clip)},
     seed={scenario.noise!r},  # a rehearsal; leave the seed out for fresh noise
 )"""
     show = """print(
@@ -235,7 +226,7 @@ def _record(event: Event, repeats: int) -> dict[str, Any]:
 
 
 def _word(value: Any) -> str:
-    return _number(value) if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def account_script(asked: Composition) -> str:
@@ -251,7 +242,7 @@ from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Lapl
 events = (
     {events},
 )
-found = price_list(events, {_number(asked.delta)}, ({asked.k},), epsilon={budget})
+found = price_list(events, {number(asked.delta)}, ({asked.k},), epsilon={budget})
 prices = {{slot: float(values[0]) for slot, values in found.values.items()}}
 print(json.dumps({{slot: p if math.isfinite(p) else None for slot, p in prices.items()}}))
 """

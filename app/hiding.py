@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from app.components import to_page
 from dpcore.figures.scene import Scene
 
 # Page to the words that its links may hide, each as the page then names it.
@@ -86,12 +87,20 @@ def _word(page: str, panel: str) -> str:
     return panel if page != "compose" or panel == "bars" else "curve"
 
 
-def cover(page: str, hide: str, show: Callable[[], None]) -> None:
-    """Say what is hidden, with a button that shows it; nothing where nothing is."""
+def cover(page: str, hide: str, show: Callable[[], None], data: str | None = None) -> None:
+    """Say what is hidden and where a lesson takes the guess, with a button that shows it; nothing
+    where nothing is hidden. data: the table of the page, where it has one to choose.
+    """
     if not hide:
         return
+    from app.learning import question  # which reads hidden words itself
+
+    asked = question(page, hide, data)
     names = [WORDS[page][word] for word in hide.split(",")]
     told = ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
-    text, button = st.columns([6, 1.2], vertical_alignment="center")
+    text, learn, button = st.columns([5.7, 1.65, 1.0], vertical_alignment="center")
     text.markdown(f"**Hidden by this link:** {told}. Make a guess first.")
+    if asked is not None:
+        with learn:
+            to_page("learn", {}, f"Guess: question {asked} on Learn", ":material/edit:")
     button.button("Show it", key="uncover", on_click=show, type="primary", width="stretch")

@@ -210,6 +210,19 @@ def lesson(name: str) -> Lesson:
     return next(one for one in LESSONS if one.name == name)
 
 
+def question(page: str, hide: str, data: str | None = None) -> int | None:
+    """The number of the lesson whose look hides these words on a page (on this table), if any.
+
+    >>> question("attack", "says,hits,ruler"), question("explore", "says", "iris")
+    (2, None)
+    """
+    for number, one in enumerate(LESSONS, start=1):
+        table = one.look.get("data", Scenario.data)
+        if (one.page, one.look.get("hide")) == (page, hide) and data in (None, table):
+            return number
+    return None
+
+
 def read_guesses(text: str) -> dict[str, float]:
     """Guesses as an address carries them; what is odd is left out.
 

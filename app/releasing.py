@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from app import upload
-from app.compute import Data, Study
-from app.scenario import MODELS, RECIPES, UPLOAD, Scenario, model_title
+from app.compute import Study
+from app.desks import Data
+from app.models import MODELS, RECIPES, model_title
+from app.scenario import UPLOAD, Scenario
 from dpcore.accounting import calibrate
 from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting

@@ -6,219 +6,23 @@ Only the data itself is not in it: an upload is named, never carried.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
-
 from app import hiding
-from dpcore.accounting import ACCOUNTANTS, accountant
+from app.choices import CHOICES, read_words, write_words
+from app.links import differences, read, written
+from app.models import MAX_COMPONENTS, METHODS, MODELS, RECIPES, SAMPLED, Recipe
+from dpcore.accounting import ACCOUNTANTS
 from dpcore.datasets.catalogue import BundledTable, bundled
 from dpcore.datasets.corpora import BundledCorpus, corpora, is_corpus
 from dpcore.evaluation.study import EPSILONS, Setting
 from dpcore.privacy.adjacency import ADJACENCIES
-from dpcore.schema import Schema
 
 UPLOAD, GENERATED = "upload", "generated"
-
-
-METHODS = ("exact", "zcdp", "ma", "linear", "advanced")  # ways of counting, in the order shown
-MAX_COMPONENTS = 10
 QUICK = 15e6  # visits of a row, as of a mixture's, for a fit that may stand at every fourth budget
-WIDEST = 20  # columns of a labelled table whose classes are fitted while one waits
-
-
-@dataclass(frozen=True)
-class Kind:
-    """How the screen speaks of a model, and how it begins with a table that says nothing of it.
-
-    one, many: its title with one part and with more. least, most: of the parts. components,
-    iterations, words: to begin with. target: it explains one. plane: its picture is a plane of two
-    columns. clips: rows are clipped as such. label: its rows have a class. answer: what it explains
-    is a yes or no. adjacencies: what it can protect, the usual one first. own: options of its
-    recommended method. still: methods without steps. clip: to begin with. documents: it reads them,
-    not rows. ghosts: its picture shows other draws. cost: what a visit of a row takes, beside one
-    of a mixture's; where it is large, fewer budgets and draws must do.
-    """
-
-    one: str
-    many: str = ""
-    least: int = 1
-    most: int = MAX_COMPONENTS
-    components: int = 3
-    iterations: int = 5
-    words: str = ""
-    target: bool = False
-    plane: bool = True
-    clips: bool = True
-    label: bool = False
-    answer: bool = False
-    adjacencies: tuple[str, ...] = ("replace_one", "add_remove")
-    own: tuple[tuple[str, Any], ...] = ()
-    still: tuple[str, ...] = ()
-    clip: float = 1.0
-    documents: bool = False
-    ghosts: bool = True
-    cost: float = 1.0
-
-    def reads(self, schema: Schema) -> bool:
-        """Whether a table has the columns that the model reads, or there are documents for it."""
-        if self.documents or schema.thing == "document":
-            return self.documents and schema.thing == "document"
-        target = None if schema.target is None else schema.column(schema.target)
-        if self.answer:
-            return target is not None and (target.type == "binary" or len(target.categories) == 2)
-        if self.label:
-            return schema.label is not None and len(schema.features) <= WIDEST
-        return not self.target or (target is not None and target.type == "number")
-
-
-def _coefficients(title: str, *, target: bool) -> Kind:
-    """A gradient model; in a table that is not made for it, it sees shares of the limits."""
-    return Kind(
-        title,
-        most=1,
-        components=1,
-        iterations=10,
-        words="sigma:0.3;own:0",
-        target=target,
-        plane=not target,
-        clips=False,
-    )
-
-
-MODELS = {
-    "gmm": Kind("One Gaussian", "Gaussian mixture, {} groups"),
-    "kmeans": Kind("k-means, 1 centre", "k-means, {} centres", least=2),
-    "fa": Kind(
-        "Factor analysis, 1 factor", "Factor analysis, {} factors",
-        components=1, iterations=20, plane=False, ghosts=False,
-    ),
-    "symmetric-mixture": _coefficients("Two mirrored clouds", target=False),
-    "mixture-regression": _coefficients("Two opposite lines", target=True),
-    "missing-regression": _coefficients("Regression with gaps", target=True),
-    "gmm-release": Kind(
-        "Classes, one Gaussian each", most=1, components=1, label=True,
-        adjacencies=("label", "replace_one", "add_remove", "feature"),
-        own=(("method", "staged"),),
-        still=("recommended", "public_shapes", "plain_gaussian", "plain_laplace", "least_trace"),
-    ),
-    "logistic": Kind(
-        "Yes or no (logistic regression)", most=1, components=1, iterations=10,
-        target=True, plane=False, clips=False, answer=True,
-        adjacencies=("replace_one", "add_remove", "label"),
-        still=("recommended", "objective", "dpvi"),
-    ),
-    "lda": Kind(
-        "One list of words", "{} topics", iterations=10, words="rate:1;length:100;forgetting:0.3",
-        plane=False, clip=0.1, documents=True, ghosts=False, cost=150.0,
-    ),
-    "sbn": Kind(
-        "Belief network, 1 hidden unit", "Belief network, {} hidden units", components=4,
-        iterations=10, words="rate:1;forgetting:0.2", plane=False, clip=0.3, ghosts=False,
-        cost=15.0,
-    ),
-}  # fmt: skip
-SAMPLED = ("lda", "sbn")  # their steps may read samples
-GRADIENT = ("symmetric-mixture", "mixture-regression", "missing-regression")
-MIRRORED = GRADIENT[:2]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A named way of fitting: what a reader picks as *Method*.
-
-    models: those it is for. ways: how its cost can be counted. algorithm: ``None`` for the model's
-    own. words: pairs of further options, which nobody can change. adjacencies: what it protects;
-    empty: in paper mode the replacement of a row, else whatever the model can. cost: of a visit of
-    a row, beside the model's usual one.
-    """
-
-    title: str
-    badge: str
-    mode: str
-    models: tuple[str, ...]
-    ways: tuple[str, ...] = METHODS
-    combination: str = "GGG"
-    algorithm: str | None = None
-    words: tuple[tuple[str, Any], ...] = ()
-    adjacencies: tuple[str, ...] = ()
-    cost: float = 1.0
-
-
-# No paper claims anything by exact counting.
-RECIPES = {
-    "recommended": Recipe("Recommended", "proved", "proved", tuple(MODELS)),
-    "dpem_gaussian": Recipe(
-        "DP-EM with Gaussian noise", "as published", "paper", ("gmm",), METHODS[1:]
-    ),
-    "dpem_laplace": Recipe(
-        "DP-EM with Laplace and Gaussian noise", "as published", "paper", ("gmm",), METHODS[1:],
-        combination="LLG",
-    ),
-    "dplloyd": Recipe(
-        "DPLloyd", "as published", "paper", ("kmeans",), ("linear", "zcdp"), algorithm="dplloyd"
-    ),
-    "dpem_kmeans": Recipe(
-        "DP-EM's k-means", "as published", "paper", ("kmeans",), ("zcdp", "linear"),
-        algorithm="paper",
-    ),
-    "dpem_kmeans_paid": Recipe(
-        "DP-EM's k-means, its counts paid for", "proved", "proved", ("kmeans",), METHODS[1:],
-        algorithm="paper",
-    ),
-    "dpem_factors": Recipe(
-        "DP-EM's factor analysis", "as published", "paper", ("fa",), ("linear",)
-    ),
-    "robust_means": Recipe(
-        "Robust means", "as published", "paper", GRADIENT, ("zcdp",), algorithm="robust"
-    ),
-    "robust_means_exact": Recipe(
-        "Robust means, all rows in every step", "proved", "proved", GRADIENT, algorithm="robust"
-    ),
-    "vips_sums": Recipe(
-        "VIPS", "as published", "paper", SAMPLED, ("wbk27", "advanced"), words=(("delay", 1.0),)
-    ),
-    "clipped_at_1": Recipe(
-        "Clipping at 1", "as published", "paper", GRADIENT, ("zcdp",),
-        algorithm="clipped", words=(("threshold", 1.0),),
-    ),
-    "public_shapes": Recipe(
-        "Shapes of the public columns", "proved", "proved", ("gmm-release",),
-        words=(("method", "public_features"),), adjacencies=("label",),
-    ),
-    "plain_gaussian": Recipe(
-        "Plain Gaussian noise", "proved", "proved", ("gmm-release",),
-        words=(("method", "gaussian"),),
-    ),
-    "plain_laplace": Recipe(
-        "Plain Laplace noise", "proved", "proved", ("gmm-release",), ("linear",),
-        words=(("method", "laplace"),),
-    ),
-    "least_trace": Recipe(
-        "Noise shaped by the rows", "as published", "paper", ("gmm-release",), ("linear",),
-        words=(("method", "paper"),), adjacencies=("label",),
-    ),
-    "vips": Recipe(
-        "VIPS", "as published", "paper", ("logistic",), ("ma", "zcdp", "advanced", "linear"),
-        algorithm="vips", words=(("rate", 1.0), ("delay", 0.0)),
-    ),
-    "vips_proved": Recipe(
-        "Steps of VIPS", "proved", "proved", ("logistic",), algorithm="vips",
-        words=(("rate", 1.0),),
-    ),
-    "objective": Recipe(
-        "Noise in the objective", "proved", "proved", ("logistic",), ("linear",),
-        algorithm="objective", adjacencies=("replace_one", "add_remove"),
-    ),
-    "dpvi": Recipe(
-        "Noise in the gradients (DPVI)", "proved", "proved", ("logistic",), algorithm="dpvi",
-        words=(("rate", 1.0), ("iterations", 50)), adjacencies=("replace_one", "add_remove"),
-        cost=40.0,
-    ),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -272,6 +76,11 @@ class Scenario:
         kind, recipe = MODELS[self.model], RECIPES[self.method]
         return kind.own if self.method == "recommended" else recipe.words
 
+    @property
+    def steps(self) -> bool:
+        """Whether the method takes steps, and as many as one says."""
+        return "iterations" in self.setting().options() and "iterations" not in dict(self._own())
+
     def adjacencies(self) -> tuple[str, ...]:
         """What the method can protect, the usual first."""
         recipe = RECIPES[self.method]
@@ -308,20 +117,11 @@ class Scenario:
         first = opening(self.data)
         if self.model != first.model:
             first = replace(opening(self.data, self.model), model=first.model)
-        return differences(self, replace(first, data=Scenario.data), _written)
+        return differences(self, replace(first, data=Scenario.data), written)
 
     def as_link(self) -> str:
         """The same as one string, for ``dpcore explore "..."``."""
         return urlencode(self.as_query(), safe=",")
-
-
-def differences(choices: Any, default: Any, written: Callable[[Any], str]) -> dict[str, str]:
-    """The fields in which choices differ from the default, as a link writes them."""
-    return {
-        f.name: written(getattr(choices, f.name))
-        for f in fields(choices)
-        if getattr(choices, f.name) != getattr(default, f.name)
-    }
 
 
 @dataclass(frozen=True)
@@ -388,21 +188,6 @@ def opening(data: str, model: str | None = None) -> Scenario:
     )
 
 
-def model_title(model: str, parts: int) -> str:
-    """A model with its number of parts, in the words of the screen.
-
-    >>> model_title("kmeans", 4), model_title("gmm", 1)
-    ('k-means, 4 centres', 'One Gaussian')
-    """
-    kind = MODELS[model]
-    return kind.one if parts == 1 else kind.many.format(parts)
-
-
-def method_title(name: str) -> str:
-    """A way of counting in the words of the screen."""
-    return accountant(name).title
-
-
 def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scenario:
     """The scenario of a link; a word that is not understood leaves the default in place."""
     data, model = query.get("data", Scenario.data), query.get("model")
@@ -412,7 +197,7 @@ def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scena
     )
     for field in fields(Scenario):
         if field.name in query and field.name not in ("data", "model"):
-            value = _read(field.name, getattr(scenario, field.name), query[field.name])
+            value = read(getattr(scenario, field.name), query[field.name])
             if value is not None and _allowed(field.name, value, data_names):
                 scenario = replace(scenario, **{field.name: value})
     return sane(scenario)
@@ -445,136 +230,6 @@ def sane(scenario: Scenario) -> Scenario:
     if scenario.x == scenario.y:
         scenario = replace(scenario, x=0, y=1)
     return replace(scenario, hide=hiding.known("explore", scenario.hide))
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A setting that few models have: an option of :func:`dpcore.fit`, and how to ask for it.
-
-    usual: from the other settings and the number of columns, what it is unless said. low, high,
-    step, form: of its box; a choice without them is between two. methods: with which it is offered;
-    empty: with all.
-    """
-
-    label: str
-    help: str
-    models: tuple[str, ...]
-    usual: Callable[[Mapping[str, Any], int], Any]
-    low: float = 0.0
-    high: float = 1.0
-    step: float = 1.0
-    form: str = ""
-    methods: tuple[str, ...] = ()
-    whole: bool = False
-
-    def suits(self, model: str, method: str) -> bool:
-        """Whether it is offered."""
-        return model in self.models and (not self.methods or method in self.methods)
-
-    def read(self, text: str) -> Any:
-        """What a link says, or ``None`` where that cannot be."""
-        if not self.form:
-            return {"0": False, "1": True}.get(text)
-        value = _read("", 0 if self.whole else 0.0, text)
-        return value if value is not None and self.low <= value <= self.high else None
-
-
-def _tau(known: Mapping[str, Any]) -> float:
-    return float(known.get("tau", 4.0 * known.get("sigma", 1.0) ** 2))
-
-
-CHOICES = {
-    "sigma": Choice(
-        "Noise level of the model",
-        "How far rows lie from a cloud or a line. The model takes it as known, so it must be known "
-        "from elsewhere, never from these rows.",
-        GRADIENT, lambda known, columns: 1.0, 0.001, 1e6, 0.5, "%.4g",
-    ),
-    "tau": Choice(
-        "Public bound on a gradient's mean square",
-        "How strongly one row may pull at one coefficient, squared and on average; 4 times the "
-        "squared noise level unless you know better. A wrong one hurts the fit, never privacy.",
-        GRADIENT, lambda known, columns: _tau(known), 1e-6, 1e12, 1.0, "%.4g",
-    ),
-    "threshold": Choice(
-        "Longest pull that counts fully",
-        "A row that pulls harder at the coefficients is drawn in to this length: less noise is "
-        "needed, but strong pulls count less.",
-        GRADIENT, lambda known, columns: math.sqrt(columns * _tau(known)), 1e-6, 1e6, 1.0, "%.4g",
-        ("recommended",),
-    ),
-    "missing_rate": Choice(
-        "Share of the answers to hide on top",
-        "A coin that reads no answer hides so many of those that are there.",
-        GRADIENT[2:], lambda known, columns: 0.0, 0.0, 0.9, 0.05, "%.2f",
-    ),
-    "start": Choice(
-        "Start",
-        "Which of the public random starts: none of them knows the rows.",
-        MIRRORED, lambda known, columns: 0, 0, 999, 1, "%d", whole=True,
-    ),
-    "start_norm": Choice(
-        "How far from 0 it starts",
-        "Gradient EM finds the answer only from a start that is near enough, and not too near 0.",
-        MIRRORED, lambda known, columns: float(known.get("sigma", 1.0)), 1e-3, 1e6, 0.5, "%.4g",
-    ),
-    "rate": Choice(
-        "Share of the data in a step",
-        "Below 1 each step reads a secret sample: less noise a step, but less to learn from. "
-        "Samples take up to half a minute to count.",
-        SAMPLED, lambda known, columns: 0.25, 0.01, 1.0, 0.05, "%.2f",
-    ),
-    "length": Choice(
-        "Words that a document stands for",
-        "Every document counts as so many words, however long it is.",
-        SAMPLED[:1], lambda known, columns: 500, 1, 100_000, 50, "%d", whole=True,
-    ),
-    "forgetting": Choice(
-        "How fast earlier steps are forgotten",
-        "Small: each step begins almost anew. Large: steps are averaged, which evens out noise.",
-        SAMPLED, lambda known, columns: 0.6, 0.01, 1.0, 0.1, "%.2f",
-    ),
-    "own": Choice(
-        "Measured in the columns' own units, about 0",
-        "Otherwise in shares of the limits, about their middle.",
-        GRADIENT, lambda known, columns: True,
-    ),
-}  # fmt: skip
-
-
-def read_words(text: str) -> dict[str, Any]:
-    """Options written ``name:value;name:value``, in one order; others are left out.
-
-    >>> read_words("tau:9;sigma:1.5;rate:x;own:0")
-    {'sigma': 1.5, 'tau': 9.0, 'own': False}
-    """
-    given = dict(part.split(":", 1) for part in text.split(";") if ":" in part)
-    read = {name: one.read(given[name]) for name, one in CHOICES.items() if name in given}
-    return {name: value for name, value in read.items() if value is not None}
-
-
-def write_words(words: Mapping[str, Any]) -> str:
-    """The same back as text.
-
-    >>> write_words({"sigma": 1.5, "own": False})
-    'sigma:1.5;own:0'
-    """
-    return ";".join(f"{name}:{_written(words[name])}" for name in CHOICES if name in words)
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return "1" if value else "0"
-    return np.format_float_positional(value, trim="-") if isinstance(value, float) else f"{value}"
-
-
-def _read(name: str, default: Any, text: str) -> Any:
-    try:
-        if isinstance(default, bool):
-            return text == "1"
-        return type(default)(text)
-    except ValueError:
-        return None
 
 
 _RANGES = {

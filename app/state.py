@@ -81,16 +81,14 @@ def ask(**choices: Any) -> None:
 
 
 def left_on_explore() -> Scenario:
-    """The scenario that Explore shows, or would show first."""
-    scenario: Scenario = st.session_state.get("scenario", Scenario())
+    """The scenario that Explore shows, or would show first; it stays so."""
+    scenario: Scenario = st.session_state.setdefault("scenario", Scenario())
     return scenario
 
 
 def bind(key: str, value: Any) -> None:
     """Let a widget show a value; where it already does, nothing may take it from the hand.
 
-    A widget in a drawer needs its value as its default too: the browser builds it when the drawer
-    is first opened, perhaps runs later, and is not sent again what was set in an earlier run.
     What a run has set that was broken off by the next is set again: the browser never heard of it.
     """
     state = st.session_state

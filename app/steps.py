@@ -9,10 +9,12 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from app import compute, drawers
-from app.compute import Data, Desk
+from app import compute
+from app.desks import Data, Desk
 from app.live import live
-from app.scenario import RECIPES, Scenario, sane
+from app.models import RECIPES
+from app.scenario import Scenario, sane
+from app.tables import badge
 from dpcore.errors import InputError
 from dpcore.evaluation.steps import walk
 from dpcore.evaluation.yardstick import yardstick
@@ -85,7 +87,7 @@ def scene_of(found: Walks, scenario: Scenario, data: Data, desk: Desk) -> Scene:
         utility=judge.wording.utility.format(unit=data.unit),
         best=known.converged_utility,
         least=known.bounds_utility,
-        subtitle=f"median of the noise draws, the band holds 8 of 10{drawers.badge(data)}",
+        subtitle=f"median of the noise draws, the band holds 8 of 10{badge(data)}",
     )
 
 

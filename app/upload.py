@@ -7,14 +7,14 @@ only after one deliberate click; on a server that locks exact values, never.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from app.compute import Data
-from app.scenario import Scenario
+from app.desks import Data
 from app.state import change
 from dpcore.datasets.files import InMemory
 from dpcore.datasets.generators import stand_in
@@ -38,8 +38,9 @@ PRESETS = {
 class Upload:
     """One uploaded table of one session, and what its custodian has entered about it.
 
-    mark: tells this upload from every other one, also from one of the same name. limits: the
-    editor's lines. toml: name and bytes of a schema file that stands in their place. rows: how many
+    mark: tells this upload from every other one, also from one of the same name. limits: the lines
+    with which the editor begins; lines: as they stand in it. toml: name and bytes of a schema file
+    that stands in their place. rows: how many
     to plan with; the table's own number, or on a locked server a public guess. table: the sealed
     rows with the limits in use, ``None`` while these are being entered. shown: the custodian asked
     for exact values; looked: at any time since the file was opened. secret: mixed into the noise of
@@ -48,6 +49,7 @@ class Upload:
 
     file: InMemory = field(repr=False)
     limits: pd.DataFrame = field(repr=False)
+    lines: pd.DataFrame = field(repr=False)
     rows: int
     unit: str = "person"
     rows_per_person: int = 1
@@ -105,7 +107,7 @@ def _data(found: Upload, table: PrivateTable, real: bool) -> Data:
     return Data(key, found.file.name, table, schema, "upload", found.rows, found.secret)
 
 
-def panel(scenario: Scenario) -> None:
+def panel() -> None:
     """The upload's own screen: file, limits, and what has been read so far."""
     st.info(
         "Use limits you could print before seeing the data (age 0 to 110). "
@@ -128,10 +130,10 @@ def panel(scenario: Scenario) -> None:
         "Looked at so far: the header, each column's type"
         + (", and nothing else." if locked() else " and the number of rows.")
     )
-    edited = _entered(found)
-    if st.button("Use these limits", type="primary"):
+    make = _entered(found)
+    if st.button("Use these limits", type="primary", disabled=make is None) and make is not None:
         try:
-            _accept(found, edited)
+            _accept(found, make())
         except DPCoreError as error:
             st.error(str(error))
             return
@@ -142,19 +144,27 @@ def panel(scenario: Scenario) -> None:
 def _opened(name: str, content: bytes) -> Upload:
     file = InMemory(name, content)
     frame = read_frame(file)
-    return Upload(file, _blank(frame), rows=1000 if locked() else len(frame))
+    blank = _blank(frame)
+    return Upload(file, blank, blank, rows=1000 if locked() else len(frame))
 
 
-def _entered(found: Upload) -> pd.DataFrame:
-    """The editor's lines; the other answers are kept on the upload."""
-    edited = _editor(found)
-    left, right = st.columns(2)
-    found.unit = left.text_input("One row is about one…", found.unit, key="upload_unit")
-    found.rows_per_person = int(
-        right.number_input(
-            "How many rows can one person have?", 1, 1000, found.rows_per_person, key="upload_rpp"
-        )
-    )
+def _entered(found: Upload) -> Callable[[], Schema] | None:
+    """What makes the limits: a schema file where one is given, which is shown, else the lines;
+    ``None`` while the file cannot be read.
+    """
+    _schema_file(found)
+    toml, schema, readable = found.toml, None, True
+    try:
+        schema = None if toml is None else _parsed(*toml)
+    except DPCoreError as error:
+        st.error(str(error))
+        readable = False
+    if schema is None or toml is None:
+        found.lines = _editor(found)
+        _persons(found)
+    else:
+        _shown_limits(schema, toml[0])
+        found.limits = found.lines  # with them the editor begins, should the file be taken away
     if locked():
         found.rows = int(
             st.number_input(
@@ -165,31 +175,43 @@ def _entered(found: Upload) -> pd.DataFrame:
                 key="upload_rows",
             )
         )
+    if not readable:
+        return None
+    return lambda: _schema(found) if schema is None else schema
+
+
+def _schema_file(found: Upload) -> None:
+    """A schema file in place of the lines, for as long as it is wanted."""
     file = st.file_uploader(
-        "Or a schema file (.toml)", ["toml"], key="upload_toml", max_upload_size=1
+        "Limits from a schema file (.toml), or written below",
+        ["toml"],
+        key="upload_toml",
+        max_upload_size=1,
     )
     if file is not None:
         found.toml = (file.name, file.getvalue())
-        st.caption(f"{file.name} sets limits, units and what one row is; the lines above do not.")
     elif found.toml is not None and not st.checkbox(
         f"Use the limits of {found.toml[0]}", True, key="upload_keep_toml"
     ):
         found.toml = None
-    return edited
 
 
-def _accept(found: Upload, edited: pd.DataFrame) -> None:
-    """Take the limits into use, if the table can be read under them; else nothing changes.
+def _persons(found: Upload) -> None:
+    """What one row is about, and how many rows one of them can have."""
+    left, right = st.columns(2)
+    found.unit = left.text_input("One row is about one…", found.unit, key="upload_unit")
+    found.rows_per_person = int(
+        right.number_input(
+            "How many rows can one person have?", 1, 1000, found.rows_per_person, key="upload_rpp"
+        )
+    )
 
-    A schema file outranks the editor's lines.
-    """
-    if found.toml is not None:
-        schema = _parsed(*found.toml)
-        found.unit, found.rows_per_person = schema.unit, schema.rows_per_person
-    else:
-        schema = _schema(edited, found.unit, found.rows_per_person)
+
+def _accept(found: Upload, schema: Schema) -> None:
+    """Take the limits into use, if the table can be read under them; else nothing changes."""
     found.table = load(found.file, schema=schema)
-    found.limits, found.ready = edited, {}
+    found.unit, found.rows_per_person = schema.unit, schema.rows_per_person
+    found.limits, found.ready = found.lines, {}
 
 
 def _parsed(name: str, content: bytes) -> Schema:
@@ -238,9 +260,39 @@ def _editor(found: Upload) -> pd.DataFrame:
     return edited
 
 
-def _schema(edited: pd.DataFrame, unit: str, rows_per_person: int) -> Schema:
+def _shown_limits(schema: Schema, file: str) -> None:
+    """The limits that a schema file sets, line by line."""
+    lines = [
+        {
+            "Column": one.name,
+            "Use as": one.role,
+            "Lower limit": one.lower,
+            "Upper limit": one.upper,
+            "Categories": ", ".join(one.categories),
+            "Unit": one.unit,
+            "If missing, use": _fill(one.missing),
+        }
+        for one in schema.columns
+    ]
+    many = schema.rows_per_person
+    st.caption(
+        f"{file} sets limits, units and what one row is about: one {schema.unit}, who has at most "
+        f"{many:,} row{'s' if many > 1 else ''}. To change them, change the file."
+    )
+    st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="", width="stretch")
+
+
+def _fill(missing: float | str | None) -> str:
+    """What stands in for a missing cell, where a schema says so."""
+    if missing is None:
+        return ""
+    return missing if isinstance(missing, str) else f"{missing:g}"
+
+
+def _schema(found: Upload) -> Schema:
+    """The limits as they stand in the editor."""
     columns = []
-    for line in edited.to_dict("records"):
+    for line in found.lines.to_dict("records"):
         if not line["use"]:
             columns.append(Column(str(line["column"]), role="ignore", type="text"))
             continue
@@ -254,7 +306,7 @@ def _schema(edited: pd.DataFrame, unit: str, rows_per_person: int) -> Schema:
                 missing=_given(line["missing"], None),
             )
         )
-    return Schema(tuple(columns), unit=unit, rows_per_person=rows_per_person)
+    return Schema(tuple(columns), unit=found.unit, rows_per_person=found.rows_per_person)
 
 
 def _given(value: Any, otherwise: Any) -> Any:

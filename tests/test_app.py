@@ -13,9 +13,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from support import ROOT
 
-from app import compute
+from app import compute, desks
 from app.explorer import PAGES
-from app.scenario import METHODS, RECIPES, Scenario, offered
+from app.models import METHODS, RECIPES
+from app.scenario import Scenario, offered
 from dpcore.privacy import Privacy
 from dpcore.registry import load as loaded
 
@@ -26,7 +27,7 @@ PATIENCE = 90  # secret samples take half a minute to count on a busy machine
 @pytest.fixture(autouse=True)
 def _nothing_left_in_the_background() -> Iterator[None]:
     yield
-    waiting = compute._common().waiting
+    waiting = desks.common().waiting
     for key in list(waiting):
         waiting.pop(key).cancel()
 
@@ -158,7 +159,7 @@ def test_the_explorer_opens_on_explore_and_every_page_is_there(first: AppTest) -
 @pytest.mark.parametrize("table", offered(), ids=lambda table: table.name)
 def test_every_bundled_table_opens(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first part of each study; the rest comes in the background and would outlive the test."""
-    monkeypatch.setattr(compute, "_in_background", lambda *_: None)
+    monkeypatch.setattr(compute, "in_background", lambda *_: None)
     page = healthy(opened(**SMALL))
     healthy(control(page, "selectbox", "Data").select(table.name).run())
     assert not page.error
@@ -348,6 +349,36 @@ def test_removing_one_person_and_putting_them_back_is_no_change() -> None:
     assert scene(page)["id"] != before
     healthy(control(page, "button", "Put the person back").click().run())
     assert scene(page)["id"] == before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {
+            **SMALL,
+            "epsilon": "0.4",
+            "delta": "0.0001",
+            "components": "2",
+            "adjacency": "add_remove",
+        },
+        {"data": "two_lines", "method": "robust_means", "words": "sigma:2"},
+    ],
+)
+def test_a_widget_that_is_built_late_shows_what_is_asked(query: dict[str, str]) -> None:
+    """The browser takes a widget's default where it never heard the value, and sends it back."""
+    page = healthy(opened(**query))
+    seen = 0
+    for one in _all(page.main):
+        if not getattr(one, "key", None) or one.type not in ("number_input", "selectbox"):
+            continue
+        default = one.proto.default
+        told = one.options[default] if one.type == "selectbox" else default
+        value = one.format_func(one.value) if one.type == "selectbox" else one.value
+        assert told == value, one.key
+        seen += 1
+    (slider,) = page.select_slider
+    assert slider.proto.default == [slider.options.index(slider.format_func(slider.value))]
+    assert seen > 6
 
 
 def test_slider_and_exact_box_say_the_same() -> None:

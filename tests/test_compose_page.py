@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import compute
+from app import prices
 from app.composing import (
     MOST,
     PRESETS,
@@ -28,9 +28,10 @@ from app.composing import (
     imported,
     opening,
 )
+from app.desks import Desk
 from app.exports import account_command, account_questions, account_script
-from app.releases import edited_lines
-from app.wording import finding, said_of
+from app.listing import edited_lines
+from app.price_words import finding, said_of
 from dpcore.accounting import ACCOUNTANTS, calibrate, compose
 from dpcore.errors import InputError
 from dpcore.evaluation.composition import (
@@ -66,11 +67,11 @@ page()
 def one_step_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     """One answer is worked out at once, and nothing more: nothing outlives a test."""
 
-    def at_once(desk: compute.Desk, key: Any, work: Callable[[], None]) -> None:
+    def at_once(desk: Desk, key: Any, work: Callable[[], None]) -> None:
         desk.waiting.pop(key, None)
         work()
 
-    monkeypatch.setattr(compute, "_in_background", at_once)
+    monkeypatch.setattr(prices, "in_background", at_once)
 
 
 def opened(**query: str) -> AppTest:

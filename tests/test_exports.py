@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app import compute, drawers
+from app import compute, desks, tables
 from app.exports import command, notebook, script
-from app.scenario import GENERATED, RECIPES, UPLOAD, Scenario, opening, sane
+from app.models import RECIPES
+from app.scenario import GENERATED, UPLOAD, Scenario, opening, sane
 from app.state import step_of
 from dpcore.errors import InputError
 
@@ -141,9 +142,9 @@ def test_an_export_gives_the_fit_of_the_page(name: str, tmp_path: Path) -> None:
         assert equal(printed["guarantee"], page["guarantee"]), kind
 
 
-def _data(scenario: Scenario) -> compute.Data:
+def _data(scenario: Scenario) -> desks.Data:
     """The data as the page finds it, outside a browser session."""
-    return drawers.data_of(scenario)  # type: ignore[return-value]
+    return tables.data_of(scenario)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ def test_the_fit_to_take_away_is_the_bold_one_of_the_picture(name: str) -> None:
     scenario = SCENARIOS[name]
     data = _data(scenario)
     found, step = compute.with_extra_budget(
-        compute.study(scenario, data, compute.Desk()), scenario, data, compute.Desk()
+        compute.study(scenario, data, desks.Desk()), scenario, data, desks.Desk()
     )
     if name == "the first screen":
         assert step == step_of(scenario.epsilon)

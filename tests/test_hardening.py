@@ -15,7 +15,7 @@ import pytest
 
 import dpcore as dp
 from app import releasing
-from app.compute import Desk, Shelf
+from app.desks import Desk, Shelf
 from app.scenario import Scenario, from_query
 from app.scripts.stage import serve
 from dpcore.datasets import delimited

@@ -281,6 +281,28 @@ def elements(block: Any) -> Iterator[Any]:
         yield from elements(child) if hasattr(child, "children") else (child,)
 
 
+@pytest.mark.parametrize("lesson", [one for one in LESSONS if "hide" in one.look])
+def test_who_looks_first_is_told_where_the_guess_is_made(lesson: Lesson) -> None:
+    number, page = LESSONS.index(lesson) + 1, lesson.page
+    assert learning.question(page, lesson.look["hide"], lesson.look.get("data")) == number
+    if page == "explore":  # the page that the explorer opens on
+        at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=90)
+        at.query_params.update(lesson.look)
+        at.run()
+        links = [one.proto.label for one in elements(at.main) if one.type == "page_link"]
+        assert f"Guess: question {number} on Learn" in links
+
+
+def test_a_link_of_one_s_own_names_no_question() -> None:
+    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=90)
+    at.query_params.update({"data": "generated", "made": "200x2x2x1", "hide": "says"})
+    at.run()
+    assert any("Make a guess first" in str(one.value) for one in at.markdown)
+    assert not any(
+        "Guess" in str(one.proto) for one in elements(at.main) if one.type == "page_link"
+    )
+
+
 def test_a_link_to_attack_sets_the_slider_and_hides() -> None:
     at = AppTest.from_string(VIEW.format("attack"), default_timeout=120)
     at.session_state["scenario"] = Scenario(data="rare_person", components=2, iterations=3)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import compute, drawers, releasing
+from app import compute, desks, releasing, tables
 from app.scenario import Scenario, opening
 from dpcore.accounting.zcdp import tight_epsilon
 from dpcore.errors import InputError
@@ -150,7 +150,7 @@ def test_the_bar_says_what_the_ledger_will_charge(path: Path) -> None:
     BudgetLedger.create(path, Amount(2.0, 1e-5))
     scenario = Scenario(epsilon=1.0, iterations=2)
     plan = releasing.planned(BudgetLedger(path).state(), scenario)
-    data = drawers.data_of(scenario)
+    data = tables.data_of(scenario)
     assert data is not None
     releasing.spend(scenario, data.table, "real data", path)
     state = BudgetLedger(path).state()
@@ -160,9 +160,9 @@ def test_the_bar_says_what_the_ledger_will_charge(path: Path) -> None:
 
 def test_more_rows_are_needed_for_more_accuracy_and_for_less_epsilon() -> None:
     scenario = Scenario()
-    data = drawers.data_of(scenario)
+    data = tables.data_of(scenario)
     assert data is not None
-    study = compute.study(scenario, data, compute.Desk())
+    study = compute.study(scenario, data, desks.Desk())
     found = [releasing.reached(study, scenario, share, data.rows) for share in (0.5, 0.9)]
     assert found[0].epsilon is not None
     assert found[1].epsilon is not None

@@ -17,29 +17,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support import ROOT
 
-from app.scenario import (
-    CHOICES,
-    GENERATED,
-    MAX_COMPONENTS,
-    METHODS,
-    MODELS,
-    RECIPES,
-    UPLOAD,
-    Made,
-    Scenario,
-    from_query,
-    offered,
-    opening,
-    read_words,
-    sane,
-    write_words,
-)
+from app.choices import CHOICES, read_words, write_words
+from app.models import MAX_COMPONENTS, METHODS, MODELS, RECIPES
+from app.scenario import GENERATED, UPLOAD, Made, Scenario, from_query, offered, opening, sane
 from app.settings import flags, settings
 from app.state import step_of
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import is_corpus
 from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.scene import Scene
+from dpcore.fitting.recipe import recipe
 
 NAMES = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
 MADE = st.builds(
@@ -267,8 +254,8 @@ def test_a_model_opens_on_any_table_and_its_link_names_it(model: str) -> None:
 
 
 def test_every_recipe_is_for_a_model_and_fits_it() -> None:
-    for name, recipe in RECIPES.items():
-        for model in recipe.models:
+    for name, one in RECIPES.items():
+        for model in one.models:
             first = opening("few_bars") if MODELS[model].documents else Scenario()
             scenario = sane(replace(first, model=model, method=name))
             assert scenario.method == name
@@ -306,6 +293,26 @@ def test_a_published_threshold_cannot_be_changed() -> None:
     assert published.setting().options()["algorithm"] == "clipped"
 
 
+READ_ONCE = {  # methods without steps to choose
+    *(("gmm-release", method) for method in RECIPES if "gmm-release" in RECIPES[method].models),
+    *(("logistic", method) for method in ("recommended", "objective", "dpvi")),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_steps_are_sent_where_a_method_takes_them_and_nowhere_else(model: str) -> None:
+    data = "few_bars" if MODELS[model].documents else Scenario.data
+    for method in Scenario(model=model).recipes():
+        chosen = sane(Scenario(data=data, model=model, method=method, iterations=7))
+        assert chosen.method == method
+        setting = chosen.setting()
+        options = setting.options()
+        assert chosen.steps is (options.get("iterations") == 7)
+        assert chosen.steps is ((model, method) not in READ_ONCE)
+        words = {name: value for name, value in options.items() if name != "n_components"}
+        recipe(model).settings(components=chosen.components, mode=setting.mode, **words)
+
+
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_choice_has_a_usual_value_that_may_be_chosen(name: str) -> None:
     choice = CHOICES[name]
@@ -315,8 +322,6 @@ def test_a_choice_has_a_usual_value_that_may_be_chosen(name: str) -> None:
 
 
 def test_the_usual_settings_are_those_that_a_fit_takes() -> None:
-    from dpcore.fitting.recipe import recipe
-
     settings = recipe("symmetric-mixture").settings(sigma=3.0)
     known = {"sigma": 3.0}
     assert CHOICES["tau"].usual(known, 4) == settings.public_tau

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import dpcore as dp
-from app.compute import Desk
-from app.drawers import badge, data_of
+from app.desks import Desk
 from app.scenario import Scenario, opening
 from app.steps import AS_PUBLISHED, scene_of, walks
+from app.tables import badge, data_of
 from dpcore.evaluation.steps import walk
 from dpcore.evaluation.study import Setting, budget_grid, references
 from dpcore.figures.plotly import scene_figure

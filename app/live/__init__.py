@@ -8,7 +8,6 @@ assistive technology and tests work as everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,15 +42,12 @@ def slider_class(slider_key: str) -> str:
     return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", slider_key.strip())
 
 
-def live(
-    scene: Scene, *, key: str, slider_key: str, on_change: Callable[[], None] | None = None
-) -> Any:
+def live(scene: Scene, *, key: str, slider_key: str) -> Any:
     """Draw the scene; it moves with the slider whose ``key`` is ``slider_key``.
 
     The result has ``ring``: ``{"name": ..., "factor": ...}`` in the one run after a clipping ring
     was dragged (or moved by arrow keys) and released, else None; the factor multiplies the
-    half-axes that the scene gave. ``on_change`` is called before that run and finds it in
-    ``st.session_state[key].ring``.
+    half-axes that the scene gave.
 
     Texts elsewhere on the page follow too: ``st.html('<p data-live="sentence"></p>')`` shows the
     slot "sentence" of the scene.
@@ -59,7 +55,7 @@ def live(
     return _component()(
         key=key,
         data={"scene": scene.as_dict(), "slider": slider_class(slider_key)},
-        on_ring_change=on_change or _nothing,
+        on_ring_change=_nothing,
     )
 
 

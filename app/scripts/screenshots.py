@@ -7,13 +7,13 @@ import io
 from pathlib import Path
 from typing import Any
 
-from app.scripts.stage import browser, serve, wait_until_complete
+from app.scripts.latency import THUMB
+from app.scripts.stage import IDLE, browser, serve, wait_until_complete
 
 FOLDER = Path(__file__).parent.parent / "docs"
 THEMES = ("light", "dark")
 WIDTH = 1280
 OTHERS = ("compose", "attack", "release", "learn")
-THUMB = ".st-key-epsilon_step [role=slider], .st-key-epsilon_step input[type=range]"
 STRIDE, MILLISECONDS, FILM = 2, 180, 960  # of the film: slider steps and time a frame, width
 
 
@@ -36,17 +36,12 @@ def shoot(folder: Path, *, every: bool = False) -> list[Path]:
             for name in OTHERS if every else ():
                 page.goto(f"{url}/{name}")
                 page.wait_for_selector("h1")
-                page.wait_for_function(AT_REST)
+                page.wait_for_function(IDLE)
                 made[f"{name}-{theme}.png"] = _whole(page)
             page.close()
     for name, picture in made.items():
         (folder / name).write_bytes(picture)
     return [folder / name for name in made]
-
-
-AT_REST = """
-() => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning"
-"""
 
 
 def _whole(page: Any) -> bytes:

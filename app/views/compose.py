@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import streamlit as st
 
-from app import compute, hiding, releases
-from app.components import brand, slot
+from app import hiding
+from app.components import brand, look_again, slot
 from app.composing import HOLDS, MOST, PRESETS, SHOWS, Composition, opening
+from app.listing import editor, first_noise
 from app.live import live
+from app.methods import drawer_open, more_methods
+from app.price_words import finding, sentences
+from app.prices import Priced, more_of, priced
 from app.state import ask, bind, composition, on_choice, step_of_count
-from app.wording import sentences
+from app.takeaway import take_prices
+from app.widgets import number, pick, slide
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.composition import COUNTS
 from dpcore.figures.composition import Texts, prices_scene
@@ -32,7 +38,7 @@ def page() -> None:
     hidden = asked.hide.split(",")
     hiding.cover("compose", asked.hide, lambda: ask(hide=""))
     try:
-        found = compute.priced(asked, all_methods=releases.drawer_open())
+        found = priced(asked, all_methods=drawer_open())
     except DPCoreError as error:
         st.error(str(error))
         buttons(asked, None)
@@ -40,13 +46,22 @@ def page() -> None:
     scene = picture(asked, found)
     if "says" not in hidden:
         slot("sentence", "dp-says", scene.slots["sentence"][scene.step])
-        releases.remarks(asked, found)
+        remarks(asked, found)
     live(hiding.uncovered("compose", scene, asked.hide), key="prices", slider_key="repeats_step")
     buttons(asked, scene)
     if "more" not in hidden:
-        releases.more_methods(asked, found.rows)
+        more_methods(asked, found.rows)
     if found.left:  # at the end, where its coming and going moves nothing
-        releases.watch(asked, found)
+        look_again(lambda: more_of(found, asked, all_methods=drawer_open()), every=0.4)
+
+
+def remarks(asked: Composition, found: Priced) -> None:
+    """What the reader must know beside the numbers: a finding, or a price that is not the fit's."""
+    if asked.misused:
+        st.html('<p class="dp-wrong">The fit did not sample: this price is not the fit\'s.</p>')
+    said = found.refusal or finding(asked, found.prices)
+    if said:
+        st.html(f'<p class="dp-says dp-finding">{escape(said)}</p>')
 
 
 def choices(asked: Composition) -> None:
@@ -65,6 +80,7 @@ def choices(asked: Composition) -> None:
                 "Hold",
                 list(HOLDS),
                 format_func=HOLDS.__getitem__,
+                default=asked.hold,
                 key="ask_hold",
                 required=True,
                 on_change=on_choice("ask_hold", lambda chosen: ask(hold=chosen)),
@@ -80,19 +96,10 @@ def choices(asked: Composition) -> None:
 
 
 def _select(name: str, label: str, options: dict[str, str], value: Any, hidden: bool) -> None:
-    """A select box bound to one field of what is asked."""
-    if hidden:
-        return
-    key = f"ask_{name}"
-    bind(key, value)
-    st.selectbox(
-        label,
-        list(options),
-        format_func=lambda chosen: options.get(chosen, chosen),
-        key=key,
-        on_change=on_choice(key, PICK.get(name, lambda chosen: ask(**{name: chosen}))),
-        help=HELP[name],
-    )
+    """A list for one field of what is asked, unless a link hides it."""
+    if not hidden:
+        apply = PICK.get(name, lambda chosen: ask(**{name: chosen}))
+        pick(f"ask_{name}", label, options, value, apply, HELP[name])
 
 
 def _preset(name: str) -> None:
@@ -118,20 +125,26 @@ HELP = {
 def _amount(asked: Composition) -> None:
     """The budget where it is held; else the noise, where there is one line only."""
     if asked.hold == "budget" or asked.show == "noise":
-        bind("ask_epsilon", asked.epsilon)
-        st.number_input(
-            "Budget ε", 0.01, 100.0, step=0.1, format="%.3g", key="ask_epsilon",
-            help="What all releases together may cost.",
-            on_change=on_choice("ask_epsilon", lambda chosen: ask(epsilon=chosen)),
-        )  # fmt: skip
+        number(
+            "ask_epsilon",
+            "Budget ε",
+            asked.epsilon,
+            (0.01, 100.0, 0.1),
+            lambda chosen: ask(epsilon=chosen),
+            "What all releases together may cost.",
+            "%.3g",
+        )
     elif len(asked.lines) == 1 and asked.lines[0].mechanism != "e":
-        bind("ask_noise", asked.lines[0].noise)
-        st.number_input(
-            "Noise", 0.01, 1e6, step=1.0, format="%.4g", key="ask_noise",
-            help="Standard deviation (Laplace: scale) of the noise, divided by the most that one "
+        number(
+            "ask_noise",
+            "Noise",
+            asked.lines[0].noise,
+            (0.01, 1e6, 1.0),
+            first_noise,
+            "Standard deviation (Laplace: scale) of the noise, divided by the most that one "
             "person can change.",
-            on_change=on_choice("ask_noise", lambda chosen: releases.first_noise(chosen)),
-        )  # fmt: skip
+            "%.4g",
+        )
 
 
 def repeats(asked: Composition) -> None:
@@ -140,25 +153,21 @@ def repeats(asked: Composition) -> None:
         return
     slider, box = st.columns([6, 1], vertical_alignment="bottom")
     with slider:
-        bind("repeats_step", COUNTS[step_of_count(asked.k)])
-        st.select_slider(
+        slide(
+            "repeats_step",
             f"Number of {asked.repeats} k",
             COUNTS,
-            format_func=lambda count: f"{count:,}",
-            key="repeats_step",
-            on_change=on_choice("repeats_step", lambda chosen: ask(k=chosen)),
-            help="How often the same noisy answer is given about the same people.",
+            COUNTS[step_of_count(asked.k)],
+            lambda chosen: ask(k=chosen),
+            "How often the same noisy answer is given about the same people.",
+            lambda count: f"{count:,}",
         )
         st.html('<p class="dp-ends"><span>◂ one</span><span>ten thousand ▸</span></p>')
     with box:
-        bind("repeats_exact", asked.k)
-        st.number_input(
-            "Exact k", 1, MOST, step=1, key="repeats_exact",
-            on_change=on_choice("repeats_exact", lambda chosen: ask(k=chosen)),
-        )  # fmt: skip
+        number("repeats_exact", "Exact k", asked.k, (1, MOST, 1), lambda chosen: ask(k=chosen))
 
 
-def picture(asked: Composition, found: compute.Priced) -> Scene:
+def picture(asked: Composition, found: Priced) -> Scene:
     """The scene of what is asked, as far as it is worked out."""
     return prices_scene(
         found.prices,
@@ -173,9 +182,9 @@ def buttons(asked: Composition, scene: Scene | None) -> None:
     """What to change and take along on the left, what the numbers hold for on the right."""
     edit, take, line = st.columns([1.3, 1.2, 5.6], vertical_alignment="center")
     with edit:
-        releases.editor(asked)
+        editor(asked)
     with take:
-        releases.take_away(asked, scene)
+        take_prices(asked, scene)
     with line:
         if scene is not None and "promise" not in asked.hide.split(","):
             slot("promise", "dp-guarantee", scene.slots["promise"][scene.step])

@@ -2,57 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from html import escape
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from app import classes, compute, drawers, hiding, steps, upload
-from app.components import brand, guarantee_line, slot, to_page
+from app import classes, compute, hiding, steps, upload
+from app.components import brand, look_again, slot, to_page
+from app.desks import Data
 from app.live import live
+from app.models import MODELS, Kind, method_title, model_title
+from app.more_settings import more_settings
 from app.papers import at_full_size
-from app.scenario import (
-    GENERATED,
-    MODELS,
-    UPLOAD,
-    Kind,
-    Scenario,
-    method_title,
-    model_title,
-    opening,
-)
-from app.state import bind, change, current, on_choice, step_of
-from dpcore.accounting import guess_rate
+from app.picture import picture
+from app.scenario import GENERATED, UPLOAD, Scenario, opening
+from app.state import change, current, step_of
+from app.tables import data_of, desk_of, provenance
+from app.takeaway import take_fit
+from app.widgets import Apply, number, pick, slide
 from dpcore.datasets.catalogue import bundled
-from dpcore.datasets.cities import CITIES
 from dpcore.datasets.corpora import corpora
 from dpcore.errors import DPCoreError
-from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
-from dpcore.figures.budget import Words, budget_scene
 from dpcore.figures.scene import Scene
-from dpcore.privacy import Guarantee, Ledger
 from dpcore.privacy.guarantee import show
 
 
 def page() -> None:
     """Top to bottom: what it is, what to choose, what to drag, what to see, what is promised."""
     scenario = current()
-    data = drawers.data_of(scenario)
-    brand("unread" if data is None else drawers.provenance(data))
+    data = data_of(scenario)
+    brand("unread" if data is None else provenance(data))
     st.html('<h1 class="dp-title">See what privacy costs.</h1>')
-    lead(scenario, data, standing_in=data is not None and drawers.provenance(data) == "stand-in")
+    lead(scenario, data, standing_in=data is not None and provenance(data) == "stand-in")
     choices(scenario, data)
     if data is None:
-        upload.panel(scenario)
+        upload.panel()
         return
     if scenario.data == UPLOAD:
         upload.custodian_bar()
     budget(scenario, scenario.budgets(data.rows))
-    hiding.cover("explore", scenario.hide, lambda: change(hide=""))
+    hiding.cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
-        found = compute.study(scenario, data, drawers.desk(data))
+        found = compute.study(scenario, data, desk_of(data))
         scene = picture(scenario, data, found)
     except DPCoreError as error:
         st.error(str(error))
@@ -71,13 +63,13 @@ def page() -> None:
     full_size(scenario)
     classes.panel(scenario, data)
     if not found.complete:
-        drawers.watch(scenario, data, found)
+        look_again(lambda: compute.more_of(found, scenario, data, desk_of(data)), every=0.3)
 
 
-def played(scenario: Scenario, data: compute.Data) -> None:
+def played(scenario: Scenario, data: Data) -> None:
     """The attack on the person who was taken out, measured: a lower bound beside the proved one."""
     try:
-        found = compute.exposure(scenario, data, drawers.desk(data))
+        found = compute.exposure(scenario, data, desk_of(data))
     except DPCoreError:
         return  # the budget is out of reach, which the picture says
     if found is None:
@@ -94,7 +86,7 @@ def played(scenario: Scenario, data: compute.Data) -> None:
     )
 
 
-def lead(scenario: Scenario, data: compute.Data | None, *, standing_in: bool) -> None:
+def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> None:
     """One sentence that says what is shown and what to do."""
     if data is None:
         st.html(
@@ -118,7 +110,7 @@ def lead(scenario: Scenario, data: compute.Data | None, *, standing_in: bool) ->
     )
 
 
-def choices(scenario: Scenario, table: compute.Data | None) -> None:
+def choices(scenario: Scenario, table: Data | None) -> None:
     """The row of choices."""
     hidden = scenario.hide.split(",")
     data, model, method, counting = st.columns([1.15, 1.22, 1.33, 0.9])
@@ -126,11 +118,11 @@ def choices(scenario: Scenario, table: compute.Data | None) -> None:
     titles |= {one.name: f"{one.title} (documents)" for one in corpora()}
     titles |= {GENERATED: "Generated table", UPLOAD: "Your own file…"}
     with data:
-        _select("data", "Data", titles, scenario.data, drawers.on_data, "data" in hidden)
+        _select("data", "Data", titles, scenario.data, on_data, "data" in hidden)
     with model:
         now = (scenario.model, scenario.components)
         titles_of = {choice: model_title(*choice) for choice in _models(scenario, table)}
-        _select("model", "Model", titles_of, now, drawers.on_model, "model" in hidden)
+        _select("model", "Model", titles_of, now, on_model, "model" in hidden)
     with method:
         recipes = {name: f"{r.title} · {r.badge}" for name, r in scenario.recipes().items()}
         _select("method", "Method", recipes, scenario.method, None, "method" in hidden)
@@ -139,7 +131,37 @@ def choices(scenario: Scenario, table: compute.Data | None) -> None:
         _select("count_by", "Count the cost by", ways, scenario.count_by, None, "count" in hidden)
 
 
-def _models(scenario: Scenario, table: compute.Data | None) -> list[tuple[str, int]]:
+def on_data(name: str) -> None:
+    """Another table: begin with the model, parts and steps that suit it."""
+    first = opening(name)
+    change(
+        data=name,
+        model=first.model,
+        components=first.components,
+        x=0,
+        y=1,
+        without=False,
+        **_begun(first),
+    )
+
+
+def on_model(chosen: tuple[str, int]) -> None:
+    """Another model begins as suits the table; another number of parts changes nothing else."""
+    model, parts = chosen
+    scenario = current()
+    if model == scenario.model:
+        change(components=parts)
+        return
+    change(model=model, components=parts, **_begun(opening(scenario.data, model)))
+
+
+def _begun(first: Scenario) -> dict[str, Any]:
+    """The settings with which a model begins anew, whatever they were for another one."""
+    names = ("iterations", "covariance", "words", "pool", "clip", "adjacency")
+    return {name: getattr(first, name) for name in names}
+
+
+def _models(scenario: Scenario, table: Data | None) -> list[tuple[str, int]]:
     """Every number of parts of the current model, then the other models as they would open, where
     the table has what they read."""
     kind = MODELS[scenario.model]
@@ -152,7 +174,7 @@ def _models(scenario: Scenario, table: compute.Data | None) -> list[tuple[str, i
     return own + [(other.model, other.components) for other in others]
 
 
-def _suits(kind: Kind, table: compute.Data | None) -> bool:
+def _suits(kind: Kind, table: Data | None) -> bool:
     """Whether a table has what a model reads; where none is there yet, rows of features."""
     return (
         not (kind.target or kind.label or kind.documents)
@@ -166,30 +188,21 @@ def _select(
     label: str,
     options: dict[Any, str],
     value: Any,
-    on_change: Callable[[Any], None] | None,
+    apply: Apply | None,
     hidden: bool,
 ) -> None:
-    """A select box bound to one field of the scenario."""
-    if hidden:
-        return
-    key = f"choice_{name}"
-    bind(key, value)
-    st.selectbox(
-        label,
-        list(options),
-        format_func=options.__getitem__,
-        key=key,
-        on_change=on_choice(key, on_change or (lambda chosen: change(**{name: chosen}))),
-        help=HELP[name],
-    )
+    """A list for one field of the scenario, unless a link hides it."""
+    if not hidden:
+        pick(
+            f"choice_{name}",
+            label,
+            options,
+            value,
+            apply or (lambda chosen: change(**{name: chosen})),
+            HELP[name],
+        )
 
 
-SEES = {
-    "simulated": "sees everyone",
-    "public": "sees everyone",
-    "upload": "sees everyone · for the custodian only",
-    "stand-in": "of stand-in rows",
-}
 HELP = {
     "data": "Bundled tables may be shown to anybody. Your own file stays on this machine.",
     "model": "A mixture: groups, each a bell-shaped cloud. k-means: centres alone. "
@@ -211,132 +224,35 @@ def budget(scenario: Scenario, budgets: tuple[float, ...]) -> None:
         return
     slider, box = st.columns([6, 1], vertical_alignment="bottom")
     with slider:
-        nearest = budgets[step_of(scenario.epsilon, budgets)]
-        bind("epsilon_step", nearest)
-        st.select_slider(
+        slide(
+            "epsilon_step",
             "Privacy budget ε",
             budgets,
-            format_func=show,
-            key="epsilon_step",
-            on_change=on_choice("epsilon_step", lambda chosen: change(epsilon=chosen)),
-            help="Smaller hides each person better; larger follows the data more closely.",
+            budgets[step_of(scenario.epsilon, budgets)],
+            lambda chosen: change(epsilon=chosen),
+            "Smaller hides each person better; larger follows the data more closely.",
+            show,
         )
         st.html(
             '<p class="dp-ends"><span>◂ stronger privacy</span>'
             "<span>closer to the data ▸</span></p>"
         )
     with box:
-        bind("epsilon_exact", scenario.epsilon)
-        st.number_input(
+        number(
+            "epsilon_exact",
             "Exact ε",
-            min_value=0.01,
-            max_value=100.0,
-            step=0.1,
-            format="%.3g",
-            key="epsilon_exact",
-            on_change=on_choice("epsilon_exact", lambda chosen: change(epsilon=chosen)),
+            scenario.epsilon,
+            (0.01, 100.0, 0.1),
+            lambda chosen: change(epsilon=chosen),
+            form="%.3g",
         )
 
 
-def picture(scenario: Scenario, data: compute.Data, found: compute.Study) -> Scene:
-    """The scene of the scenario, as far as its study is worked out."""
-    desk = drawers.desk(data)
-    key = (
-        data.key,
-        drawers.without_epsilon(scenario),
-        found.grid.utility.shape[1],
-        found.curves is None,
-    )
-    found, step = compute.with_extra_budget(found, scenario, data, desk)
-    typed = scenario.epsilon if step >= len(scenario.budgets(data.rows)) else None
-    drawn: Scene = desk.scenes.get((key, typed), lambda: scene_of(scenario, data, found))
-    return drawn.at(step)
-
-
-def scene_of(scenario: Scenario, data: compute.Data, found: compute.Study) -> Scene:
-    """Words and numbers of a study, as one moving picture."""
-    grid = found.grid
-    single = np.full(len(grid.epsilons), -np.inf) if found.curves is None else found.curves.single
-    chances = np.array([_chance(*one) for one in zip(grid.guarantees, grid.ledgers, strict=True)])
-    attacks = attack_sentences(chances, data.unit, scenario.adjacency, data.schema.thing)
-    groups = found_sentences(grid)
-    classes = drawers.told_of_classes(scenario, found)
-    own = drawers.provenance(data) == "upload"
-    eyes = " (for the custodian only)" if own else ""
-    judged = [v.text + eyes for v in verdicts(grid, found.references, single)]
-    ghosts = grid.utility.shape[1] - 1
-    cut = found.references.clipped_share
-    words = Words(
-        verdicts=tuple(judged) if found.curves is not None else ("comparing…",) * len(judged),
-        slots={
-            "sentence": tuple(
-                f"{a} {g}{c}" for a, g, c in zip(attacks, groups, classes, strict=True)
-            ),
-            "guarantee": tuple(
-                guarantee_line(g, r) for g, r in zip(grid.guarantees, grid.refusals, strict=True)
-            ),
-            "split": drawers.loss_split(found),
-        },
-        exact_subtitle=SEES[drawers.provenance(data)]
-        + (f", clipping would move {cut:.0%}" if cut > 0.005 else ""),
-        private_subtitle=(
-            _hidden(scenario, data)
-            if any(g is not None and g.epsilon is not None for g in grid.guarantees)
-            else "nothing is proved"
-        )
-        + (" · rehearsal" if own else "")
-        + _faint(scenario, ghosts),
-        unit=data.unit,
-        method_titles={m: method_title(m) for m in scenario.methods()},
-    )
-    return budget_scene(
-        grid,
-        found.references,
-        found.curves,
-        words,
-        pair=drawers.pair(scenario, data),
-        rows=compute.shown_rows(data, drawers.desk(data), scenario.model),
-        clip=scenario.clip,
-        chosen=scenario.count_by,
-        delta_text=f"(δ = {show(scenario.delta)})",
-        positions=tuple(range(len(scenario.budgets(data.rows)))),
-        window=drawers.window(scenario, data),
-        image=drawers.image(data),
-        places=CITIES,
-        marks=drawers.marks(scenario, data, found),
-    )
-
-
-def _hidden(scenario: Scenario, data: compute.Data) -> str:
-    """Who or what a proved fit hides."""
-    name = data.schema.label or data.schema.target
-    if scenario.adjacency == "label":
-        return f"hides “{name}” · the other columns are public"
-    if scenario.adjacency == "feature":
-        return f"hides each {data.unit} · “{name}” is public"
-    return f"hides each {data.unit}"
-
-
-def _faint(scenario: Scenario, ghosts: int) -> str:
-    """What the faint draws are; left out where more has to be said."""
-    said = scenario.adjacency in ("label", "feature")
-    if said or not ghosts or not MODELS[scenario.model].ghosts:
-        return ""
-    return f" · faint: {ghosts} other draws"
-
-
-def _chance(guarantee: Guarantee | None, ledger: Ledger | None) -> float:
-    """The best attacker's rate of success; NaN where nothing is proved."""
-    if guarantee is None or guarantee.epsilon is None or ledger is None:
-        return np.nan
-    return float(guess_rate(ledger.events))
-
-
-def buttons(scenario: Scenario, data: compute.Data, scene: Scene | None) -> None:
-    """What to try next on the left, what is promised on the right."""
-    noise, remove, walk, more, take, line = st.columns(
-        [0.9, 1.3, 1.0, 1.15, 1.2, 3.6], vertical_alignment="center"
-    )
+def buttons(scenario: Scenario, data: Data, scene: Scene | None) -> None:
+    """What is promised, and what to try next."""
+    if scene is not None and "promise" not in scenario.hide.split(","):
+        slot("guarantee", "dp-guarantee", scene.slots["guarantee"][scene.step])
+    noise, remove, walk, more, take, _ = st.columns([0.9, 1.3, 1.0, 1.15, 1.2, 3.6])
     noise.button(
         "New noise",
         on_click=lambda: change(noise=scenario.noise + 1),
@@ -358,14 +274,11 @@ def buttons(scenario: Scenario, data: compute.Data, scene: Scene | None) -> None
         help="How far each method has come after each of its steps.",
         width="stretch",
     ):
-        steps.dialog(scenario, data, drawers.desk(data))
+        steps.dialog(scenario, data, desk_of(data))
     with more:
-        drawers.more_settings(scenario, data)
+        more_settings(scenario, data)
     with take:
-        drawers.take_away(scenario, data, scene)
-    with line:
-        if scene is not None and "promise" not in scenario.hide.split(","):
-            slot("guarantee", "dp-guarantee", scene.slots["guarantee"][scene.step])
+        take_fit(scenario, data, scene)
 
 
 def full_size(scenario: Scenario) -> None:

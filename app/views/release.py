@@ -9,11 +9,14 @@ from typing import Any
 
 import streamlit as st
 
-from app import compute, drawers, releasing
-from app.components import brand
+from app import compute, releasing
+from app.components import brand, look_again
+from app.desks import Data
+from app.models import model_title
 from app.releasing import Plan
-from app.scenario import Scenario, model_title
+from app.scenario import Scenario
 from app.state import arrived, change, left_on_explore
+from app.tables import data_of, desk_of, provenance
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import show, show_bound, show_most
@@ -29,9 +32,8 @@ def page() -> None:
     """Top to bottom: what for, then the three steps."""
     arrived("release")
     scenario = left_on_explore()
-    st.session_state.setdefault("scenario", scenario)
-    data = drawers.data_of(scenario)
-    brand("none" if data is None else drawers.provenance(data))
+    data = data_of(scenario)
+    brand("none" if data is None else provenance(data))
     st.html('<h1 class="dp-title">Let something leave, once.</h1>')
     if data is None:
         st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
@@ -59,10 +61,10 @@ def page() -> None:
         else:
             spending(scenario, plan, table, chosen_on)
     if study is not None and not study.complete:
-        drawers.watch(scenario, data, study)
+        look_again(lambda: compute.more_of(study, scenario, data, desk_of(data)), every=0.3)
 
 
-def planning(scenario: Scenario, data: compute.Data) -> tuple[Plan | None, compute.Study | None]:
+def planning(scenario: Scenario, data: Data) -> tuple[Plan | None, compute.Study | None]:
     """Step 1: the ledger, this release's budget, and what it would buy."""
     with st.container(border=True):
         st.html("<h2>1 · Plan</h2>")
@@ -100,7 +102,7 @@ def budget(scenario: Scenario) -> None:
         st.caption("Units differ, so these numbers cannot be compared with one another.")
 
 
-def buys(scenario: Scenario, data: compute.Data) -> compute.Study | None:
+def buys(scenario: Scenario, data: Data) -> compute.Study | None:
     """The least epsilon, and the least rows, for a wanted accuracy: simulated, with its range; the
     study that says so, as far as it is worked out.
     """
@@ -112,7 +114,7 @@ def buys(scenario: Scenario, data: compute.Data) -> compute.Study | None:
         help="Of what the model says beyond its simplest rival, in nine of ten draws.",
     )
     try:
-        study = compute.study(scenario, data, drawers.desk(data))
+        study = compute.study(scenario, data, desk_of(data))
         found = releasing.reached(study, scenario, wanted, data.rows)
     except DPCoreError as refusal:
         st.caption(str(refusal))

@@ -327,6 +327,24 @@ def test_dark_follows_the_system_and_nothing_overflows(new_page: Any, server: An
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?method=dpem_gaussian&rows_per_person=12",
+        "?data=iris&model=kmeans&method=dpem_kmeans&delta=0.4&rows_per_person=3",
+    ],
+)
+def test_the_guarantee_of_a_published_method_takes_two_lines_at_most(
+    page: Any, server: Any, query: str
+) -> None:
+    page.goto(f"{server(None)}/{query}")
+    page.locator(LINE, has_text="The paper says").wait_for(timeout=30_000)
+    high, one = page.locator(LINE).first.evaluate(
+        "e => [e.getBoundingClientRect().height, parseFloat(getComputedStyle(e).lineHeight)]"
+    )
+    assert high <= 2.1 * one
+
+
 def test_a_request_that_tries_to_leave_is_seen_and_fails(new_page: Any, visits: Any) -> None:
     """What the fixture ``page`` asserts for every other test could go red."""
     page = new_page()
@@ -484,18 +502,21 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
     settled(page)
     use.click()
     assert one_sentence(sentence_of_error(page, "lower"))
-    for toml, word in (
-        (b"\xff\xfe", "UTF-8"),
-        ("[columns.age]\nlower = 110\nupper = 0\n", "age"),
-        ("[columns.height]\nlower = 0\nupper = 3\n", "height"),
-        ("[columns.city]\nlower = 0\nupper = 3\n", "city"),
+    for toml, word, unreadable in (
+        (b"\xff\xfe", "UTF-8", True),
+        ("[columns.age]\nlower = 110\nupper = 0\n", "age", True),
+        ("[columns.height]\nlower = 0\nupper = 3\n", "height", False),
+        ("[columns.city]\nlower = 0\nupper = 3\n", "city", False),
     ):
         schema_file(page, toml)
-        page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
-        settled(page)
-        use.click()
+        if not unreadable:
+            page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
+            settled(page)
+            use.click()
         assert one_sentence(sentence_of_error(page, word))
-        assert page.locator("#glide-cell-0-2").count() == 1, "the table was forgotten"
+        settled(page)
+        assert use.is_disabled() is unreadable
+        assert page.get_by_text("people.csv lies in").count() == 1, "the table was forgotten"
     assert page.locator(".dpl").count() == 0
     schema_file(page, LIMITS)
     page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")

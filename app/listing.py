@@ -1,0 +1,170 @@
+"""The list of releases that Compose prices, as a small table to edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from app import compute
+from app.composing import ADJACENCIES, MECHANISMS, MOST_ROWS, Composition, Line, imported
+from app.state import ask, left_on_explore
+from app.tables import data_of
+from app.widgets import number, pick
+from dpcore.errors import DPCoreError
+from dpcore.privacy.adjacency import protects
+
+_MECHANISM, _NOISE, _COUNT = "Mechanism", "Noise (ε of a box)", "Times"
+_SAMPLING, _RATE, _EACH = "Sampling", "Sampled share", "δ each (0: shared out)"
+_SAMPLED = {"n": "none", "p": "Poisson", "w": "without replacement"}
+_FIT_HELP = "Every release of the private fit that Explore shows, with its noise."
+
+
+def editor(asked: Composition) -> None:
+    """The list of releases as a small table, with what all of them have in common."""
+    with st.popover("What is released", width="stretch"):
+        st.markdown("**One run of the list.** Noise is relative to what one person can change.")
+        _table(asked)
+        if "list_error" in st.session_state:
+            st.error(st.session_state["list_error"])
+        left, right = st.columns(2)
+        with left:
+            number(
+                "ask_delta",
+                "δ in total",
+                asked.delta,
+                (1e-12, 0.5, 1e-5),
+                lambda chosen: ask(delta=chosen),
+                "How much may escape the promise of ε, over all releases.",
+                "%.2g",
+            )
+        with right:
+            pick(
+                "ask_adjacency",
+                "Neighbours",
+                {name: protects(name) for name in ADJACENCIES},
+                asked.adjacency,
+                lambda chosen: ask(adjacency=chosen),
+                "Which two tables must look alike; the noise is relative to this change.",
+            )
+        st.button("Use the current fit's ledger", on_click=use_fit, help=_FIT_HELP)
+
+
+def _table(asked: Composition) -> None:
+    """The editor keeps its place while the reader types: its base changes only from outside."""
+    state = st.session_state
+    if state.get("list_now") != asked.lines:
+        state["list_now"] = state["list_base"] = asked.lines
+        state["list_version"] = state.get("list_version", 0) + 1
+        state.pop("list_error", None)
+    key = f"list_{state['list_version']}"
+    columns = st.column_config
+    st.data_editor(
+        [_as_row(line) for line in state["list_base"]],
+        key=key,
+        num_rows="dynamic",
+        hide_index=True,
+        on_change=lambda: _edited(key),
+        column_config={
+            _MECHANISM: columns.SelectboxColumn(
+                options=list(MECHANISMS.values()), default="Gaussian"
+            ),
+            _NOISE: columns.NumberColumn(default=20.0, min_value=1e-6, format="%.4g"),
+            _COUNT: columns.NumberColumn(default=1, min_value=1, step=1),
+            _SAMPLING: columns.SelectboxColumn(options=list(_SAMPLED.values()), default="none"),
+            _RATE: columns.NumberColumn(default=0.01, min_value=1e-6, max_value=1.0, format="%.4g"),
+            _EACH: columns.NumberColumn(default=0.0, min_value=0.0, max_value=1.0, format="%.3g"),
+        },
+    )
+
+
+def _as_row(line: Line) -> dict[str, Any]:
+    return {
+        _MECHANISM: MECHANISMS[line.mechanism],
+        _NOISE: line.noise,
+        _COUNT: line.count,
+        _SAMPLING: _SAMPLED[line.sampling],
+        _RATE: line.rate,
+        _EACH: line.each,
+    }
+
+
+def _edited(key: str) -> None:
+    """Take over what the reader typed; a line that describes no release is named and left out."""
+    state = st.session_state
+    try:
+        lines = edited_lines(state["list_base"], state[key])
+    except ValueError as error:
+        state["list_error"] = str(error)
+        return
+    state.pop("list_error", None)
+    state["list_now"] = lines
+    ask(lines=lines)
+
+
+def edited_lines(base: tuple[Line, ...], edits: Mapping[str, Any]) -> tuple[Line, ...]:
+    """The lines after the editor's changes. Raises ValueError with a sentence.
+
+    >>> edited_lines((Line(),), {"edited_rows": {0: {"Times": 5}}, "added_rows": [],
+    ...                          "deleted_rows": []})[0].count
+    5
+    """
+    changes = {int(i): row for i, row in edits["edited_rows"].items()}
+    gone = set(edits["deleted_rows"])
+    kept = [_changed(line, changes.get(i, {}), i) for i, line in enumerate(base) if i not in gone]
+    added = [_changed(Line(), row, len(base) + i) for i, row in enumerate(edits["added_rows"])]
+    lines = (*kept, *added)
+    if not lines:
+        raise ValueError("The list is empty; keep at least one release.")
+    if len(lines) > MOST_ROWS:
+        raise ValueError(f"The list has more than {MOST_ROWS} lines; put equal releases together.")
+    return lines
+
+
+def _changed(line: Line, row: Mapping[str, Any], i: int) -> Line:
+    words = {title: code for code, title in MECHANISMS.items()}
+    sampled = {title: code for code, title in _SAMPLED.items()}
+    fields: dict[str, tuple[str, Callable[[Any], Any]]] = {
+        _MECHANISM: ("mechanism", words.get),
+        _NOISE: ("noise", float),
+        _COUNT: ("count", int),
+        _SAMPLING: ("sampling", sampled.get),
+        _RATE: ("rate", float),
+        _EACH: ("each", float),
+    }
+    new = {fields[k][0]: fields[k][1](v) for k, v in row.items() if k in fields and v is not None}
+    try:
+        found: Line = replace(line, **new).checked()
+    except ValueError:
+        raise ValueError(
+            f"Line {i + 1} describes no release; give noise above 0, a whole number of times and a "
+            "sampled share up to 1."
+        ) from None
+    return found
+
+
+def first_noise(noise: float) -> None:
+    """Another amount of noise in the only line."""
+    lines: tuple[Line, ...] = st.session_state["composition"].lines
+    ask(lines=(replace(lines[0], noise=noise), *lines[1:]))
+
+
+def use_fit() -> None:
+    """The ledger of the private fit on Explore becomes the list."""
+    scenario = left_on_explore()
+    try:
+        data = data_of(scenario)
+        if data is None:
+            st.session_state["list_error"] = "Explore shows no fit yet; load a table there first."
+            return
+        events = compute.one_fit(scenario, data).ledger.events
+        lines = imported(events)
+    except DPCoreError as error:
+        st.session_state["list_error"] = str(error)
+        return
+    ask(
+        preset="own", lines=lines, k=1, delta=scenario.delta,
+        adjacency=scenario.adjacency, hold="noise",
+    )  # fmt: skip

@@ -1,0 +1,169 @@
+"""Every way of counting in Compose's drawer: its answer, and its formula with the numbers in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from app.composing import Composition
+from dpcore.accounting import ACCOUNTANTS, Bound, accountant
+from dpcore.accounting.base import Events
+from dpcore.accounting.gaussian import total_mu
+from dpcore.accounting.pairs import pairs
+from dpcore.accounting.zcdp import total_rho
+from dpcore.evaluation.composition import Row, agreements, repeated
+from dpcore.privacy.adjacency import protects
+from dpcore.privacy.guarantee import show, show_bound
+
+
+def drawer_open() -> bool:
+    """Whether the table of all methods is asked for."""
+    return bool(st.session_state.get("more_methods", False))
+
+
+def more_methods(asked: Composition, rows: tuple[Row, ...]) -> None:
+    """Every method's answer for the current count, with its formula; worked out when opened."""
+    drawer = st.expander("More methods", key="more_methods", on_change="rerun")
+    if not drawer.open:
+        return
+    with drawer:
+        st.html(methods_table(rows, asked))
+        for sentence in agreements(rows, asked.events):
+            st.markdown(f"- {sentence}")
+        if len(rows) < len(ACCOUNTANTS):
+            st.caption("Working out the others…")
+
+
+def methods_table(rows: tuple[Row, ...], asked: Composition) -> str:
+    """The answers as a table; refusals are greyed and say why."""
+    what = "price of the noise listed above; " if asked.hold == "budget" else ""
+    held = f"{what}k = {asked.k:,}, δ = {show(asked.delta)}, {protects(asked.adjacency)}"
+    heads = ("Method", "ε", "at least", "", "Formula", "Assumes", "Source")
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    events = repeated(asked.events, asked.k)
+    body = "".join(_method_row(row, events) for row in rows)
+    return (
+        f'<table class="dp-methods"><caption>{escape(held)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _method_row(row: Row, events: Events) -> str:
+    name = f"<td>{escape(full_title(row.name))}</td>"
+    if row.bound is None:
+        return f'<tr class="dp-refused">{name}<td colspan="6">{escape(row.refusal)}</td></tr>'
+    bound = row.bound
+    lower = "" if bound.lower is None else show(float(bound.lower))
+    cells = (
+        show_bound(float(bound.epsilon)),
+        lower,
+        bound.kind,
+        formula(row.name, events, bound),
+        "; ".join(bound.assumptions),
+        bound.source,
+    )
+    return f"<tr>{name}" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def full_title(name: str) -> str:
+    """A method's title; two that share one are told apart."""
+    return {"zcdp_tight": "zCDP, tight", "zcdp": "zCDP, classic"}.get(name, accountant(name).title)
+
+
+def formula(name: str, events: Events, bound: Bound) -> str:
+    """The method's formula for these events, ending in its epsilon."""
+    return f"{_FORMULAS[name](events, bound)} = {show_bound(float(bound.epsilon))}"
+
+
+def _log(bound: Bound) -> str:
+    """ln(1/δ) as a number."""
+    return show(-math.log(bound.delta))
+
+
+def _linear(events: Events, bound: Bound) -> str:
+    found = pairs(events, bound.delta)
+    parts = zip(found.counts, np.ravel(found.epsilons), strict=True)
+    return "Σ εᵢ = " + " + ".join(f"{count:,.0f} × {show(float(each))}" for count, each in parts)
+
+
+def _advanced(events: Events, bound: Bound) -> str:
+    found = pairs(events, bound.delta)
+    squares = float(found.counts @ np.square(found.epsilons))
+    drift = float(found.counts @ (found.epsilons * np.expm1(found.epsilons)))
+    return (
+        f"√(2 ln(1/δ′) Σ εᵢ²) + Σ εᵢ(e^εᵢ − 1), δ′ = δ − Σ δᵢ = {show(float(found.slack))}: "
+        f"√(2 × {show(-math.log(float(found.slack)))} × {show(squares)}) + {show(drift)}"
+    )
+
+
+def _kov(events: Events, bound: Bound) -> str:
+    found = pairs(events, bound.delta)
+    return (
+        "least ε with δ = 1 − Π(1 − δᵢ) · (1 − δ₀(ε)), δ₀ of randomised response: "
+        f"Π(1 − δᵢ) ≈ 1 − {show(float(found.spent))}; ε"
+    )
+
+
+def _zcdp(events: Events, bound: Bound) -> str:
+    rho = float(total_rho(events))
+    return (
+        f"ρ = Σ 1/(2σ²) = {show(rho)}; ρ + 2√(ρ ln(1/δ)): "
+        f"{show(rho)} + 2√({show(rho)} × {_log(bound)})"
+    )
+
+
+def _zcdp_tight(events: Events, bound: Bound) -> str:
+    return (
+        f"ρ = {show(float(total_rho(events)))}; least ε with, for some α > 1, "
+        "δ ≥ e^((α−1)(αρ−ε)) (1−1/α)^α / (α−1): ε"
+    )
+
+
+def _ma(events: Events, bound: Bound) -> str:
+    return f"least over whole λ of (α(λ) + ln(1/δ))/λ, ln(1/δ) = {_log(bound)}: ε"
+
+
+def _rdp(events: Events, bound: Bound) -> str:
+    return (
+        "least over α > 1 of τ(α) + ln(1 − 1/α) + (ln(1/δ) − ln α)/(α − 1), "
+        f"ln(1/δ) = {_log(bound)}: ε"
+    )
+
+
+def _wbk(events: Events, bound: Bound) -> str:
+    releases = sum(event.count for event in events)
+    return (
+        f"as Rényi, with {releases:,} × τ(α) of a sampled release, "
+        "bounded by powers of the sampled share: ε"
+    )
+
+
+def _exact(events: Events, bound: Bound) -> str:
+    mu = show(float(total_mu(events)))
+    return f"μ = √(Σ 1/σ²) = {mu}; δ = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) solved for ε"
+
+
+def _pld(events: Events, bound: Bound) -> str:
+    ends = ""
+    if bound.lower is not None and float(bound.lower) < float(bound.epsilon):
+        ends = f", between {show(float(bound.lower))} and {show_bound(float(bound.epsilon))}"
+    return f"δ(ε) = E[1 − e^(ε − L)]₊, L the sum of all privacy losses{ends}; upper end"
+
+
+_FORMULAS: dict[str, Callable[[Events, Bound], str]] = {
+    "linear": _linear,
+    "advanced": _advanced,
+    "kov": _kov,
+    "zcdp": _zcdp,
+    "zcdp_tight": _zcdp_tight,
+    "ma": _ma,
+    "rdp": _rdp,
+    "exact": _exact,
+    "pld": _pld,
+    "wbk9": _wbk,
+    "wbk27": _wbk,
+}

@@ -1,0 +1,169 @@
+"""Explore's drawer of further settings: the choices that a newcomer need not make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from app.choices import CHOICES, read_words, write_words
+from app.desks import Data
+from app.models import MODELS
+from app.picture import image
+from app.scenario import GENERATED, Made, Scenario
+from app.state import bind, change, current, on_choice
+from app.widgets import number, pick
+
+SHAPES = {"full": "tilted ellipses", "diag": "upright ellipses", "spherical": "circles"}
+
+
+def more_settings(scenario: Scenario, data: Data) -> None:
+    """The drawer, top to bottom: the rows, the promise, the model, its steps, whom it protects."""
+    kind, thing = MODELS[scenario.model], data.schema.thing
+    with st.popover("More settings", width="stretch"):
+        if scenario.data == GENERATED:
+            _made(scenario)
+        _seen(scenario, data)
+        _number(
+            "delta",
+            "δ",
+            scenario.delta,
+            (1e-12, 0.5, 1e-5),
+            "%.2g",
+            "How much may escape the promise of ε; keep it well below one over the number of rows.",
+        )
+        if kind.clips:
+            _number(
+                "clip",
+                f"Clipping, as a share of {'a document' if data.documents else 'the limits'}",
+                scenario.clip,
+                (0.1, 1.0, 0.05),
+                "%.2f",
+                "Rows farther out are drawn in to this radius: "
+                "fewer rows count fully, less noise is needed.",
+            )
+        _words(scenario, data)
+        if scenario.steps:
+            _number(
+                "iterations",
+                "Iterations",
+                scenario.iterations,
+                (1, 50, 1),
+                "%d",
+                "They cost nothing here: the data is read once, before them."
+                if scenario.model == "fa"
+                else "Each one spends privacy. "
+                "Fixed in advance: stopping when it looks good would leak.",
+            )
+        if scenario.model == "gmm":
+            _pick("covariance", "Shapes", SHAPES, scenario.covariance)
+        _neighbours(scenario, thing)
+        _number(
+            "rows_per_person",
+            f"{thing.capitalize()}s per {data.unit}",
+            scenario.rows_per_person,
+            (1, 1000, 1),
+            "%d",
+            f"All {thing}s of one are protected together.",
+        )
+        _number(
+            "noise",
+            "Noise seed",
+            scenario.noise,
+            (0, 10**6, 1),
+            "%d",
+            "A seed makes a rehearsal that can be repeated, not a release.",
+        )
+
+
+def _number(
+    name: str, label: str, value: float, span: tuple[float, float, float], form: str, help: str
+) -> None:
+    """A box for one field of the scenario."""
+    number(
+        f"setting_{name}", label, value, span, lambda chosen: change(**{name: chosen}), help, form
+    )
+
+
+def _pick(name: str, label: str, options: Mapping[Any, str], value: Any) -> None:
+    """A list for one field of the scenario."""
+    pick(f"setting_{name}", label, options, value, lambda chosen: change(**{name: chosen}))
+
+
+def _seen(scenario: Scenario, data: Data) -> None:
+    """How pictures are averaged, and which two columns are on the axes, where there is a choice."""
+    squares = _squares(data, scenario.pool)
+    if len(squares) > 1:
+        _pick(
+            "pool",
+            "Pixels averaged, as a public step before anything is released",
+            {side: "none" if side == 1 else f"squares of {side} × {side}" for side in squares},
+            scenario.pool,
+        )
+    if data.public.dim > 2 and MODELS[scenario.model].plane:
+        names = dict(enumerate(data.public.names))
+        left, right = st.columns(2)
+        with left:
+            _pick("x", "Across", names, scenario.x)
+        with right:
+            _pick("y", "Up", names, scenario.y)
+
+
+def _squares(data: Data, pool: int) -> list[int]:
+    """Sides of the squares of pixels that may be averaged; empty where rows are no pictures."""
+    shape = image(data)
+    if shape is None:
+        return []
+    height, width = (side * pool for side in shape)  # of the table as it came
+    return [side for side in (1, 2, 4, 8) if height % side == width % side == 0]
+
+
+def _words(scenario: Scenario, data: Data) -> None:
+    """The settings that few models have."""
+    known = read_words(scenario.words)
+    for name, one in CHOICES.items():
+        if not one.suits(scenario.model, scenario.method):
+            continue
+        key, value = f"setting_{name}", known.get(name, one.usual(known, data.public.dim))
+
+        def apply(chosen: Any, name: str = name) -> None:
+            change(words=write_words({**read_words(current().words), name: chosen}))
+
+        if one.form:
+            span = (one.low, one.high, one.step)
+            number(key, one.label, value, span, apply, one.help, one.form)
+        else:
+            bind(key, value)
+            st.checkbox(one.label, value, key=key, help=one.help, on_change=on_choice(key, apply))
+
+
+def _neighbours(scenario: Scenario, thing: str) -> None:
+    """Whom the promise protects, where there is a choice."""
+    words = {
+        "replace_one": f"one {thing} is replaced",
+        "add_remove": f"one {thing} is added or removed",
+        "label": "one label is replaced, all else is public",
+        "feature": "one row is replaced but for its label, which is public",
+    }
+    known = {name: words[name] for name in scenario.adjacencies()}
+    if len(known) > 1:
+        _pick("adjacency", "Neighbours: tables that must look alike", known, scenario.adjacency)
+
+
+def _made(scenario: Scenario) -> None:
+    """The table to generate."""
+    made = Made.parse(scenario.made)
+    spans = {
+        "rows": (20, 200_000, 1000),
+        "columns": (2, 20, 1),
+        "groups": (1, 10, 1),
+        "seed": (0, 10**6, 1),
+    }
+    for name, span in spans.items():
+
+        def apply(chosen: int, name: str = name) -> None:
+            change(made=str(replace(made, **{name: chosen})))
+
+        number(f"made_{name}", f"Generated {name}", getattr(made, name), span, apply)

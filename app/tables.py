@@ -1,0 +1,110 @@
+"""The table of a scenario, wherever it comes from, and the badge that its figures wear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+
+import streamlit as st
+
+from app import upload
+from app.desks import Data, Desk, common
+from app.scenario import GENERATED, UPLOAD, Made, Scenario
+from dpcore.datasets.catalogue import find
+from dpcore.datasets.corpora import find_corpus, is_corpus
+from dpcore.datasets.documents import load_documents
+from dpcore.datasets.load import load
+from dpcore.errors import InputError
+from dpcore.evaluation.metrics import loneliest_row
+from dpcore.wall.custodian_documents import custodian_documents
+
+
+def desk_of(data: Data) -> Desk:
+    """Where results on this data lie: uploads in the session, everything else shared."""
+    if data.provenance != "upload":
+        return common()
+    mine: Desk = st.session_state.setdefault("desk", Desk())
+    return mine
+
+
+def data_of(scenario: Scenario) -> Data | None:
+    """The table of the scenario; ``None`` while an upload is not ready to be fitted."""
+    if scenario.data == UPLOAD:
+        data = upload.ready()
+    elif scenario.data == GENERATED:
+        data = bundle(("made", scenario.made), lambda: _generated(scenario.made))
+    else:
+        data = bundle(("bundled", scenario.data), lambda: _bundled(scenario.data))
+    if data is not None and scenario.pool > 1 and data.schema.image is not None:
+        data = pooled(data, scenario.pool, desk_of(data))
+    if data is not None and scenario.without:
+        return neighbour(data, scenario.adjacency, desk_of(data))
+    return data
+
+
+def bundle(key: Hashable, make: Callable[[], Data]) -> Data:
+    """Data that may be shown to anybody, loaded once."""
+    found: Data = common().tables.get(("data", key), make)
+    return found
+
+
+def pooled(data: Data, side: int, desk: Desk) -> Data:
+    """The data as smaller pictures; a side that does not fit leaves it as it is."""
+
+    def make() -> Data:
+        try:
+            table = data.table.pooled(side)
+        except InputError:
+            return data
+        assert table.schema is not None  # a pooled table has one
+        return replace(data, key=f"{data.key}/pooled/{side}", table=table, schema=table.schema)
+
+    found: Data = desk.tables.get(("pooled", data.key, side), make)
+    return found
+
+
+def neighbour(data: Data, adjacency: str, desk: Desk) -> Data:
+    """The data with its most exposed row replaced or removed."""
+
+    def make() -> Data:
+        table = data.table.neighbour(loneliest_row(data.table), adjacency)
+        gone = adjacency == "add_remove"
+        rows = data.rows - 1 if gone and data.rows is not None else data.rows
+        key = f"{data.key}/without/{adjacency}"
+        return replace(data, key=key, table=table, rows=rows, whole=data)
+
+    found: Data = desk.tables.get(("neighbour", data.key, adjacency), make)
+    return found
+
+
+def _bundled(name: str) -> Data:
+    if is_corpus(name):
+        described, corpus = find_corpus(name), load_documents(f"bundled:{name}")
+        rows = len(custodian_documents(corpus)[1])  # anybody may count what comes with the package
+        return Data(name, described.title, corpus, corpus.schema, described.provenance, rows)
+    known = find(name)
+    table = load(f"bundled:{name}")
+    return Data(name, known.title, table, known.schema, known.provenance, known.rows)
+
+
+def _generated(made: str) -> Data:
+    choice = Made.parse(made)
+    table = load(f"generated:{choice}")
+    assert table.schema is not None  # made with it
+    return Data(f"made/{choice}", "Generated table", table, table.schema, "simulated", choice.rows)
+
+
+def provenance(data: Data) -> str:
+    """The badge of the data."""
+    return "stand-in" if data.provenance == "upload" and not upload.shown() else data.provenance
+
+
+BADGES = {
+    "upload": " · exact values of your table, for the custodian only · rehearsal",
+    "stand-in": " · of stand-in rows",
+}
+
+
+def badge(data: Data) -> str:
+    """What a figure of the data wears behind its title; empty where everything may be shown."""
+    return BADGES.get(provenance(data), "")

@@ -1,0 +1,117 @@
+"""Take it with you: links, files and recipes that give the same numbers elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from app import compute, hiding
+from app.components import guarantee_details, spending
+from app.composing import Composition
+from app.desks import Data
+from app.exports import (
+    account_command,
+    account_questions,
+    account_script,
+    command,
+    notebook,
+    script,
+    upload_command,
+)
+from app.scenario import Scenario
+from app.tables import provenance
+from dpcore.errors import InputError
+from dpcore.figures.scene import Scene
+from dpcore.fitting.result import Fit
+from dpcore.releases.sheet import as_csv
+
+FILES = {
+    "stand-in": ("stand-in-", "a fit of stand-in rows drawn from the limits, not of the table"),
+    "upload": ("rehearsal-", compute.REHEARSAL),
+}
+
+
+def take_fit(scenario: Scenario, data: Data, scene: Scene | None) -> None:
+    """Explore's: the view, the private fit, and what fits it again elsewhere."""
+    with st.popover("Take it with you", width="stretch"):
+        _links("explore", scenario, "every choice; never any data")
+        if scene is None:
+            return
+        _files(scenario, data, scene.slots["split"][scene.step])
+        if data.provenance == "upload":
+            _own_file(scenario, data)
+            return
+        st.markdown("**Reproduce**")
+        st.code(command(scenario), language=None, wrap_lines=True)
+        st.download_button("Python script", script(scenario), "reproduce.py", "text/x-python")
+        st.download_button("Notebook", notebook(scenario), "reproduce.ipynb", "application/json")
+
+
+def take_prices(asked: Composition, scene: Scene | None) -> None:
+    """Compose's: the view, and what counts the same prices elsewhere."""
+    with st.popover("Take it with you", width="stretch"):
+        _links("compose", asked, "every choice")
+        if scene is None:
+            return
+        st.markdown("**Reproduce**")
+        st.code(account_command(asked), language=None, wrap_lines=True)
+        st.download_button(
+            "Questions (JSON)", account_questions(asked), "questions.json", "application/json"
+        )
+        st.download_button("Python script", account_script(asked), "prices.py", "text/x-python")
+        st.caption("Picture, CSV and a table of numbers: buttons on each card.")
+
+
+def _links(page: str, choices: Scenario | Composition, held: str) -> None:
+    """A link to the view, and the command that opens it on another machine; Explore opens first."""
+    st.markdown(f"**Link to this view** ({held})")
+    link = replace(choices, hide=hiding.covering(page, choices.hide)).as_link()
+    here = (st.context.url or "").partition("?")[0]
+    st.code(f"{here}?{link}".rstrip("?"), language=None, wrap_lines=True)
+    state = link if page == "explore" else f"{page}?{link}".rstrip("?")
+    st.caption("The same on another machine:")
+    st.code(f'dpcore explore "{state}"', language=None, wrap_lines=True)
+
+
+def _files(scenario: Scenario, data: Data, split: str) -> None:
+    """The fit with what stands behind its promise, and rows that it draws."""
+    fit = compute.one_fit(scenario, data)
+    kind, note = FILES.get(provenance(data), ("", compute.REHEARSAL))
+    st.markdown("**What stands behind the promise**")
+    guarantee_details(fit.guarantee)
+    st.markdown(spending(fit.ledger))
+    st.markdown(split)
+    st.download_button(
+        "Fit, guarantee and ledger (JSON)",
+        compute.fit_json(fit, note),
+        f"{kind}fit.json",
+        "application/json",
+    )
+    if _draws_rows(fit):
+        st.download_button(
+            "Synthetic rows (CSV)",
+            lambda: as_csv(fit.sample(1000, seed=0)).encode(),
+            f"{kind}synthetic.csv",
+            "text/csv",
+        )
+
+
+def _own_file(scenario: Scenario, data: Data) -> None:
+    """What fits an upload's own file, outside the page."""
+    st.caption(
+        "A rehearsal on your table cannot be repeated elsewhere: its noise is keyed by a "
+        "secret of this process. To fit the file itself with fresh noise, keep its limits:"
+    )
+    schema = data.schema.to_toml()
+    st.download_button("Limits (TOML)", schema, "schema.toml", "application/toml")
+    st.code(upload_command(scenario), language=None, wrap_lines=True)
+
+
+def _draws_rows(fit: Fit) -> bool:
+    """Whether the model says what rows look like."""
+    try:
+        fit.sample(1, seed=0)
+    except InputError:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""Widgets that show one choice each, and apply what the reader chooses in its place.
+
+Each gets its value twice, by its key and as its default: the browser may build it late, in a drawer
+or after a run that was broken off, and would else show, and send, the first of its options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.state import bind, on_choice
+
+Apply = Callable[[Any], None]
+
+
+def pick(
+    key: str,
+    label: str,
+    options: Mapping[Any, str],
+    value: Any,
+    apply: Apply,
+    help: str | None = None,
+) -> None:
+    """One of several, each with its title; a value that is none of them shows the first."""
+    bind(key, value)
+    names = list(options)
+    st.selectbox(
+        label, names, names.index(value) if value in options else 0, key=key, help=help,
+        format_func=lambda one: options.get(one, str(one)), on_change=on_choice(key, apply),
+    )  # fmt: skip
+
+
+def number(
+    key: str,
+    label: str,
+    value: float,
+    span: tuple[float, float, float],
+    apply: Apply,
+    help: str | None = None,
+    form: str | None = None,
+) -> None:
+    """A number in a box. span: lowest, highest and step, whole where the value is."""
+    low, high, step = map(type(value), span)
+    bind(key, value)
+    st.number_input(
+        label, low, high, value, step=step, format=form, key=key, help=help,
+        on_change=on_choice(key, apply),
+    )  # fmt: skip
+
+
+def slide(
+    key: str,
+    label: str,
+    options: Sequence[float],
+    value: float,
+    apply: Apply,
+    help: str,
+    words: Callable[[Any], str],
+) -> None:
+    """One of a row of numbers."""
+    bind(key, value)
+    st.select_slider(
+        label, options, value, key=key, help=help, format_func=words,
+        on_change=on_choice(key, apply),
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""Your own file on the page: what a schema file says is shown, and nothing entered is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from support import ROOT
+
+from app.upload import SLOT, Upload
+from dpcore.schema import Schema
+
+TABLE = b"age,income,region\n30,40000,north\n41,52000,south\n"
+LIMITS = """[table]
+unit = "patient"
+rows_per_person = 5000
+
+[columns.age]
+lower = 0
+upper = 110
+unit = "years"
+missing = 40
+
+[columns.income]
+lower = 0
+upper = 200000.5
+
+[columns.region]
+role = "label"
+type = "category"
+categories = ["north", "south"]
+"""
+
+
+def with_table() -> AppTest:
+    """The page of an upload, with a table in it."""
+    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=60)
+    at.query_params["data"] = "upload"
+    at.run()
+    at.file_uploader(key="upload_file").upload("people.csv", TABLE, "text/csv").run()
+    assert not at.exception
+    return at
+
+
+def given(at: AppTest, limits: str | bytes) -> AppTest:
+    """The same with a schema file."""
+    content = limits.encode() if isinstance(limits, str) else limits
+    at.file_uploader(key="upload_toml").upload("limits.toml", content, "text/plain").run()
+    assert not at.exception
+    return at
+
+
+def use(at: AppTest) -> Any:
+    return next(one for one in at.button if one.label == "Use these limits")
+
+
+def test_the_limits_of_a_schema_file_are_shown() -> None:
+    at = given(with_table(), LIMITS)
+    (shown,) = (one.value for one in at.dataframe)
+    schema = Schema.parse(LIMITS, "limits.toml")
+    for (_, line), column in zip(shown.iterrows(), schema.columns, strict=True):
+        assert line["Column"] == column.name
+        assert line["Use as"] == column.role
+        for bound in ("lower", "upper"):
+            limit = getattr(column, bound)
+            assert (line[f"{bound.capitalize()} limit"] == limit) is (limit is not None)
+    assert list(shown["Categories"]) == ["", "", "north, south"]
+    assert list(shown["If missing, use"]) == ["40", "", ""]
+    (said,) = (one.value for one in at.caption if "limits.toml sets limits" in one.value)
+    assert "one patient, who has at most 5,000 rows" in said
+
+
+def test_limits_that_are_shown_are_those_that_are_used() -> None:
+    at = given(with_table(), LIMITS.replace("5000", "2"))
+    use(at).click().run()
+    assert not at.exception
+    kept: Upload = at.session_state[SLOT]
+    assert kept.table is not None
+    assert kept.table.schema == Schema.parse(LIMITS.replace("5000", "2"), "limits.toml")
+
+
+@pytest.mark.parametrize(("parts", "told"), [(2, False), (3, True)])
+def test_a_model_of_more_parts_than_rows_is_refused(parts: int, *, told: bool) -> None:
+    at = given(with_table(), LIMITS.replace("5000", "2"))
+    use(at).click().run()
+    at.selectbox(key="choice_model").set_value(("gmm", parts)).run()
+    assert not at.exception
+    assert any("more parts than the table has rows" in one.value for one in at.error) is told
+
+
+@pytest.mark.parametrize("limits", [b"\xff\xfe", "[columns.age]\nlower = 9\nupper = 1\n"])
+def test_a_schema_file_that_cannot_be_read_is_named_and_takes_nothing_away(
+    limits: str | bytes,
+) -> None:
+    at = given(with_table(), limits)
+    (said,) = [one.value for one in at.error]
+    assert "limits.toml" in said or "columns.age" in said
+    assert use(at).disabled
+    kept: Upload = at.session_state[SLOT]
+    assert list(kept.lines["column"]) == ["age", "income", "region"]
+    given(at, LIMITS)
+    assert not at.error
+    assert not use(at).disabled
