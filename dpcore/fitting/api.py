@@ -19,7 +19,7 @@ from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import NoisePlan, plan_noise
-from dpcore.fitting.recipe import Runs, recipe
+from dpcore.fitting.recipe import Later, Runs, recipe
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.schema import Schema
@@ -76,16 +76,22 @@ class Grid:
     def fit(self, budget: int = 0, draw: int = 0) -> Fit:
         """One fit of the grid, with its own ledger and guarantee."""
         run = budget * len(self.draws) + draw
-        in_own_units = recipe(self.model).parameters
+        steps = range(len(self.runs.history))
         return Fit(
             model=self.model,
-            parameters=in_own_units(self.runs.final, run, self.public),
+            parameters=self._in_own_units(self.runs.final, run),
             guarantee=self.guarantee(budget),
             ledger=self.ledger.at(run),
-            history=tuple(in_own_units(step, run, self.public) for step in self.runs.history),
+            history=Later(tuple(partial(self._step, at, run) for at in steps)),
             settings=asdict(self.settings),
             seed=self.seed,
         )
+
+    def _step(self, at: int, run: int) -> Any:
+        return self._in_own_units(self.runs.history[at], run)
+
+    def _in_own_units(self, batch: Any, run: int) -> Any:
+        return recipe(self.model).parameters(batch, run, self.public)
 
 
 def fit(

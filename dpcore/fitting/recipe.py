@@ -6,9 +6,9 @@ noise plans, grids, ledgers, guarantees and results are the same for all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,34 @@ Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True)
+class Later(Sequence[Batch]):
+    """Things that are worked out when they are asked for: few who fit look at every iteration.
+
+    >>> Later((lambda: 1, lambda: 2))[-1]
+    2
+    """
+
+    makers: tuple[Callable[[], Batch], ...]
+
+    def __len__(self) -> int:
+        return len(self.makers)
+
+    @overload
+    def __getitem__(self, at: int) -> Batch: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Later[Batch]: ...
+
+    def __getitem__(self, at: int | slice) -> Batch | Later[Batch]:
+        return Later(self.makers[at]) if isinstance(at, slice) else self.makers[at]()
+
+
+@dataclass(frozen=True)
 class Runs(Generic[Batch]):
     """Fits of B runs in public unit coordinates, with every iteration's parameters."""
 
     final: Batch
-    history: tuple[Batch, ...]
+    history: Sequence[Batch]
 
 
 class Settings(Protocol):

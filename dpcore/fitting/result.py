@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ class Fit:
     parameters: Any
     guarantee: Guarantee
     ledger: Ledger
-    history: tuple[Parameters, ...]
+    history: Sequence[Parameters]
     settings: dict[str, Any]
     seed: int | None
 
