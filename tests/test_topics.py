@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.integrate import quad
+from scipy.stats import exponnorm, norm
 from test_wall_documents import bags_of, corpus_of, texts
 
 import dpcore as dp
@@ -21,14 +22,16 @@ from dpcore.bench import topics as bench
 from dpcore.datasets.bars import bars
 from dpcore.datasets.documents import load_documents
 from dpcore.errors import InputError
-from dpcore.evaluation.topics import YARDSTICK, align, distances
+from dpcore.evaluation.topics import YARDSTICK, align, completion, distances, split_words
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.topics import RECIPE, TopicSettings, published_epsilon, published_noise
-from dpcore.models import lda
-from dpcore.models.lda import Memory, Topics
+from dpcore.models import lda, topic_cells
+from dpcore.models.lda import Frequencies, Memory, Topics
+from dpcore.models.topic_cells import sharpened
 from dpcore.privacy import Event, Gaussian
 from dpcore.schema import Schema
+from dpcore.wall.bags import Bags
 from dpcore.wall.corpus import PrivateCorpus
 from dpcore.wall.documents import NoisyTopics, shared_out
 from dpcore.wall.table import PrivateTable
@@ -155,14 +158,17 @@ ANYTHING = arrays(np.float64, (2, 3, 4), elements=st.floats(allow_nan=True, allo
 
 
 @settings(max_examples=200, deadline=None)
-@given(ANYTHING, st.floats(0.0, 1e9), st.floats(0.0, 1.0))
-def test_every_step_is_total(counts: Array, sd: float, step: float) -> None:
+@given(ANYTHING, ANYTHING, st.floats(0.0, 1e9), st.floats(0.0, 1.0))
+def test_every_step_is_total(counts: Array, words: Array, sd: float, step: float) -> None:
     released = NoisyTopics(counts, np.full(2, sd))
+    known = Frequencies(words[:, :1], np.array([sd, 1.0]), np.array([[[1.0, 0.0, 1.0, 1.0]]] * 2))
     memory = lda.remember(released, 0.5, None, step)
     memory = lda.remember(released, 0.5, memory, step)
     before = Topics(np.ones((2, 3, 4)))
     for found in (
         lda.topics_of(memory, 0.3),
+        sharpened(memory, 0.3),
+        sharpened(memory, 0.3, known),
         lda.published_step(released, 0.5, before, 0.3, step),
     ):
         assert np.all(np.isfinite(found.concentration))
@@ -184,16 +190,116 @@ def test_the_estimate_of_a_count_is_its_posterior_mean(count: float, mean: float
     assert float(found) == pytest.approx(expected, rel=1e-6)
 
 
-def test_without_noise_nothing_is_corrected() -> None:
+@pytest.mark.parametrize("topics_of", [lda.topics_of, sharpened])
+def test_without_noise_nothing_is_corrected(topics_of: Any) -> None:
     counts = np.random.default_rng(0).gamma(1.0, 5.0, (1, 3, 4))
-    found = lda.topics_of(Memory(counts, np.zeros(1)), 0.5)
+    found = topics_of(Memory(counts, np.zeros(1)), 0.5)
     np.testing.assert_allclose(found.concentration, counts + 0.5)
 
 
-def test_noise_that_vanishes_is_no_noise() -> None:
+@pytest.mark.parametrize("topics_of", [lda.topics_of, sharpened])
+def test_noise_that_vanishes_is_no_noise(topics_of: Any) -> None:
     counts = np.random.default_rng(0).gamma(1.0, 5.0, (1, 3, 4))
-    found = lda.topics_of(Memory(counts, np.full(1, 1e-7)), 0.5)
+    found = topics_of(Memory(counts, np.full(1, 1e-7)), 0.5)
     np.testing.assert_allclose(found.concentration, counts + 0.5, rtol=1e-5)
+
+
+# --- what is believed of cells -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("even", [1e-3, 0.01, 0.7, 40.0])
+@pytest.mark.parametrize("count", [-60.0, -3.0, 0.2, 5.0, 90.0])
+def test_beliefs_are_as_likely_as_their_densities_say(count: float, even: float) -> None:
+    """Both kinds against scipy's densities; means of what is spread against the plain belief."""
+    sd = 0.8
+    cell, noise = np.array([[count]]), np.array([[sd]])
+    likely, means = topic_cells._believed(cell, noise, np.array([[even]]), 100)
+    just = [even * scale for scale in topic_cells.EXACT]
+    spread = [even * scale for scale in topic_cells.SPREAD]
+    logs = [norm.logpdf(count, one, sd) for one in just]
+    logs += [exponnorm.logpdf(count, one / sd, 0.0, sd) for one in spread]
+    np.testing.assert_allclose(likely[:, 0, 0], np.exp(logs - np.max(logs)), rtol=2e-6, atol=1e-12)
+    plain = [float(lda.unnoised(cell, noise, np.full((1, 1), one))[0, 0]) for one in spread]
+    np.testing.assert_allclose(means[:, 0, 0], just + plain, rtol=1e-7)
+
+
+def test_the_weights_of_beliefs_are_learned_from_the_cells() -> None:
+    """Half of the cells hold just their share, half are spread about four times of it."""
+    rng = np.random.default_rng(5)
+    truth = np.where(rng.random(20_000) < 0.5, 1.0, 4.0 * rng.exponential(size=20_000))
+    noisy, ones = (truth + rng.normal(0, 0.1, 20_000))[None], np.ones((1, 20_000))
+    likely, _ = topic_cells._believed(noisy, np.array([[0.1]]), ones, 100)
+    weights = topic_cells._weights(likely, ones > 0.0)[:, 0]
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights[topic_cells.EXACT.index(1.0)] == pytest.approx(0.5, abs=0.02)
+    spread = len(topic_cells.EXACT) + topic_cells.SPREAD.index(4.0)
+    assert weights[spread] == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("sharpness", "gain"), [(0.03, 0.1), (0.3, 0.01), (30.0, 0.01)])
+def test_learned_beliefs_suit_sharp_topics_and_even_ones(
+    sharpness: float, gain: float, seed: int
+) -> None:
+    """Expected log-likelihood of a word, in nats, above that of the plain belief."""
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.full(200, sharpness), size=10) * 20_000.0
+    memory = Memory((truth + rng.normal(0, 100.0, truth.shape))[None], np.full(1, 100.0))
+    looked = truth.sum(axis=0) + rng.normal(0, 200.0, 200)
+    words = Frequencies(looked[None, None], np.full(1, 200.0), np.ones((1, 1, 200)))
+
+    def worth(topics: Topics) -> float:
+        return float((truth * np.log(topics.words[0])).sum() / truth.sum())
+
+    assert worth(sharpened(memory, 0.1, words)) > worth(lda.topics_of(memory, 0.1, words)) + gain
+
+
+def test_the_cells_of_a_word_add_up_to_what_is_known_of_it() -> None:
+    rng = np.random.default_rng(2)
+    counts = rng.gamma(0.5, 100.0, (1, 5, 30))
+    looked = np.append(rng.gamma(0.5, 500.0, 29), -40.0)[None, None]
+    kept = np.ones((1, 1, 30))
+    kept[..., 3] = 0.0
+    known = topic_cells._together(
+        counts, np.full(1, 20.0), Frequencies(looked, np.full(1, 20.0), kept)
+    )
+    words = Frequencies(looked, np.full(1, 20.0), kept)
+    found = sharpened(Memory(counts, np.full(1, 20.0)), 0.5, words).concentration - 0.5
+    sums, expected = found.sum(axis=(0, 1)), known.expected[0, 0]
+    np.testing.assert_allclose(sums / sums.sum(), expected / expected.sum(), atol=1e-9)
+    assert sums[3] == 0.0
+
+
+def test_words_that_are_not_kept_teach_nothing() -> None:
+    rng = np.random.default_rng(4)
+    counts, looked = rng.gamma(0.3, 90.0, (1, 5, 30)), rng.gamma(0.5, 500.0, (1, 1, 30))
+    sd, kept = np.full(1, 20.0), np.ones((1, 1, 30))
+    alone = sharpened(
+        Memory(counts[..., :20], sd), 0.5, Frequencies(looked[..., :20], sd, kept[..., :20])
+    )
+    kept[..., 20:] = 0.0
+    found = sharpened(Memory(counts, sd), 0.5, Frequencies(looked, sd, kept)).concentration
+    np.testing.assert_allclose(found[..., :20], alone.concentration)
+    np.testing.assert_array_equal(found[..., 20:], 0.5)
+
+
+def test_two_releases_of_words_count_by_their_precision() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.gamma(0.5, 500.0, 2_000)
+    truth *= 1e5 / truth.sum()
+    counts = (truth / 4.0 + rng.normal(0, 30.0, (4, 2_000)))[None]  # sums: 60
+    looked = (truth / 2.0 + rng.normal(0, 40.0, 2_000))[None, None]  # at the same size: 80
+    words = Frequencies(looked, np.full(1, 40.0), np.ones((1, 1, 2_000)))
+    both = topic_cells._together(counts, np.full(1, 30.0), words)
+    assert both.counts_sd[0] == pytest.approx(48.0, rel=0.05)  # 1 / 48^2 = 1 / 60^2 + 1 / 80^2
+    assert (both.counts[0, 0] - truth).std() == pytest.approx(48.0, rel=0.05)
+
+
+def test_one_topic_is_as_it_was() -> None:
+    memory = Memory(np.random.default_rng(0).normal(5.0, 5.0, (2, 1, 40)), np.array([3.0, 0.0]))
+    np.testing.assert_array_equal(
+        sharpened(memory, 1.0).concentration, lda.topics_of(memory, 1.0).concentration
+    )
 
 
 def test_averages_carry_the_noise_that_is_left_in_them() -> None:
@@ -282,6 +388,69 @@ def test_topics_that_hardly_differ_are_not_judged_where_their_mixes_balance() ->
     bags = bags_of(table)
     near = lda.log_likelihood_at(bags, words, whole, 1 / 20).sum()
     assert lda.log_likelihood(bags, words, 1 / 20).sum() > near - 0.02 * table.sum()
+
+
+# --- document completion -------------------------------------------------------------------------
+
+
+def test_the_halves_of_documents_make_them_whole_and_are_always_the_same() -> None:
+    table = texts(300)
+    table[0, 0] = 2.5
+    bags = bags_of(table)
+    seen, unseen = split_words(bags)
+    np.testing.assert_array_equal(as_table(seen) + as_table(unseen), table)
+    assert float(seen.counts.sum()) == pytest.approx(table.sum() / 2.0, rel=0.05)
+    assert np.all(seen.counts % 1.0 == 0.0)  # whole words
+    np.testing.assert_array_equal(as_table(split_words(bags)[0]), as_table(seen))
+    assert seen.count == unseen.count == bags.count
+
+
+def as_table(bags: Bags) -> Array:
+    table = np.zeros((bags.count, bags.size))
+    table[bags.owner, bags.words] = bags.counts
+    return table
+
+
+def test_completion_worked_by_hand() -> None:
+    """Topics without a common word: a seen word tells its topic, and each prior counts 1/2."""
+    words = np.array([[0.75, 0.25, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]])
+    seen = bags_of(np.array([[2.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]]))
+    unseen = bags_of(np.array([[1.0, 0.0, 0.0, 2.0], [0.0, 4.0, 0.0, 0.0]]))
+    first = math.log(0.75 * 3.5 / 5.0) + 2.0 * math.log(0.5 * 1.5 / 5.0)
+    second = 4.0 * math.log(0.25 / 2.0)
+    np.testing.assert_allclose(completion(seen, unseen, words), [first, second], rtol=1e-3)
+
+
+def test_completion_never_sees_what_it_foretells() -> None:
+    """Then unseen words add up: had one moved the mix, they would not."""
+    topics = random_topics().words[0]
+    seen, one, other = (bags_of(texts(50, seed=seed)) for seed in range(3))
+    both = bags_of(as_table(one) + as_table(other))
+    apart = completion(seen, one, topics) + completion(seen, other, topics)
+    np.testing.assert_allclose(completion(seen, both, topics), apart, rtol=1e-12)
+
+
+@pytest.mark.parametrize("components", [1, 5])
+def test_alike_topics_complete_documents_as_word_frequencies_do(components: int) -> None:
+    rows = bags_of(texts(80))
+    scorer = Scorer(None, rows)  # type: ignore[arg-type]
+    words = np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.1])
+    batch = Topics(np.broadcast_to(100.0 * words, (2, components, 6)).copy())
+    unseen = as_table(split_words(rows)[1])
+    expected = math.exp(-float((unseen @ np.log(words)).sum() / unseen.sum()))
+    for metric in YARDSTICK.metrics[2:]:
+        np.testing.assert_allclose(YARDSTICK.measure(batch, scorer, metric), expected, rtol=1e-9)
+
+
+def test_true_topics_complete_documents_better_than_word_frequencies(
+    bar_corpus: PrivateCorpus,
+) -> None:
+    scorer, batch = Scorer.of(bar_corpus), Topics(bars()[None] * 1e4 + 0.1)
+    topics, frequencies = (
+        float(YARDSTICK.measure(batch, scorer, metric)[0]) for metric in YARDSTICK.metrics[2:]
+    )
+    assert frequencies == pytest.approx(25.0, rel=0.01)
+    assert topics < 12.0
 
 
 # --- fits ----------------------------------------------------------------------------------------

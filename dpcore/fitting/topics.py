@@ -10,8 +10,9 @@ in, counted by Wang, Balle, Kasiviswanathan 2019 or by strong composition.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,11 @@ from dpcore.checks import one_of, positive, probability, whole
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import steps_of
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs
+from dpcore.fitting.recipe import Later, Printed, Runs
 from dpcore.fitting.topic_parameters import TopicParameters
 from dpcore.models import lda
 from dpcore.models.lda import Memory, Topics
+from dpcore.models.topic_cells import sharpened
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Privacy
 from dpcore.privacy.events import Sampling
 from dpcore.wall.bags import Bags
@@ -245,7 +247,7 @@ class TopicRecipe:
         words_known = _looked(session, settings, multiplier)
         kept = 1.0 if words_known is None else words_known.kept
         memory: Memory | None = None
-        history: list[Topics] = []
+        history: list[Callable[[], Topics]] = []
         for iteration in range(1, (settings.iterations or 1) + 1):
             near = found if memory is None else lda.begun(found, start, memory)
             emission = lda.expected(near) * kept
@@ -263,15 +265,19 @@ class TopicRecipe:
                 batches,
             )
             step, rate = settings.step(iteration), batches.rate
+            told: Callable[[], Topics]
             if settings.mode == "paper":
                 found = lda.published_step(released, rate, found, settings.prior, step)
+                told = partial(Topics, found.concentration)
             else:
                 memory = lda.remember(released, rate, memory, step)
                 found = lda.topics_of(memory, settings.prior, words_known)
-            history.append(found)
+                told = partial(sharpened, memory, settings.prior, words_known)
+            history.append(told)
             if iteration * found.concentration.size > KEPT:
-                history = [found]
-        return Runs(found, tuple(history))
+                history = [told]
+        steps = Later(tuple(history))
+        return Runs(steps[-1], steps)
 
     def parameters(self, batch: Topics, run: int, public: Any) -> TopicParameters:
         return TopicParameters.from_batch(batch, run, public)

@@ -311,12 +311,12 @@ def unnoised(counts: Array, sd: Array, mean: Array) -> Array:
     with np.errstate(over="ignore"):
         lower = np.minimum(safe / np.where(some, mean, 1.0), VAST)
         at = np.clip(counts / safe, -VAST, VAST) - lower
-    tail = np.where(at > 30.0, counts - safe * lower, safe * _cut_normal(at))  # then never cut off
+    tail = np.where(at > 30.0, counts - safe * lower, safe * cut_normal(at))  # then never cut off
     found = np.where(some, tail, 0.0)
     return np.asarray(np.where(noisy, found, quiet))
 
 
-def _cut_normal(at: Array) -> Array:
+def cut_normal(at: Array) -> Array:
     """Mean of a normal variable of mean ``at <= 30`` and deviation 1, given that it is above 0."""
     middle = np.clip(at, -30.0, 30.0)
     hazard = np.sqrt(2.0 / np.pi) / erfcx(-middle / np.sqrt(2.0))  # density / distribution function
