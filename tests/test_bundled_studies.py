@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import dpcore as dp
-from app import compute, drawers
-from app.scenario import MODELS, Scenario
+from app import compute, desks, tables
+from app.models import MODELS
+from app.scenario import Scenario
 from app.scenario import opening as opens
 from dpcore.datasets.catalogue import BundledTable, bundled
 from dpcore.evaluation.study import (
@@ -132,7 +133,7 @@ def test_a_way_of_counting_is_the_same_curve_at_another_price(clip: float) -> No
 
 def test_beyond_the_grid_no_number_is_made_up() -> None:
     scenario = Scenario(epsilon=0.01, components=1)
-    data, desk = drawers.data_of(scenario), compute.Desk()
+    data, desk = tables.data_of(scenario), desks.Desk()
     assert data is not None
     found = compute.study(scenario, data, desk)
     while not found.complete:

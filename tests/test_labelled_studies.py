@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from app import compute, drawers
-from app.scenario import MODELS, RECIPES, Scenario, opening, sane
+from app import compute, desks, picture, tables
+from app.models import MODELS, RECIPES
+from app.scenario import Scenario, opening, sane
 from dpcore.evaluation.exposure import success_rate
 from dpcore.evaluation.labelled import divergence, noise_alone
 from dpcore.evaluation.study import Setting, budget_grid, references, study
@@ -101,15 +102,15 @@ def test_noise_alone_is_a_part_of_what_the_staged_release_loses() -> None:
 
 def test_the_screen_says_what_noise_costs_and_which_classes_it_ate() -> None:
     scenario = opening(PARTIES)
-    data = drawers.data_of(scenario)
+    data = tables.data_of(scenario)
     assert data is not None
-    found = compute.study(scenario, data, compute.Desk())
-    told = drawers.told_of_classes(scenario, found)
+    found = compute.study(scenario, data, desks.Desk())
+    told = picture.told_of_classes(scenario, found)
     at = {e: told[found.grid.epsilons.index(e)] for e in (0.05, 2.0)}
     assert "Warning: the noise outweighs every class: this budget is too small" in at[0.05]
     assert "Warning" not in at[2.0]
     assert "noise alone would cost" in at[2.0]
-    other = drawers.told_of_classes(Scenario(), found)
+    other = picture.told_of_classes(Scenario(), found)
     assert set(other) == {""}
 
 
@@ -131,7 +132,7 @@ def test_every_way_of_releasing_is_what_it_says(method: str) -> None:
     scenario = sane(
         Scenario(data=PARTIES, model="gmm-release", method=method, adjacency="label", epsilon=2.0)
     )
-    data = drawers.data_of(scenario)
+    data = tables.data_of(scenario)
     assert data is not None
     fit = compute.one_fit(scenario, data)
     proved = RECIPES[method].mode == "proved"
