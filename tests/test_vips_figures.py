@@ -128,13 +128,14 @@ def test_figure_8_has_every_curve_at_every_size(
     kinds = np.array([[1] * 4 + [0] * 12, [0] * 12 + [1] * 4], dtype=float).reshape(2, 4, 4)
     pictures = [255 * kinds[rng.integers(2, size=count)].astype(np.uint8) for count in (4000, 60)]
     np.savez(tmp_path / "mnist.npz", train_images=pictures[0], test_images=pictures[1])
-    monkeypatch.setattr(vips_belief, "UNITS", 2)
+    monkeypatch.setattr(vips_belief, "UNITS", {2: vips_belief.SIZES, 3: vips_belief.SIZES[3:]})
     monkeypatch.setattr(vips_belief, "TESTED", 60)
     found = reproduce("vips-figure-8", Ask(data=tmp_path))
     for curve in (vips_belief.PLAIN, vips_belief.PRINTED, vips_belief.STRONG, vips_belief.PROVED):
-        points = values(found.rows, curve)
-        assert tuple(points) == vips_belief.SIZES
-        assert all(0.0 <= share <= 1.0 for share in points.values())
+        for panel, sizes in zip(found.panels, vips_belief.UNITS.values(), strict=True):
+            points = values(found.rows, curve, panel.id)
+            assert tuple(points) == sizes
+            assert all(0.0 <= share <= 1.0 for share in points.values())
     assert "All pixels off: 0.750" in found.finding
     for each in found.rows:
         if each["curve"] == vips_belief.PLAIN:

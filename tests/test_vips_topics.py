@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +40,50 @@ def test_adding_a_document_costs_less_than_replacing_one() -> None:
         printed = values(rows, vips_epsilon.PRINTED, size)
         assert all(added[sigma] < replaced[sigma] for sigma in added)
         assert all(added[sigma] < printed[sigma] for sigma in added)
+
+
+def test_figure_2_has_every_curve_by_both_perplexities(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(np.eye(2), 4, axis=1) + 0.05
+    table = rng.poisson(3.0 * kinds[rng.integers(2, size=400)])
+    where, words = np.nonzero(table)
+    np.savez(
+        tmp_path / "few.npz",
+        indptr=np.append(0, np.cumsum(np.bincount(where, minlength=400))),
+        indices=words,
+        counts=table[where, words],
+        shape=np.array(table.shape),
+    )
+    (tmp_path / "few.vocab.txt").write_text("\n".join("abcdefgh"), encoding="utf-8")
+    few = vips_topics.Texts("few", "few.npz", 8, (0.1, 0.2))
+    monkeypatch.setattr(vips_topics, "CORPORA", (few,))
+    monkeypatch.setattr(vips_topics, "ALL_WORDS", replace(few, name="others", shares=(0.2,)))
+    monkeypatch.setattr(vips_topics, "TOPICS", 2)
+    monkeypatch.setattr(vips_topics, "SIGMAS", (1.24, 2.0))
+    found = reproduce("vips-figure-2", Ask(data=tmp_path))
+    whole = ["few, 10.00% a step", "few, 20.00% a step", "others, 20.00% a step"]
+    halves = [f"{name}{vips_topics.COMPLETED}" for name in whole[1:]]
+    assert sorted(panel.id for panel in found.panels) == sorted(whole + halves)
+    curves = {each["curve"] for each in found.rows}
+    assert len(curves) == 6
+    for panel in found.panels:
+        assert ("halves" in panel.y) == (panel.id in halves)
+        for curve in curves:
+            assert tuple(values(found.rows, curve, panel.id)) == (1.24, 2.0)
+        assert panel.id in found.finding
+    for each in found.rows:
+        private = each["curve"] not in (vips_topics.EXACT, vips_topics.FREQUENCIES)
+        assert (each["proved_epsilon"] is not None) == private
+        assert (each["claimed_epsilon"] is not None) == private
+    exact, words, proved = (
+        values(found.rows, name, halves[0])[1.24]
+        for name in (vips_topics.EXACT, vips_topics.FREQUENCIES, vips_topics.PROVED)
+    )
+    assert exact < words
+    assert proved < words + 1.0
+    json.dumps(found.rows, allow_nan=False)
 
 
 @pytest.mark.slow

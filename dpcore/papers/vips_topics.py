@@ -38,6 +38,8 @@ STRONG = "strong composition, clipped"
 UNCLIPPED = "as published without clipping"
 PROVED = "proved, same epsilon"
 FREQUENCIES = "word frequencies, exact"
+COMPLETED = ", one half from the other"
+METRICS = {"": "test_perplexity", COMPLETED: "test_completion_perplexity"}  # and their panels
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,9 @@ def halves(ask: Ask, texts: Texts, split: int = 0) -> Halves:
 def figure_2(ask: Ask) -> Exhibit:
     """Perplexity of topics on Wikipedia and film reviews against noise, by method and minibatch.
 
-    Needs ``wikipedia`` and ``imdb_reviews`` (``.npz`` and ``.vocab.txt``). The last panel counts
-    all words that the corpus has. Takes some minutes.
+    Needs ``wikipedia`` and ``imdb_reviews`` (``.npz`` and ``.vocab.txt``). "10,000 words" are all
+    that the corpus has. Of the largest minibatches the perplexity of one half of each document
+    given the other half is shown as well. Takes half an hour.
     """
     rows: list[Row] = []
     every = (*CORPORA, ALL_WORDS)
@@ -84,7 +87,12 @@ def figure_2(ask: Ask) -> Exhibit:
     for texts in every:
         half = halves(ask, texts)
         for share in texts.shares:
-            rows += _panel(half, f"{texts.name}, {share:.2%} a step", share)
+            epsilon, strong = counted(half, share, SIGMAS)
+            grids = _grids(half, share, epsilon, strong)
+            measures = ("", COMPLETED) if share == max(texts.shares) else ("",)
+            for more in measures:
+                panel = f"{texts.name}, {share:.2%} a step{more}"
+                rows += _panel(half.test, panel, grids, epsilon, METRICS[more])
             done += 1
             ask.say(done / steps)
     panels = tuple(
@@ -92,7 +100,7 @@ def figure_2(ask: Ask) -> Exhibit:
             name,
             name,
             "noise: sigma, relative to the printed sensitivity",
-            "perplexity of held-out documents",
+            f"perplexity of held-out {'halves' if name.endswith(COMPLETED) else 'documents'}",
             log_x=False,
         )
         for name in dict.fromkeys(each["panel"] for each in rows)
@@ -187,28 +195,34 @@ def counted(half: Halves, share: float, sigmas: Sequence[float]) -> tuple[Array,
     return epsilon, published_noise(settings, epsilon, DELTA, "advanced", DELTA_EACH)
 
 
-def _panel(half: Halves, panel: str, share: float) -> list[Row]:
-    epsilon, strong = counted(half, share, SIGMAS)
-    grids = {
+def _grids(half: Halves, share: float, epsilon: Array, strong: Array) -> dict[str, Grid]:
+    """Every method at the paper's noises, and what there is without noise."""
+    return {
         CLIPPED: _fit(half, share, _noises(SIGMAS)),
         STRONG: _fit(half, share, _noises(strong)),
         UNCLIPPED: _fit(half, share, _noises(SIGMAS), clip=1.0),
         PROVED: _proved(half, epsilon),
+        EXACT: _fit(half, share, None),
+        FREQUENCIES: fit_grid(
+            "lda", half.train, privacy=None, n_components=1, rate=1.0, iterations=1
+        ),
     }
+
+
+def _panel(
+    held_out: Scorer, panel: str, grids: dict[str, Grid], epsilon: Array, metric: str
+) -> list[Row]:
+    """One measure of every method; what there is without noise is the same at every noise."""
     rows = []
     for name, grid in grids.items():
-        found = _perplexity(grid.runs.final, half.test)
+        found = np.broadcast_to(_perplexity(grid.runs.final, held_out, metric), len(SIGMAS))
+        private = name not in (EXACT, FREQUENCIES)
         for i, (sigma, one) in enumerate(zip(SIGMAS, found, strict=True)):
-            proved = grid.guarantee(i).epsilon
-            facts: dict[str, Any] = {"claimed_epsilon": float(epsilon[i]), "proved_epsilon": proved}
+            facts: dict[str, Any] = {
+                "claimed_epsilon": float(epsilon[i]) if private else None,
+                "proved_epsilon": grid.guarantee(i).epsilon if private else None,
+            }
             rows.append(row(panel, name, sigma, one, **facts))
-    exact = _perplexity(_fit(half, share, None).runs.final, half.test)[0]
-    alone = fit_grid("lda", half.train, privacy=None, n_components=1, rate=1.0, iterations=1)
-    words = _perplexity(alone.runs.final, half.test)[0]
-    for sigma in SIGMAS:
-        none: dict[str, Any] = {"claimed_epsilon": None, "proved_epsilon": None}
-        rows.append(row(panel, EXACT, sigma, exact, **none))
-        rows.append(row(panel, FREQUENCIES, sigma, words, **none))
     return rows
 
 
@@ -239,8 +253,8 @@ def _size(half: Halves, share: float) -> int:
     return max(1, int(share * half.documents))
 
 
-def _perplexity(batch: Topics, held_out: Scorer) -> Array:
-    return np.asarray(yardstick("lda").measure(batch, held_out, "test_perplexity"))
+def _perplexity(batch: Topics, held_out: Scorer, metric: str = "test_perplexity") -> Array:
+    return np.asarray(yardstick("lda").measure(batch, held_out, metric))
 
 
 def _clearest(topics: Topics, count: int = 5) -> NDArray[np.intp]:
