@@ -85,16 +85,23 @@ def _cells(counts: Array, sd: Array, even: Array) -> Array:
 
 def _learned(counts: Array, sd: Array, even: Array, topics: int) -> Array:
     """Means ``(R, C)`` of the cells of R runs, noise ``sd (R, 1)``, at their own weights."""
-    some = slice(None, None, max(1, counts.shape[1] // LEARNED))
-    likely, _ = _believed(counts[:, some], sd, even[:, some], topics)
-    weights = _weights(likely, even[:, some] > 0.0)
+    every = max(1, counts.shape[1] // LEARNED)
+    some = slice(None, None, every)
+    sample = _believed(counts[:, some], sd, even[:, some], topics)
+    weights = _weights(sample[0], even[:, some] > 0.0)
+    if every == 1:
+        return _mixed(*sample, weights)
     found = np.empty_like(counts)
     for first in range(0, counts.shape[1], BLOCK):
         at = slice(first, first + BLOCK)
-        likely, means = _believed(counts[:, at], sd, even[:, at], topics)
-        chances = likely * weights[:, :, None]
-        found[:, at] = (chances * means).sum(axis=0) / chances.sum(axis=0)
+        found[:, at] = _mixed(*_believed(counts[:, at], sd, even[:, at], topics), weights)
     return found
+
+
+def _mixed(likely: Array, means: Array, weights: Array) -> Array:
+    """Means ``(R, C)`` over the beliefs, each weighed by ``weights (J, R)`` and how likely it is."""
+    chances = likely * weights[:, :, None]
+    return np.asarray(np.einsum("jrc,jrc->rc", chances, means) / chances.sum(axis=0))
 
 
 def _believed(counts: Array, sd: Array, even: Array, topics: int) -> tuple[Array, Array]:
