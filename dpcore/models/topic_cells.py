@@ -99,7 +99,7 @@ def _learned(counts: Array, sd: Array, even: Array, topics: int) -> Array:
 
 
 def _mixed(likely: Array, means: Array, weights: Array) -> Array:
-    """Means ``(R, C)`` over the beliefs, each weighed by ``weights (J, R)`` and how likely it is."""
+    """Means ``(R, C)`` over beliefs, each weighed by ``weights (J, R)`` and how likely it is."""
     chances = likely * weights[:, :, None]
     return np.asarray(np.einsum("jrc,jrc->rc", chances, means) / chances.sum(axis=0))
 
