@@ -20,6 +20,8 @@ from dpcore.accounting import compose, replay
 from dpcore.evaluation.belief import YARDSTICK
 from dpcore.evaluation.metrics import metrics
 from dpcore.evaluation.yardstick import Scorer
+from dpcore.figures.belief import given_back
+from dpcore.figures.plotly import scene_figure
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.belief import as_printed
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
@@ -159,6 +161,32 @@ def pictures(count: int = 600, seed: int = 0) -> PrivateTable:
 
     schema = Schema(tuple(Column(name, lower=0, upper=1) for name in names))
     return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
+
+
+def test_pictures_stand_beside_what_each_fit_gives_back() -> None:
+    table = pictures()
+    fits = {
+        epsilon: dp.fit(
+            "sbn",
+            table,
+            privacy=None if math.isinf(epsilon) else Privacy(epsilon=epsilon, delta=1e-4),
+            n_components=2,
+            rate=1.0,
+            iterations=5,
+            seed=None if math.isinf(epsilon) else 0,
+        ).parameters
+        for epsilon in (0.1, math.inf)
+    }
+    rows = (custodian_rows(table)[1][:10] + 1.0) / 2.0
+    scene = given_back(rows, fits, (3, 3))
+    seen, back = (panel.layers[0].values for panel in scene.panels)  # type: ignore[union-attr]
+    np.testing.assert_array_equal(np.reshape(seen, rows.shape), rows)
+    for values, told, found in zip(back, scene.panels[1].alt, fits.values(), strict=True):  # type: ignore[arg-type]
+        np.testing.assert_array_equal(np.reshape(values, rows.shape), found.given_back(rows))
+        right = np.mean((np.reshape(values, rows.shape) > 0.5) == (rows > 0.5))
+        assert told == f"{right:.0%} of these pixels given back"
+    assert (scene.step, scene.step_labels) == (0, ("0.100", "∞, no noise"))
+    assert set(scene_figure(scene).layout.meta) == {"seen", "given back"}
 
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])

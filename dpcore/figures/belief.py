@@ -1,9 +1,33 @@
-"""The portrait of a sigmoid belief network: what each hidden unit switches on, as small images."""
+"""The portrait of a sigmoid belief network: what each hidden unit switches on, as small images; and
+pictures beside what networks give back of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.figures.heat import Heat, images_across
 from dpcore.figures.parts import Parts, cosines, drawing
 from dpcore.figures.portrait import Drawing, Portrait, Subject
+from dpcore.figures.scene import Axis, Panel, Scene
+from dpcore.privacy.guarantee import show
+
+Array = NDArray[np.float64]
+
+
+class Network(Protocol):
+    """What fits: bounds of each pixel, and the chance of each to be on, given pictures."""
+
+    @property
+    def lower(self) -> Array: ...
+
+    @property
+    def upper(self) -> Array: ...
+
+    def given_back(self, rows: Array) -> Array: ...
 
 
 def draw(subject: Subject) -> Drawing:
@@ -22,6 +46,38 @@ def draw(subject: Subject) -> Drawing:
             alike="cosine {:.2f} with the exact one",
         ),
         subject.image,
+    )
+
+
+def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int, int]) -> Scene:
+    """Pictures beside what networks make of them, a step for each epsilon.
+
+    pictures ``(n, J)``: in own units, of rows that may be shown. fits: by their epsilon; infinite
+    without noise. image: height and width, J pixels.
+    """
+    seen = np.asarray(pictures, dtype=float)
+    any_fit = next(iter(fits.values()))
+    shown = (seen - any_fit.lower) / (any_fit.upper - any_fit.lower)
+    chances = np.stack([one.given_back(seen) for one in fits.values()])
+    right = np.mean((chances > 0.5) == (shown > 0.5), axis=(1, 2))
+    side = Axis("picture", (0.5, len(seen) + 0.5)), Axis("pixel row", (0.0, float(image[0])))
+
+    def panel(name: str, values: Array, told: tuple[str, ...]) -> Panel:
+        names = tuple(f"picture {i + 1}" for i in range(len(seen)))
+        tiles = values.reshape(len(values), len(seen), *image)
+        across = images_across(len(seen), image)
+        heat = Heat(tiles, 1.0, "chance to be on", names, across=across, above=True)
+        return Panel(name, name.capitalize(), told, told, *side, (heat,), bare=True)
+
+    said = tuple(f"{share:.0%} of these pixels given back" for share in right)
+    return Scene(
+        tuple(float(i) for i in range(len(fits))),
+        tuple("∞, no noise" if np.isinf(one) else show(one) for one in fits),
+        (
+            panel("seen", shown[None], (f"{len(seen)} pictures",) * len(fits)),
+            panel("given back", chances, said),
+        ),
+        step=max((i for i, one in enumerate(fits) if np.isfinite(one)), default=0),
     )
 
 
