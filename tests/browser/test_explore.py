@@ -12,7 +12,7 @@ import pytest
 from support import keeps_up
 
 from app.scripts.latency import BOX, THUMB, grasp, release
-from app.scripts.stage import wait_until_complete
+from app.scripts.stage import wait_until_complete, wait_until_idle
 
 BOLD = '[data-panel="private"] .dpl-bold .dpl-ellipse[data-level="2"]'
 EXACT = '[data-panel="exact"] .dpl-bold .dpl-ellipse[data-level="2"]'
@@ -578,8 +578,11 @@ def test_the_back_button_brings_the_choice_before_back(explore: Any) -> None:
     three = len(paths(page, BOLD))
     choose(page, "Model", "Gaussian mixture, 4 groups")
     page.wait_for_function("location.search === '?components=4'")
+    page.wait_for_function(
+        "([bold, count]) => document.querySelectorAll(bold).length > count", arg=[BOLD, three]
+    )
+    wait_until_idle(page)
     page.wait_for_timeout(2500)  # until an old address is no longer taken for a late one
-    assert len(paths(page, BOLD)) > three
     page.go_back()
     page.wait_for_function(
         "([bold, count]) => document.querySelectorAll(bold).length === count", arg=[BOLD, three]
