@@ -691,7 +691,7 @@ class Card {
     this.grid.replaceChildren(...nodes);
   }
 
-  /** Labels at the right end of their curves, pushed apart so that none covers another. */
+  /** Labels at the right end of their curves, pushed apart. */
   drawLabels(step) {
     const { x1, y0, y1 } = this.frame;
     const placed = this.labels.map((label) => {
@@ -707,7 +707,7 @@ class Card {
       floor = p.y - GAP;
     }
     for (const { layer, text, key, y } of placed) {
-      text.textContent = at(layer.label, step);
+      shown(key, (text.textContent = at(layer.label, step)));
       set(text, { x: x1 + 30, y: y + 4 });
       set(key, { x1: x1 + 8, x2: x1 + 25, y1: y, y2: y });
     }
