@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpcore.datasets.load import load
 from dpcore.errors import InputError
-from dpcore.schema import Ball, Column, Image, Schema, categories_meant, check_frame
+from dpcore.schema import Ball, Column, Image, Schema, categories_meant, category_meant, check_frame
 from dpcore.wall.clip import bounded_rows
 from dpcore.wall.table import PrivateTable
 
@@ -33,7 +33,7 @@ def columns(draw: st.DrawFn, name: str) -> Column:
     unit = draw(st.none() | WORDS)
     kind = draw(st.sampled_from(["number", "category", "binary", "text"]))
     if kind == "category":
-        names = draw(st.lists(WORDS, min_size=1, max_size=4, unique=True))
+        names = draw(st.lists(WORDS, min_size=1, max_size=4, unique_by=category_meant))
         return Column(name, role, kind, unit=unit, categories=tuple(names))
     if kind == "text":
         return Column(name, role, kind, unit=unit)
@@ -357,7 +357,7 @@ def test_one_odd_cell_never_changes_what_other_cells_mean(
     np.testing.assert_array_equal(units(odd), units(cells[0]))
 
 
-@pytest.mark.parametrize("odd", ["x", 0.5, True, 10**400, pd.NA, b"5", 2j])
+@pytest.mark.parametrize("odd", ["x", 0.5, True, 2**70, pd.NA, b"5", 2j])
 @pytest.mark.parametrize("cell", [None, pd.NA, np.nan, -0.0, np.float32(0.1), np.inf, 1, 0.5])
 def test_one_odd_object_never_changes_what_other_objects_mean(cell: object, odd: object) -> None:
     """A frame made of lists keeps a column as what its values have in common."""
