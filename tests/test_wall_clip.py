@@ -72,6 +72,26 @@ def test_rows_inside_stay_and_rows_outside_keep_their_direction() -> None:
     np.testing.assert_array_equal(clip_to_ball(rows[:1], 1.0), rows[:1])
 
 
+@pytest.mark.parametrize("axis", [-1, -2])
+def test_rows_are_clipped_where_they_lie_as_anywhere(axis: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(3, 50, 50))
+    for odd in (rows, np.where(rows > 2.5, np.nan, rows)):
+        here = odd.copy()
+        found = clip_to_ball(here, 5.0, axis, out=here)
+        assert np.array_equal(found, clip_to_ball(odd, 5.0, axis))
+        assert np.linalg.norm(found, axis=axis).max() <= 5.0 + 1e-12
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 10, 99, 1000, 4097])
+def test_the_public_radius_holds_the_corners_to_the_last_bit(dim: int) -> None:
+    """So a block of rows inside their box need not be clipped to it."""
+    schema = Schema.from_bounds({f"x{i}": (-3.0, 0.1 + i) for i in range(dim)})
+    corners = np.where(np.random.default_rng(0).random((20, dim)) < 0.5, -1.0, 1.0)
+    radius = PublicFrame.of(schema).radius
+    assert np.sqrt(np.einsum("nd,nd->n", corners, corners)).max() <= radius
+    assert clip_to_ball(corners, radius) is corners
+
+
 def test_no_radius_clips_nothing() -> None:
     rows = np.array([[1e9, -1e9]])
     assert clip_to_ball(rows, math.inf) is rows

@@ -274,7 +274,8 @@ def topics_of(memory: Memory, prior: float, words: Frequencies | None = None) ->
     if words is None:
         whole = counts.sum(axis=1, keepdims=True)
         words = Frequencies(whole, sd * np.sqrt(topics), np.ones_like(whole))
-    share = words.expected / np.maximum(words.expected.sum(axis=2, keepdims=True), 1e-9)
+    known = words.expected
+    share = known / np.maximum(known.sum(axis=2, keepdims=True), 1e-9)
     every = np.maximum((counts * words.kept).sum(axis=(1, 2), keepdims=True), 0.0)
     found = unnoised(counts, sd[:, None, None], share * every / topics)
     return _bounded(prior + words.kept * found)

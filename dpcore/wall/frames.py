@@ -58,8 +58,8 @@ class Frame:
         """Clipped coordinates ``(F, d, n)`` of rows ``(n, d)`` for the chosen frames."""
         if self.plain:
             return clip_to_ball(units.T[None], self.radius, axis=-2)
-        moved = units.T - self.center[runs, :, None]
-        return clip_to_ball(self.matrix[runs] @ moved, self.radius, axis=-2)
+        moved = self.matrix[runs] @ (units.T - self.center[runs, :, None])
+        return clip_to_ball(moved, self.radius, axis=-2, out=moved)
 
     def means_back(self, means: Array) -> Array:
         """Means ``(B, K, d)`` from this frame to unit coordinates."""

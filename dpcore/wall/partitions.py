@@ -303,7 +303,8 @@ def _sum_of_part(
     def bounded() -> Iterator[Array]:
         for frame in part.blocks(schema):
             units = unit_rows(PrivateTable.seal(frame, schema), public, private=private)
-            yield clip_to_ball(units, radius)
+            whole = private and radius >= public.radius  # the ball holds all that bounds allow
+            yield units if whole else clip_to_ball(units, radius, out=units)
 
     for units in _read_ahead(bounded()):
         total = total + of_rows(Rows(units, radius, once=True))
