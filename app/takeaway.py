@@ -9,6 +9,7 @@ import streamlit as st
 from app import compute, hiding
 from app.components import guarantee_details, spending
 from app.composing import Composition
+from app.compute import Study
 from app.desks import Data
 from app.exports import (
     account_command,
@@ -19,11 +20,10 @@ from app.exports import (
     script,
     upload_command,
 )
+from app.models import MODELS
 from app.scenario import Scenario
-from app.tables import provenance
-from dpcore.errors import InputError
+from app.tables import desk_of, provenance
 from dpcore.figures.scene import Scene
-from dpcore.fitting.result import Fit
 from dpcore.releases.sheet import as_csv
 
 FILES = {
@@ -32,13 +32,13 @@ FILES = {
 }
 
 
-def take_fit(scenario: Scenario, data: Data, scene: Scene | None) -> None:
+def take_fit(scenario: Scenario, data: Data, found: Study | None, scene: Scene | None) -> None:
     """Explore's: the view, the private fit, and what fits it again elsewhere."""
     with st.popover("Take it with you", width="stretch"):
         _links("explore", scenario, "every choice; never any data")
-        if scene is None:
+        if found is None or scene is None:
             return
-        _files(scenario, data, scene.slots["split"][scene.step])
+        _files(scenario, data, found, scene.slots["split"][scene.step])
         if data.provenance == "upload":
             _own_file(scenario, data)
             return
@@ -74,24 +74,31 @@ def _links(page: str, choices: Scenario | Composition, held: str) -> None:
     st.code(f'dpcore explore "{state}"', language=None, wrap_lines=True)
 
 
-def _files(scenario: Scenario, data: Data, split: str) -> None:
-    """The fit with what stands behind its promise, and rows that it draws."""
-    fit = compute.one_fit(scenario, data)
+def _files(scenario: Scenario, data: Data, found: Study, split: str) -> None:
+    """What stands behind the promise, the fit with it, and rows that it draws.
+
+    The files are made when somebody takes them: fitted anew with every move of a slider they would
+    take longer than all else on the page.
+    """
+    shown, step = compute.with_extra_budget(found, scenario, data, desk_of(data))
+    guarantee, ledger = shown.grid.guarantees[step], shown.grid.ledgers[step]
+    if guarantee is None or ledger is None:  # the budget is out of reach, which the page says
+        return
     kind, note = FILES.get(provenance(data), ("", compute.REHEARSAL))
     st.markdown("**What stands behind the promise**")
-    guarantee_details(fit.guarantee)
-    st.markdown(spending(fit.ledger))
+    guarantee_details(guarantee)
+    st.markdown(spending(ledger))
     st.markdown(split)
     st.download_button(
         "Fit, guarantee and ledger (JSON)",
-        compute.fit_json(fit, note),
+        lambda: compute.fit_json(compute.one_fit(scenario, data), note),
         f"{kind}fit.json",
         "application/json",
     )
-    if _draws_rows(fit):
+    if not MODELS[scenario.model].answer:  # says who says yes, not what rows look like
         st.download_button(
             "Synthetic rows (CSV)",
-            lambda: as_csv(fit.sample(1000, seed=0)).encode(),
+            lambda: as_csv(compute.one_fit(scenario, data).sample(1000, seed=0)).encode(),
             f"{kind}synthetic.csv",
             "text/csv",
         )
@@ -106,12 +113,3 @@ def _own_file(scenario: Scenario, data: Data) -> None:
     schema = data.schema.to_toml()
     st.download_button("Limits (TOML)", schema, "schema.toml", "application/toml")
     st.code(upload_command(scenario), language=None, wrap_lines=True)
-
-
-def _draws_rows(fit: Fit) -> bool:
-    """Whether the model says what rows look like."""
-    try:
-        fit.sample(1, seed=0)
-    except InputError:
-        return False
-    return True

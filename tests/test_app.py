@@ -392,6 +392,19 @@ def test_slider_and_exact_box_say_the_same() -> None:
     assert control(page, "select_slider", "Privacy budget").value == pytest.approx(1.07, rel=0.06)
 
 
+def test_nothing_is_fitted_anew_for_a_budget_on_the_slider(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files to take away are made when they are taken: a fit of topics takes half a second."""
+    page = healthy(opened())
+
+    def fitted(*_: object, **__: object) -> None:
+        raise AssertionError("the page fits what its study holds already")
+
+    monkeypatch.setattr(compute, "one_fit", fitted)
+    monkeypatch.setattr(compute, "budget_grid", fitted)
+    healthy(control(page, "select_slider", "Privacy budget").set_value(0.5).run())
+    assert "epsilon = 0.500" in guarantee(page)
+
+
 def test_another_table_begins_with_its_own_groups_and_people() -> None:
     page = healthy(opened(**SMALL, without="1"))
     healthy(control(page, "selectbox", "Data").select("iris").run())

@@ -16,10 +16,11 @@ import pytest
 
 from app import compute, desks, tables
 from app.exports import command, notebook, script
-from app.models import RECIPES
+from app.models import MODELS, RECIPES
 from app.scenario import GENERATED, UPLOAD, Scenario, opening, sane
 from app.state import step_of
 from dpcore.errors import InputError
+from dpcore.evaluation.study import budget_grid
 
 PLAIN = Scenario()
 SCENARIOS = {
@@ -161,6 +162,30 @@ def test_the_fit_to_take_away_is_the_bold_one_of_the_picture(name: str) -> None:
     drawn = found.grid.fits.means[step, 0] * data.public.half_range + data.public.center
     taken = compute.one_fit(scenario, data).parameters.as_dict()["means"]
     assert np.allclose(sorted(drawn.tolist()), sorted(taken), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_promise_beside_the_files_is_that_of_the_fit_in_them(name: str) -> None:
+    """What the page says comes from its study; the file is fitted when somebody takes it."""
+    scenario = SCENARIOS[name]
+    data, desk = _data(scenario), desks.common()
+    setting = scenario.setting(data.secret)
+    best = compute.references_of(setting, data, desk).converged
+    grid = budget_grid(data.table, setting, best, (0.9 * scenario.epsilon, scenario.epsilon))
+    said, ledger = grid.guarantees[1], grid.ledgers[1]
+    taken = compute.one_fit(scenario, data)
+    assert said is not None
+    assert ledger is not None
+    words, same = said.as_dict(), taken.guarantee.as_dict()
+    for one in (words, same):  # of noise to the last bit, which a grid rounds by itself
+        one["proof"] = one["proof"] and {**one["proof"], "ledger": ""}
+    assert equal(words, same)
+    assert equal(ledger.as_list(), taken.ledger.as_list())
+    if MODELS[scenario.model].answer:
+        with pytest.raises(InputError):
+            taken.sample(3, seed=0)
+    else:
+        assert len(taken.sample(3, seed=0)) == 3
 
 
 def test_another_choice_gives_other_numbers() -> None:

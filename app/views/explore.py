@@ -48,7 +48,7 @@ def page() -> None:
         scene = picture(scenario, data, found)
     except DPCoreError as error:
         st.error(str(error))
-        buttons(scenario, data, None)
+        buttons(scenario, data, None, None)
         return
     if "says" not in scenario.hide.split(","):
         slot("sentence", "dp-says", scene.slots["sentence"][scene.step])
@@ -59,7 +59,7 @@ def page() -> None:
     if moved.ring is not None:
         change(clip=round(float(np.clip(scenario.clip * moved.ring["factor"], 0.1, 1.0)), 2))
         st.rerun()
-    buttons(scenario, data, scene)
+    buttons(scenario, data, found, scene)
     full_size(scenario)
     classes.panel(scenario, data)
     if not found.complete:
@@ -248,7 +248,9 @@ def budget(scenario: Scenario, budgets: tuple[float, ...]) -> None:
         )
 
 
-def buttons(scenario: Scenario, data: Data, scene: Scene | None) -> None:
+def buttons(
+    scenario: Scenario, data: Data, found: compute.Study | None, scene: Scene | None
+) -> None:
     """What is promised, and what to try next."""
     if scene is not None and "promise" not in scenario.hide.split(","):
         slot("guarantee", "dp-guarantee", scene.slots["guarantee"][scene.step])
@@ -278,7 +280,7 @@ def buttons(scenario: Scenario, data: Data, scene: Scene | None) -> None:
     with more:
         more_settings(scenario, data)
     with take:
-        take_fit(scenario, data, scene)
+        take_fit(scenario, data, found, scene)
 
 
 def full_size(scenario: Scenario) -> None:
