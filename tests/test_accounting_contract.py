@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpcore.accounting import ACCOUNTANTS, accountant, calibrate, compose, covers
 from dpcore.accounting.base import Rough, scaled
-from dpcore.accounting.pld import Sides
+from dpcore.accounting.sides import Sides
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
 from dpcore.privacy.events import Mechanism

@@ -19,7 +19,8 @@ from dpcore.accounting.discretise import from_above, from_below
 from dpcore.accounting.dominating import pairs_of
 from dpcore.accounting.lattice import Composition
 from dpcore.accounting.losses import delta_curve, loss_distribution, tradeoff
-from dpcore.accounting.pld import PLD, Sides
+from dpcore.accounting.pld import PLD
+from dpcore.accounting.sides import Sides
 from dpcore.accounting.solve import least_factors
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace

@@ -16,7 +16,8 @@ from dpcore.accounting.base import Array, Events, live
 from dpcore.accounting.gaussian import all_gaussian, delta_of, total_mu
 from dpcore.accounting.lattice import Composition
 from dpcore.accounting.parallel import worst_cases
-from dpcore.accounting.pld import PLD, Sides, bare, merged
+from dpcore.accounting.pld import PLD, bare
+from dpcore.accounting.sides import Sides, merged
 from dpcore.errors import InputError
 
 _SMALLEST = 1e-9  # the delta down to which a curve is precise

@@ -15,25 +15,21 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import chain, repeat
 
 import numpy as np
 
 from dpcore.accounting.base import Events, check_one_case, live, noise_of, real, scaled
-from dpcore.accounting.discretise import Below, from_above, from_below, spike
-from dpcore.accounting.dominating import Pair, check_sampling, pairs_of, replaced_in_poisson
+from dpcore.accounting.dominating import check_sampling, replaced_in_poisson
 from dpcore.accounting.gaussian import all_gaussian, delta_of, epsilon_of, mu_of, total_mu
-from dpcore.accounting.lattice import LONGEST, Composition, Lattice
+from dpcore.accounting.lattice import LONGEST
 from dpcore.accounting.parallel import check_one_adjacency
+from dpcore.accounting.sides import Sides, merged, realised
 from dpcore.accounting.solve import least_factors
 from dpcore.errors import NotCovered
 from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
 
 _KNOWN = (Gaussian, Laplace, DiscreteGaussian, EpsilonDelta)
 _CLOSE, _LEAST = 1e-4, 1e-13  # relative and absolute width at which refining stops
-_POINTS = 2**18  # of one release, at most
-_SPREAD = 400.0  # least number of steps in a standard deviation of the sum
-_COARSE = 0.08  # of the loss of one release, in the mean
 _MOST = 5  # halvings of the step
 _QUICK = LONGEST // 4  # window of the transform where the step is halved
 _COARSEST = -15  # doublings of the step where losses are spread too widely
@@ -330,7 +326,7 @@ def _halvings(error: float, end: float) -> int:
 
 def _apart(releases: tuple[Event, ...]) -> bool:
     """Whether no step brings the ends together: samples of fixed size, vectors of Laplace noise."""
-    return any(_realised(event) is not event for event in releases)
+    return any(realised(event) is not event for event in releases)
 
 
 def _finer(
@@ -359,228 +355,6 @@ def _coarse(
         except NotCovered:
             continue
     return _COARSEST, end(Sides(releases, delta, _COARSEST))
-
-
-def merged(events: Events) -> tuple[Event, ...]:
-    """Equal releases counted together; all normal noise on the whole table as one release."""
-    plain = [e for e in events if isinstance(e.mechanism, Gaussian) and e.sampling == "none"]
-    counts: dict[Event, int] = {}
-    for event in events:
-        if event in plain or _reveals_nothing(event):
-            continue
-        kind = Event(
-            event.mechanism,
-            sampling=event.sampling,
-            sampling_rate=event.sampling_rate,
-            adjacency=event.adjacency,
-        )
-        counts[kind] = counts.get(kind, 0) + event.count
-    found = [replace(kind, count=count) for kind, count in counts.items()]
-    mu = float(total_mu(plain))
-    if mu > 0.0:
-        found.append(Event(Gaussian(1.0 / mu), adjacency=events[0].adjacency))
-    return tuple(found)
-
-
-def _reveals_nothing(event: Event) -> bool:
-    match event.mechanism:
-        case EpsilonDelta(epsilon=epsilon, delta=delta):
-            return float(epsilon) == 0.0 and delta == 0.0
-    return bool(np.isinf(noise_of(event)))
-
-
-class Sides:
-    """The releases on one lattice, from above and from below.
-
-    delta: the size of what is asked, which says how far out tails matter. level: the step is
-    halved so many times. longest: window of the transform, in points.
-    """
-
-    def __init__(
-        self, releases: tuple[Event, ...], delta: float, level: int, longest: int = LONGEST
-    ) -> None:
-        self._releases = releases
-        self._longest = longest
-        count = sum(event.count for event in releases)
-        self._reach = math.ceil(math.sqrt(2.0 * (30.0 - math.log(delta) + math.log(count))))
-        self.step, self.finest = _step(releases, self._reach, level)
-
-    def epsilon(self, delta: float) -> tuple[float, float]:
-        """(lower, upper) end."""
-        return self.epsilon_below(delta), self.epsilon_above(delta)
-
-    def epsilon_above(self, delta: float) -> float:
-        """The upper end."""
-        return max(c.epsilon(delta, tilt) for c, tilt in self._for_delta(delta))
-
-    def epsilon_below(self, delta: float) -> float:
-        """The lower end; a tilt that suits one end suits the other."""
-        below = zip(self.below(), _repeated(self._for_delta(delta)), strict=False)
-        return max(0.0, max(c.epsilon(delta, tilt) - raised for (c, raised), tilt in below))
-
-    def delta(self, epsilon: float) -> tuple[float, float]:
-        """(lower, upper) end."""
-        below = zip(self.below(), _repeated(self._for_epsilon(epsilon)), strict=False)
-        lower = max(c.delta(epsilon + raised, tilt) for (c, raised), tilt in below)
-        return lower, self.delta_above(epsilon)
-
-    def delta_above(self, epsilon: float) -> float:
-        """The upper end of delta."""
-        return max(c.delta(epsilon, tilt) for c, tilt in self._for_epsilon(epsilon))
-
-    def _for_delta(self, delta: float) -> list[tuple[Composition, float]]:
-        """Compositions from above, with a tilt for each."""
-        return [(c, c.tilt_for_delta(delta)) for c in self.above()]
-
-    def _for_epsilon(self, epsilon: float) -> list[tuple[Composition, float]]:
-        return [(c, c.tilt_for_epsilon(epsilon)) for c in self.above()]
-
-    def above(self) -> list[Composition]:
-        """One composition, or two where a row removed and a row added differ."""
-        each = [_above(_key(event), self.step, self._reach) for event in self._releases]
-        counts = [event.count for event in self._releases]
-        return [
-            Composition(
-                [one[min(i, len(one) - 1)] for one in each],
-                counts,
-                upper=True,
-                longest=self._longest,
-            )
-            for i in range(max(map(len, each)))
-        ]
-
-    def below(self) -> list[tuple[Composition, float]]:
-        """The same from below, with what must be taken off epsilon."""
-        each = [_below(_key(event), self.step, self._reach) for event in self._releases]
-        counts = [event.count for event in self._releases]
-        found = []
-        for i in range(max(map(len, each))):
-            chosen = [one[min(i, len(one) - 1)] for one in each]
-            raised = sum(n * one.raised for n, one in zip(counts, chosen, strict=True))
-            lattices = [one.lattice for one in chosen]
-            under = Composition(lattices, counts, upper=False, longest=self._longest)
-            found.append((under, raised))
-        return found
-
-
-def _repeated(tilted: list[tuple[Composition, float]]) -> Iterator[float]:
-    """One tilt for each direction; the last again where there are more."""
-    tilts = [tilt for _, tilt in tilted]
-    return chain(tilts, repeat(tilts[-1]))
-
-
-def _key(event: Event) -> Event:
-    return replace(event, count=1)
-
-
-@lru_cache(maxsize=64)
-def _above(event: Event, step: float, reach: int) -> tuple[Lattice, ...]:
-    return tuple(from_above(pair, step, offset) for pair, offset in _pairs(event, step, reach))
-
-
-@lru_cache(maxsize=64)
-def _below(event: Event, step: float, reach: int) -> tuple[Below, ...]:
-    weaker = _on_lattice(_realised(event), step)
-    return tuple(from_below(pair, step, offset) for pair, offset in _pairs(weaker, step, reach))
-
-
-@lru_cache(maxsize=64)
-def _pairs(event: Event, step: float, reach: int) -> tuple[tuple[Pair, float], ...]:
-    """The worst pairs, each with a loss that ought to be a lattice point."""
-    pairs = pairs_of(event, float(reach))
-    return tuple((pair, _offset(event, pair, step)) for pair in pairs)
-
-
-def _realised(event: Event) -> Event:
-    """What some pair of tables certainly reveals: for a sample of fixed size, a Poisson sample's.
-
-    With all other rows at one value the sum of the sample tells only whether the row is in it. Of a
-    vector that moves by ``ratio`` in L2 and at most 1 in L1, one entry moves by ratio^2 at least.
-    """
-    match event.mechanism:
-        case Laplace(scale=scale, l2_ratio=ratio) if ratio < 1.0:
-            event = replace(event, mechanism=Laplace(float(scale) / ratio**2))
-    if event.sampling == "without_replacement":
-        return replace(event, sampling="poisson", adjacency="add_remove")
-    return event
-
-
-def _on_lattice(event: Event, step: float) -> Event:
-    """The same with a little more noise, so that the largest loss is a lattice point.
-
-    A Laplace law with a larger scale is the smaller one with independent noise added (the ratio of
-    their characteristic functions is a mixture of 1 and one of them); randomised response with a
-    smaller epsilon is the larger one with some answers drawn anew. Both only lose.
-    """
-    if event.sampling != "none":
-        return event
-    match event.mechanism:
-        case Laplace(scale=scale):
-            return replace(event, mechanism=Laplace(1.0 / _floor(1.0 / float(scale), step)))
-        case EpsilonDelta(epsilon=epsilon, delta=delta):
-            return replace(event, mechanism=EpsilonDelta(_floor(float(epsilon), step), delta))
-    return event
-
-
-def _floor(loss: float, step: float) -> float:
-    return max(1.0, math.floor(loss / step * (1.0 + 1e-12))) * step if loss >= step else loss
-
-
-def _offset(event: Event, pair: Pair, step: float) -> float:
-    """A loss that ought to be a lattice point."""
-    if event.sampling != "none":
-        return spike(pair, step)
-    if isinstance(event.mechanism, DiscreteGaussian):
-        return math.remainder(-0.5 / float(event.mechanism.noise_multiplier) ** 2, step)
-    return 0.0
-
-
-def _step(releases: tuple[Event, ...], reach: int, level: int) -> tuple[float, bool]:
-    """(step, whether it cannot be finer): a power of 2 below the loss that should be a multiple."""
-    losses = [_typical(event) for event in releases]
-    spread = math.sqrt(sum(e.count * s**2 for e, s in zip(releases, losses, strict=True)))
-    each = spread / math.sqrt(sum(event.count for event in releases))
-    wanted = min(_COARSE * each, spread / _SPREAD) / 2.0**level
-    least = max(_range(event, reach) for event in releases) / _POINTS
-    base = max(zip(releases, losses, strict=True), key=lambda pair: _aligned(*pair))[1]
-    chosen = max(wanted, least)
-    step = base / 2.0 ** math.ceil(math.log2(base / chosen))
-    return step, wanted <= least
-
-
-def _aligned(event: Event, loss: float) -> float:
-    """Which release's losses the lattice should hit: the weightiest whose losses have atoms."""
-    atoms = event.sampling == "none" and not isinstance(event.mechanism, Gaussian)
-    return event.count * loss**2 * (1e12 if atoms else 1.0)
-
-
-def _typical(event: Event) -> float:
-    """The size of a loss that matters for the sum."""
-    match event.mechanism:
-        case EpsilonDelta(epsilon=epsilon):
-            size = max(float(epsilon), 1e-9)
-        case DiscreteGaussian(noise_multiplier=noise, steps=steps):
-            size = 1.0 / (float(noise) ** 2 * (steps or 1))
-        case _:
-            size = 1.0 / float(noise_of(event))
-    if event.sampling == "none":
-        return size
-    return event.sampling_rate * min(size, 1.0)
-
-
-def _range(event: Event, reach: int) -> float:
-    """Distance between the largest and the smallest loss."""
-    match event.mechanism:
-        case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
-            mu = 1.0 / float(noise)
-            size = mu * (mu + 2.0 * reach)
-        case Laplace(scale=scale):
-            size = 2.0 / float(scale)
-        case EpsilonDelta(epsilon=epsilon):
-            size = 2.0 * float(epsilon)
-    if event.sampling == "none":
-        return size
-    return 2.0 * float(np.logaddexp(0.0, math.log(event.sampling_rate) + 0.5 * size))
 
 
 PLD = PLDAccountant()
