@@ -126,9 +126,10 @@ def clip_to_ball(rows: Array, radius: float, axis: int = -1, *, out: Array | Non
         return rows
     with np.errstate(over="ignore", invalid="ignore"):
         norm = np.sqrt(_squares(rows, axis))
-    if norm.size == 0 or norm.max() <= radius:  # false for NaN
+    largest = float(norm.max(initial=0.0))
+    if largest <= radius:  # false for NaN
         return rows
-    if not np.all(np.isfinite(norm)):
+    if not largest < np.inf:
         return clip_to_ball(_tamed(rows, radius, axis), radius, axis)
     scale = radius / np.maximum(norm, radius, out=norm)
     return np.asarray(np.multiply(rows, scale, out=out))
