@@ -9,7 +9,8 @@ from typing import Any
 from dpcore.errors import InputError
 
 
-def _number(field: str, value: Any) -> float:
+def number(field: str, value: Any) -> float:
+    """Any number, which may be infinite or undefined."""
     if isinstance(value, bool):
         raise InputError(field, f"{value!r} is not a number", "give a number")
     try:
@@ -26,22 +27,34 @@ def positive(field: str, value: Any, *, example: str = "1") -> float:
     >>> positive("epsilon", 0.5)
     0.5
     """
-    number = _number(field, value)
-    if not (0.0 < number < math.inf):
+    found = number(field, value)
+    if not (0.0 < found < math.inf):
         raise InputError(
             field, f"{value} is not a finite number above 0", f"give one, for example {example}"
         )
-    return number
+    return found
 
 
 def probability(field: str, value: Any, *, example: str = "0.00001") -> float:
     """A number strictly between 0 and 1."""
-    number = _number(field, value)
-    if not (0.0 < number < 1.0):
+    found = number(field, value)
+    if not (0.0 < found < 1.0):
         raise InputError(
             field, f"{value} is not between 0 and 1", f"give one, for example {example}"
         )
-    return number
+    return found
+
+
+def share_below_one(field: str, value: Any) -> float:
+    """A share of 0 or more and below 1.
+
+    >>> share_below_one("missing_rate", 0)
+    0.0
+    """
+    found = number(field, value)
+    if not (0.0 <= found < 1.0):
+        raise InputError(field, f"{value} is not a share below 1", "give one, for example 0.2")
+    return found
 
 
 def nonnegative(field: str, value: Any) -> float:
@@ -50,10 +63,10 @@ def nonnegative(field: str, value: Any) -> float:
     >>> nonnegative("delta", "0")
     0.0
     """
-    number = _number(field, value)
-    if not (0.0 <= number < math.inf):
+    found = number(field, value)
+    if not (0.0 <= found < math.inf):
         raise InputError(field, f"{value} is not a finite number of 0 or more", "give one")
-    return number
+    return found
 
 
 def whole(field: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
@@ -62,17 +75,17 @@ def whole(field: str, value: Any, *, least: int = 1, most: int | None = None) ->
     >>> whole("seed", "9007199254740993")
     9007199254740993
     """
-    number = _integer(value)
-    if number is None:
-        inexact = _number(field, value)
+    found = _integer(value)
+    if found is None:
+        inexact = number(field, value)
         if not math.isfinite(inexact) or inexact != math.floor(inexact):
             raise InputError(field, f"{value} is not a whole number", "give a whole number")
-        number = int(inexact)
-    if number < least:
+        found = int(inexact)
+    if found < least:
         raise InputError(field, f"{value} is below {least}", f"give {least} or more")
-    if most is not None and number > most:
+    if most is not None and found > most:
         raise InputError(field, f"{value} is above {most}", f"give {most} or less")
-    return number
+    return found
 
 
 def rows_of_one(value: Any, field: str = "rows_per_person") -> int:

@@ -143,9 +143,12 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
             "none were given",
             "give limits that could be printed before anybody saw the data, such as (0, 110)",
         )
-    if np.ndim(bounds) == 0:
-        return Schema.ball_of(names, None, float(bounds))  # type: ignore[arg-type]
-    pairs = np.asarray(bounds, dtype=float)
+    try:
+        pairs = np.asarray(bounds, dtype=float)
+    except (TypeError, ValueError):
+        pairs = np.empty(0)
+    if pairs.ndim == 0:
+        return Schema.ball_of(names, None, float(pairs))
     if pairs.shape == (2,):
         pairs = np.tile(pairs, (len(names), 1))
     if pairs.shape != (len(names), 2):

@@ -76,21 +76,6 @@ class BundledTable:
         )
 
     @property
-    def components(self) -> int:
-        """Groups or factors of the first opening."""
-        return self.openings[0].components
-
-    @property
-    def iterations(self) -> int:
-        """Steps of the first opening."""
-        return self.openings[0].iterations
-
-    @property
-    def covariance(self) -> str:
-        """The groups' shapes in the first opening."""
-        return self.openings[0].covariance
-
-    @property
     def path(self) -> Path:
         """Where the data file lies; InputError if the table is drawn."""
         if self.file is None:
@@ -324,11 +309,6 @@ def find(name: str) -> BundledTable:
             return table
     known = ", ".join(table.name for table in BUNDLED)
     raise InputError("data", f"{name!r} is not a bundled table", f"choose one of {known}")
-
-
-def path_of(name: str) -> Path:
-    """The data file of a bundled table; InputError if the table is drawn."""
-    return find(name).path
 
 
 def home() -> Path:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpcore.checks import positive, whole
+from dpcore.checks import positive, share_below_one, whole
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema
 
@@ -50,8 +50,7 @@ def incomplete_regression(
 ) -> tuple[Array, Array]:
     """Standard normal rows ``(n, d)``, of whose cells a share is NaN, and targets ``(n,)``."""
     truth = _checked(beta, sigma)
-    if not 0.0 <= missing_rate < 1.0:
-        raise InputError("missing_rate", "it is not a share below 1", "give one, for example 0.2")
+    share_below_one("missing_rate", missing_rate)
     rows = rng.standard_normal((whole("n", n), len(truth)))
     targets = rows @ truth + sigma * rng.standard_normal(n)
     rows[rng.random(rows.shape) < missing_rate] = math.nan

@@ -6,7 +6,6 @@ drawn from its own seed: the same rows whatever the size of the table that it be
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +24,7 @@ def write_parts(
     rows: int,
     columns: int,
     *,
-    seed: int = 0,
     part_rows: int = PART_ROWS,
-    on_share: Callable[[float], None] | None = None,
 ) -> Schema:
     """Write ``rows x columns`` numbers in ``[0, 100]`` to a new folder, and ``FOLDER.toml`` beside.
 
@@ -49,10 +46,10 @@ def write_parts(
     schema = Schema.from_bounds({name: (0.0, 100.0) for name in names})
     folder.mkdir()
     folder.with_name(folder.name + ".toml").write_text(schema.to_toml(), encoding="utf-8")
-    rng = np.random.default_rng([seed, dim])
+    rng = np.random.default_rng([0, dim])
     centres, spread = rng.uniform(25.0, 75.0, (GROUPS, dim)), rng.uniform(4.0, 9.0, (GROUPS, dim))
     for number, first in enumerate(range(0, total, each)):
-        draw = np.random.default_rng([seed, dim, number])
+        draw = np.random.default_rng([0, dim, number])
         count = min(each, total - first)
         group = draw.integers(GROUPS, size=count)
         cells = draw.standard_normal((dim, count))
@@ -66,6 +63,4 @@ def write_parts(
             compression="none",
             use_dictionary=False,
         )
-        if on_share is not None:
-            on_share(min(1.0, (first + count) / total))
     return schema

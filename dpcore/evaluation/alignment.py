@@ -3,13 +3,12 @@ compares them (Hungarian algorithm; Kuhn 1955)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from dpcore.evaluation.metrics import affinity
 from dpcore.models.gmm import Mixture
 
 Array = NDArray[np.float64]
@@ -43,3 +42,18 @@ def align(mixture: Mixture, reference: Mixture) -> Aligned:
         Mixture(weights, mixture.means[runs, order], mixture.covariances[runs, order]),
         (matched >= FOUND_AFFINITY) & sized,
     )
+
+
+def affinity(one: Mixture, other: Mixture) -> Array:
+    """Bhattacharyya coefficient of every pair of components, ``(B, K, L)``: 1 alike, 0 apart.
+
+    One of the batches may hold a single mixture. The integral of ``sqrt(p q)`` of two Gaussians.
+    """
+    first = replace(one, means=one.means[:, :, None], covariances=one.covariances[:, :, None])
+    second = replace(other, means=other.means[:, None], covariances=other.covariances[:, None])
+    middle = (first.covariances + second.covariances) / 2
+    gap = np.broadcast_to(first.means - second.means, middle.shape[:-1])
+    distance = np.einsum("...i,...i->...", gap, np.linalg.solve(middle, gap[..., None])[..., 0]) / 8
+    log_dets = [np.linalg.slogdet(c)[1] for c in (middle, first.covariances, second.covariances)]
+    shape = 0.5 * (log_dets[0] - 0.5 * (log_dets[1] + log_dets[2]))
+    return np.asarray(np.exp(-distance - shape))

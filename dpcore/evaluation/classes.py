@@ -24,10 +24,9 @@ from dpcore.evaluation.labelled import (
     class_divergence,
     divergence,
 )
-from dpcore.evaluation.study import BudgetGrid, Setting
+from dpcore.evaluation.study import BudgetGrid, Setting, fitted
 from dpcore.evaluation.yardstick import mapped
 from dpcore.fitting import labelled_staged
-from dpcore.fitting.api import fit_grid
 from dpcore.models import gmm
 from dpcore.models.gmm import Mixture
 from dpcore.models.labelled import LabelledMixture
@@ -129,16 +128,7 @@ def _way(
     )
     draws = SLOW_DRAWS if name in MOST_ROWS else DRAWS
     try:
-        found = fit_grid(
-            other.model,
-            table,
-            privacy=[other.request(epsilon) for epsilon in epsilons],
-            draws=range(draws),
-            seed=other.seed,
-            secret=other.secret,
-            clip=other.clip,
-            **other.options(),
-        )
+        found = fitted(table, other, [other.request(e) for e in epsilons], range(draws))
     except DPCoreError:
         return None
     return Way(name, divergence(found.runs.final, exact).reshape(len(epsilons), draws))
@@ -178,6 +168,8 @@ def _taught(
     asked, answers = scorer.rows[1::2], scorer.codes[1::2]
     draws = min(TAUGHT_DRAWS, grid.utility.shape[1])
     shares = np.full((len(chosen), draws), np.nan)
+    if not len(asked):
+        return shares, float("nan"), len(rows)
     for at, i in enumerate(chosen):
         for draw in range(draws):
             one = mapped(grid.fits, lambda a, i=i, d=draw: a[i, d][None])
@@ -186,8 +178,7 @@ def _taught(
             mixture = Mixture(one.weights, one.means, one.covariances)
             drawn, kinds = gmm.sample(mixture, len(rows), np.random.default_rng([seed, i, draw]))
             shares[at, draw] = np.mean(voted(drawn, kinds, asked) == answers)
-    best = float(np.mean(voted(rows, codes, asked) == answers)) if len(asked) else float("nan")
-    return shares, best, len(rows)
+    return shares, float(np.mean(voted(rows, codes, asked) == answers)), len(rows)
 
 
 def voted(rows: Array, codes: Codes, asked: Array) -> Codes:
@@ -249,9 +240,7 @@ def _told(parts: tuple[float, float, float]) -> str:
     return ", ".join(f"{name} {part:.0%}" for name, part in named if part > 0.0)
 
 
-def printed_allocation(
-    table: PrivateTable, epsilons: Sequence[float], delta: float, neighbours: str = "all"
-) -> Allocation:
+def printed_allocation(table: PrivateTable, epsilons: Sequence[float], delta: float) -> Allocation:
     """How Algorithm 1 divides each budget: to class sizes, means and covariances, of all classes.
 
     Raises InputError where a class has too few rows for it.
@@ -259,7 +248,7 @@ def printed_allocation(
     scorer = ClassScorer.judging(table, None)
     number = scorer.exact.weights.shape[1]
     rows = scorer.public.center + scorer.public.half_range * scorer.rows  # it depends on units
-    classes = classes_of(rows, scorer.codes, number, neighbours)
+    classes = classes_of(rows, scorer.codes, number, "all")
     counts = np.array([each.count for each in classes], dtype=float)
     parts = []
     for epsilon in epsilons:

@@ -362,7 +362,7 @@ class Crossover:
     last: int | None = None
 
 
-def crossover(events: Events, delta: float, most: int = COUNTS[-1]) -> Crossover:
+def crossover(events: Events, delta: float) -> Crossover:
     """Where advanced composition drops below plain adding, to the single repeat.
 
     >>> crossover([Event(Gaussian(1000.0))], 1e-5).first
@@ -379,10 +379,9 @@ def crossover(events: Events, delta: float, most: int = COUNTS[-1]) -> Crossover
         adding, other = both([count])
         return bool(other[0] < adding[0])
 
-    whole = [count for count in COUNTS if count <= most]
-    adding, other = both(whole)
+    adding, other = both(COUNTS)
     priced = np.isfinite(adding)  # until delta is used up
-    counts = [count for count, known in zip(whole, priced, strict=True) if known]
+    counts = [count for count, known in zip(COUNTS, priced, strict=True) if known]
     cheaper = other[priced] < adding[priced]
     if not cheaper.any():
         return Crossover(None)
@@ -426,11 +425,9 @@ class Row:
     refusal: str = ""
 
 
-def all_methods(
-    events: Events, delta: float, count: int, names: Sequence[str] | None = None
-) -> tuple[Row, ...]:
+def all_methods(events: Events, delta: float, count: int) -> tuple[Row, ...]:
     """Every registered method's answer for ``count`` repeats; refusals last."""
-    rows = [one_row(name, events, delta, count) for name in names or ACCOUNTANTS]
+    rows = [one_row(name, events, delta, count) for name in ACCOUNTANTS]
     return tuple(sorted(rows, key=lambda row: row.bound is None))
 
 

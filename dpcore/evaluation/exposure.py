@@ -17,7 +17,7 @@ from dpcore.accounting.guess import guess_rate
 from dpcore.accounting.rates import fisher_direction, rate_bounds
 from dpcore.checks import one_of, whole
 from dpcore.evaluation.metrics import loneliest_row
-from dpcore.evaluation.study import Setting
+from dpcore.evaluation.study import Setting, fitted
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.models.gmm import Mixture
 from dpcore.wall.table import PrivateTable
@@ -52,15 +52,13 @@ def success_rate(
     epsilon: float | None,
     runs: int = 2000,
     *,
-    position: int | None = None,
     sees: str = "final",
     seed: int = 0,
 ) -> Exposure:
     """How often an attacker tells a table from its neighbour, over ``runs`` noise draws.
 
-    The neighbour has a crowd's row in the place of one person's, or (add_remove) lacks it. position
-    of that row: by default the loneliest. sees: the parameters of the ``final`` iteration, or
-    ``all``. epsilon ``None``: fits without noise.
+    The neighbour has a crowd's row in the place of the loneliest, or (add_remove) lacks it. sees:
+    the parameters of the ``final`` iteration, or ``all``. epsilon ``None``: fits without noise.
 
     **Guarantee:** the interval holds with 95% whatever the rule, since rule and count use
     different draws; the ceiling is proved from the ledger. The result reads exact rows: for the
@@ -68,32 +66,19 @@ def success_rate(
     """
     one_of("sees", sees, SEEN)
     half = max(2, whole("runs", runs, least=4) // 2)
-    place = loneliest_row(table) if position is None else position
-    tables = table.neighbour(place, setting.adjacency), table
+    tables = table.neighbour(loneliest_row(table), setting.adjacency), table
     if epsilon is None:
         return _without_noise(tables, setting, sees)
     asked = replace(setting, seed=seed)
     grids = [
-        _fits(one, asked, epsilon, range(i * half, (i + 1) * half)) for i, one in enumerate(tables)
+        fitted(one, asked, (asked.request(epsilon),), range(i * half, (i + 1) * half))
+        for i, one in enumerate(tables)
     ]
     clouds = [_seen(grid, sees) for grid in grids]
     hits, guesses = _scored(*clouds)
     low, high = rate_bounds(hits, guesses, CONFIDENCE)
     ceiling = float(np.asarray(guess_rate(grids[1].ledger.at(0).events)))
     return Exposure(epsilon, sees, hits / guesses, low, high, ceiling, guesses)
-
-
-def _fits(table: PrivateTable, setting: Setting, epsilon: float, draws: range) -> Grid:
-    return fit_grid(
-        setting.model,
-        table,
-        privacy=(setting.request(epsilon),),
-        draws=draws,
-        seed=setting.seed,
-        secret=setting.secret,
-        clip=setting.clip,
-        **setting.options(),
-    )
 
 
 def _without_noise(

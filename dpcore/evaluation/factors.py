@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.evaluation.loadings import align
-from dpcore.evaluation.references import bounds_alone
-from dpcore.evaluation.yardstick import Scorer, Wording
+from dpcore.evaluation.study import Setting
+from dpcore.evaluation.yardstick import Scorer, Wording, bounds_alone
 from dpcore.fitting.factors import demand_fewer_factors, squares_noise
 from dpcore.models import factors
 from dpcore.models.factors import Factors
@@ -21,9 +21,6 @@ from dpcore.privacy import Event, Gaussian
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
-
-if TYPE_CHECKING:
-    from dpcore.evaluation.study import Setting
 
 Array = NDArray[np.float64]
 
@@ -64,7 +61,7 @@ class FactorYardstick:
         return self.score(batch, scorer)
 
     def nothing(self, scorer: Scorer) -> float:
-        return bounds_alone(scorer.public) + scorer.public.log_volume()
+        return bounds_alone(scorer.public)
 
     def align(self, batch: Factors, reference: Factors) -> tuple[Factors, NDArray[np.bool_]]:
         """Found: loadings whose direction is the exact one's, within a cosine of 0.8."""

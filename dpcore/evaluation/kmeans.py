@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from dpcore.evaluation.yardstick import Scorer, Wording, mapped
+from dpcore.fitting.recipe import demand_enough_rows
 from dpcore.models.kmeans import Centres
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.nearest import NearestRows
@@ -17,6 +18,7 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
+STARTS = 30  # of the converged fit
 SAMPLE = 20_000  # rows from which the converged fit starts
 FOUND = 0.25  # of the way from a centre to the next one
 
@@ -62,20 +64,24 @@ class KMeansYardstick:
         return align(batch, reference)
 
 
-def converged(rows: Array, parts: int, *, starts: int = 30) -> Centres:
-    """Lloyd's algorithm by scikit-learn, a batch of one in the order of the centres."""
+def converged(rows: Array, parts: int) -> Centres:
+    """Lloyd's algorithm by scikit-learn, a batch of one in the order of the centres.
+
+    Raises InputError for fewer rows than centres.
+    """
     import warnings
 
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
+    demand_enough_rows("kmeans", parts, len(rows))
     rng = np.random.default_rng(0)
     sample = rows if len(rows) <= SAMPLE else rows[rng.choice(len(rows), SAMPLE, replace=False)]
     # One thread: threads get in each other's way on samples of this size.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than centres
-        best = KMeans(parts, n_init=starts, random_state=0).fit(sample)
+        best = KMeans(parts, n_init=STARTS, random_state=0).fit(sample)
         if len(rows) > len(sample):
             best = KMeans(parts, init=best.cluster_centers_, n_init=1).fit(rows)
     centres = np.asarray(best.cluster_centers_, dtype=float)

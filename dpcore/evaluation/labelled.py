@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.evaluation.references import bounds_alone
-from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording
+from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, bounds_alone, chosen
 from dpcore.models import gmm
 from dpcore.models.gmm import Mixture
 from dpcore.models.labelled import LabelledMixture, attainable
+from dpcore.models.moments import THINNEST
 from dpcore.wall.custodian_labels import custodian_classes
 from dpcore.wall.table import PrivateTable
 
@@ -29,7 +29,6 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 TINY = 1e-300
-THIN = 1e-12  # least variance of an exact class, of its largest: a class of one row has none
 FOUND = 1.0  # divergence of a class from the exact one, up to which it counts as found
 
 
@@ -49,10 +48,8 @@ class ClassScorer(Scorer):
         public, rows, codes, names = custodian_classes(table)
         rows, codes = rows[codes >= 0], codes[codes >= 0]
         exact = exact_classes(rows, codes, names)
-        if most is not None and len(rows) > most:
-            chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
-            rows, codes = rows[chosen], codes[chosen]
-        return cls(public, rows, codes, exact)
+        some = chosen(len(rows), most)
+        return cls(public, rows[some], codes[some], exact)
 
 
 class ReleaseYardstick:
@@ -103,7 +100,7 @@ class ReleaseYardstick:
     def nothing(self, scorer: Scorer) -> float:
         """Rows even over the bounds, classes even."""
         even = -float(np.log(_classes(scorer).exact.weights.shape[1]))
-        return bounds_alone(scorer.public) + scorer.public.log_volume() + even
+        return bounds_alone(scorer.public) + even
 
     def align(
         self, batch: LabelledMixture, reference: LabelledMixture
@@ -128,8 +125,7 @@ def exact_classes(rows: Array, codes: Codes, names: tuple[str, ...]) -> Labelled
         if len(own):
             means[which] = own.mean(axis=0)
             covariances[which] = np.cov(own.T, bias=True).reshape(dim, dim)
-        thin = THIN * max(float(np.trace(covariances[which])), THIN)
-        covariances[which] += thin * np.eye(dim)
+        covariances[which] += THINNEST * max(float(np.trace(covariances[which])), 1.0) * np.eye(dim)
     return LabelledMixture(
         (counts / max(counts.sum(), 1.0))[None],
         means[None],

@@ -12,7 +12,7 @@ from scipy.special import xlogy
 from scipy.stats import rankdata
 
 from dpcore.errors import InputError
-from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording
+from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, chosen
 from dpcore.models import logistic
 from dpcore.models.logistic import Coefficients
 from dpcore.wall.clip import PublicFrame
@@ -34,10 +34,8 @@ class OutcomeScorer(Scorer):
     def of(cls, table: Any, most: int | None = SCORED_ROWS) -> OutcomeScorer:
         """At most so many rows, by a fixed coin; ``None``: all of them."""
         public, rows, outcomes = custodian_outcomes(table)
-        if most is not None and len(rows) > most:
-            chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
-            rows, outcomes = rows[chosen], outcomes[chosen]
-        return cls(public, rows, outcomes)
+        some = chosen(len(rows), most)
+        return cls(public, rows[some], outcomes[some])
 
 
 class LogisticYardstick:

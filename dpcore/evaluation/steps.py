@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.evaluation.study import Setting
+from dpcore.evaluation.study import Setting, fitted
 from dpcore.evaluation.yardstick import noiseless, scorer_of, yardstick
-from dpcore.fitting.api import Grid, fit_grid
+from dpcore.fitting.api import fit_grid
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -28,27 +28,12 @@ def walk(
     method that reads the data once. Raises InputError for a budget out of reach.
     """
     judge = yardstick(setting.model)
-    options = setting.options()
     if epsilon is None:
-        options = noiseless(judge, options)
+        options = noiseless(judge, setting.options())
         grid = fit_grid(
             setting.model, table, privacy=None, as_private=True, clip=setting.clip, **options
         )
     else:
-        grid = fit_grid(
-            setting.model,
-            table,
-            privacy=[setting.request(epsilon)],
-            draws=draws,
-            seed=setting.seed,
-            secret=setting.secret,
-            clip=setting.clip,
-            **options,
-        )
-    return _worth(table, setting, grid)
-
-
-def _worth(table: PrivateTable, setting: Setting, grid: Grid) -> Array:
+        grid = fitted(table, setting, [setting.request(epsilon)], draws)
     scorer = scorer_of(setting.model, table, setting.options())
-    judge = yardstick(setting.model)
     return np.stack([judge.score(after, scorer) for after in grid.runs.history])

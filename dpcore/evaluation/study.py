@@ -275,7 +275,7 @@ def budget_grid(
     guarantees: list[Guarantee | None] = [None] * len(epsilons)
     ledgers: list[Ledger | None] = [None] * len(epsilons)
     if kept:
-        grid = _fitted(table, setting, [requests[i] for i in kept], draws)
+        grid = fitted(table, setting, [requests[i] for i in kept], draws)
         aligned, there = judge.align(grid.runs.final, reference)
 
         def put(target: NDArray[Any], source: NDArray[Any]) -> NDArray[Any]:
@@ -318,9 +318,10 @@ def _public_rows(table: PrivateTable, setting: Setting) -> int | None:
     return len(Scorer.of(table, most=None).rows)
 
 
-def _fitted(
+def fitted(
     table: PrivateTable, setting: Setting, requests: Sequence[Privacy], draws: Sequence[int]
 ) -> Grid:
+    """Private fits of a setting: every request with every draw."""
     return fit_grid(
         setting.model,
         table,
@@ -377,7 +378,7 @@ def _rival(
     if not fits_rival(judge):
         return np.full(len(epsilons), judge.nothing(scorer))
     single = setting.simplest()
-    alone = _fitted(table, single, [single.request(e) for e in epsilons], draws)
+    alone = fitted(table, single, [single.request(e) for e in epsilons], draws)
     scores = judge.score(alone.runs.final, scorer).reshape(len(epsilons), len(draws))
     return np.asarray(np.median(scores, axis=1))
 
@@ -440,7 +441,7 @@ def _pooled(
                 )
     if not requests:
         return noise, utility
-    more = _fitted(table, setting, [request for _, request in requests.values()], draws)
+    more = fitted(table, setting, [request for _, request in requests.values()], draws)
     scorer = scorer_of(setting.model, table, setting.options())
     scores = yardstick(setting.model).score(more.runs.final, scorer)
     scores = scores.reshape(len(requests), len(draws))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import one_of, positive, whole
+from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     Scorer,
     Yardstick,
@@ -105,7 +106,12 @@ def sweep(
     baselines: list[Array] = []
     for split in range(splits):
         train, test = table.split(test_fraction, seed=seed + split)
-        scorer = _Scorer(judge, scorer_of(model, test, options, most=None), metric)
+        held_out = scorer_of(model, test, options, most=None)
+        if not len(held_out.rows):
+            raise InputError(
+                "test_fraction", "it holds no row out", "give a larger one or bring more rows"
+            )
+        scorer = _Scorer(judge, held_out, metric)
         noise: dict[str, Any] = {"draws": range(split * draws, (split + 1) * draws), "seed": seed}
         scores.append(
             np.concatenate(
@@ -181,14 +187,16 @@ def _references(
 
 
 def _row(cell: Privacy, scores: Array, nonprivate: float, best: float, baseline: float) -> SweepRow:
-    q10, median, q90 = np.quantile(scores, [0.1, 0.5, 0.9])
     assert cell.epsilon is not None
+    with np.errstate(invalid="ignore"):  # a divergence may be infinite, and its spread undefined
+        q10, median, q90 = np.quantile(scores, [0.1, 0.5, 0.9])
+        std = float(np.std(scores, ddof=1)) if scores.size > 1 else 0.0
     return SweepRow(
         epsilon=cell.epsilon,
         method=cell.accountant,
         mode=cell.mode,
         mean=float(np.mean(scores)),
-        std=float(np.std(scores, ddof=1)) if scores.size > 1 else 0.0,
+        std=std,
         median=float(median),
         q10=float(q10),
         q90=float(q90),

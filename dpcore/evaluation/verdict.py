@@ -58,6 +58,8 @@ def _verdict(
     gain = reference.converged_utility - reference.single_utility
     kept = (utility - reference.single_utility) / gain if gain > 1e-9 else 0.0
     span = reference.converged_utility - reference.bounds_utility
+    if span <= 0.0:
+        return Verdict(0, kept, "Even the exact fit says no more than the public limits alone.")
     least = reference.bounds_utility + WORTH * span
     if max(utility, alone, reference.clipped_utility) <= least:
         return Verdict(0, kept, "Clipping this tight leaves nothing, whatever the budget.")

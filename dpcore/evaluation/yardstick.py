@@ -42,9 +42,14 @@ class Scorer:
         if isinstance(table, PrivateCorpus):
             return cls(*custodian_documents(table, most))
         public, rows = custodian_rows(table)
-        if most is not None and len(rows) > most:
-            rows = rows[np.random.default_rng(0).choice(len(rows), most, replace=False)]
-        return cls(public, rows)
+        return cls(public, rows[chosen(len(rows), most)])
+
+
+def chosen(count: int, most: int | None) -> NDArray[np.intp] | slice:
+    """Positions of at most so many of ``count`` rows, by a fixed coin; ``None``: all of them."""
+    if most is None or count <= most:
+        return slice(None)
+    return np.random.default_rng(0).choice(count, most, replace=False)
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,28 @@ def noiseless(judge: Yardstick, options: dict[str, Any]) -> dict[str, Any]:
     """The options of the same steps without noise."""
     own = getattr(judge, "noiseless", None)
     return options if own is None else dict(own(options))
+
+
+def bounds_alone(public: PublicFrame) -> float:
+    """Log density, in own units, of the uniform law on what the bounds allow: a box or a ball.
+
+    This is all that can be said of a row without any data.
+    """
+    from scipy.special import gammaln
+
+    dim = public.dim
+    even = -dim * np.log(2.0)
+    if public.is_ball:
+        even = gammaln(dim / 2 + 1) - dim / 2 * np.log(np.pi)
+    return float(even) + public.log_volume()
+
+
+def worth(
+    model: str, parameters: Any, options: Mapping[str, Any], table: PrivateTable | PrivateCorpus
+) -> float:
+    """What parameters in own units are worth on all of a table, as the yardstick has it."""
+    scorer = scorer_of(model, table, options, most=None)
+    return float(yardstick(model).score(parameters.in_units(scorer.public), scorer)[0])
 
 
 def mapped(batch: Batch, change: Callable[..., NDArray[Any]], *others: Batch) -> Batch:

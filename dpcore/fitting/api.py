@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.checks import number
 from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import NoisePlan, plan_noise
-from dpcore.fitting.recipe import Later, Runs, recipe
+from dpcore.fitting.recipe import Later, Runs, demand_enough_rows, recipe
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.schema import Schema
-from dpcore.wall.clip import PublicFrame
+from dpcore.wall.clip import PublicFrame, demand_squares
 from dpcore.wall.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.doors import Session
 from dpcore.wall.noise import GridNoise, NoiseSource
@@ -173,6 +174,9 @@ def fit_grid(
     mode = asked
     if requests is not None and any(p.noise_multiplier is not None for p in requests):
         options = {**options, **({"even": True} if "even" in how.words else {})}
+    for word in options:
+        if word not in how.words:
+            raise InputError(word, f"{model} has no such option", "use " + ", ".join(how.words))
     settings = how.settings(components=n_components, mode=mode, **options)
     _demand_accountant(how, settings, requests)
     if clip is None:
@@ -184,16 +188,13 @@ def fit_grid(
         rows_per_person=1 if requests is None else requests[0].rows_per_person,
         noise=None if requests is None else on_grid or NoiseSource(seed, draws, secret),
         draws=np.tile(np.arange(len(draws)), 1 if requests is None else len(requests)),
-        clip=clip,
+        clip=number("clip", clip),
         as_private=as_private,
     )
-    if session.rows is not None and settings.components > session.rows:
-        parts = {"fa": "factors", "kmeans": "centres"}.get(model, "groups")
-        raise InputError(
-            "factors" if model == "fa" else "components",
-            f"there are more {parts} than rows",
-            f"ask for fewer {parts} or bring more rows",
-        )
+    if isinstance(session.public, PublicFrame):  # spreads in own units are squares of them
+        demand_squares("limits", session.public.half_range, session.public.center)
+    if session.rows is not None:
+        demand_enough_rows(model, settings.components, session.rows)
     if isinstance(how, Minibatched):
         settings = how.sized(settings, session.rows, session.adjacency)
         requests = _counted(requests, how.events(settings))

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from dpcore.accounting import Accountant, calibrate
 from dpcore.accounting.published import PublishedBudget
 from dpcore.accounting.wbk import FixedSizeAccountant
-from dpcore.checks import positive, whole
+from dpcore.checks import positive, share_below_one, whole
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import Steps, forgotten, share_of_a_step, steps_of
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs
+from dpcore.fitting.recipe import Printed, Runs, demand_replacement
 from dpcore.models import belief
 from dpcore.models.belief import Network, Posterior, Sums
 from dpcore.privacy import Event, Guarantee, Privacy
@@ -109,7 +109,7 @@ class BeliefRecipe:
             positive("delay", usual[1] if delay is None else delay),
             forgotten(usual[2] if forgetting is None else forgetting),
             whole("start", start, least=0),
-            float(threshold),
+            share_below_one("threshold", threshold),
             mode,
         )
 
@@ -148,10 +148,7 @@ class BeliefRecipe:
         self, requests: Sequence[Privacy], settings: BeliefSettings, delta_each: float | None
     ) -> PublishedBudget:
         """The paper's sigma, by the accountant asked for, with its classic conversion."""
-        if any(p.adjacency != "replace_one" for p in requests):
-            raise InputError(
-                "adjacency", "the paper protects the replacement of a row", "choose replace_one"
-            )
+        demand_replacement(requests)
         sigma = np.empty(len(requests))
         for i, request in enumerate(requests):
             if request.noise_multiplier is not None:

@@ -20,7 +20,7 @@ from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
 from dpcore.fitting.parameters import FactorParameters
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs
+from dpcore.fitting.recipe import Printed, Runs, demand_replacement, row_bound
 from dpcore.models import factors
 from dpcore.models.factors import Factors, PsiUpdate
 from dpcore.models.threads import one_thread
@@ -82,10 +82,7 @@ class FactorRecipe:
         self, requests: Sequence[Privacy], settings: FactorSettings, delta_each: float | None
     ) -> PublishedBudget:
         """One Gaussian release with z = sqrt(2 ln(1.25 / delta)) / epsilon (Dwork, Roth 2014)."""
-        if any(p.adjacency != "replace_one" for p in requests):
-            raise InputError(
-                "adjacency", "the paper divides by the number of rows", "choose replace_one"
-            )
+        demand_replacement(requests)
         multiplier, used = np.empty(len(requests)), delta_each
         for i, request in enumerate(requests):
             if request.noise_multiplier is not None:
@@ -145,7 +142,7 @@ def _fit_proved(session: Session, settings: FactorSettings, multiplier: Array) -
         exact = session.plain_rows()
         if exact is not None:
             return factors.maximum_likelihood(exact, settings.components, settings.iterations)
-    bound = session.public.radius if math.isinf(radius) else radius
+    bound = row_bound(session)
     contribution = MixtureMoments.normalised(1, dim, "full", bound, _weights(dim))
     noisy = session.measure(
         "mean and second moments of all rows",
@@ -197,13 +194,9 @@ def _weights(dim: int) -> Array:
 @one_thread()
 def _fit_published(session: Session, settings: FactorSettings, multiplier: Array) -> Factors:
     """The second moment about the public centre with the paper's noise, then its EM."""
-    if session.rows is None:
-        raise InputError(
-            "adjacency", "the paper divides by the number of rows", "choose replace_one"
-        )
-    dim, radius = session.public.dim, session.radius
+    assert session.rows is not None  # where they are not public, the paper has no noise
+    dim, bound = session.public.dim, row_bound(session)
     demand_fewer_factors(settings.components, dim)
-    bound = session.public.radius if math.isinf(radius) else radius
     contribution = SecondMoments(dim, bound)
     true = contribution.diameter(session.adjacency)
     printed = multiplier * PRINTED_SENSITIVITY / true

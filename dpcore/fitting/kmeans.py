@@ -23,7 +23,7 @@ from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
 from dpcore.fitting.parameters import KMeansParameters
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs, gaussians
+from dpcore.fitting.recipe import Printed, Runs, demand_replacement, gaussians, row_bound
 from dpcore.models import kmeans
 from dpcore.models.allocation import step_shares
 from dpcore.models.kmeans import Centres
@@ -100,10 +100,8 @@ class KMeansRecipe:
         self, requests: Sequence[Privacy], settings: KMeansSettings, delta_each: float | None
     ) -> PublishedBudget:
         """One Laplace release a step, each with epsilon_i: linear, or zCDP (section 7)."""
-        if settings.algorithm == "paper" and any(p.adjacency != "replace_one" for p in requests):
-            raise InputError(
-                "adjacency", "the paper protects the replacement of a row", "choose replace_one"
-            )
+        if settings.algorithm == "paper":
+            demand_replacement(requests)
         steps = settings.iterations
         each = np.empty(len(requests))
         for i, request in enumerate(requests):
@@ -174,7 +172,7 @@ def _fit_proved(session: Session, settings: KMeansSettings, factor: Array) -> Ru
     :meth:`KMeansRecipe.events` times the factor.
     """
     dim, ball = session.public.dim, session.public.is_ball
-    bound = session.public.radius if math.isinf(session.radius) else session.radius
+    bound = row_bound(session)
     look, cells, steps = _multipliers(settings)
     mean, spread = _looked(session, bound, factor * look)
     candidates = kmeans.candidates(mean, spread, settings.start, ball=ball)
@@ -211,7 +209,7 @@ def released_cells(
     come back as NaN. multiplier ``(B,)``: noise of this one release / its sensitivity.
     """
     cells, dim = places.shape[1:]
-    bound = session.public.radius if math.isinf(session.radius) else session.radius
+    bound = row_bound(session)
     contribution = ClusterMoments(cells, dim, bound, *_weights(dim, session.adjacency))
     scale = multiplier * contribution.diameter(session.adjacency)
     noise = scale * math.hypot(
@@ -272,7 +270,7 @@ def _fit_laplace(
     the paper states.
     """
     dim, ball = session.public.dim, session.public.is_ball
-    bound = session.public.radius if math.isinf(session.radius) else session.radius
+    bound = row_bound(session)
     contribution = ClusterMoments(settings.components, dim, bound, 1.0, bound)
     joint = settings.algorithm == "dplloyd"
     stated = (dim + 1.0) if joint else 2.0 * math.sqrt(dim) * bound
@@ -292,7 +290,7 @@ def _fit_laplace(
         noisy = release(
             f"iteration {iteration}: counts and sums", contribution, centres.centres, noises
         )
-        centres = kmeans.published_step(noisy, centres, ball=ball)
+        centres = kmeans.published_step(noisy, ball=ball)
         history.append(centres)
     return Runs(centres, tuple(history))
 

@@ -81,20 +81,17 @@ class ReleaseRecipe:
     ) -> ReleaseSettings:
         """Settings from plain words; components are the schema's classes, whatever is asked."""
         method = method or ("paper" if mode == "paper" else "auto")
-        if mode == "paper":
-            one_of("method", method, tuple(dict.fromkeys((*PUBLISHED, *PROVED))))
-            if method not in PUBLISHED:
-                raise InputError(
-                    "method", f"no paper prints {method}", "choose " + ", ".join(PUBLISHED)
-                )
-        else:
-            one_of("method", method, tuple(dict.fromkeys((*PROVED, *PUBLISHED))))
-            if method not in PROVED:
-                raise InputError(
-                    "method",
-                    f"{method} is not proved",
-                    "choose mode paper, or one of " + ", ".join(PROVED),
-                )
+        one_of("method", method, tuple(dict.fromkeys((*PROVED, *PUBLISHED))))
+        if mode == "paper" and method not in PUBLISHED:
+            raise InputError(
+                "method", f"no paper prints {method}", "choose " + ", ".join(PUBLISHED)
+            )
+        if mode != "paper" and method not in PROVED:
+            raise InputError(
+                "method",
+                f"{method} is not proved",
+                "choose mode paper, or one of " + ", ".join(PROVED),
+            )
         one_of("target", target, TARGETS)
         one_of("neighbours", neighbours, NEIGHBOURS)
         return ReleaseSettings(method, target, neighbours, mode)
@@ -134,7 +131,7 @@ class ReleaseRecipe:
     def printed(self, request: Privacy, settings: ReleaseSettings) -> Printed | None:
         if request.mode != "paper":
             return None
-        return labelled_published.printed(settings)
+        return labelled_published.printed(settings.method, settings.neighbours)
 
     def fit(
         self,
@@ -143,10 +140,9 @@ class ReleaseRecipe:
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[LabelledMixture]:
-        if not isinstance(session, LabelledSession):
-            raise TypeError("a labelled release needs a session with labels")
+        assert isinstance(session, LabelledSession)  # the kind this recipe asks for
         if published is not None:
-            found = labelled_published.fit(session, settings, published)
+            found = labelled_published.fit(session, settings.method, settings.neighbours, published)
         else:
             found = _fit_proved(session, settings, noise)
         return Runs(found, (found,))

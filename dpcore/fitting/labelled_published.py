@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +11,6 @@ from dpcore.models import labelled_published as paper
 from dpcore.models.labelled import LabelledMixture
 from dpcore.wall.labelled_exhibit import exhibit_labelled
 from dpcore.wall.labels import LabelledSession
-
-if TYPE_CHECKING:
-    from dpcore.fitting.labelled import ReleaseSettings
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -32,10 +27,10 @@ _RIVALS = {
 }
 
 
-def printed(settings: ReleaseSettings) -> Printed:
+def printed(method: str, neighbours: str) -> Printed:
     """The claim, and why it does not hold."""
     source = "Liu, Scaglione, Peisert 2025, "
-    if settings.method == "r1smg":
+    if method == "r1smg":
         return Printed(
             source + "section 5 (R1SMG, Ji and Li 2024)",
             (
@@ -44,16 +39,16 @@ def printed(settings: ReleaseSettings) -> Printed:
                 "answer is not",
             ),
         )
-    if settings.method != "paper":
-        return Printed(source + f"section 5 ({_RIVALS[settings.method]})", (_NOISE_READS, _TWO))
+    if method != "paper":
+        return Printed(source + f"section 5 ({_RIVALS[method]})", (_NOISE_READS, _TWO))
     reasons: tuple[str, ...] = (
         "Wishart noise of d + 1 degrees only ever adds: a covariance below the exact one is "
         "impossible, which tells neighbours apart at every epsilon",
         _NOISE_READS,
     )
-    if settings.neighbours in BALLS:
+    if neighbours in BALLS:
         wrong = "its noise is scaled by the norm bound, where the square is needed"
-        if settings.neighbours == "ball":
+        if neighbours == "ball":
             return Printed(source + "equations (32) and (9)", (*reasons, wrong))
         reasons = (*reasons, wrong)
     mapping = "its mapping of class sizes reaches sizes that a neighbour's cannot"
@@ -61,24 +56,23 @@ def printed(settings: ReleaseSettings) -> Printed:
 
 
 def fit(
-    session: LabelledSession, settings: ReleaseSettings, published: PublishedBudget
+    session: LabelledSession, method: str, neighbours: str, published: PublishedBudget
 ) -> LabelledMixture:
     """The mixture; published: epsilon ``(B,)`` and delta of each run."""
     delta, number = published.delta_each, session.components
     assert delta is not None  # a request without one was refused
     public, dim = session.public, session.public.dim
-    ball, scaled = settings.neighbours == "ball", settings.neighbours in BALLS
-    radius = float(np.linalg.norm(public.half_range)) if not public.is_ball else None
-    bound = radius if radius is not None else float(public.half_range.max())
+    ball, scaled = neighbours == "ball", neighbours in BALLS
+    bound = float(public.half_range.max() if public.is_ball else np.linalg.norm(public.half_range))
 
     def mechanism(rows: Array, codes: Codes, normals: Array) -> tuple[Array, ...]:
         if scaled:
             rows = rows - public.center  # the paper's ball is around the origin
         norm = bound if scaled else None
-        classes = paper.classes_of(rows, codes, number, settings.neighbours, norm)
+        classes = paper.classes_of(rows, codes, number, neighbours, norm)
         shift = public.center if scaled else 0.0
         parts = [
-            paper.release(classes, float(epsilon), delta, settings.method, own, mapped=not ball)
+            paper.release(classes, float(epsilon), delta, method, own, mapped=not ball)
             for epsilon, own in zip(published.epsilon_each, normals, strict=True)
         ]
         weights, means, covariances = (np.array(part) for part in zip(*parts, strict=True))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.fitting.recipe import row_bound
 from dpcore.models import labelled
 from dpcore.models.class_shapes import clip_radius
 from dpcore.models.labelled import LabelledMixture, Place
@@ -36,8 +37,6 @@ Array = NDArray[np.float64]
 SHARES = (0.20, 0.10, 0.20, 0.50)  # of mu^2: tuned by hand on a few simulated tables
 LOOK = (0.15, 0.85, 0.0)  # of the first: counts and means
 ROUGH = (0.0, 0.35, 0.65)  # of the third: means and squares
-
-
 WHERE, ROUGHLY, LAST = "where each class is", "its rough shape", "its counts, mean and shape"
 
 
@@ -67,8 +66,7 @@ def public_ball(session: LabelledSession) -> Ball:
         center = rows.mean(axis=0) if len(rows) else np.zeros(dim)
         reach = np.linalg.norm(rows - center, axis=1).max(initial=0.0)
         return Ball(center, max(float(reach), 1e-9 * session.public.radius))
-    radius = session.public.radius if math.isinf(session.radius) else session.radius
-    return Ball(np.zeros(dim), radius)
+    return Ball(np.zeros(dim), row_bound(session))
 
 
 def in_ball(session: LabelledSession, ball: Ball) -> tuple[ClassFrames, Place]:

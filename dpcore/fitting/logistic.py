@@ -22,13 +22,13 @@ from dpcore.accounting.published import PublishedBudget
 from dpcore.checks import one_of, positive, whole
 from dpcore.errors import InputError
 from dpcore.fitting.belief import as_printed
-from dpcore.fitting.coefficients import LogisticParameters
 from dpcore.fitting.logistic_dpvi import fit_dpvi
 from dpcore.fitting.logistic_objective import REASONS, fit_objective
 from dpcore.fitting.logistic_objective import SOURCE as OBJECTIVE_SOURCE
+from dpcore.fitting.logistic_parameters import LogisticParameters
 from dpcore.fitting.minibatch import Steps, forgotten, share_of_a_step, steps_of
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs
+from dpcore.fitting.recipe import Printed, Runs, demand_replacement
 from dpcore.models import logistic
 from dpcore.models.logistic import Coefficients
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
@@ -198,10 +198,7 @@ class LogisticRecipe:
         self, requests: Sequence[Privacy], settings: LogisticSettings, delta_each: float | None
     ) -> PublishedBudget:
         """One sigma for both releases of a step, by the accountant asked for."""
-        if any(p.adjacency != "replace_one" for p in requests):
-            raise InputError(
-                "adjacency", "the paper protects the replacement of a row", "choose replace_one"
-            )
+        demand_replacement(requests)
         events = self.events(settings)
         sigma = np.empty(len(requests))
         for i, request in enumerate(requests):

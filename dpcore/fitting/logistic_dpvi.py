@@ -26,17 +26,12 @@ BOUND = 0.5  # of a row's gradient, as a share of the reach of x
 TRAVEL = 5.0  # log odds that all steps can move a coefficient, one way
 
 
-def fit_dpvi(
-    session: OutcomeSession, steps: Steps, noise: Array, start: int = 0
-) -> list[Coefficients]:
-    """Climb the bound by noisy gradients; noise ``(B,)``: multiplier of each step's release.
-
-    start: seed of the public coins.
-    """
+def fit_dpvi(session: OutcomeSession, steps: Steps, noise: Array) -> list[Coefficients]:
+    """Climb the bound by noisy gradients; noise ``(B,)``: multiplier of each step's release."""
     size = session.design.size
     contribution = BallVector(2 * size, BOUND * session.reach if session.private else np.inf)
     batches = Minibatches(session, steps.sample)
-    coins = np.random.default_rng([start, size, 11])
+    coins = np.random.default_rng([0, size, 11])  # public
     known = variational.Factorised.start(session.runs, size)
     climb = variational.Climb(known, TRAVEL / max(steps.count, 10))
     history = [known]

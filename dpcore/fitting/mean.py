@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
-from dpcore.checks import one_of, positive, probability
+from dpcore.checks import one_of, positive, probability, whole
 from dpcore.errors import InputError
-from dpcore.fitting.recipe import Printed, Runs
+from dpcore.fitting.gradient import PAPER, printed_multiplier
+from dpcore.fitting.recipe import Printed, Runs, demand_replacement
 from dpcore.models import heavy_tails
 from dpcore.models.heavy_tails import METHODS, Bent
 from dpcore.models.truncation import LIMIT
@@ -123,7 +124,7 @@ class MeanRecipe:
             method=method or "clip",
             tau=None if tau is None else positive("tau", tau),
             failure=probability("failure", failure, example="0.05"),
-            rows=None if rows is None else int(positive("rows", rows)),
+            rows=None if rows is None else whole("rows", rows),
             mode=mode,
         )
 
@@ -139,11 +140,8 @@ class MeanRecipe:
         self, requests: Sequence[Privacy], settings: MeanSettings, delta_each: float | None
     ) -> PublishedBudget:
         """``rho = e^2`` of zCDP, ``e = sqrt(ln(1/delta) + epsilon) - sqrt(ln(1/delta))``."""
-        if any(p.adjacency != "replace_one" for p in requests):
-            raise InputError(
-                "adjacency", "the paper protects the replacement of a row", "choose replace_one"
-            )
-        multiplier = np.array([_printed_multiplier(p) for p in requests])
+        demand_replacement(requests)
+        multiplier = np.array([printed_multiplier(p, releases=1) for p in requests])
         return PublishedBudget(1.0 / multiplier, multiplier, None, 1)
 
     def printed(self, request: Privacy, settings: MeanSettings) -> Printed | None:
@@ -151,7 +149,7 @@ class MeanRecipe:
             return None
         place = "Theorem 2" if settings.method == "improved" else "Lemma 1"
         return Printed(
-            f"Wang, Ding, Hu, Xie, Pan, Xu 2023, {place}",
+            f"{PAPER}, {place}",
             ("its noise is counted here as in the paper's Algorithm 2, by zero concentration",),
         )
 
@@ -271,16 +269,6 @@ def _expected_rows(session: VectorSession, settings: MeanSettings) -> float:
             "give a public guess",
         )
     return max(1.0, float(known))
-
-
-def _printed_multiplier(request: Privacy) -> float:
-    if request.noise_multiplier is not None:
-        return request.noise_multiplier
-    assert request.epsilon is not None  # one of the two was given
-    assert request.delta is not None  # comes with epsilon
-    log = math.log(1.0 / request.delta)
-    share = request.epsilon / (math.sqrt(log + request.epsilon) + math.sqrt(log))
-    return 1.0 / (math.sqrt(2.0) * share)
 
 
 RECIPE: Any = MeanRecipe()

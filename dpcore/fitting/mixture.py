@@ -23,7 +23,7 @@ from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
 from dpcore.fitting.parameters import MixtureParameters
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs, gaussians
+from dpcore.fitting.recipe import Printed, Runs, demand_replacement, gaussians, row_bound
 from dpcore.models import gmm, gmm_published
 from dpcore.models.allocation import losses, solved_weights, step_shares
 from dpcore.models.gmm import Mixture, Prior
@@ -90,8 +90,6 @@ class MixtureSettings:
 
 def proved_events(settings: MixtureSettings) -> tuple[Event, ...]:
     """Releases of one proved fit at total noise multiplier 1; scaling them prices any budget."""
-    if settings.components == 1:
-        return (Event(Gaussian(1.0)),)
     frame, steps = _multipliers(settings)
     return (Event(Gaussian(frame)), *gaussians(steps))
 
@@ -200,12 +198,9 @@ def fit_published(
     one vector, with its joint sensitivity.
     """
     dim, components = session.public.dim, settings.components
-    if session.rows is None:
-        raise InputError(
-            "adjacency", "the paper's equations divide by the number of rows", "choose replace_one"
-        )
+    assert session.rows is not None  # where they are not public, the paper has no noise
     radius = session.radius
-    scale = session.public.radius if math.isinf(radius) else radius
+    scale = row_bound(session)
     eye = np.eye(dim)[None]
     ball = Frame(
         np.zeros((1, dim)), eye / scale, eye * scale, math.inf if math.isinf(radius) else 1.0
@@ -274,10 +269,7 @@ class MixtureRecipe:
         self, requests: Sequence[Privacy], settings: MixtureSettings, delta_each: float | None
     ) -> PublishedBudget:
         """Section 5 of the paper; ``exact`` counts its Gaussian releases as they are."""
-        if any(p.adjacency != "replace_one" for p in requests):
-            raise InputError(
-                "adjacency", "the paper protects the replacement of a row", "choose replace_one"
-            )
+        demand_replacement(requests)
         releases, used = published_releases(settings), delta_each
         epsilon_each, multiplier = np.empty(len(requests)), np.empty(len(requests))
         for i, request in enumerate(requests):

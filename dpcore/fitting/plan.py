@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -40,11 +40,10 @@ class NoisePlan:
         """The same with each budget repeated once per draw."""
         published = self.published
         if published is not None:
-            published = PublishedBudget(
+            published = replace(
+                published,
                 epsilon_each=np.repeat(published.epsilon_each, draws),
                 noise_multiplier=np.repeat(published.noise_multiplier, draws),
-                delta_each=published.delta_each,
-                releases=published.releases,
             )
         return NoisePlan(self.requests, np.repeat(self.factor, draws), published)
 

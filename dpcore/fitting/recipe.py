@@ -6,6 +6,7 @@ noise plans, grids, ledgers, guarantees and results are the same for all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
 from dpcore.checks import one_of
+from dpcore.errors import InputError
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.registry import MODELS, load
 from dpcore.wall.clip import PublicFrame
@@ -101,7 +103,16 @@ class Printed:
 
 
 class Recipe(Protocol):
-    """One model, as the registry names it; ``words``: the options that its settings know."""
+    """One model, as the registry names it; ``words``: the options that its settings know.
+
+    A recipe may have more, where the usual way does not suit its model:
+
+    - ``opens``: what its rows are opened with, a kind of session
+    - ``accountants(settings)``: the only ones that count what it releases
+    - ``assumed(lines, settings)``: what a guarantee takes for granted, made of the usual lines
+    - ``takes_steps(algorithm, mode)``: whether there are iterations to choose
+    - what :class:`~dpcore.fitting.minibatch.Minibatched` has, if its steps read samples
+    """
 
     words: tuple[str, ...]
 
@@ -149,6 +160,33 @@ def gaussians(multipliers: Array) -> tuple[Event, ...]:
         Event(Gaussian(float(amount)), count=int(count))
         for amount, count in zip(amounts[::-1], counts[::-1], strict=True)
     )
+
+
+PARTS = {"fa": "factors", "kmeans": "centres", "lda": "topics", "sbn": "hidden units"}
+
+
+def demand_enough_rows(model: str, components: int, rows: int) -> None:
+    """Raise InputError for more groups, centres or factors than rows."""
+    if components > rows:
+        parts = PARTS.get(model, "groups")
+        raise InputError(
+            "factors" if model == "fa" else "components",
+            f"there are more {parts} than rows",
+            f"ask for fewer {parts} or bring more rows",
+        )
+
+
+def demand_replacement(requests: Sequence[Privacy]) -> None:
+    """Raise InputError unless all requests protect what the papers of these models protect."""
+    if any(p.adjacency != "replace_one" for p in requests):
+        raise InputError(
+            "adjacency", "the paper protects the replacement of a row", "choose replace_one"
+        )
+
+
+def row_bound(session: Session) -> float:
+    """Radius of the ball that rows are clipped to; without clipping, that of the bounds."""
+    return session.public.radius if math.isinf(session.radius) else session.radius
 
 
 def recipe(model: str) -> Recipe:

@@ -46,6 +46,6 @@ class Fit:
         Mean log-likelihood of a row in own units, of topics of a word; for k-means the share of the
         spread that the centres explain.
         """
-        from dpcore.evaluation.metrics import score  # evaluation reads fits, not fits it
+        from dpcore.evaluation.yardstick import worth  # evaluation reads fits, not fits it
 
-        return score(self, table)
+        return worth(self.model, self.parameters, self.settings, table)

@@ -93,18 +93,14 @@ def start(hidden: int, visible: int, seed: int) -> Posterior:
 def fixed(weights: Array, visible_bias: Array, hidden_bias: Array) -> Posterior:
     """One network that is known for certain: weights ``(J, K)`` and biases."""
     j, k = weights.shape
-    known = start(k, j, 0)
-    return Posterior(
-        weights,
-        _squares(weights, np.zeros((j, k, k))),
-        visible_bias,
-        visible_bias**2,
-        hidden_bias,
-        hidden_bias**2,
-        known.precision,
-        known.rate,
-        known.spread,
-        known.whole,
+    return replace(
+        start(k, j, 0),
+        weights=weights,
+        weight_squares=_squares(weights, np.zeros((j, k, k))),
+        visible_bias=visible_bias,
+        visible_squares=visible_bias**2,
+        hidden_bias=hidden_bias,
+        hidden_squares=hidden_bias**2,
     )
 
 
@@ -356,9 +352,9 @@ def bound(rows: Array, known: Posterior, hidden: Array) -> Array:
     return np.asarray(pixels.sum(axis=1) + per_unit.sum(axis=1), dtype=np.float64)
 
 
-def sample(net: Network, count: int, rng: np.random.Generator, run: int = 0) -> Array:
-    """Rows of 0 and 1 ``(count, J)`` from one network."""
-    odds = expit(net.hidden_bias[run])
+def sample(net: Network, count: int, rng: np.random.Generator) -> Array:
+    """Rows of 0 and 1 ``(count, J)`` from the first run's network."""
+    odds = expit(net.hidden_bias[0])
     hidden = (rng.random((count, len(odds))) < odds).astype(float)
-    chance = expit(hidden @ net.weights[run].T + net.visible_bias[run])
+    chance = expit(hidden @ net.weights[0].T + net.visible_bias[0])
     return np.asarray(rng.random(chance.shape) < chance, dtype=float)

@@ -47,6 +47,9 @@ def start(runs: int, components: int, dim: int, seed: int, *, ball: bool) -> Cen
     leaves each centre a cell of its own, one after the other is taken that is farthest from those
     taken before (Gonzalez 1985).
     """
+    shares = np.full((runs, components), 1.0 / components)
+    if components == 1:
+        return Centres(np.zeros((runs, 1, dim)), shares)
     rng = np.random.default_rng([seed, components, dim, 2])
     if ball:
         points = rng.standard_normal((CANDIDATES, dim))
@@ -54,17 +57,8 @@ def start(runs: int, components: int, dim: int, seed: int, *, ball: bool) -> Cen
         points *= rng.random((CANDIDATES, 1)) ** (1.0 / dim)
     else:
         points = rng.uniform(-1.0, 1.0, (CANDIDATES, dim))
-    if components == 1:
-        chosen = np.zeros((1, dim))
-    else:
-        points *= components ** (1.0 / dim) / (1.0 + components ** (1.0 / dim))
-        picks = [0]
-        nearest = np.full(CANDIDATES, np.inf)
-        for _ in range(components - 1):
-            nearest = np.minimum(nearest, np.sum((points - points[picks[-1]]) ** 2, axis=1))
-            picks.append(int(np.argmax(nearest)))
-        chosen = points[picks]
-    shares = np.full((runs, components), 1.0 / components)
+    points *= components ** (1.0 / dim) / (1.0 + components ** (1.0 / dim))
+    chosen = _farthest_first(points, components, 0)
     return Centres(np.broadcast_to(chosen, (runs, components, dim)), shares)
 
 
@@ -72,26 +66,26 @@ CELLS = 128  # of the rough look from which the proved start is worked out
 FULL_CELL = 4.0  # rows expected in a cell, in deviations of the noise in its count
 TRIES = 8
 ROUGH_STEPS = 12
+WIDE = 1.25  # candidates reach a little farther out than rows do
+LEAST_COUNT = 1.0  # by which the published steps divide: neither paper says what else to do
 
 
 def candidates(mean: Array, spread: Array, seed: int, *, ball: bool) -> Array:
     """Points ``(B, CELLS, d)`` spread over where released moments ``(B, d)`` say that rows are.
 
-    The first of them are farthest apart, so any number of first ones is spread too.
+    The first of them are farthest apart, so any number of first ones is spread too; the very first
+    is in the middle.
     """
     dim = mean.shape[1]
-    rng = np.random.default_rng([seed, dim, 4])
-    shape = _farthest_first(rng.standard_normal((CANDIDATES, dim)) * WIDE, CELLS)
+    points = WIDE * np.random.default_rng([seed, dim, 4]).standard_normal((CANDIDATES, dim))
+    shape = _farthest_first(points, CELLS, int(np.argmin(np.sum(points * points, axis=1))))
     return within(mean[:, None] + spread[:, None] * shape, ball, np.inf)
 
 
-WIDE = 1.25  # candidates reach a little farther out than rows do
-
-
-def _farthest_first(points: Array, count: int) -> Array:
-    """``count`` of the points, each farthest from those before it (Gonzalez 1985); the first is
-    the one nearest to the origin."""
-    picks = [int(np.argmin(np.sum(points * points, axis=1)))]
+def _farthest_first(points: Array, count: int, first: int) -> Array:
+    """``count`` of the points from the first on, each farthest from those before it (Gonzalez
+    1985)."""
+    picks = [first]
     nearest = np.full(len(points), np.inf)
     for _ in range(count - 1):
         nearest = np.minimum(nearest, np.sum((points - points[picks[-1]]) ** 2, axis=1))
@@ -230,15 +224,10 @@ def step(
     return Centres(within(moved, ball, radius), shares), Memory(steps, total)
 
 
-def published_step(
-    released: NoisyClusters, before: Centres, *, ball: bool, least_count: float = 1.0
-) -> Centres:
-    """DPLloyd's step, and DP-EM's (section 7): noisy sums over noisy counts, put in the bounds.
-
-    A count below ``least_count`` is raised to it: neither paper says what else to divide by.
-    """
+def published_step(released: NoisyClusters, *, ball: bool) -> Centres:
+    """DPLloyd's step, and DP-EM's (section 7): noisy sums over noisy counts, put in the bounds."""
     counts, sums = finite(released.counts), finite(released.sums)
-    safe = np.maximum(counts, least_count)
+    safe = np.maximum(counts, LEAST_COUNT)
     shares = safe / safe.sum(axis=-1, keepdims=True)
     return Centres(within(sums / safe[..., None], ball, 1.0), shares)
 

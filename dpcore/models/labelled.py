@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, gammainc
 
 from dpcore.models.class_shapes import belief, best_shape, kept
-from dpcore.models.moments import TINY, defined, finite, floored_eigenvalues, inside
+from dpcore.models.moments import THINNEST, TINY, defined, finite, floored_eigenvalues, inside
 from dpcore.wall.doors import NoisyMoments
 
 Array = NDArray[np.float64]
@@ -118,9 +118,9 @@ def centres_of(noisy: NoisyMoments, sizes: Array, *, clipped: bool) -> Array:
     return np.asarray(sums / sizes[..., None])
 
 
-def edges_of(reach: float, bins: int = 12) -> tuple[float, ...]:
-    """Falling distances for a histogram of how far rows lie from their centre."""
-    return tuple(float(reach * 2.0 ** (-j / 2.0)) for j in range(bins))
+def edges_of(reach: float) -> tuple[float, ...]:
+    """Twelve falling distances for a histogram of how far rows lie from their centre."""
+    return tuple(float(reach * 2.0 ** (-j / 2.0)) for j in range(12))
 
 
 def radii_of(
@@ -286,8 +286,9 @@ def gaussians(
     found = seen(noisy, sizes, clipped=clipped)
     if clipped:
         return gaussians_seen(found, place, target, USUAL / noisy.sums.shape[-1])
-    exact = floored_eigenvalues(found.scatters, np.zeros_like(sizes))
-    return *_placed(found.means, exact, place), np.zeros_like(sizes)
+    means, exact = _placed(found.means, found.scatters, place)
+    least = np.full_like(sizes, THINNEST)  # a class of one row has no spread
+    return means, floored_eigenvalues(exact, least), np.zeros_like(sizes)
 
 
 def gaussians_seen(

@@ -14,6 +14,7 @@ one flip away and the true ones, mixed with share 0.001 of all sizes.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +40,9 @@ SETTLED = 1e-3  # of objective (12), in the paper
 class Class:
     """Exact moments of one class and what a flip may do to them.
 
-    shifts ``(m, d)`` of the mean, outer ``(m, d, d)`` of the covariance. shape ``(d, d)``: of least
-    trace around the shifts, in terms of the class's own covariance; plain: in those of identity.
+    shifts ``(m, d)`` of the mean, spreads ``(m, d, d)`` of the covariance. shape ``(d, d)``: of
+    least trace around the shifts, in terms of the class's own covariance; plain: in those of
+    identity.
     """
 
     count: int
@@ -60,7 +62,8 @@ def classes_of(
     neighbours: ``leave`` = equation (10) as printed, rows that leave a class; ``all`` = Lemma 1,
     rows that join it too; ``ball`` = (32), features replaced within a public ball of that radius;
     ``scalable`` = the noise of (32) for labels, which no program has to design.
-    Raises InputError where a class has fewer than d + 2 rows, as the estimator demands.
+    Raises InputError where a class has fewer than d + 2 rows, as the estimator demands, or where
+    its covariance has no inverse and the noise is shaped by it.
     """
     found = []
     for which in range(number):
@@ -86,10 +89,22 @@ def classes_of(
         if radius is not None:  # (32), as printed: B, not its square
             shape = 4.0 * radius / count**2 * np.eye(dim)
         else:
+            _demand_inverse(covariance)
             shape = min_trace_covariance(shifts, covariance).covariance
         plain = min_trace_covariance(shifts).covariance
         found.append(Class(count, mean, covariance, shifts, spreads, shape, plain))
     return found
+
+
+def _demand_inverse(covariance: Array) -> None:
+    try:
+        np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        raise InputError(
+            "columns",
+            "as published, no column of a class may be constant or follow from the others",
+            "leave such columns out of the schema, or choose method staged",
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -104,7 +119,12 @@ class Design:
 
 
 def design(classes: list[Class], epsilon: float, delta: float, *, mapped: bool = True) -> Design:
-    """The budget as Algorithm 1 divides it; mapped: whether weights take a share of it."""
+    """The budget as Algorithm 1 divides it; mapped: whether weights take a share of it.
+
+    Raises InputError where a class's covariance has no inverse.
+    """
+    for each in classes:
+        _demand_inverse(each.covariance)
     dim = len(classes[0].mean)
     counts = np.array([each.count for each in classes], dtype=float)
     traces = np.array([np.trace(np.linalg.inv(each.covariance)) for each in classes])
@@ -249,7 +269,7 @@ def _mean_noise(
     each: Class,
     method: str,
     take: _Draws,
-    noise: object,
+    noise: Callable[..., Array],
     longest: float,
     epsilon: float,
     delta: float,
@@ -264,8 +284,7 @@ def _mean_noise(
         direction = take.normal(dim)
         direction = direction / max(float(np.linalg.norm(direction)), 1e-300)
         return np.asarray(r1smg_scale(l2, epsilon, delta, dim) * take.normal(1) * direction)
-    assert callable(noise)
-    return np.asarray(noise(longest, dim))
+    return noise(longest, dim)
 
 
 def r1smg_scale(sensitivity: float, epsilon: float, delta: float, dim: int) -> float:

@@ -109,8 +109,8 @@ def one_shot(released: NoisyOutcomes, rows: Array | float) -> Coefficients:
     """
     runs, size = released.sums.shape
     count = np.maximum(np.broadcast_to(np.asarray(rows, dtype=float), runs), 1.0)
-    sums = _tamed(released.sums / count[:, None])
-    squares = _tamed(released.squares / count[:, None, None])
+    sums = finite(released.sums / count[:, None], LARGEST)
+    squares = finite(released.squares / count[:, None, None], LARGEST)
     squares[:, -1, -1] = 1.0
     sums_sd, squares_sd = released.sums_sd / count, released.squares_sd / count
     inverse = _inverse(squares / 4.0, squares_sd * np.sqrt(size) / 4.0, sums_sd / EXPECTED)
@@ -125,13 +125,8 @@ def one_shot(released: NoisyOutcomes, rows: Array | float) -> Coefficients:
     coefficients[:, -1] = intercept
     sampling = (left / count)[:, None, None] * 4.0 * inverse
     return Coefficients(
-        _tamed(coefficients), finite(grown * (sampling + noise)), finite(grown * noise)
+        finite(coefficients, LARGEST), finite(grown * (sampling + noise)), finite(grown * noise)
     )
-
-
-def _tamed(numbers: Array) -> Array:
-    """What is undefined becomes 0, what is huge LARGEST."""
-    return np.asarray(np.clip(np.nan_to_num(numbers, nan=0.0), -LARGEST, LARGEST))
 
 
 def _inverse(matrices: Array, ridge: Array, noise: Array) -> Array:
@@ -223,13 +218,13 @@ def step(released: NoisyOutcomes, prior: Array, floor: float = 0.0) -> Coefficie
     covariance: the posterior's, which knows nothing of the noise, plus what the noise of sums and
     squares does to the mean, first order.
     """
-    sums, squares = _tamed(released.sums), _tamed(released.squares)
+    sums, squares = finite(released.sums, LARGEST), finite(released.squares, LARGEST)
     size = sums.shape[1]
     edge = released.squares_sd * np.sqrt(size) / 4.0
     information = floored_eigenvalues(squares / 4.0, np.full(len(sums), floor))
     prior = np.maximum(prior + edge, FLAT)
     inverse = np.linalg.inv(information + prior[:, None, None] * np.eye(size))
-    mean = _tamed(np.einsum("bij,bj->bi", inverse, sums))
+    mean = finite(np.einsum("bij,bj->bi", inverse, sums), LARGEST)
     per_square = released.squares_sd**2 / 32.0
     plain = released.sums_sd**2 + per_square * np.sum(mean**2, axis=1)
     noise = plain[:, None, None] * np.eye(size)

@@ -20,9 +20,9 @@ LARGEST = 1e100  # of a released number; beyond it squares may overflow
 THINNEST = 1e-12  # shortest over longest axis, squared; below it a shape has no inverse
 
 
-def finite(number: Array) -> Array:
-    """A released number made finite: what is undefined becomes 0, what is huge LARGEST."""
-    return np.asarray(np.clip(np.nan_to_num(number, nan=0.0), -LARGEST, LARGEST))
+def finite(number: Array, most: float = LARGEST) -> Array:
+    """A released number made finite: what is undefined becomes 0, what is huge the most."""
+    return np.asarray(np.clip(np.nan_to_num(number, nan=0.0), -most, most))
 
 
 def defined(noisy: NoisyMoments) -> NoisyMoments:

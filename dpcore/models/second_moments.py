@@ -50,12 +50,14 @@ class Gram:
 
     def times(self, thin: Array) -> Array:
         out = np.empty_like(thin)
-        step = max(1, BLOCK_NUMBERS // (max(1, len(self.rows)) * thin.shape[2]))
+        step = max(1, BLOCK_NUMBERS // max(1, len(self.rows) * thin.shape[2]))
         for first in range(0, len(thin), step):
             some = thin[first : first + step]
             flat = np.swapaxes(some, 0, 1).reshape(some.shape[1], -1)  # all runs in one product
             product = self.rows.T @ (self.rows @ flat) / max(1, len(self.rows))
-            out[first : first + step] = np.swapaxes(product.reshape(-1, *some.shape[::2]), 0, 1)
+            out[first : first + step] = np.swapaxes(
+                product.reshape(some.shape[1], *some.shape[::2]), 0, 1
+            )
         return out
 
     def diagonal(self) -> Array:

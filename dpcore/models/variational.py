@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpcore.models.logistic import LARGEST, Coefficients, precision
+from dpcore.models.moments import finite
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -87,7 +88,7 @@ class Climb:
 
     def step(self, gradient: Array) -> Factorised:
         """Follow the gradient ``(B, 2p)`` of the bound."""
-        safe = np.clip(np.nan_to_num(gradient, nan=0.0), -LARGEST, LARGEST)
+        safe = finite(gradient, LARGEST)
         self.steps += 1
         self.first = FIRST * self.first + (1.0 - FIRST) * safe
         self.second = SECOND * self.second + (1.0 - SECOND) * safe**2

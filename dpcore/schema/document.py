@@ -7,15 +7,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from dpcore.errors import InputError
 from dpcore.schema.columns import Ball, Column, Image
 
-if TYPE_CHECKING:
-    from dpcore.schema.table import Schema
-
 LARGEST_FILE = 1 << 20  # bytes; a schema is written by hand
+TABLE_KEYS = ("title", "unit", "rows_per_person", "id", "rehearsal")
 COLUMN_KEYS = tuple(field.name for field in fields(Column) if field.name != "name")
 
 
@@ -49,31 +47,20 @@ def parsed(text: str, name: str) -> dict[str, Any]:
         raise InputError(name, f"it is not valid TOML ({hint})", "mend that line") from None
     _only_keys("schema", document, ("table", "columns", "ball", "image"))
     table = _section("table", document.get("table", {}))
-    _only_keys("table", table, ("unit", "rows_per_person", "title", "id", "rehearsal"))
+    _only_keys("table", table, TABLE_KEYS)
     columns, ball, image = _columns_of(document), _ball_of(document), _image_of(document)
     return {"columns": columns, "ball": ball, "image": image} | table
 
 
-def written(schema: Schema) -> str:
-    """The text of a schema file."""
-    table = {
-        "title": schema.title,
-        "unit": schema.unit,
-        "rows_per_person": schema.rows_per_person,
-        "id": schema.id,
-        "rehearsal": schema.rehearsal or None,
-    }
+def written(said: Mapping[str, Any]) -> str:
+    """The text of a schema file that says this; :func:`parsed` reads it back."""
+    table = {key: said[key] for key in TABLE_KEYS if said[key] is not False}
     parts = [_toml_table("table", table)]
-    for column in schema.columns:
+    for column in said["columns"]:
         entries = {key: getattr(column, key) for key in COLUMN_KEYS}
         parts.append(_toml_table(f"columns.{_toml_key(column.name)}", entries))
-    if schema.ball is not None:
-        ball = {"center": schema.ball.center, "radius": schema.ball.radius}
-        parts.append(_toml_table("ball", ball))
-    if schema.image is not None:
-        picture = {"height": schema.image.height, "width": schema.image.width}
-        parts.append(_toml_table("image", picture))
-    return "\n".join(parts)
+    sections = [name for name in ("ball", "image") if said[name] is not None]
+    return "\n".join([*parts, *(_toml_table(name, vars(said[name])) for name in sections)])
 
 
 def _columns_of(document: Mapping[str, Any]) -> tuple[Column, ...]:

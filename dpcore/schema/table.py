@@ -279,7 +279,7 @@ class Schema:
 
     def to_toml(self) -> str:
         """The schema file that :meth:`from_toml` reads back to an equal schema."""
-        return document.written(self)
+        return document.written(vars(self))
 
     @classmethod
     def infer_for_rehearsal(
