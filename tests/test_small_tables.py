@@ -190,6 +190,7 @@ def test_an_exact_fit_that_says_no_more_than_the_limits_has_that_verdict() -> No
         ("symmetric-mixture", {"initial": 0.5}, "initial"),
         ("symmetric-mixture", {"initial": ["a", "b", "c"]}, "initial"),
         ("missing-regression", {"missing_rate": "few"}, "missing_rate"),
+        ("logistic", {"algorithm": "vips", "rate": "few"}, "rate"),
         ("mean", {"rows": 0.5}, "rows"),
         ("sbn", {"threshold": "half"}, "threshold"),
     ],

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from dpcore.checks import positive, probability, whole
+from dpcore.checks import number, positive, probability, whole
 from dpcore.errors import InputError
 from dpcore.privacy import Event, Gaussian, Guarantee
 from dpcore.wall.doors import Session
@@ -62,7 +62,7 @@ def share_of_a_step(minibatch: int | None, rate: float | None) -> tuple[int | No
     """
     if minibatch is not None and rate is not None:
         raise InputError("minibatch", "its size and its rate were both given", "give one")
-    if rate is not None and float(rate) != 1.0:
+    if rate is not None and number("rate", rate) != 1.0:
         rate = probability("rate", rate, example="0.05, or 1 for all rows")
     return None if minibatch is None else whole("minibatch", minibatch), rate
 

@@ -274,11 +274,17 @@ def topics_of(memory: Memory, prior: float, words: Frequencies | None = None) ->
     if words is None:
         whole = counts.sum(axis=1, keepdims=True)
         words = Frequencies(whole, sd * np.sqrt(topics), np.ones_like(whole))
+    found = unnoised(counts, sd[:, None, None], even_shares(counts, words))
+    return _bounded(prior + words.kept * found)
+
+
+def even_shares(counts: Array, words: Frequencies) -> Array:
+    """What each topic has of each word where all have alike, ``(B, 1, V)``: counts ``(B, K, V)``
+    say how many words there are, and ``words`` which."""
     known = words.expected
     share = known / np.maximum(known.sum(axis=2, keepdims=True), 1e-9)
     every = np.maximum((counts * words.kept).sum(axis=(1, 2), keepdims=True), 0.0)
-    found = unnoised(counts, sd[:, None, None], share * every / topics)
-    return _bounded(prior + words.kept * found)
+    return np.asarray(share * every / counts.shape[1])
 
 
 def begun(found: Topics, start: Topics, memory: Memory) -> Topics:

@@ -16,7 +16,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.models.lda import HIGHEST, VAST, Frequencies, Memory, Topics, cut_normal, topics_of
+from dpcore.models.lda import (
+    HIGHEST,
+    VAST,
+    Frequencies,
+    Memory,
+    Topics,
+    cut_normal,
+    even_shares,
+    topics_of,
+)
 
 Array = NDArray[np.float64]
 
@@ -38,7 +47,7 @@ def sharpened(memory: Memory, prior: float, words: Frequencies | None = None) ->
     """
     found = topics_of(memory, prior, words).concentration
     counts = np.clip(np.nan_to_num(memory.counts, nan=0.0), -HIGHEST, HIGHEST)
-    even = _even(counts, memory.counts_sd, words)
+    even = even_shares(counts, _together(counts, memory.counts_sd, words))
     topics, size = counts.shape[1:]
     noisy = np.flatnonzero((memory.counts_sd > 0.0) & (topics > 1))
     group = max(1, BLOCK // max(1, topics * size))
@@ -46,14 +55,6 @@ def sharpened(memory: Memory, prior: float, words: Frequencies | None = None) ->
         at = noisy[first : first + group]
         found[at] = prior + _cells(counts[at], memory.counts_sd[at], even[at])
     return Topics(np.clip(found, 1e-12, HIGHEST))
-
-
-def _even(counts: Array, sd: Array, words: Frequencies | None) -> Array:
-    """What each topic has of each word where all have alike, ``(B, 1, V)``."""
-    known = _together(counts, sd, words)
-    share = known.expected / np.maximum(known.expected.sum(axis=2, keepdims=True), 1e-9)
-    every = np.maximum((counts * known.kept).sum(axis=(1, 2), keepdims=True), 0.0)
-    return np.asarray(share * every / counts.shape[1])
 
 
 def _together(counts: Array, sd: Array, words: Frequencies | None) -> Frequencies:
