@@ -58,6 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # a full disk, a name that is too long
+        told = error.strerror or "no reason"
+        return _refuse(f"file: the system says {told!r}; check paths, rights and the disk.", 2)
     return 0
 
 

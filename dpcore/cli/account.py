@@ -8,16 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.accounting import ACCOUNTANTS, accountant
-from dpcore.checks import one_of
-from dpcore.cli.output import (
-    print_json,
-    print_prose,
-    print_table,
-    rounded_down,
-    rounded_up,
-)
+from dpcore.checks import one_of, whole
+from dpcore.cli.output import print_json, print_prose, print_table, rounded_down, rounded_up
 from dpcore.cli.questions import (
     CONVERSIONS,
+    HIGHEST_LAMBDA,
     MECHANISMS,
     adjacency_of,
     answer,
@@ -239,8 +234,10 @@ def question(args: argparse.Namespace, method: str, **more: Any) -> dict[str, An
 
 def _check_settings(args: argparse.Namespace) -> None:
     """A setting needs a method that has it among those named."""
-    if args.max_lambda is not None and "ma" not in methods(args.method):
-        raise InputError("max_lambda", "only method ma has such a cap", "leave it out")
+    if args.max_lambda is not None:
+        whole("max_lambda", args.max_lambda, most=HIGHEST_LAMBDA)
+        if "ma" not in methods(args.method):
+            raise InputError("max_lambda", "only method ma has such a cap", "leave it out")
     if args.conversion is None:
         return
     one_of("conversion", args.conversion, CONVERSIONS)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from dpcore.accounting import ACCOUNTANTS
 from dpcore.checks import one_of, positive, probability
 from dpcore.cli.output import (
     print_json,
@@ -26,6 +28,9 @@ _EXAMPLES = """examples:
   dpcore audit exhibits               the published claims that do not cover a case
   dpcore audit centred-scatter        one of them"""
 _LISTED = "exhibits"
+_OF_ATTACKS = (
+    "runs", "epsilon", "delta", "mode", "adjacency", "accountant", "seed", "confidence",
+)  # fmt: skip
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,30 +43,36 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="a table of all audits [one audit]")
     parser.add_argument("--runs", metavar="R", help="runs of each of the two tables [its own]")
     parser.add_argument("--epsilon", metavar="E", help="budget that is attacked [its own]")
-    parser.add_argument("--delta", metavar="D", help="with epsilon [0.00001]")
-    for name, words, usual in (
-        ("mode", MODES, "proved"),
-        ("adjacency", ADJACENCIES, "its own"),
-    ):
-        parser.add_argument(f"--{name}", metavar="|".join(words), help=f"[{usual}]")
-    parser.add_argument("--accountant", metavar="METHOD", help="with epsilon [its own]")
-    parser.add_argument("--seed", metavar="S", default="0", help="of the attack [0]")
-    parser.add_argument("--confidence", metavar="C", default="0.95", help="[0.95]")
+    parser.add_argument("--delta", metavar="D", help="with epsilon [its own]")
+    parser.add_argument("--mode", metavar="M", help="proved or paper [proved; with --all both]")
+    parser.add_argument("--adjacency", metavar="A", help=f"{', '.join(ADJACENCIES)} [its own]")
+    parser.add_argument("--accountant", metavar="METHOD", help="how noise is found [its own]")
+    parser.add_argument("--seed", metavar="S", help="of the attack [0]")
+    parser.add_argument("--confidence", metavar="C", help="of the lower bound [0.95]")
     parser.add_argument("--json", action="store_true", help="JSON [a table for people]")
 
 
 def run(args: argparse.Namespace) -> None:
     """List, or attack and print."""
+    _check_words(args)
     if args.all:
         _all(args)
-    elif args.name is None:
-        _list(args)
-    elif args.name == _LISTED:
-        _exhibits(args)
-    elif one_of("name", args.name, (*AUDITS, *EXHIBITS)) in EXHIBITS:
-        _exhibit(args)
-    else:
+    elif args.name in AUDITS:
         _one(args)
+    else:
+        {None: _list, _LISTED: _exhibits}.get(args.name, _exhibit)(args)
+
+
+def _check_words(args: argparse.Namespace) -> None:
+    """Every word that a choice may be; a list has no settings, and an exhibit has its own."""
+    if args.name is not None:
+        one_of("name", args.name, (*AUDITS, _LISTED, *EXHIBITS))
+    for name, known in (("mode", MODES), ("adjacency", ADJACENCIES), ("accountant", ACCOUNTANTS)):
+        if getattr(args, name) is not None:
+            one_of(name, getattr(args, name), known)
+    for name in () if args.all or args.name in AUDITS else _OF_ATTACKS:
+        if getattr(args, name) is not None:
+            raise InputError(name, "it is of attacks on mechanisms and models", "leave it out")
 
 
 def _list(args: argparse.Namespace) -> None:
@@ -90,13 +101,8 @@ def _all(args: argparse.Namespace) -> None:
 
     if args.name is not None or args.epsilon is not None:
         raise InputError("all", "one audit or one budget was named too", "leave it out")
-    every = [(name, mode) for name in AUDITS for mode in modes(name)]
-    every = [(name, mode) for name, mode in every if args.mode in (None, mode)]
-    found = []
-    for done, (name, mode) in enumerate(every):
-        print_progress(done / len(every))
-        found.append(_audited(name, mode, args))
-    print_progress(1.0)
+    every = [(name, mode) for name in AUDITS for mode in modes(name) if args.mode in (None, mode)]
+    found = _with_progress(every, lambda one: _audited(one[0], one[1], args))
     if args.json:
         print_json(found)
         return
@@ -110,22 +116,16 @@ def _audited(name: str, mode: str, args: argparse.Namespace) -> dict[str, Any]:
     from dpcore.auditing.api import audit, budget
 
     request = budget(name, mode)
-    asked: dict[str, Any] = {}
-    if args.epsilon is not None:
+    given = {word: value for word in _OF_ATTACKS if (value := getattr(args, word)) is not None}
+    attack = {word: given[word] for word in ("runs", "seed", "confidence") if word in given}
+    asked: dict[str, Any] = {
+        word: given[word] for word in ("adjacency", "accountant") if word in given
+    }
+    if "epsilon" in given:
         asked["epsilon"] = positive("epsilon", args.epsilon)
-    if args.delta is not None:
+    if "delta" in given:
         asked["delta"] = probability("delta", args.delta)
-    if args.adjacency is not None:
-        asked["adjacency"] = args.adjacency
-    if args.accountant is not None:
-        asked["accountant"] = args.accountant
-    return audit(
-        name,
-        replace(request, **asked),
-        runs=args.runs,
-        seed=args.seed,
-        confidence=args.confidence,
-    ).as_dict()
+    return audit(name, replace(request, **asked), **attack).as_dict()
 
 
 def _row(found: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _scope(confidence: float) -> str:
 def _exhibits(args: argparse.Namespace) -> None:
     from dpcore.auditing.exhibits import exhibits
 
-    found = [shown.as_dict() for shown in _with_progress([*EXHIBITS], lambda name: exhibits(name))]
+    found = [shown.as_dict() for shown in _with_progress([*EXHIBITS], exhibits)]
     if args.json:
         print_json(found)
         return
@@ -191,11 +191,11 @@ def _exhibits(args: argparse.Namespace) -> None:
     )
 
 
-def _with_progress(names: list[str], show: Any) -> list[Any]:
+def _with_progress(every: Sequence[Any], show: Callable[[Any], Any]) -> list[Any]:
     found = []
-    for done, name in enumerate(names):
-        print_progress(done / len(names))
-        found.append(show(name))
+    for done, one in enumerate(every):
+        print_progress(done / len(every))
+        found.append(show(one))
     print_progress(1.0)
     return found
 

@@ -6,53 +6,28 @@ import argparse
 import sys
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 from typing import Any
 
+from dpcore.bench import BENCHES
 from dpcore.cli.output import print_json, print_prose, print_table
-from dpcore.errors import InputError
+from dpcore.cli.pages import place_for_file, place_for_page, write_page
 
+_TITLE = "Speed against peers"
 Row = dict[str, Any]
 Run = dict[str, Any]
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><title>Speed against peers</title>
-<style>
-body {{ font-family: sans-serif; max-width: 75rem; margin: 1rem auto; }}
-td, th {{ padding: 0.2rem 0.6rem; text-align: right; border-bottom: 1px solid #ccc; }}
-td:nth-child(-n+2), th:nth-child(-n+2) {{ text-align: left; }}
-</style></head>
-<body>
-<h1>Speed against peers</h1>
-<p>{told}</p>
-{figures}
-<table><thead><tr>{heads}</tr></thead>
-<tbody>
-{rows}
-</tbody></table></body>
-</html>
-"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="NAME",
-        help="gmm, kmeans, fa, topics, accounting, release, large, privacy or growth [all]",
-    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help=f"{', '.join(BENCHES)} [all]")
     parser.add_argument(
         "--history",
         metavar="FILE",
         help="a file of earlier runs: this one is compared with them, slowdowns are marked, and it "
-        "is added as one JSON line",
+        "is added as one JSON line [none]",
     )
-    parser.add_argument(
-        "--page", metavar="FILE.html", help="write tables and figures as one page (needs plotly)"
-    )
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--page", metavar="FILE.html", help="tables and figures as one page [none]")
+    parser.add_argument("--json", action="store_true", help="a JSON list [tables for people]")
 
 
 def _say(case: int, cases: int) -> None:
@@ -65,16 +40,14 @@ def run(args: argparse.Namespace) -> None:
     from dpcore.bench import history
     from dpcore.bench import run as measured
 
-    path = None if args.history is None else Path(args.history)
-    before = [] if path is None else history.earlier(path)  # refused before minutes are spent
-    if args.page is not None:
-        _demand_plotly()
+    path, page = place_for_file("history", args.history), place_for_page("page", args.page)
+    before = [] if path is None else history.earlier(path)
     this = history.this_run(measured(args.name, None if args.json else _say))
     rows: list[Row] = this["rows"] if path is None else history.compared(this, before)
     if path is not None:
         history.append(path, this)
-    if args.page is not None:
-        _write_page(rows, [*before, this], Path(args.page))
+    if page is not None:
+        write_page("page", page, _TITLE, _page(rows, [*before, this]))
     if args.json:
         print_json(rows)
         return
@@ -107,40 +80,28 @@ def _changes(rows: Sequence[Row]) -> None:
     )
 
 
-def _demand_plotly() -> None:
-    try:
-        import plotly  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "page", "the package plotly is not installed", "install dpcore[app]"
-        ) from None
-
-
-def _write_page(rows: Sequence[Row], runs: Sequence[Run], path: Path) -> None:
-    """Figures and the table as one page that needs no network."""
+def _page(rows: Sequence[Row], runs: Sequence[Run]) -> str:
+    """Figures and the table."""
     from dpcore.figures.bench import growth_figure, history_figure, ratio_figure
 
     made = (ratio_figure(rows), growth_figure(rows), history_figure(runs))
-    drawn = [
+    figures = "\n".join(
         figure.to_html(full_html=False, include_plotlyjs=not number)
         + f"<p>{escape(figure.layout.meta['alt'])}</p>"
         for number, figure in enumerate(figure for figure in made if figure is not None)
-    ]
-    now = runs[-1]
-    cells = [_page_cells(row) for row in rows]
-    page = _PAGE.format(
-        told=escape(f"dpcore {now['version']}, {now['date']}, {now['cores']} cores."),
-        figures="\n".join(drawn),
-        heads="".join(f"<th>{escape(name)}</th>" for name in cells[0]) if cells else "",
-        rows="\n".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line.values()) + "</tr>"
-            for line in cells
-        ),
     )
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError:
-        raise InputError("page", "the file cannot be written", "give another path") from None
+    now = runs[-1]
+    told = escape(f"dpcore {now['version']}, {now['date']}, {now['cores']} cores.")
+    cells = [_page_cells(row) for row in rows]
+    heads = "".join(f"<th>{escape(name)}</th>" for name in cells[0]) if cells else ""
+    lines = "\n".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line.values()) + "</tr>"
+        for line in cells
+    )
+    return (
+        f"<h1>{_TITLE}</h1>\n<p>{told}</p>\n{figures}\n<table><thead><tr>{heads}</tr></thead>\n"
+        f"<tbody>\n{lines}\n</tbody></table>"
+    )
 
 
 def _page_cells(row: Row) -> dict[str, str]:

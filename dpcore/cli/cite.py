@@ -20,13 +20,13 @@ PAPERS = {
     "chaudhuri2011": "Chaudhuri, Monteleoni, Sarwate: Differentially private empirical risk "
     "minimization. JMLR 12, 2011.",
     "dong2022": "Dong, Roth, Su: Gaussian differential privacy. JRSS B 84, 2022.",
+    "donoho2014": "Donoho, Gavish: Minimax risk of matrix denoising by singular value "
+    "thresholding. Annals of Statistics 42, 2014.",
     "duchi2018": "Duchi, Jordan, Wainwright: Minimax optimal procedures for locally private "
     "estimation. JASA 113, 2018.",
     "dwork2014": "Dwork, Roth: The algorithmic foundations of differential privacy. 2014.",
     "feldman2021": "Feldman, Zrnic: Individual privacy accounting via a Rényi filter. NeurIPS "
     "2021.",
-    "gavish2014": "Donoho, Gavish: Minimax risk of matrix denoising by singular value "
-    "thresholding. Annals of Statistics 42, 2014.",
     "jalko2017": "Jälkö, Dikmen, Honkela: Differentially private variational inference for "
     "non-conjugate models. UAI 2017.",
     "kairouz2015": "Kairouz, Oh, Viswanath: The composition theorem for differential privacy. ICML "
@@ -49,7 +49,7 @@ PAPERS = {
 USED = {
     "gmm": ("park2017",),
     "kmeans": ("park2017", "su2016"),
-    "fa": ("park2017", "gavish2014"),
+    "fa": ("park2017", "donoho2014"),
     "symmetric-mixture": ("wang2023",),
     "mixture-regression": ("wang2023",),
     "missing-regression": ("wang2023",),

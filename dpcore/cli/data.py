@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpcore.checks import one_of, positive, rows_of_one, whole
+from dpcore.checks import number, one_of, positive, rows_of_one, whole
+from dpcore.cli.output import pass_bar
 from dpcore.errors import InputError
 from dpcore.schema import Ball, Column, Schema
 
@@ -100,6 +99,7 @@ def read_table(args: argparse.Namespace) -> Any:
     from dpcore.datasets.load import EVERYONES
     from dpcore.wall.table import PrivateTable
 
+    args.file = _with_a_name(args.file)
     if args.model == "lda":
         return _documents(args)
     for name in _TEXTS:
@@ -121,6 +121,15 @@ _OF_ROWS = (
     "out_of_core", "engine", "scheduler", "schema", "norm_bound", "center", "infer_schema",
     "columns", "label", "target", "array", "pool",
 )  # fmt: skip
+
+
+def _with_a_name(file: str) -> str:
+    """The path, ending in a name for what lies beside it: of ``.`` the folder's own."""
+    if file in (".", ".."):
+        file = str(Path(file).resolve())
+    if not Path(file).name:
+        raise InputError("file", "the path ends in no name", "give a file or a folder")
+    return file
 
 
 def _documents(args: argparse.Namespace) -> PrivateCorpus:
@@ -176,6 +185,7 @@ def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
 def _in_blocks(args: argparse.Namespace) -> PrivateTable:
     """The sealed table whose rows stay where they are, with a bar for each pass over them."""
     from dpcore.datasets.blocks import parted, schema_of_files
+    from dpcore.datasets.load import EVERYONES
 
     _check_sources(args)
     for field, asked in (
@@ -187,7 +197,7 @@ def _in_blocks(args: argparse.Namespace) -> PrivateTable:
             raise InputError(
                 field, "it looks at all rows first, and they are read in blocks", "leave it out"
             )
-    if args.file.startswith(("bundled:", "generated:")):
+    if args.file.startswith(EVERYONES):
         raise InputError("file", "its rows are in memory already", "leave out --out-of-core")
     given = args.schema
     schema = Schema.from_toml(Path(given)) if given else schema_of_files(args.file, args.array)
@@ -261,15 +271,8 @@ def _stated(args: argparse.Namespace, source: Any, made: Schema | None) -> Schem
 def _ball(args: argparse.Namespace, columns: list[Column]) -> Schema:
     center = (0.0,) * len(columns)
     if args.center is not None:
-        center = tuple(_coordinate(word) for word in args.center.split(","))
+        center = tuple(number("center", word) for word in args.center.split(","))
     return Schema(tuple(columns), ball=Ball(center, positive("norm bound", args.norm_bound)))
-
-
-def _coordinate(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise InputError("center", f"{word!r} is not a number", "give numbers and commas") from None
 
 
 def _bounds(args: argparse.Namespace, frame: pd.DataFrame, columns: list[Column]) -> Schema:
@@ -363,12 +366,7 @@ def _with_role(column: Column, wanted: list[str] | None, args: argparse.Namespac
 
 
 def _names(text: str | None) -> list[str] | None:
-    if text is None:
-        return None
-    names = [word.strip() for word in text.split(",") if word.strip()]
-    if not names:
-        raise InputError("columns", "none was named", "give names and commas, or leave it out")
-    return names
+    return None if text is None else word_list("columns", text)
 
 
 def number_list(field: str, text: str) -> list[float]:
@@ -385,33 +383,5 @@ def word_list(field: str, text: str) -> list[str]:
 
 
 def optional_number(field: str, text: str | None) -> float | None:
-    """A finite number, or nothing; what range it must have is said where it is used."""
-    if text is None:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(field, f"{text!r} is not a number", "give a number") from None
-
-
-def optional_whole(field: str, value: Any) -> int | None:
-    """A whole number >= 0, or nothing."""
-    return None if value is None else whole(field, value, least=0)
-
-
-def pass_bar() -> Callable[[float], None]:
-    """Shows on a terminal's standard error how much of a pass over the rows is done, and which pass
-    it is; nothing of it is left once a pass ends."""
-    number, before = 0, 1.0
-
-    def show(share: float) -> None:
-        nonlocal number, before
-        number += share < before or before >= 1.0
-        before = share
-        if sys.stderr.isatty():
-            filled = round(30 * share)
-            line = f"[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%} of pass {number}"
-            end = f"\r{' ' * len(line)}\r" if share >= 1.0 else ""
-            print(f"\r{line}", end=end, file=sys.stderr, flush=True)
-
-    return show
+    """A number, or nothing; what range it must have is said where it is used."""
+    return None if text is None else number(field, text)

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.accounting import ACCOUNTANTS
-from dpcore.checks import one_of, probability, rows_of_one
+from dpcore.checks import one_of, probability, rows_of_one, whole
 from dpcore.cli.data import (
     data_arguments,
     optional_number,
-    optional_whole,
     read_table,
     rows_per_person,
 )
@@ -94,7 +93,7 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
     from dpcore.fitting.api import fit
 
     check_words(args)
-    seed = optional_whole("seed", args.seed)
+    seed = None if args.seed is None else whole("seed", args.seed, least=0)
     options = model_options(args)
     asked = request(args, options)
     held_out_share = args.test_fraction

@@ -36,18 +36,28 @@ def run(args: argparse.Namespace) -> None:
     """Create, or read and print."""
     from dpcore.releases.ledger import BudgetLedger
 
-    if args.create:
-        _create(args)
-    elif any(x is not None for x in (args.epsilon, args.delta, args.adjacency, args.unit)):
-        raise InputError("ledger", "its terms never change", "leave them out, or give --create")
+    _check_together(args)
     if args.write is not None:
         _write(args)
         return
+    if args.create:
+        _create(args)
     record = ledger_record(BudgetLedger(args.ledger))
     if args.json:
         print_json(record)
     else:
         _print(record)
+
+
+def _check_together(args: argparse.Namespace) -> None:
+    """Options that need or exclude one another."""
+    terms = (args.epsilon, args.delta, args.adjacency, args.unit, args.rows_per_person, args.filter)
+    if not args.create and any(one is not None for one in terms):
+        raise InputError("ledger", "its terms never change", "leave them out, or give --create")
+    if args.create and args.write is not None:
+        raise InputError("create and write", "both were given", "give one")
+    if (args.out is None) != (args.write is None):
+        raise InputError("write and out", "one was given alone", "give both, or neither")
 
 
 def _create(args: argparse.Namespace) -> None:
@@ -68,10 +78,11 @@ def _create(args: argparse.Namespace) -> None:
 def _write(args: argparse.Namespace) -> None:
     from dpcore.releases.api import rewrite
 
-    if args.out is None:
-        raise InputError("out", "no folder was named", "give --out DIR")
     rewrite(args.ledger, whole("write", args.write, least=2), args.out)
-    print_prose(f"Written again to {args.out}; nothing was spent.")
+    if args.json:
+        print_json({"written": args.out})
+    else:
+        print_prose(f"Written again to {args.out}; nothing was spent.")
 
 
 def ledger_record(ledger: Any) -> dict[str, Any]:

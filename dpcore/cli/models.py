@@ -7,27 +7,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.checks import one_of, whole
-from dpcore.cli.data import optional_number
+from dpcore.checks import number, one_of, whole
 from dpcore.errors import InputError
 from dpcore.privacy import Gaussian
 
 GRADIENT = ("symmetric-mixture", "mixture-regression", "missing-regression")
-EVERY = ("gmm", "kmeans", "fa")
+USUAL = ("gmm", "kmeans", "fa")  # whose options the help tells without naming them
 RELEASES = (
     "auto", "staged", "public_features", "mte", "gaussian", "laplace", "colored", "pooled", "paper",
     "r1smg",
 )  # fmt: skip
 SAMPLED = ("lda", "sbn")  # their steps read secret samples
-TRUSTS = ("central", "local", "local_onebit")  # who may hold the rows: whoever runs the command,
-# or nobody but each person, who sends numbers with noise or one random bit
+# Who may hold the rows: whoever runs the command, or nobody but each person, who sends numbers with
+# noise or one random bit.
+TRUSTS = ("central", "local", "local_onebit")
 
 
 @dataclass(frozen=True)
 class Option:
     """One option: its name on the command line and in :func:`dpcore.fit`, and whose it is.
 
-    A name may stand for different choices of different models.
+    A name may stand for different choices of different models. read: from the name that errors use
+    and what was written; write: back.
     """
 
     flag: str
@@ -35,7 +36,7 @@ class Option:
     metavar: str
     text: str
     models: tuple[str, ...]
-    read: Callable[[str], Any]
+    read: Callable[[str, str], Any]
     write: Callable[[Any], str] = str
 
     @property
@@ -43,12 +44,8 @@ class Option:
         return self.flag.replace("-", "_")
 
 
-def _whole(field: str) -> Callable[[str], int]:
-    return lambda text: whole(field, text)
-
-
-def _word(field: str, *known: str) -> Callable[[str], str]:
-    return lambda text: one_of(field, text, known)
+def _word(*known: str) -> Callable[[str, str], str]:
+    return lambda field, text: one_of(field, text, known)
 
 
 OPTIONS = (
@@ -58,24 +55,24 @@ OPTIONS = (
         "K",
         "number of groups or centres [3]",
         ("gmm", "kmeans"),
-        _whole("components"),
+        whole,
     ),
-    Option("factors", "n_components", "K", "number of factors [3]", ("fa",), _whole("factors")),
+    Option("factors", "n_components", "K", "number of factors [3]", ("fa",), whole),
     Option(
         "iterations",
         "iterations",
         "J",
         "steps, fixed in advance [10; fa 50, free of charge; gradient models 15]",
-        (*EVERY, *GRADIENT),
-        _whole("iterations"),
+        (*USUAL, *GRADIENT),
+        whole,
     ),
     Option(
         "clip",
         "clip",
         "SHARE",
         "clipping ball as a share of the public radius [1]",
-        (*EVERY, "gmm-release", "logistic"),
-        lambda text: optional_number("clip", text),
+        (*USUAL, "gmm-release", "logistic"),
+        number,
     ),
     Option(
         "covariance",
@@ -83,7 +80,7 @@ OPTIONS = (
         "C",
         "full, diag or spherical [full]",
         ("gmm",),
-        _word("covariance", "full", "diag", "spherical"),
+        _word("full", "diag", "spherical"),
     ),
     Option(
         "combination",
@@ -92,7 +89,7 @@ OPTIONS = (
         "noise of paper mode for counts, means, covariances: GGG (all Gaussian) or LLG (Laplace "
         "twice) [GGG]",
         ("gmm",),
-        _word("combination", "GGG", "LLG"),
+        _word("GGG", "LLG"),
     ),
     Option(
         "prior",
@@ -100,7 +97,7 @@ OPTIONS = (
         "P",
         "map or mle [map in paper mode, else mle]",
         ("gmm",),
-        _word("prior", "map", "mle"),
+        _word("map", "mle"),
     ),
     Option(
         "algorithm",
@@ -108,7 +105,7 @@ OPTIONS = (
         "A",
         "proved, dplloyd or paper [proved]",
         ("kmeans",),
-        _word("algorithm", "proved", "dplloyd", "paper"),
+        _word("proved", "dplloyd", "paper"),
     ),
     Option(
         "algorithm",
@@ -116,7 +113,7 @@ OPTIONS = (
         "A",
         "em (without privacy), clipped or robust [clipped; robust in paper mode]",
         GRADIENT,
-        _word("algorithm", "em", "clipped", "robust"),
+        _word("em", "clipped", "robust"),
     ),
     Option(
         "clip",
@@ -124,7 +121,7 @@ OPTIONS = (
         "C",
         "largest norm that a gradient keeps; of robust the scale of its truncation [sqrt(d tau)]",
         GRADIENT,
-        lambda text: optional_number("clip", text),
+        number,
     ),
     Option(
         "sigma",
@@ -132,7 +129,7 @@ OPTIONS = (
         "SD",
         "the known noise level, in the data's own units [1]",
         GRADIENT,
-        lambda text: optional_number("sigma", text),
+        number,
     ),
     Option(
         "tau",
@@ -140,7 +137,7 @@ OPTIONS = (
         "T",
         "a public bound on the mean square of a gradient's coordinate [4 sigma^2]",
         GRADIENT,
-        lambda text: optional_number("tau", text),
+        number,
     ),
     Option(
         "tau",
@@ -148,7 +145,7 @@ OPTIONS = (
         "T",
         "a public bound on a column's mean square about the middle of its limits [the limits']",
         ("mean",),
-        lambda text: optional_number("tau", text),
+        number,
     ),
     Option(
         "coordinates",
@@ -156,7 +153,7 @@ OPTIONS = (
         "W",
         "own: the columns' units, about 0; unit: shares of their limits, about the middle [own]",
         GRADIENT,
-        lambda text: one_of("coordinates", text, ("own", "unit")) == "own",
+        lambda field, text: one_of(field, text, ("own", "unit")) == "own",
         lambda own: "own" if own else "unit",
     ),
     Option(
@@ -165,7 +162,7 @@ OPTIONS = (
         "S",
         "which of the public random starts [0]",
         GRADIENT[:2],
-        lambda text: whole("start", text, least=0),
+        lambda field, text: whole(field, text, least=0),
     ),
     Option(
         "start-norm",
@@ -173,7 +170,7 @@ OPTIONS = (
         "R",
         "how far from 0 that start lies [sigma]",
         GRADIENT[:2],
-        lambda text: optional_number("start_norm", text),
+        number,
     ),
     Option(
         "missing-rate",
@@ -181,7 +178,7 @@ OPTIONS = (
         "P",
         "share of the numbers to hide on top, by a public coin [0]",
         ("missing-regression",),
-        lambda text: optional_number("missing_rate", text),
+        number,
     ),
     Option(
         "method",
@@ -190,7 +187,7 @@ OPTIONS = (
         "auto, staged, public_features, mte, gaussian, laplace, colored or pooled; in paper mode "
         "paper, laplace, gaussian, colored or r1smg [auto; paper]",
         ("gmm-release",),
-        _word("method", *RELEASES),
+        _word(*RELEASES),
     ),
     Option(
         "divergence",
@@ -198,7 +195,7 @@ OPTIONS = (
         "D",
         "which one is to be small: reverse (of the release from the exact) or forward [reverse]",
         ("gmm-release",),
-        _word("divergence", "reverse", "forward"),
+        _word("reverse", "forward"),
     ),
     Option(
         "neighbours",
@@ -206,7 +203,7 @@ OPTIONS = (
         "N",
         "of paper mode: all, leave, ball or scalable [all]",
         ("gmm-release",),
-        _word("neighbours", "all", "leave", "ball", "scalable"),
+        _word("all", "leave", "ball", "scalable"),
     ),
     Option(
         "algorithm",
@@ -214,7 +211,7 @@ OPTIONS = (
         "A",
         "one_shot, vb, vips, objective or dpvi [one_shot; vips in paper mode]",
         ("logistic",),
-        _word("algorithm", "one_shot", "vb", "vips", "objective", "dpvi"),
+        _word("one_shot", "vb", "vips", "objective", "dpvi"),
     ),
     Option(
         "iterations",
@@ -222,7 +219,7 @@ OPTIONS = (
         "J",
         "steps of vb [5], vips [one pass over the rows] and dpvi [50]; the others take none",
         ("logistic",),
-        _whole("iterations"),
+        whole,
     ),
     Option(
         "minibatch",
@@ -230,7 +227,7 @@ OPTIONS = (
         "S",
         "rows of a step of vips or dpvi, where their number is public [the recipe's]",
         ("logistic",),
-        _whole("minibatch"),
+        whole,
     ),
     Option(
         "rate",
@@ -238,7 +235,7 @@ OPTIONS = (
         "Q",
         "instead, each row's chance to be in a step [unset]",
         ("logistic",),
-        lambda text: optional_number("rate", text),
+        number,
     ),
     Option(
         "delay",
@@ -246,7 +243,7 @@ OPTIONS = (
         "T0",
         "step t weighs (delay + t)^-forgetting [0; 1024 in paper mode]",
         ("logistic",),
-        lambda text: optional_number("delay", text),
+        number,
     ),
     Option(
         "forgetting",
@@ -254,7 +251,7 @@ OPTIONS = (
         "K",
         "the same [1; 0.7 in paper mode]",
         ("logistic",),
-        lambda text: optional_number("forgetting", text),
+        number,
     ),
     Option(
         "ridge",
@@ -262,33 +259,26 @@ OPTIONS = (
         "L",
         "of objective: prior precision at least [one that grows with the noise]",
         ("logistic",),
-        lambda text: optional_number("ridge", text),
+        number,
     ),
-    Option("topics", "n_components", "K", "number of topics [3]", ("lda",), _whole("topics")),
-    Option("units", "n_components", "K", "number of hidden units [3]", ("sbn",), _whole("units")),
+    Option("topics", "n_components", "K", "number of topics [3]", ("lda",), whole),
+    Option("units", "n_components", "K", "number of hidden units [3]", ("sbn",), whole),
     Option(
         "iterations",
         "iterations",
         "J",
         "steps, fixed in advance [as many as the epochs have]",
         SAMPLED,
-        _whole("iterations"),
+        whole,
     ),
-    Option(
-        "epochs",
-        "epochs",
-        "E",
-        "passes over the data [3 and 5; paper mode 1]",
-        SAMPLED,
-        _whole("epochs"),
-    ),
+    Option("epochs", "epochs", "E", "passes over the data [3 and 5; paper mode 1]", SAMPLED, whole),
     Option(
         "minibatch",
         "minibatch",
         "S",
         "documents or rows of a step, drawn in secret [a quarter of them]",
         SAMPLED,
-        _whole("minibatch"),
+        whole,
     ),
     Option(
         "rate",
@@ -296,7 +286,7 @@ OPTIONS = (
         "Q",
         "instead of a minibatch: the share of a step, 1 for all [0.25]",
         SAMPLED,
-        lambda text: optional_number("rate", text),
+        number,
     ),
     Option(
         "delay",
@@ -304,7 +294,7 @@ OPTIONS = (
         "T",
         "how late earlier steps begin to count less: step t weighs (T + t)^-F [1; paper mode 1024]",
         SAMPLED,
-        lambda text: optional_number("delay", text),
+        number,
     ),
     Option(
         "forgetting",
@@ -312,7 +302,7 @@ OPTIONS = (
         "F",
         "how fast: the F of the same [0.6 and 0.4; paper mode 0.7]",
         SAMPLED,
-        lambda text: optional_number("forgetting", text),
+        number,
     ),
     Option(
         "clip",
@@ -320,7 +310,7 @@ OPTIONS = (
         "A",
         "how far a document or a row can move a step, as a share of the most [0.1 and 0.3]",
         SAMPLED,
-        lambda text: optional_number("clip", text),
+        number,
     ),
     Option(
         "length",
@@ -328,7 +318,7 @@ OPTIONS = (
         "N",
         "words that each document stands for, whatever its length [500]",
         ("lda",),
-        _whole("length"),
+        whole,
     ),
     Option(
         "keep",
@@ -336,7 +326,7 @@ OPTIONS = (
         "V",
         "words to keep of the vocabulary, chosen by noisy frequencies [all]",
         ("lda",),
-        _whole("keep"),
+        whole,
     ),
     Option(
         "threshold",
@@ -344,7 +334,7 @@ OPTIONS = (
         "T",
         "share of a pixel's limits above which it is on [0.5]",
         ("sbn",),
-        lambda text: optional_number("threshold", text),
+        number,
     ),
 )
 
@@ -389,7 +379,7 @@ def model_arguments(parser: argparse.ArgumentParser) -> None:
 def _whose(models: tuple[str, ...]) -> str:
     """Whose an option is, where it is not everybody's."""
     names = ["gradient models"] if models == GRADIENT else models
-    return "" if models[: len(EVERY)] == EVERY else f"{', '.join(names)}: "
+    return "" if models[: len(USUAL)] == USUAL else f"{', '.join(names)}: "
 
 
 def model_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -402,7 +392,11 @@ def model_options(args: argparse.Namespace) -> dict[str, Any]:
             raise InputError(
                 flag, f"{args.model} has no such choice", f"leave it out; it has {known}"
             )
-    found = {own[flag].keyword: own[flag].read(text) for flag, text in given.items()}
+    if {"iterations", "epochs"} <= given.keys():
+        raise InputError("iterations and epochs", "both were given", "give one")
+    found = {
+        own[flag].keyword: own[flag].read(own[flag].field, text) for flag, text in given.items()
+    }
     trust = getattr(args, "trust", TRUSTS[0])
     return found if trust == TRUSTS[0] else {**found, "trust": trust}
 

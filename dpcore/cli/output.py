@@ -69,9 +69,29 @@ def print_prose(text: str) -> None:
 def print_progress(share: float) -> None:
     """A bar on a terminal's standard error, nothing elsewhere."""
     if sys.stderr.isatty():
-        filled = round(30 * share)
-        end = "\n" if share >= 1.0 else ""
-        print(f"\r[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%}", end=end, file=sys.stderr)
+        print(f"\r{_bar(share)}", end="\n" if share >= 1.0 else "", file=sys.stderr)
+
+
+def pass_bar() -> Callable[[float], None]:
+    """Shows on a terminal's standard error how much of a pass over the rows is done, and which pass
+    it is; nothing of it is left once a pass ends."""
+    number, before = 0, 1.0
+
+    def show(share: float) -> None:
+        nonlocal number, before
+        number += share < before or before >= 1.0
+        before = share
+        if sys.stderr.isatty():
+            line = f"{_bar(share)} of pass {number}"
+            end = f"\r{' ' * len(line)}\r" if share >= 1.0 else ""
+            print(f"\r{line}", end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
+def _bar(share: float) -> str:
+    filled = round(30 * share)
+    return f"[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%}"
 
 
 def print_table(rows: Sequence[dict[str, Any]]) -> None:

@@ -24,10 +24,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model that dpcore fit knows")
     data_arguments(parser)
     group = parser.add_argument_group("what is spent, and where it goes")
-    group.add_argument("--ledger", metavar="L", required=True, help="the budget ledger")
-    group.add_argument("--epsilon", metavar="E", required=True, help="of this release")
-    group.add_argument("--delta", metavar="D", required=True, help="of this release")
-    group.add_argument("--out", metavar="DIR", required=True, help="a folder, new or empty")
+    group.add_argument("--ledger", metavar="L", required=True, help="the budget ledger [required]")
+    group.add_argument("--epsilon", metavar="E", required=True, help="of this release [required]")
+    group.add_argument("--delta", metavar="D", required=True, help="of this release [required]")
+    group.add_argument(
+        "--out", metavar="DIR", required=True, help="a folder, new or empty [required]"
+    )
     group.add_argument("--yes", action="store_true", help="do not ask [ask]")
     group.add_argument(
         "--adjacency", metavar="A", help="replace_one, add_remove, label or feature [the ledger's]"
@@ -58,6 +60,7 @@ def run(args: argparse.Namespace) -> None:
     terms = BudgetLedger(args.ledger).state().terms
     adjacency = one_of("adjacency", args.adjacency or terms.adjacency, ADJACENCIES)
     options = model_options(args)
+    options["synthetic_rows"] = whole("synthetic_rows", args.synthetic_rows)
     table = read_table(args)
     privacy = Privacy(
         epsilon=positive("epsilon", args.epsilon),
@@ -76,7 +79,6 @@ def run(args: argparse.Namespace) -> None:
         out=args.out,
         accept_delta=args.accept_delta,
         chosen_on=args.chosen_on,
-        synthetic_rows=whole("synthetic_rows", args.synthetic_rows),
         **options,
     )
     if args.json:
@@ -93,7 +95,8 @@ def _ask(args: argparse.Namespace, unit: str, privacy: Privacy) -> None:
     )
     answer = ""
     if sys.stdin.isatty():
-        answer = input("Spend it? [y/N] ")
+        print("Spend it? [y/N] ", end="", flush=True)
+        answer = sys.stdin.readline()  # nothing where the input ends
     if answer.strip().lower() not in ("y", "yes"):
         raise InputError("yes", "nobody said so", "answer y, or give --yes")
 

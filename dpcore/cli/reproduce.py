@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.checks import one_of, whole
 from dpcore.cli.output import print_json, print_progress, print_prose, print_table
-from dpcore.errors import InputError
+from dpcore.cli.pages import place_for_page, write_page
 from dpcore.registry import PAPERS
 
 if TYPE_CHECKING:
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 
 # facts of a row, beside its y, that get a table of their own
 FACTS = {"proved_epsilon": "what is really proved: epsilon"}
-_PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><title>{title}</title></head>
-<body style="font-family: sans-serif; max-width: 75rem; margin: 1rem auto">
-{figure}
-{told}</body>
-</html>
-"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +53,7 @@ def run(args: argparse.Namespace) -> None:
         print_prose("A quick look: --splits 1. A published data set: --data names its folder.")
         return
     one_of("name", args.name, tuple(PAPERS))
+    place = place_for_page("html", args.html)
     ask = Ask(
         data=None if args.data is None else Path(args.data),
         draws=None if args.draws is None else whole("draws", args.draws),
@@ -68,8 +61,8 @@ def run(args: argparse.Namespace) -> None:
         **({} if args.json else {"say": print_progress}),
     )
     found = reproduce(args.name, ask)
-    if args.html is not None:
-        _write(found, Path(args.html))
+    if place is not None:
+        write_page("html", place, found.title, _page(found))
     if args.json:
         print_json({"title": found.title, "finding": found.finding, "rows": list(found.rows)})
         return
@@ -116,19 +109,9 @@ def _crossed(rows: Sequence[Row], field: str) -> list[dict[str, Any]]:
     return list(lines.values())
 
 
-def _write(found: Exhibit, path: Path) -> None:
-    """The figure, its finding and its notes as one page that needs no network."""
-    try:
-        from dpcore.papers.drawing import exhibit_figure
+def _page(found: Exhibit) -> str:
+    """The figure, its finding and its notes."""
+    from dpcore.papers.drawing import exhibit_figure
 
-        figure = exhibit_figure(found).to_html(full_html=False, include_plotlyjs=True)
-    except ImportError:
-        raise InputError(
-            "html", "the package plotly is not installed", "install dpcore[app]"
-        ) from None
-    told = "".join(f"<p>{escape(text)}</p>\n" for text in (found.finding, *_notes(found)))
-    page = _PAGE.format(title=escape(found.title), told=told, figure=figure)
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError:
-        raise InputError("html", "the file cannot be written", "give another path") from None
+    figure: str = exhibit_figure(found).to_html(full_html=False, include_plotlyjs=True)
+    return figure + "".join(f"\n<p>{escape(text)}</p>" for text in (found.finding, *_notes(found)))

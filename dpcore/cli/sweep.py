@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     from dpcore.evaluation.yardstick import yardstick
 
     check_words(args)
-    known = yardstick(args.model).metrics
+    metrics = yardstick(args.model).metrics
     if args.delta is None:
         raise InputError("delta", "none was given", "give one, for example 0.00001")
     options = model_options(args)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
         "draws": whole("draws", args.draws),
         "splits": whole("splits", args.splits),
         "test_fraction": probability("test_fraction", args.test_fraction, example="0.1"),
-        "metric": one_of("metric", args.metric or known[0], known),
+        "metric": one_of("metric", args.metric or metrics[0], metrics),
         "adjacency": args.adjacency,
         "seed": whole("seed", args.seed, least=0),
     }
@@ -90,8 +90,8 @@ def run(args: argparse.Namespace) -> None:
     print_table([{name: row[name] for name in _NAMES} for row in records])
     for sentence in dict.fromkeys(row["error"] for row in records if "error" in row):
         print_prose(f"Left out: {sentence}")
-    known = table.schema
-    unit, thing = ("person", "row") if known is None else (known.unit, known.thing)
+    schema = table.schema
+    unit, thing = ("person", "row") if schema is None else (schema.unit, schema.thing)
     who = protects(args.adjacency, unit, thing=thing)
     print_prose(f"Each epsilon: at delta = {args.delta} in total, {who}.")
     print_prose(

@@ -1,0 +1,55 @@
+"""A page of figures and words that needs no network, written to where an option says."""
+
+from __future__ import annotations
+
+import os
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+
+from dpcore.errors import InputError
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>{title}</title>
+<style>
+body {{ font-family: sans-serif; max-width: 75rem; margin: 1rem auto; }}
+td, th {{ padding: 0.2rem 0.6rem; text-align: right; border-bottom: 1px solid #ccc; }}
+td:nth-child(-n+2), th:nth-child(-n+2) {{ text-align: left; }}
+</style></head>
+<body>
+{body}</body>
+</html>
+"""
+
+
+def place_for_page(field: str, given: str | None) -> Path | None:
+    """The place that an option names, if any; it is looked at before minutes are spent.
+
+    Raises InputError without the package plotly, and where no file can be written.
+    """
+    if given is not None and find_spec("plotly") is None:
+        raise InputError(field, "the package plotly is not installed", "install dpcore[app]")
+    return place_for_file(field, given)
+
+
+def place_for_file(field: str, given: str | None) -> Path | None:
+    """The same for any file. Raises InputError where none can be written."""
+    if given is None:
+        return None
+    path = Path(given)
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise _unwritable(field)
+    return path
+
+
+def write_page(field: str, path: Path, title: str, body: str) -> None:
+    """body: HTML. Raises InputError where the system refuses."""
+    try:
+        path.write_text(_PAGE.format(title=escape(title), body=body), encoding="utf-8")
+    except OSError:
+        raise _unwritable(field) from None
+
+
+def _unwritable(field: str) -> InputError:
+    return InputError(field, "the file cannot be written", "give another path")
