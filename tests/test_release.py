@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import io
 import json
 import random
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from traceback import format_exception
 from typing import Any
 
 import numpy as np
@@ -470,6 +473,33 @@ def test_one_folder_takes_one_release(book: Path, tmp_path: Path) -> None:
     assert BudgetLedger(book).state().releases == ()
 
 
+@pytest.mark.parametrize("source", [api.GridNoise, Broken])
+def test_who_comes_second_to_the_last_of_a_budget_learns_nothing(
+    source: type[api.GridNoise], book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two releases fit one by one, not both. Noise was drawn for the second, and no word of what
+    became of it is unpaid: it says the same whether it had failed or not."""
+    spent = book.with_name("spent.sqlite")
+    BudgetLedger.create(spent, Amount(0.5, DELTA))
+    api.release("gmm", table(), privacy=asked(0.5), ledger=spent, out=tmp_path / "first")
+
+    def before(self: BudgetLedger, *_: Any) -> None:  # as it was found when there was room
+        assert self.path == book
+
+    def after(self: BudgetLedger, *rest: Any) -> Any:
+        return spend(BudgetLedger(spent), *rest)
+
+    spend = BudgetLedger.spend
+    monkeypatch.setattr(api, "GridNoise", source)
+    monkeypatch.setattr(BudgetLedger, "check", before)
+    monkeypatch.setattr(BudgetLedger, "spend", after)
+    with pytest.raises(BudgetExceeded, match="Nothing was spent and nothing left") as refusal:
+        api.release("gmm", table(), privacy=asked(0.5), ledger=book, out=tmp_path / "second")
+    told = "".join(format_exception(refusal.value))
+    assert "a number of the data's" not in told
+    assert not (tmp_path / "second").exists()
+
+
 def test_files_that_cannot_be_written_are_paid_for_and_can_be_had_again(
     book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -610,3 +640,24 @@ def test_the_commands_create_release_verify_and_refuse(
     text = (tmp_path / "one" / "dossier.json").read_text()
     (tmp_path / "one" / "dossier.json").write_text(text.replace('"count": 1', '"count": 2', 1))
     assert main(["verify", "one/dossier.json"]) == 1
+
+
+class Terminal(io.StringIO):
+    """Somebody at a keyboard, who has typed this much."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "code"), [("", 2), ("\n", 2), ("no\n", 2), ("Yes\n", 0)])
+def test_budget_is_spent_only_by_a_yes(
+    typed: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["ledger", "l.sqlite", "--create", "--epsilon", "1", "--delta", "1e-5"]) == 0
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    words = "release gmm bundled:three_groups --ledger l.sqlite --epsilon 0.5 --delta 1e-5"
+    assert main([*words.split(), "--out", "left"]) == code
+    assert (tmp_path / "left").exists() is (code == 0)
+    spent = BudgetLedger("l.sqlite").state().spent_amount.epsilon
+    assert (spent > 0.0) is (code == 0)

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpcore.accounting import calibrate
 from dpcore.checks import one_of, whole
-from dpcore.errors import DPCoreError, InputError
+from dpcore.errors import BudgetExceeded, DPCoreError, InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.recipe import recipe
@@ -115,7 +115,11 @@ def release(
         except Exception as problem:
             if not source.drawn:
                 raise
-            raise _paid_for_nothing(book, privacy, stated, who, problem) from problem
+            try:
+                paid = _paid_for_nothing(book, privacy, stated, who, problem)
+            except BudgetExceeded as full:  # others spent meanwhile: as where nothing had failed
+                raise full from None
+            raise paid from problem
         state = book.spend(fit.ledger, stated, who, output)
         number = len(state.lines)
         dossier = with_line(unpaid, state, number)
