@@ -20,7 +20,6 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.metadata import version
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,11 +27,11 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import accountant, calibrate, compose
 from dpcore.accounting.base import Accountant, Events
-from dpcore.accounting.pld import Sides
 from dpcore.accounting.rdp import RENYI
+from dpcore.accounting.sides import Sides
 from dpcore.accounting.wbk import THEOREM_27
 from dpcore.bench import peers
-from dpcore.bench.measure import median_seconds, peak_mib, peer_version
+from dpcore.bench.measure import median_seconds, peak_mib, peer_version, row
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
 
 Array = NDArray[np.float64]
@@ -79,21 +78,21 @@ class Case:
         return None if self.package == peers.FIRST else peers.why_missing(self.package)
 
     def __call__(self) -> dict[str, Any]:
-        peer_version(self.package)
+        version = peer_version(self.package)
         asked, theirs = self.question, self.question.peers[self.package]()
         answers = asked.ours(), theirs()  # unmeasured: everything is imported now
         ours_seconds, peer_seconds = median_seconds(
             [(_forget, asked.ours), (_nothing, theirs)], self.seconds
         )
-        return _row(
+        return row(
             asked.name,
             "answer",
-            self.package,
-            ours_seconds,
-            peer_seconds * asked.scale,
-            (_number(answers[0], asked.scale), _number(answers[1], 1)),
-            quality=asked.quality,
+            seconds=(ours_seconds, peer_seconds * asked.scale),
+            peer=self.package,
+            version=version,
+            qualities=(_number(answers[0], asked.scale), _number(answers[1], 1)),
             peak=_peak(asked.name),
+            quality=asked.quality,
             left_out=asked.left_out(),
         )
 
@@ -113,7 +112,7 @@ class FirstAnswer:
         return None if self.package == peers.FIRST else peers.why_missing(self.package)
 
     def __call__(self) -> dict[str, Any]:
-        peer_version(self.package)
+        version = peer_version(self.package)
         answers = _process(self.ours), _process(self.theirs)
         ours_seconds, peer_seconds = median_seconds(
             [
@@ -122,15 +121,15 @@ class FirstAnswer:
             ],
             self.rounds,
         )
-        return _row(
+        return row(
             self.name,
             "process, from start to first answer",
-            self.package,
-            ours_seconds,
-            peer_seconds,
-            answers,
-            quality="epsilon",
+            seconds=(ours_seconds, peer_seconds),
+            peer=self.package,
+            version=version,
+            qualities=answers,
             peak=_peak(QUESTIONS[0].name),
+            quality="epsilon",
             left_out=[],
         )
 
@@ -139,35 +138,6 @@ def _process(script: str) -> float:
     words = [sys.executable, "-W", "ignore", "-c", script]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     return float(done.stdout.split()[-1])
-
-
-def _row(
-    case: str,
-    per: str,
-    package: str,
-    ours_seconds: float,
-    peer_seconds: float,
-    answers: tuple[float, float],
-    *,
-    quality: str,
-    peak: float,
-    left_out: list[str],
-) -> dict[str, Any]:
-    return {
-        "case": case,
-        "per": per,
-        "ours_seconds": ours_seconds,
-        "peer": package,
-        "peer_version": version(package),
-        "peer_seconds": peer_seconds,
-        "peer_seconds_one_core": None,
-        "ratio": peer_seconds / ours_seconds,
-        "quality": quality,
-        "quality_ours": answers[0],
-        "quality_peer": answers[1],
-        "peak_mib": peak,
-        "left_out": left_out,
-    }
 
 
 def _number(answer: Any, every: int) -> float:
@@ -398,12 +368,12 @@ QUESTIONS = (
     Question(
         "500 black boxes, epsilon 0.1: optimal (KOV), by formula",
         _epsilon(_PAIRS, "kov"),
-        {"dp-accounting": lambda: peers.google_kov(0.1, 500, DELTA, 0.0)},
+        {"dp-accounting": lambda: peers.google_kov(0.1, 500, DELTA)},
     ),
     Question(
         "500 black boxes, epsilon 0.1: optimal (KOV), peer by its exact PLD",
         _epsilon(_PAIRS, "kov"),
-        {"dp-accounting": lambda: peers.google_kov_pld(0.1, 500, DELTA, 0.0)},
+        {"dp-accounting": lambda: peers.google_kov_pld(0.1, 500, DELTA)},
     ),
     Question(
         f"{_MEET}: Rényi",

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.bench import peers
-from dpcore.bench.measure import least_seconds, peak_mib, peer_version
+from dpcore.bench.measure import least_seconds, peak_mib, peer_version, row
 from dpcore.datasets.faces import faces_like
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
@@ -156,21 +156,18 @@ def _row(
     case: str, per: str, seconds: tuple[float, Peer], quality: float, peak: float
 ) -> dict[str, Any]:
     ours, peer = seconds
-    return {
-        "case": case,
-        "per": per,
-        "ours_seconds": ours,
-        "peer": f"{PEER} FactorAnalysis",
-        "peer_version": peer_version(PEER),
-        "peer_seconds": peer.every_core,
-        "peer_seconds_one_core": peer.one_core,
-        "ratio": peer.every_core / ours,
-        "ratio_fastest": min(peer.every_core, peer.one_core) / ours,
-        "quality": QUALITY,
-        "quality_ours": quality,
-        "quality_peer": peer.quality,
-        "peak_mib": peak,
-    }
+    return row(
+        case,
+        per,
+        seconds=(ours, peer.every_core),
+        one_core=peer.one_core,
+        peer=f"{PEER} FactorAnalysis",
+        version=peer_version(PEER),
+        qualities=(quality, peer.quality),
+        peak=peak,
+        quality=QUALITY,
+        ratio_fastest=min(peer.every_core, peer.one_core) / ours,
+    )
 
 
 def _ours(table: PrivateTable, data: Data, steps: int) -> Fit:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.bench.measure import least_seconds, peak_mib, peer_version
+from dpcore.bench.measure import least_seconds, peak_mib, peer_version, row
 from dpcore.bench.peers import on_one_core
 from dpcore.datasets.generators import gaussian_mixture, stroke_like
 from dpcore.evaluation.study import EPSILONS
@@ -82,6 +82,7 @@ class Iterations:
     repetitions: int = 4
 
     def __call__(self) -> dict[str, Any]:
+        version = peer_version(PEER)
         data = Data(self.rows, self.dim, self.components)
         rows = data.simulate()
         table, start = data.seal(rows), _start(rows, self.components)
@@ -99,13 +100,17 @@ class Iterations:
         ours, every_core, one_core = np.diff(np.reshape(least, (3, 2)))[:, 0] / (
             self.many - self.few
         )
-        return _row(
+        return row(
             f"gmm {self.rows} x {self.dim}, K={self.components}",
             "EM iteration",
-            ours_seconds=float(ours),
-            peer_seconds={"every core": float(every_core), "one core": float(one_core)},
-            quality_ours=_ours(table, self.components, self.many).score(table),
-            quality_peer=float(_peer(rows, start, self.many).score(rows)),
+            seconds=(float(ours), float(every_core)),
+            one_core=float(one_core),
+            peer=f"{PEER} GaussianMixture",
+            version=version,
+            qualities=(
+                _ours(table, self.components, self.many).score(table),
+                float(_peer(rows, start, self.many).score(rows)),
+            ),
             peak=peak_mib(__name__, "run_alone", **asdict(data), iterations=self.many),
         )
 
@@ -127,6 +132,7 @@ class Batch:
     repetitions: int = 2
 
     def __call__(self) -> dict[str, Any]:
+        version = peer_version(PEER)
         data = Data(self.rows, self.dim, self.components)
         rows = data.simulate()
         table, start = data.seal(rows), _start(rows, self.components)
@@ -141,13 +147,17 @@ class Batch:
         )
         grid = _grid(table, self.components, self.iterations, self.epsilons, self.draws)
         scores = gmm.log_density(grid.runs.final, rows)  # own units are unit coordinates here
-        return _row(
+        return row(
             f"gmm {self.rows} x {self.dim}, K={self.components}, {count} fits",
             f"{len(self.epsilons)} budgets x {self.draws} draws, {self.iterations} iterations",
-            ours_seconds=least[0],
-            peer_seconds={"every core": least[1], "one core": least[2]},
-            quality_ours=float(np.median(scores.reshape(-1, self.draws)[-1])),
-            quality_peer=float(_peer(rows, start, self.iterations).score(rows)),
+            seconds=(least[0], least[1]),
+            one_core=least[2],
+            peer=f"{PEER} GaussianMixture",
+            version=version,
+            qualities=(
+                float(np.median(scores.reshape(-1, self.draws)[-1])),
+                float(_peer(rows, start, self.iterations).score(rows)),
+            ),
             peak=peak_mib(
                 __name__,
                 "run_grid_alone",
@@ -171,33 +181,6 @@ def run_grid_alone(
     """The same for a grid."""
     data = Data(rows, dim, components)
     _grid(data.seal(data.simulate()), components, iterations, epsilons, draws)
-
-
-def _row(
-    case: str,
-    per: str,
-    *,
-    ours_seconds: float,
-    peer_seconds: dict[str, float],
-    quality_ours: float,
-    quality_peer: float,
-    peak: float,
-) -> dict[str, Any]:
-    """peer_seconds: of each setting; the ratio is at equal threads, on every core."""
-    peer = peer_seconds["every core"]
-    return {
-        "case": case,
-        "per": per,
-        "ours_seconds": ours_seconds,
-        "peer": f"{PEER} GaussianMixture",
-        "peer_version": peer_version(PEER),
-        "peer_seconds": peer,
-        "peer_seconds_one_core": peer_seconds["one core"],
-        "ratio": peer / ours_seconds if ours_seconds > 0 else float("nan"),
-        "quality_ours": quality_ours,
-        "quality_peer": quality_peer,
-        "peak_mib": peak,
-    }
 
 
 def _ours(table: PrivateTable, components: int, iterations: int) -> Fit:
@@ -241,7 +224,6 @@ def _start(rows: Array, components: int) -> _Start:
 
 def _peer(rows: Array, start: _Start, iterations: int) -> GaussianMixture:
     """The peer, fitted: exactly so many iterations, hence its warning that it did not converge."""
-    peer_version(PEER)
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.mixture import GaussianMixture
 

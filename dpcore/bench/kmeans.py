@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.bench import peers
-from dpcore.bench.measure import least_seconds, peak_mib, peer_version
+from dpcore.bench.measure import least_seconds, peak_mib, peer_version, row
 from dpcore.datasets.generators import gaussian_mixture
 from dpcore.datasets.places import DEGREES, check_ins
 from dpcore.fitting.api import Grid, fit, fit_grid
@@ -135,7 +135,7 @@ class Iterations:
     once: bool = False
 
     def __call__(self) -> dict[str, Any]:
-        peer_version(PEER)
+        version = peer_version(PEER)
         data = self.data
         line = _line(data, self.few, self.many, self.repetitions)
         seconds = line.once if self.once else line.step
@@ -150,8 +150,8 @@ class Iterations:
                 "fit without its steps, paid once" if self.once else "step",
                 (seconds["ours"], seconds["every core"], seconds["one core"]),
                 f"{PEER} KMeans",
-                peer_version(PEER),
-                (_nicv(rows, ours[None]), _nicv(rows, theirs[None])),
+                version,
+                (_spread(rows, ours[None]), _spread(rows, theirs[None])),
                 peak_mib(__name__, "run_alone", **asdict(data), iterations=self.many),
             ),
             "apart": float(apart),
@@ -192,7 +192,7 @@ class Private:
             (seconds, theirs.seconds, None),
             f"{PRIVATE_PEER} KMeans",
             theirs.version,
-            (_nicv(rows, grid.runs.final.centres), _nicv(rows, theirs.centres)),
+            (_spread(rows, grid.runs.final.centres), _spread(rows, theirs.centres)),
             peak_mib(
                 __name__,
                 "run_private_alone",
@@ -229,31 +229,28 @@ def _row(
     seconds: tuple[float, float, float | None],
     peer: str,
     version: str,
-    quality: tuple[float, float],
+    qualities: tuple[float, float],
     peak: float,
 ) -> dict[str, Any]:
     """seconds: ours, the peer's on every core (the ratio is at equal threads) and on one."""
     ours, every_core, one_core = seconds
     missing = peers.why_missing_elsewhere(PRIVATE_PEER)
-    return {
-        "case": case,
-        "per": per,
-        "ours_seconds": ours,
-        "peer": peer,
-        "peer_version": version,
-        "peer_seconds": every_core,
-        "peer_seconds_one_core": one_core,
-        "ratio": every_core / ours if ours > 0 else float("nan"),
-        "ratio_fastest": min(every_core, one_core or np.inf) / ours if ours > 0 else float("nan"),
-        "quality": QUALITY,
-        "quality_ours": quality[0],
-        "quality_peer": quality[1],
-        "peak_mib": peak,
-        "left_out": [] if missing is None else [missing],
-    }
+    return row(
+        case,
+        per,
+        seconds=(ours, every_core),
+        one_core=one_core,
+        peer=peer,
+        version=version,
+        qualities=qualities,
+        peak=peak,
+        quality=QUALITY,
+        ratio_fastest=min(every_core, one_core or np.inf) / ours if ours > 0 else float("nan"),
+        left_out=[] if missing is None else [missing],
+    )
 
 
-def _nicv(rows: Array, centres: Array) -> float:
+def _spread(rows: Array, centres: Array) -> float:
     """The median over centres ``(B, K, d)`` of the mean squared distance to the nearest."""
     return float(np.median(NearestRows(rows).squared_distance(centres)) / len(rows))
 
@@ -283,7 +280,6 @@ def _start(table: PrivateTable, data: Data) -> Array:
 
 def _peer(rows: Array, start: Array, iterations: int) -> KMeans:
     """The peer, fitted in exactly so many steps; raises ValueError where it was done before."""
-    peer_version(PEER)
     from sklearn.cluster import KMeans
 
     model = KMeans(

@@ -1,4 +1,5 @@
-"""How a bench measures: repetitions that take turns, the least of each, memory in a fresh process.
+"""How a bench measures: repetitions that take turns, the least of each, memory in a fresh process;
+and what a row of it holds.
 
 On a shared machine noise only ever adds time, so the least of several repetitions is the steadiest
 figure; taking turns lets a slow spell meet both sides. Short answers can be repeated so often that
@@ -108,3 +109,37 @@ def own_peak_mib() -> float:
 
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def row(
+    case: str,
+    per: str,
+    *,
+    seconds: tuple[float, float],
+    one_core: float | None = None,
+    peer: str,
+    version: str,
+    qualities: tuple[float, float],
+    peak: float,
+    **facts: Any,
+) -> dict[str, Any]:
+    """A row as :func:`dpcore.bench.run` tells; facts: what only some benches say.
+
+    seconds, qualities: ours and the peer's, seconds on every core; one_core: the peer's on one. A
+    difference of two short fits may come out below 0 and has no ratio.
+    """
+    ours, theirs = seconds
+    return {
+        "case": case,
+        "per": per,
+        "ours_seconds": ours,
+        "peer": peer,
+        "peer_version": version,
+        "peer_seconds": theirs,
+        "peer_seconds_one_core": one_core,
+        "ratio": theirs / ours if ours > 0 else float("nan"),
+        "quality_ours": qualities[0],
+        "quality_peer": qualities[1],
+        "peak_mib": peak,
+        **facts,
+    }

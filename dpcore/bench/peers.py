@@ -153,11 +153,11 @@ def _google_rdp(*, replaced: bool) -> Callable[[], Any]:
     return lambda: made(neighboring_relation=chosen)
 
 
-def _google_pld(interval: float = INTERVAL) -> Callable[[], Any]:
+def _google_pld() -> Callable[[], Any]:
     """Makes fresh accountants of privacy-loss distributions."""
     _loaded("dp-accounting")
     made = import_module("dp_accounting.pld").PLDAccountant
-    return lambda: made(value_discretization_interval=interval)
+    return lambda: made(value_discretization_interval=INTERVAL)
 
 
 Releases: TypeAlias = Sequence[tuple[Any, int]]  # the peer's events with their counts
@@ -199,22 +199,22 @@ def google_pld(releases: Callable[[], Releases], delta: float) -> Answer:
     return _asked(fresh, releases(), delta)
 
 
-def google_kov(epsilon: float, count: int, delta: float, delta_each: float) -> Answer:
-    """Its form of the optimal composition of equal pairs (values on its grid only)."""
+def google_kov(epsilon: float, count: int, delta: float) -> Answer:
+    """Its form of the optimal composition of pure releases (values on its grid only)."""
     _loaded("dp-accounting")
     pair = import_module("dp_accounting.pld.common").DifferentialPrivacyParameters
     solve = import_module("dp_accounting.pld.accountant").advanced_composition
-    return lambda: float(solve(pair(epsilon, delta_each), count, delta))
+    return lambda: float(solve(pair(epsilon, 0.0), count, delta))
 
 
-def google_kov_pld(epsilon: float, count: int, delta: float, delta_each: float) -> Answer:
+def google_kov_pld(epsilon: float, count: int, delta: float) -> Answer:
     """The same by its privacy-loss distribution with steps of epsilon, which is exact."""
     _loaded("dp-accounting")
     pair = import_module("dp_accounting.pld.common").DifferentialPrivacyParameters
     law = import_module("dp_accounting.pld.privacy_loss_distribution").from_privacy_parameters
 
     def answer() -> float:
-        one = law(pair(epsilon, delta_each), value_discretization_interval=epsilon)
+        one = law(pair(epsilon, 0.0), value_discretization_interval=epsilon)
         return float(one.self_compose(count).get_epsilon_for_delta(delta))
 
     return answer
@@ -329,32 +329,32 @@ def prv_noise(rate: float, count: int, epsilon: float, delta: float) -> Answer:
 
 
 def opendp_curve(rho: float, delta: float) -> Answer:
-    peer = _loaded("opendp")
-    space = peer.atom_domain(T=float, nan=False), peer.absolute_distance(T=float)
-
-    def answer() -> float:
-        release = peer.m.make_gaussian(*space, scale=math.sqrt(0.5 / rho))
-        return float(peer.c.make_zCDP_to_approxDP(release).map(1.0).epsilon(delta))
-
-    peer.enable_features("contrib")
-    return answer
+    curve_of = _opendp_curves()
+    return lambda: float(curve_of(rho).epsilon(delta))
 
 
 def opendp_table(rhos: Array, deltas: Array) -> Table:
     """One curve for each cost, asked for every delta."""
+    curve_of = _opendp_curves()
+
+    def answer() -> Array:
+        curves = map(curve_of, rhos.tolist())
+        return np.array([[curve.epsilon(delta) for delta in deltas.tolist()] for curve in curves])
+
+    return answer
+
+
+def _opendp_curves() -> Callable[[float], Any]:
+    """Makes the privacy curve of a zCDP cost."""
     peer = _loaded("opendp")
     peer.enable_features("contrib")
     space = peer.atom_domain(T=float, nan=False), peer.absolute_distance(T=float)
 
-    def answer() -> Array:
-        rows = []
-        for rho in rhos.tolist():
-            release = peer.m.make_gaussian(*space, scale=math.sqrt(0.5 / rho))
-            curve = peer.c.make_zCDP_to_approxDP(release).map(1.0)
-            rows.append([curve.epsilon(delta) for delta in deltas.tolist()])
-        return np.array(rows)
+    def curve_of(rho: float) -> Any:
+        release = peer.m.make_gaussian(*space, scale=math.sqrt(0.5 / rho))
+        return peer.c.make_zCDP_to_approxDP(release).map(1.0)
 
-    return answer
+    return curve_of
 
 
 # --- fits ----------------------------------------------------------------------------------------
@@ -396,11 +396,10 @@ def _why_missing_in(interpreter: str, package: str) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class PrivateCentres:
-    """What a peer's private k-means found: centres ``(draws, K, d)``, the steps it took and the
-    least seconds of a fit, without imports."""
+    """What a peer's private k-means found: centres ``(draws, K, d)``, and the least seconds of a
+    fit, without imports."""
 
     centres: Array
-    steps: int
     seconds: float
     version: str
 
@@ -414,9 +413,7 @@ def private_centres(rows: Array, components: int, epsilon: float, draws: int) ->
         words += [str(components), str(epsilon), str(draws)]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout.splitlines()[-1])
-    return PrivateCentres(
-        np.array(found["centres"]), found["steps"], min(found["seconds"]), found["version"]
-    )
+    return PrivateCentres(np.array(found["centres"]), min(found["seconds"]), found["version"])
 
 
 _PRIVATE_KMEANS = """
@@ -434,6 +431,5 @@ for draw in range(draws):
     model.fit(rows)
     seconds.append(time.perf_counter() - begun)
     centres.append(model.cluster_centers_.tolist())
-print(json.dumps({"seconds": seconds, "centres": centres, "steps": model.n_iter_,
-                  "version": version("diffprivlib")}))
+print(json.dumps({"seconds": seconds, "centres": centres, "version": version("diffprivlib")}))
 """

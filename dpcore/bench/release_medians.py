@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dpcore
-from dpcore.bench.measure import least_seconds, peak_mib
+from dpcore.bench.measure import least_seconds, peak_mib, row
 from dpcore.datasets.labelled import labelled_classes, labelled_table
 from dpcore.datasets.load import load
 from dpcore.evaluation.labelled import YARDSTICK
@@ -108,29 +108,27 @@ class Mechanism:
         own, other = (
             medians(way, self.adjacency, self.epsilon, self.rows, tables, draws) for way in ways
         )
-        return {
-            **row(
-                f"{self.method}, {'irises' if self.rows == IRIS else f'N={self.rows}'}, "
-                f"epsilon {self.epsilon:g}, delta 1e-5, {self.adjacency}",
-                f"{draws} releases",
-                (ours, rival, None),
-                f"dpcore {self.rival}",
-                dpcore.__version__,
-                DIVERGENCE,
-                (own[0], other[0]),
-                peak_mib(
-                    __name__,
-                    "run_alone",
-                    rows=self.rows,
-                    way=self.method,
-                    adjacency=self.adjacency,
-                    epsilon=self.epsilon,
-                ),
+        return row(
+            f"{self.method}, {'irises' if self.rows == IRIS else f'N={self.rows}'}, "
+            f"epsilon {self.epsilon:g}, delta 1e-5, {self.adjacency}",
+            f"{draws} releases",
+            seconds=(ours, rival),
+            peer=f"dpcore {self.rival}",
+            version=dpcore.__version__,
+            qualities=(own[0], other[0]),
+            peak=peak_mib(
+                __name__,
+                "run_alone",
+                rows=self.rows,
+                way=self.method,
+                adjacency=self.adjacency,
+                epsilon=self.epsilon,
             ),
-            "forward": (own[1], other[1]),
-            "expected": self._expected(self.method),
-            "expected_peer": self._expected(self.rival),
-        }
+            quality=DIVERGENCE,
+            forward=(own[1], other[1]),
+            expected=self._expected(self.method),
+            expected_peer=self._expected(self.rival),
+        )
 
     def _tries(self) -> tuple[int, int]:
         tables, draws = TRIES[self.rows]
@@ -198,34 +196,6 @@ def fitted(
 def run_alone(rows: int, way: str, adjacency: str, epsilon: float) -> None:
     """What a fresh process does whose memory is measured."""
     fitted(table_of(rows, 0), way, adjacency, epsilon, 1)
-
-
-def row(
-    case: str,
-    per: str,
-    seconds: tuple[float, float, float | None],
-    peer: str,
-    version: str,
-    quality: str,
-    qualities: tuple[float, float],
-    peak: float,
-) -> dict[str, Any]:
-    """A row of the bench."""
-    ours, theirs, one_core = seconds
-    return {
-        "case": case,
-        "per": per,
-        "ours_seconds": ours,
-        "peer": peer,
-        "peer_version": version,
-        "peer_seconds": theirs,
-        "peer_seconds_one_core": one_core,
-        "ratio": theirs / ours if ours > 0 else float("nan"),
-        "quality": quality,
-        "quality_ours": qualities[0],
-        "quality_peer": qualities[1],
-        "peak_mib": peak,
-    }
 
 
 def _cases() -> Iterator[Mechanism]:
