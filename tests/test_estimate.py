@@ -7,13 +7,12 @@ import pytest
 from scipy.special import ndtr
 
 from dpcore.accounting import epsilon_of, mu_of
-from dpcore.accounting.rates import rate_at_least, rate_at_most
+from dpcore.accounting.rates import rate_at_least, rate_at_most, rate_bounds
 from dpcore.auditing import estimate
 from dpcore.auditing.estimate import (
     epsilon_lower_bound,
     gaussian_lower_bound,
     mu_lower_bound,
-    rate_bounds,
     separating_direction,
 )
 
@@ -139,3 +138,13 @@ def test_mu_and_epsilon_agree_with_the_attackers_rates() -> None:
     """At mu = 1 and epsilon = 1 delta is 0.1269 (Balle and Wang 2018, Theorem 8)."""
     delta = ndtr(-0.5) - np.e * ndtr(-1.5)
     assert float(epsilon_of(float(delta), 1.0)) == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("beside", [0, 1])
+def test_what_is_always_one_thing_or_always_another_is_seen(beside: int) -> None:
+    """Columns without a spread of their own: alike they show nothing, apart nearly everything."""
+    more = np.random.default_rng(0).normal(size=(2, 400, beside))
+    one = np.concatenate([np.full((400, 2), 0.3), more[0]], axis=1)
+    other = np.concatenate([np.full((400, 2), 0.7), more[1]], axis=1)
+    assert epsilon_lower_bound(one, one[::-1], DELTA, 0.95) < 0.5
+    assert epsilon_lower_bound(one, other, DELTA, 0.95) > 3.0

@@ -42,7 +42,7 @@ def audit(
     >>> found.lower < 1.0, found.contradicts_proof
     (True, False)
     """
-    subject: Auditable = load(AUDITS[one_of("model", name, tuple(AUDITS))])
+    subject = _subject(name)
     request = subject.request(privacy, one_of("mode", mode, MODES))
     return audited(
         name,
@@ -58,10 +58,7 @@ def audit(
 
 def modes(name: str) -> tuple[str, ...]:
     """The modes in which something can be attacked without a budget of one's own."""
-    subject: Any = load(AUDITS[one_of("model", name, tuple(AUDITS))])
-    if hasattr(subject, "asked") and not isinstance(subject.asked, Privacy):
-        return tuple(subject.asked)
-    return MODES if subject.claimed else MODES[:1]
+    return _subject(name).modes
 
 
 def audits() -> dict[str, str]:
@@ -71,5 +68,9 @@ def audits() -> dict[str, str]:
 
 def budget(name: str, mode: str = "proved") -> Privacy:
     """What is attacked unless somebody asks for something else."""
-    subject: Auditable = load(AUDITS[one_of("model", name, tuple(AUDITS))])
-    return subject.request(None, one_of("mode", mode, MODES))
+    return _subject(name).request(None, one_of("mode", mode, MODES))
+
+
+def _subject(name: str) -> Auditable:
+    found: Auditable = load(AUDITS[one_of("model", name, tuple(AUDITS))])
+    return found

@@ -46,6 +46,10 @@ class Auditable(Protocol):
     about: str
     runs: int
 
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """In which it can be attacked without a budget of one's own."""
+
     def request(self, privacy: Privacy | None, mode: str) -> Privacy:
         """What is attacked unless somebody asks for something else. Raises InputError for what
         cannot be."""

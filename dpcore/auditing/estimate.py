@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpcore.accounting import epsilon_of
-from dpcore.accounting.rates import fisher_direction, rate_at_least, rate_at_most, rate_bounds
+from dpcore.accounting.rates import fisher_direction, rate_at_least, rate_at_most
 
 Array = NDArray[np.float64]
 Reading = Callable[[Array, Array], Array]
@@ -29,13 +29,6 @@ MOST = 1000  # cuts that are tried
 # Share of the tail where cuts are picked: the best of many is partly luck. Any cut shows all of a
 # normal mu, so there one near the middle is picked; other losses show only far out.
 STRICTER, MIDDLE = 0.3, 0.01
-__all__ = [
-    "epsilon_lower_bound",
-    "gaussian_lower_bound",
-    "mu_lower_bound",
-    "rate_bounds",
-    "separating_direction",
-]
 
 
 def epsilon_lower_bound(one: Array, other: Array, delta: float, confidence: float) -> float:
@@ -76,9 +69,11 @@ def gaussian_lower_bound(one: Array, other: Array, delta: float, confidence: flo
 
 
 def separating_direction(one: Array, other: Array) -> Array:
-    """Fisher's direction ``(p,)`` between two clouds ``(runs, p)``, in standardised features."""
+    """Fisher's direction ``(p,)`` between two clouds ``(runs, p)``, in standardised features; what
+    is always the same in each cloud keeps its units."""
     both = np.concatenate([one - one.mean(axis=0), other - other.mean(axis=0)])
-    spread = np.maximum(both.std(axis=0), 1e-300)
+    spread = both.std(axis=0)
+    spread = np.where(spread > 0.0, spread, 1.0)
     return np.asarray(fisher_direction(one / spread, other / spread) / spread)
 
 

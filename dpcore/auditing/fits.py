@@ -41,7 +41,8 @@ class FitAttack:
     """One model as an audit attacks it.
 
     tables: the pair for an adjacency. asked: the budget of each mode, if none is given. options: of
-    the fit, for both modes and for each.
+    the fit, for both modes and for each. outcome_alone: whether the mean that comes out is all that
+    is seen, as where noise is not added to a sum; one direction of it must tell the tables apart.
     """
 
     model: str
@@ -51,6 +52,12 @@ class FitAttack:
     options: Mapping[str, Any] = field(default_factory=dict)
     of_mode: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     runs: int = 2000
+    outcome_alone: bool = False
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """As :class:`dpcore.auditing.audit.Auditable` says."""
+        return tuple(self.asked)
 
     def request(self, privacy: Privacy | None, mode: str) -> Privacy:
         """As :class:`dpcore.auditing.audit.Auditable` says."""
@@ -65,59 +72,31 @@ class FitAttack:
     def clouds(
         self, privacy: Privacy, runs: int, seed: int, share: float, **options: Any
     ) -> Clouds:
-        """Fit both tables, in portions, and weigh all that was released."""
+        """Fit both tables, in portions, and weigh all that was released, or look at the outcome."""
         words = {**self.options, **self.of_mode.get(privacy.mode, {}), **options}
         pair = self.tables(privacy.adjacency)
         tables = (pair.one, pair.other)
-        ratios: list[list[Array]] = [[], []]
-        normal = True
+        found: list[list[Array]] = [[], []]
+        normal = not self.outcome_alone
         for first in range(0, runs, MOST):
             draws = range(first, min(first + MOST, runs))
             for own, table in enumerate(tables):
                 noise = ShortNoise(2 * seed + own, draws, share)
                 seen = observe(self.model, table, privacy, noise, len(draws), **words)
                 normal = normal and all_normal(seen)
-                found = log_likelihood_ratios(self.model, tables, privacy, seen, own, **words)
-                ratios[own].append(found)
+                found[own].append(
+                    seen.runs.final.mean
+                    if self.outcome_alone
+                    else log_likelihood_ratios(self.model, tables, privacy, seen, own, **words)
+                )
         stated = fit_grid(self.model, pair.one, privacy=(privacy,), seed=0, **words).guarantee()
         return Clouds(
-            np.concatenate(ratios[0]),
-            np.concatenate(ratios[1]),
+            np.concatenate(found[0]),
+            np.concatenate(found[1]),
             normal=normal,
             claim=stated.claim,
             proof=stated.proof,
-            scene=f"{pair.scene}; all releases seen",
-        )
-
-
-@dataclass(frozen=True)
-class OutputAttack(FitAttack):
-    """The same where noise is not added to a sum: what comes out is all that is seen.
-
-    The mean must be among what comes out, and one direction of it tell the tables apart.
-    """
-
-    def clouds(
-        self, privacy: Privacy, runs: int, seed: int, share: float, **options: Any
-    ) -> Clouds:
-        """Fit both tables, in portions, and look at the outcome."""
-        words = {**self.options, **self.of_mode.get(privacy.mode, {}), **options}
-        pair = self.tables(privacy.adjacency)
-        seen: list[list[Array]] = [[], []]
-        for first in range(0, runs, MOST):
-            draws = range(first, min(first + MOST, runs))
-            for own, table in enumerate((pair.one, pair.other)):
-                noise = ShortNoise(2 * seed + own, draws, share)
-                found = observe(self.model, table, privacy, noise, len(draws), **words)
-                seen[own].append(found.runs.final.mean)
-        stated = fit_grid(self.model, pair.one, privacy=(privacy,), seed=0, **words).guarantee()
-        return Clouds(
-            np.concatenate(seen[0]),
-            np.concatenate(seen[1]),
-            normal=False,
-            claim=stated.claim,
-            proof=stated.proof,
-            scene=f"{pair.scene}; the outcome seen",
+            scene=f"{pair.scene}; {'the outcome' if self.outcome_alone else 'all releases'} seen",
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from dpcore.accounting.base import noise_of
 from dpcore.auditing.audit import Clouds
 from dpcore.errors import InputError
 from dpcore.privacy import Claim, DiscreteGaussian, Event, Gaussian, Laplace, Privacy
+from dpcore.privacy.budget import MODES
 from dpcore.wall.noise import GridNoise, NoiseSource
 
 Array = NDArray[np.float64]
@@ -39,10 +40,15 @@ class BareMechanism:
     runs: int = 100_000
     claimed: bool = False  # whether a printed formula for the noise is audited in paper mode
 
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """As :class:`dpcore.auditing.audit.Auditable` says."""
+        return MODES if self.claimed else MODES[:1]
+
     def request(self, privacy: Privacy | None, mode: str) -> Privacy:
         """As :class:`dpcore.auditing.audit.Auditable` says."""
         if privacy is None:
-            privacy = Privacy(epsilon=self.asked.epsilon, delta=self.asked.delta, mode=mode)
+            privacy = replace(self.asked, mode=mode)
         if privacy.mode == "paper" and not self.claimed:
             raise InputError("mode", "no printed formula is audited here", "choose proved")
         if privacy.delta is None or privacy.epsilon is None:
@@ -56,28 +62,22 @@ class BareMechanism:
         if options:
             raise InputError("options", "a bare mechanism has none", "leave them out")
         epsilon, delta = float(privacy.epsilon or 0.0), float(privacy.delta or 0.0)
-        claim = None
         if privacy.mode == "paper":
             noise = math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon
-            claim = (epsilon, delta, CLASSIC)
         else:
             unit = float(np.asarray(noise_of(self.event)))
-            noise = unit * float(calibrate((self.event,), epsilon, delta, self._accountant))
+            noise = unit * float(calibrate((self.event,), epsilon, delta, privacy.accountant))
         proof = best_proof((_with_noise(self.event, noise),), delta)
+        claim = Claim(epsilon, delta, CLASSIC, proof.epsilon <= epsilon)
         here, there = (noise * share * self.draw(seed + 1 + which, runs) for which in (0, 1))
         return Clouds(
             here,
             1.0 + there,
             normal=isinstance(self.event.mechanism, Gaussian),
-            claim=None if claim is None else Claim(*claim, proof.epsilon <= epsilon),
+            claim=claim if privacy.mode == "paper" else None,
             proof=proof,
             scene="a number that is one sensitivity larger under one table",
         )
-
-    @property
-    def _accountant(self) -> str:
-        kind = self.event.mechanism
-        return {Gaussian: "exact", Laplace: "pld"}.get(type(kind), "zcdp_tight")
 
 
 def _with_noise(event: Event, noise: float) -> Event:
@@ -103,17 +103,22 @@ def _on_grid(seed: int, runs: int) -> Array:
     return np.asarray(GridNoise().whole_numbers(runs) / float(STEPS))
 
 
-def _asked(delta: float) -> Privacy:
-    return Privacy(epsilon=2.0, delta=delta)
-
-
 GAUSSIAN = BareMechanism(
-    "normal noise on a number", Event(Gaussian(1.0)), _normal, _asked(1e-5), claimed=True
+    "normal noise on a number",
+    Event(Gaussian(1.0)),
+    _normal,
+    Privacy(epsilon=2.0, delta=1e-5),
+    claimed=True,
 )
-LAPLACE = BareMechanism("Laplace noise on a number", Event(Laplace(1.0)), _laplace, _asked(1e-9))
+LAPLACE = BareMechanism(
+    "Laplace noise on a number",
+    Event(Laplace(1.0)),
+    _laplace,
+    Privacy(epsilon=2.0, delta=1e-9, accountant="pld"),
+)
 DISCRETE_GAUSSIAN = BareMechanism(
     "discrete normal noise on a grid",
     Event(DiscreteGaussian(1.0, None)),
     _on_grid,
-    _asked(1e-2),
+    Privacy(epsilon=2.0, delta=1e-2, accountant="zcdp_tight"),
 )

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from dpcore.accounting import delta_of
-from dpcore.auditing.estimate import rate_bounds
-from dpcore.checks import one_of, positive, probability, whole
+from dpcore.accounting.rates import rate_bounds
+from dpcore.auditing.exhibits.base import Violation
+from dpcore.checks import positive, probability, whole
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Privacy
 from dpcore.schema import Ball, Column, Schema
@@ -31,30 +30,7 @@ Array = NDArray[np.float64]
 
 SMOOTHING = 1e-3  # lambda of the random mapping
 NODES = 400
-
-
-@dataclass(frozen=True)
-class Violation:
-    """What an exhibit shows.
-
-    epsilon, delta: claimed. found: a delta that the mechanism has at least, at that epsilon.
-    confidence: of ``found``; 1 where it is exact. tables: the two, in words. event: what the
-    attacker looks for. counted: how often it was seen under each, of how many runs.
-    """
-
-    claim: str
-    epsilon: float
-    delta: float
-    found: float
-    confidence: float
-    tables: tuple[str, str]
-    event: str
-    counted: tuple[int, int, int] | None = None
-
-    @property
-    def refuted(self) -> bool:
-        """Whether the claim fails here."""
-        return self.found > self.delta
+CONFIDENCE = 0.95
 
 
 def one_sided_noise(
@@ -131,16 +107,20 @@ def two_classes(epsilon: float = 1.0, delta: float = 1e-5) -> Violation:
     Two releases of the published size, ``sqrt(2 ln(2 / delta)) / epsilon`` times the sensitivity,
     are one Gaussian of ``sqrt 2`` times the mu: exact.
     """
-    mu = math.sqrt(2.0) * epsilon / math.sqrt(2.0 * math.log(2.0 / delta))
     return Violation(
         "classes are disjoint, so the largest cost counts (parallel composition)",
         positive("epsilon", epsilon),
         probability("delta", delta),
-        float(delta_of(epsilon, mu)),
+        float(delta_of(epsilon, math.sqrt(2.0) * mu_of_a_class(epsilon, delta))),
         1.0,
         ("a row in one of two classes", "the same row in the other"),
         "the likelihood ratio of both released means",
     )
+
+
+def mu_of_a_class(epsilon: float, delta: float) -> float:
+    """What one class's release of the published size costs."""
+    return epsilon / math.sqrt(2.0 * math.log(2.0 / delta))
 
 
 def mapping_support(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int = 5) -> Violation:
@@ -245,25 +225,6 @@ def _quadrature() -> tuple[Array, Array]:
     return np.polynomial.legendre.leggauss(NODES)
 
 
-EXHIBITS: dict[str, Callable[..., Violation]] = {
-    "one-sided-noise": one_sided_noise,
-    "noise-that-reads": noise_that_reads,
-    "two-classes": two_classes,
-    "mapping-support": mapping_support,
-    "empty-neighbours": empty_neighbours,
-    "rank-one-noise": rank_one_noise,
-}
-
-
-def exhibit(name: str, **words: Any) -> Violation:
-    """Run one by name. Raises InputError for a name that is not known.
-
-    >>> exhibit("mapping-support").refuted
-    True
-    """
-    return EXHIBITS[one_of("name", name, EXHIBITS)](**words)
-
-
 def _measured(
     claim: str,
     epsilon: float,
@@ -273,18 +234,17 @@ def _measured(
     counted: tuple[int, int, int],
     *,
     impossible: bool = False,
-    confidence: float = 0.95,
 ) -> Violation:
     """delta at epsilon is at least ``P(E) - e^epsilon P'(E)``; both rates bounded at once.
 
     impossible: the event cannot come under the second table, whatever is counted.
     """
     here, there, runs = counted
-    low, high = rate_bounds(here, runs, confidence)[0], rate_bounds(there, runs, confidence)[1]
+    (low, _), (_, high) = (rate_bounds(one, runs, CONFIDENCE) for one in (here, there))
     if impossible and there == 0:
         high = 0.0
     found = max(0.0, low - math.exp(epsilon) * high)
-    return Violation(claim, epsilon, delta, found, confidence, tables, event, counted)
+    return Violation(claim, epsilon, delta, found, CONFIDENCE, tables, event, counted)
 
 
 def _counted(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.auditing.fits import FitAttack, OutputAttack, Pair
+from dpcore.auditing.fits import FitAttack, Pair
 from dpcore.fitting.belief import first_weights
 from dpcore.privacy import Privacy
 from dpcore.schema import Ball, Column, Schema
@@ -29,6 +29,9 @@ OFTEN = 0.01  # where releases are on samples, whose cost is rare events: often 
 PIXELS = 100
 BEGUN = 3  # seed of the belief network's start
 SIDES = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
+YES_OR_NO = Schema(
+    (*Schema.from_bounds(SIDES).columns, Column("target", role="target", type="binary"))
+)
 
 
 def _proved(epsilon: float = 4.0, **more: Any) -> dict[str, Privacy]:
@@ -100,6 +103,7 @@ def _alone(adjacency: str) -> Pair:
 
 
 FAR = 1000.0  # where a gradient is long enough to be clipped, and its sign is sure
+FAR_SIDES = {"x": (-FAR, FAR), "y": (-FAR, FAR)}
 CROWD_IN_STEPS = 19  # where each run works through the rows by itself
 
 
@@ -110,16 +114,15 @@ def _across(adjacency: str) -> Pair:
         _with_first(crowd, (-0.8 * FAR, FAR)),
         _with_first(crowd, (FAR, -0.8 * FAR)),
         adjacency,
-        Schema.from_bounds({"x": (-FAR, FAR), "y": (-FAR, FAR)}),
+        Schema.from_bounds(FAR_SIDES),
         "one person far to one side of the start or to the other",
     )
 
 
 def _targets(first: Sequence[float], second: Sequence[float], adjacency: str) -> Pair:
     """The same for a regression: rows ``(x, y, target)``."""
-    limits = {"x": (-FAR, FAR), "y": (-FAR, FAR)}
-    columns = tuple(Column(n, lower=low, upper=high) for n, (low, high) in limits.items())
-    schema = Schema((*columns, Column("target", role="target", lower=-FAR, upper=FAR)))
+    target = Column("target", role="target", lower=-FAR, upper=FAR)
+    schema = Schema((*Schema.from_bounds(FAR_SIDES).columns, target))
     crowd = np.zeros((CROWD, 3))
     return _pair(
         _with_first(crowd, first),
@@ -140,38 +143,24 @@ def _one_regression(adjacency: str) -> Pair:
 
 def _answers(adjacency: str) -> Pair:
     """A yes or a no of somebody far out: with the label changed, the slope moves by the whole."""
-    schema = Schema(
-        (
-            Column("x", lower=-1.0, upper=1.0),
-            Column("y", lower=-1.0, upper=1.0),
-            Column("target", role="target", type="binary"),
-        )
-    )
     crowd = np.zeros((1, 3))
     return _pair(
         _with_first(crowd, (1.0, 1.0, 0.0)),
         _with_first(crowd, (1.0, 1.0, 1.0)),
         adjacency,
-        schema,
+        YES_OR_NO,
         "one person far out with a yes or a no",
     )
 
 
 def _outcomes(adjacency: str) -> Pair:
     """A yes and a no, at the angle where sums and squares together differ most."""
-    schema = Schema(
-        (
-            Column("x", lower=-1.0, upper=1.0),
-            Column("y", lower=-1.0, upper=1.0),
-            Column("target", role="target", type="binary"),
-        )
-    )
     crowd = np.tile([1.0, -1.0, 0.0], (CROWD, 1))
     return _pair(
         _with_first(crowd, (1.0, -1.0, 0.0)),
         _with_first(crowd, (1.0, 1.0, 1.0)),
         adjacency,
-        schema,
+        YES_OR_NO,
         "one person with a yes and other features or like everybody",
     )
 
@@ -236,13 +225,14 @@ MEAN_LOCAL = FitAttack(
     _proved(),
     {"tau": 1e-4, "rows": CROWD, "trust": "local"},
 )
-MEAN_ONE_BIT = OutputAttack(
+MEAN_ONE_BIT = FitAttack(
     "mean",
     "mean of one bit a number from each person",
     _alone,
     _proved(accountant="linear"),
     {"trust": "local_onebit"},
     runs=20_000,
+    outcome_alone=True,
 )
 _STEADY = {"initial": (1.0, 1.0), "step_size": 1e-3, "iterations": 3}
 SYMMETRIC_MIXTURE = FitAttack(
@@ -270,13 +260,14 @@ LOGISTIC = FitAttack(
     of_mode={"paper": {"minibatch": CROWD // 2, "iterations": 1}},
     runs=4000,
 )
-LOGISTIC_OBJECTIVE = OutputAttack(
+LOGISTIC_OBJECTIVE = FitAttack(
     "logistic",
     "logistic regression by objective perturbation",
     _answers,
     _proved(2.0, accountant="linear", adjacency="label"),
     {"algorithm": "objective"},
     runs=6000,
+    outcome_alone=True,
 )
 SBN = FitAttack(
     "sbn",

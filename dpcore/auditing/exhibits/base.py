@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import delta_of, mu_of
-from dpcore.auditing.release_exhibits import Violation
 from dpcore.privacy.guarantee import show
 
 Array = NDArray[np.float64]
@@ -29,6 +28,30 @@ class Picture:
     axis: str
     without: Array
     with_row: Array
+
+
+@dataclass(frozen=True)
+class Violation:
+    """What an exhibit shows.
+
+    epsilon, delta: claimed. found: a delta that the mechanism has at least, at that epsilon.
+    confidence: of ``found``; 1 where it is exact. tables: the two, in words. event: what the
+    attacker looks for. counted: how often it was seen under each, of how many runs.
+    """
+
+    claim: str
+    epsilon: float
+    delta: float
+    found: float
+    confidence: float
+    tables: tuple[str, str]
+    event: str
+    counted: tuple[int, int, int] | None = None
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim fails here."""
+        return self.found > self.delta
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,14 @@ import math
 import numpy as np
 
 from dpcore.accounting import epsilon_of
-from dpcore.auditing.exhibits.base import DRAWS, Exhibit, Picture, of_normal_noise, stated_mu
-from dpcore.auditing.release_exhibits import Violation
+from dpcore.auditing.exhibits.base import (
+    DRAWS,
+    Exhibit,
+    Picture,
+    Violation,
+    of_normal_noise,
+    stated_mu,
+)
 
 PAPER = "Park, Foulds, Chaudhuri, Welling 2017"
 PROGRAM = "the program released with Park, Foulds, Chaudhuri, Welling 2017"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from scipy.special import erf, ndtr
+from scipy.special import ndtr
 
 from dpcore.auditing.exhibits.base import Exhibit, of_normal_noise, stated_mu
 
@@ -61,13 +60,12 @@ def truncation_unbounded(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
 
 
 def second_noise(epsilon: float = 1.0, delta: float = 1e-5, *, failure: float = 0.95) -> Exhibit:
-    """The noise is printed twice; the second form is ln(1/zeta) times the first, so smaller for
+    """The noise is printed twice; the second variance is ln(1/zeta) times the first, so smaller for
     zeta above 1/e, and in the end too small."""
     log = math.log(1.0 / delta)
     spent = math.sqrt(2.0) * epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))
-    smoothing = math.sqrt(math.log(1.0 / failure))
-    reached = float(erf(np.sqrt(smoothing / 2.0)))  # of the bound, attained by long gradients
-    shorter = math.sqrt(math.log(1.0 / failure))
+    shorter = math.sqrt(math.log(1.0 / failure))  # the deviation; and the smoothing of the bound
+    reached = math.erf(math.sqrt(shorter / 2.0))  # of the bound, attained by long gradients
     return of_normal_noise(
         "second-noise",
         claim="the second form printed of Algorithm 2's noise suffices",

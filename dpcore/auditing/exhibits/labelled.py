@@ -11,8 +11,13 @@ from typing import Any
 
 from dpcore.accounting import delta_of
 from dpcore.auditing import release_exhibits
-from dpcore.auditing.exhibits.base import Exhibit, normal_picture, of_normal_noise, stated_mu
-from dpcore.auditing.release_exhibits import Violation
+from dpcore.auditing.exhibits.base import (
+    Exhibit,
+    Violation,
+    normal_picture,
+    of_normal_noise,
+    stated_mu,
+)
 
 PAPER = "Liu, Scaglione, Peisert 2025"
 SOUND = "sums by class with one joint normal noise, divided by released counts"
@@ -49,22 +54,22 @@ def noise_that_reads(**words: Any) -> Exhibit:
 def two_classes(**words: Any) -> Exhibit:
     """A label that changes leaves one class and enters another."""
     shown = release_exhibits.two_classes(**words)
-    mu = math.sqrt(2.0) * shown.epsilon / math.sqrt(2.0 * math.log(2.0 / shown.delta))
+    mu = release_exhibits.mu_of_a_class(shown.epsilon, shown.delta)
     return Exhibit(
         "two-classes",
         shown,
         source=f"{PAPER}, parallel composition over classes",
         assumption="a row that changes stays in its class",
         correction="both classes are counted",
-        corrected=float(delta_of(shown.epsilon, mu / math.sqrt(2.0))),
+        corrected=float(delta_of(shown.epsilon, mu)),
         said=1.0,
         true=math.sqrt(2.0),
         sentence=(
             "The printed bound does not cover this case: a changed label moves two classes, and "
             "one was counted."
         ),
-        published_picture=normal_picture(mu),
-        corrected_picture=normal_picture(mu / math.sqrt(2.0)),
+        published_picture=normal_picture(math.sqrt(2.0) * mu),
+        corrected_picture=normal_picture(mu),
     )
 
 

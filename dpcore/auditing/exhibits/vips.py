@@ -8,8 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.accounting import delta_at
-from dpcore.auditing.exhibits.base import Exhibit, normal_picture, of_normal_noise, stated_mu
-from dpcore.auditing.release_exhibits import Violation
+from dpcore.auditing.exhibits.base import (
+    Exhibit,
+    Violation,
+    normal_picture,
+    of_normal_noise,
+    stated_mu,
+)
 from dpcore.fitting.topics import RECIPE, published_epsilon
 from dpcore.privacy import Gaussian
 
@@ -88,9 +93,8 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     An outcome that flips changes the first sum by 1, a curvature that falls from 1/4 to 0 the
     second by 1/4; noise is sigma and sigma/2 where the text has 2 sigma and sigma/2.
     """
-    first, second = 1.0, 0.25
-    moved = math.hypot(first / 1.0, second / 0.5)
-    as_printed = max(math.hypot(first / 2.0, second / 0.5), math.sqrt(0.6328125))
+    moved = math.hypot(1.0 / 1.0, 0.25 / 0.5)
+    as_printed = math.sqrt(81.0 / 128.0)  # the most that two rows differ by, over all their angles
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "logistic-constants",
