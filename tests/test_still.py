@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,13 @@ FIGURES: dict[str, Any] = {
     "upright": lambda: go.Figure(go.Bar(x=["one", "two"], y=[1, 3])),
     "cells": lambda: go.Figure(go.Heatmap(z=[[0.0, 1.0], [np.nan, -1.0]], zmin=-1, zmax=1)),
     "many cells": lambda: go.Figure(go.Heatmap(z=np.zeros((400, 300)))),
+    "names": lambda: go.Figure(go.Scatter(x=["a & b", "c"], y=[3, 4])),
+    "dates": lambda: go.Figure(go.Scatter(x=[date(2020, 1, 1), date(2021, 1, 1)], y=[3, 4])),
+    "no places": lambda: go.Figure(go.Scatter(y=[3, 4], text="the same", mode="text")),
+    "turned round": lambda: go.Figure(go.Scatter(x=[1, 2], y=[3, 4])).update_xaxes(range=[2, 1]),
+    "no range": lambda: go.Figure(go.Scatter(x=[1], y=[3])).update_xaxes(range=[1, 1]),
+    "a bar that is missing": lambda: go.Figure(go.Bar(x=["a", "b"], y=[4, None])),
+    "no cell known": lambda: go.Figure(go.Heatmap(z=[[np.nan, np.nan]])),
     "empty": lambda: go.Figure(go.Scatter(x=[], y=[])),
     "study": lambda: dp.figure(
         dp.study(dp.load("bundled:rare_person"), dp.Setting(components=2), draws=2)
@@ -74,3 +82,12 @@ def test_it_says_what_it_shows() -> None:
     assert alt_text(figure) == "the whole story"
     assert alt_text(go.Figure(layout={"title": "short"})) == "short"
     assert "<title>the whole story</title>" in still(figure)
+
+
+def test_names_along_an_axis_stand_below_it_in_their_order() -> None:
+    picture = still(go.Figure(go.Scatter(x=["first", "second"], y=[3, 4])))
+    places = [
+        float(re.findall(rf'x="([0-9.]+)"[^>]*>{name}<', picture)[0])
+        for name in ("first", "second")
+    ]
+    assert LEFT < places[0] < places[1] < WIDTH - RIGHT

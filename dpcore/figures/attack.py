@@ -139,14 +139,17 @@ def exhibit_scene(shown: Exhibit) -> Scene | None:
         ("published", "As published", shown.published_picture),
         ("corrected", "Corrected", shown.corrected_picture),
     )
-    panels = tuple(_histograms(*one) for one in pictures if one[2] is not None)
+    panels = tuple(
+        _histograms(name, title, picture)
+        for name, title, picture in pictures
+        if picture is not None
+    )
     if not panels:
         return None
     return Scene(steps=(0.0,), step_labels=("",), panels=panels)
 
 
-def _histograms(name: str, title: str, picture: Picture | None) -> Panel:
-    assert picture is not None  # exhibit_scene left those out
+def _histograms(name: str, title: str, picture: Picture) -> Panel:
     both = np.concatenate([picture.without, picture.with_row])
     low, high = np.quantile(both[np.isfinite(both)], [0.002, 0.998])
     edges = np.linspace(low, max(high, low + 1e-9), BINS + 1)

@@ -89,7 +89,7 @@ def history_figure(runs: Sequence[Mapping[str, Any]]) -> go.Figure | None:
     """Ratios of each case over the runs; ``None`` where fewer than two are known."""
     import plotly.graph_objects as go
 
-    from dpcore.figures.plotly import DASHES, SYMBOLS
+    from dpcore.figures.plotly import style
 
     if len(runs) < 2:
         return None
@@ -100,18 +100,15 @@ def history_figure(runs: Sequence[Mapping[str, Any]]) -> go.Figure | None:
                 found.setdefault(_named(row), []).append((run["date"], row["ratio"]))
     fig = go.Figure()
     for at, (name, dated) in enumerate(found.items()):
-        style = at + at // len(PALETTE_LIGHT)
+        line, symbol = style(at)
         dates, ratios = zip(*dated, strict=True)
         fig.add_scatter(
             x=dates,
             y=ratios,
             name=_short(name),
             mode="lines+markers",
-            line={
-                "color": PALETTE_LIGHT[at % len(PALETTE_LIGHT)],
-                "dash": DASHES[style % len(DASHES)],
-            },
-            marker={"symbol": SYMBOLS[style % len(SYMBOLS)]},
+            line=line,
+            marker={"symbol": symbol},
         )
     fig.update_xaxes(title="date of the run")
     fig.update_yaxes(title="peer's seconds / ours", type="log")

@@ -96,11 +96,8 @@ def budget_scene(
     )
 
 
-def study_scene(found: Study, *, pair: tuple[int, int] = (0, 1), **more: Any) -> Scene:
-    """The scene of a whole study, at epsilon 1: exact fits are in it, rows are not.
-
-    more: ``image``, ``places`` and ``marks`` of :func:`budget_scene`.
-    """
+def study_scene(found: Study) -> Scene:
+    """The scene of a whole study, at epsilon 1: exact fits are in it, rows are not."""
     grid = found.grid
     judged = tuple(v.text for v in verdicts(grid, found.references, found.curves.single))
     unit = next((g.unit for g in grid.guarantees if g is not None), "person")
@@ -109,11 +106,9 @@ def study_scene(found: Study, *, pair: tuple[int, int] = (0, 1), **more: Any) ->
         found.references,
         found.curves,
         Words(judged, {"found": found_sentences(grid)}, unit=unit),
-        pair=pair,
         clip=found.setting.clip,
         chosen=found.setting.accountant,
         delta_text=f"(δ = {show(found.setting.delta)})",
-        **more,
     )
     return scene.at(int(np.argmin(np.abs(np.log(grid.epsilons)))))
 

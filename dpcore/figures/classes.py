@@ -220,41 +220,20 @@ def _divergence(known: Classes) -> Panel:
     """Divergence of every way of releasing from the exact classes, with bands."""
     grid = known.grid
     low, middle, high = _band(known.away)
-    layers: list[Layer] = []
-    ways = () if known.worth is None else known.worth.ways
-    for at, way in enumerate(ways):
-        assert known.worth is not None
-        lo, mid, hi = _band(way.divergence)
-        colour = 1 + at % 5
-        layers.append(
-            Curve(
-                known.worth.epsilons,
-                _inside(mid),
-                lo=_inside(lo),
-                hi=_inside(hi),
-                colour=colour,
-                dash=colour if at < 5 else 0,
-                label=way.title,
-                name=way.title,
-            )
-        )
+    others = _other_ways(known.worth)
     order = np.argsort(grid.epsilons)
-    x = np.array(grid.epsilons)[order]
-    layers.append(
-        Curve(
-            x,
-            _inside(middle[order]),
-            lo=_inside(low[order]),
-            hi=_inside(high[order]),
-            bold=True,
-            label=known.own,
-            name=known.own,
-        )
+    own = Curve(
+        np.array(grid.epsilons)[order],
+        _inside(middle[order]),
+        lo=_inside(low[order]),
+        hi=_inside(high[order]),
+        bold=True,
+        label=known.own,
+        name=known.own,
     )
-    layers.append(Cursor(np.array(grid.epsilons), _inside(known.away[:, 0])))
-    seen = [_inside(_band(way.divergence)[1]) for way in ways] + [_inside(middle)]
-    everything = np.concatenate([one[np.isfinite(one)] for one in seen] or [np.ones(1)])
-    ends = (0.5 * everything.min(initial=1.0), 2.0 * everything.max(initial=1.0))
+    seen = np.concatenate([np.asarray(curve.y) for curve in (*others, own)])
+    seen = seen[np.isfinite(seen)]
+    ends = (0.5 * seen.min(initial=1.0), 2.0 * seen.max(initial=1.0))
     return Panel(
         id="divergence",
         title="How far each way of releasing is from the exact classes",
@@ -265,10 +244,33 @@ def _divergence(known: Classes) -> Panel:
         ),
         x=Axis(f"ε {known.delta_text}".strip(), _ends(grid), scale="log", ticks=TICKS),
         y=Axis("KL divergence (nats)", ends, scale="log"),
-        layers=tuple(layers),
+        layers=(*others, own, Cursor(np.array(grid.epsilons), _inside(known.away[:, 0]))),
         width="full",
         height=300,
     )
+
+
+def _other_ways(worth: Worth | None) -> list[Curve]:
+    """The rivals, if they are worked out."""
+    if worth is None:
+        return []
+    curves = []
+    for at, way in enumerate(worth.ways):
+        low, middle, high = _band(way.divergence)
+        colour = 1 + at % 5
+        curves.append(
+            Curve(
+                worth.epsilons,
+                _inside(middle),
+                lo=_inside(low),
+                hi=_inside(high),
+                colour=colour,
+                dash=colour if at < 5 else 0,
+                label=way.title,
+                name=way.title,
+            )
+        )
+    return curves
 
 
 def _compared(worth: Worth | None) -> str:

@@ -33,7 +33,8 @@ TIPS = {
     "pld": "Composes the whole law of the privacy loss numerically, from above and below.",
 }
 _TICKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
-_LONGEST, _SHORTEST = 1e4, 1e-3  # where an axis of prices ends
+_DECADES = tuple(10.0**p for p in range(-9, 7))
+_BUMPS = (1, 2, 5, 10, 20, 50, 100)  # counts whose laws of the privacy loss stay in the picture
 
 
 @dataclass(frozen=True)
@@ -180,14 +181,14 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
     shown = _shown(prices)
     order = np.argsort(prices.counts)
     counts = np.array(prices.counts, dtype=float)
-    layers: list[Layer] = []
+    curves: list[Layer] = []
     for way in prices.ways:
         values = np.where(np.isfinite(shown[way.slot]), shown[way.slot], np.nan)
         if not np.isfinite(values).any():
             continue
         colour = COLOURS[way.slot]
         known = order[np.isfinite(values[order])]
-        layers.append(
+        curves.append(
             Curve(
                 counts[known],
                 values[known],
@@ -197,18 +198,16 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
                 name=way.title,
             )
         )
-    drawn = list(layers)
-    first = True
-    for way in prices.ways:
-        if np.isfinite(shown[way.slot]).any():
-            layers.append(Cursor(counts, shown[way.slot], colour=COLOURS[way.slot], line=first))
-            first = False
+    priced = [way.slot for way in prices.ways if np.isfinite(shown[way.slot]).any()]
+    cursors = (
+        Cursor(counts, shown[slot], colour=COLOURS[slot], line=slot == priced[0]) for slot in priced
+    )
     budget = prices.epsilon is not None
     return Panel(
         id=CURVE,
         title="Noise against k" if budget else "Price against k",
         subtitle="the longer the list, the more noise" if budget else "both axes in tenfold steps",
-        alt=tuple(f"Curves of {len(drawn)} ways of counting; k is {k:,}." for k in prices.counts),
+        alt=tuple(f"Curves of {len(curves)} ways of counting; k is {k:,}." for k in prices.counts),
         x=Axis(
             f"number of {texts.repeats} k",
             (float(counts.min()), max(float(counts.max()), 2.0)),
@@ -216,7 +215,7 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
             _TICKS,
         ),
         y=Axis(_value_label(prices), _range([shown[way.slot] for way in prices.ways]), "log"),
-        layers=tuple(layers),
+        layers=(*curves, *cursors),
         height=HEIGHT,
     )
 
@@ -245,9 +244,6 @@ def _epsilon_range(picture: Profile) -> tuple[float, float]:
     """Where the curves are, without the far left end that only huge deltas reach."""
     low, high = _range(list(picture.epsilons.values()))
     return max(low, min(0.01, high / 10.0)), high
-
-
-_DECADES = tuple(10.0**p for p in range(-9, 7))
 
 
 def _waiting(rows: Array, said: str) -> tuple[str, ...]:
@@ -326,7 +322,7 @@ def _loss_panel(picture: Loss, prices: Prices) -> Panel:
     peak = np.fmax.reduce(picture.density, axis=1, initial=0.0)
     heights = picture.density / np.where(peak > 0.0, peak, 1.0)[:, None]
     ready = [s for s in range(len(prices.counts)) if np.isfinite(picture.losses[s]).any()]
-    shown = [s for s in ready if prices.counts[s] in _BUMPS and s < len(prices.counts)]
+    shown = [s for s in ready if prices.counts[s] in _BUMPS]
     layers: list[Layer] = [
         Curve(
             picture.losses[s],
@@ -369,6 +365,3 @@ def _loss_panel(picture: Loss, prices: Prices) -> Panel:
         layers=tuple(layers),
         height=HEIGHT,
     )
-
-
-_BUMPS = (1, 2, 5, 10, 20, 50, 100)

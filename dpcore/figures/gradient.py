@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.evaluation.yardstick import mapped
 from dpcore.figures import stems
 from dpcore.figures.portrait import (
     NO_FIT,
@@ -113,12 +114,12 @@ def _regression(subject: Subject, signs: tuple[float, ...]) -> Drawing:
     exact, private = subject.exact, subject.private
     y = _target_axis(subject, x)
     ghosts = _ghost_lines(private, x, signs) if private.beta.shape[1] > 1 else ()
-    bold = _one_draw(private)
+    bold: Coefficients = mapped(private, lambda one: one[:, 0])  # a batch of S
     return Drawing(
         exact=(*_rows(subject), *_lines(exact, x, signs)),
         private=(*ghosts, *_lines(bold, x, signs)),
-        exact_alt=_told_lines(_slope(exact)[0, 0], public, signs),
-        private_alts=tuple(_told_lines(one, public, signs) for one in _slope(bold)[:, 0]),
+        exact_alt=_told_lines(float(_slope(exact)[0, 0]), public, signs),
+        private_alts=tuple(_told_lines(float(one), public, signs) for one in _slope(bold)[:, 0]),
         x=x,
         y=y,
     )
@@ -127,18 +128,6 @@ def _regression(subject: Subject, signs: tuple[float, ...]) -> Drawing:
 def _slope(fits: Coefficients) -> Array:
     """Slopes ``(..., d)``: units of the target for one unit of each column."""
     return np.asarray(fits.target_scale[..., None] / fits.scale * fits.beta)
-
-
-def _one_draw(private: Coefficients) -> Coefficients:
-    """The bold draw of ``(S, D, ...)``, a batch of S."""
-    return Coefficients(
-        private.beta[:, 0],
-        private.sigma[:, 0],
-        private.origin[:, 0],
-        private.scale[:, 0],
-        private.target_origin[:, 0],
-        private.target_scale[:, 0],
-    )
 
 
 def _ends(fits: Coefficients, x: Axis, sign: float) -> tuple[Array, Array]:
@@ -197,8 +186,7 @@ def _target_axis(subject: Subject, x: Axis) -> Axis:
     return Axis(column_title(public, 1), (low, high))
 
 
-def _told_lines(slopes: Array, public: PublicFrame, signs: tuple[float, ...]) -> str:
-    slope = float(slopes) if np.ndim(slopes) == 0 else float(slopes[0])
+def _told_lines(slope: float, public: PublicFrame, signs: tuple[float, ...]) -> str:
     if not np.isfinite(slope):
         return NO_FIT
     x, y = (column_title(public, column) for column in (0, 1))

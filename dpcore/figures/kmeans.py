@@ -27,7 +27,6 @@ Array = NDArray[np.float64]
 
 ROOM = 0.25  # of the centres' range, on either side of it
 LEAST_ROOM = 0.05  # of the half range of the bounds
-CARD_HEIGHT = 340  # pixels
 MOST_CELLS = 10  # beyond, borders hide what they part
 BOUNDS = (-1.04, 1.04, -1.04, 1.04)
 
@@ -115,7 +114,6 @@ def _pictures(subject: Subject, image: tuple[int, int]) -> Drawing:
         x=Axis("centre", (0.5, count + 0.5)),
         y=Axis("pixel row", (0.0, float(image[0]))),
         bare=True,
-        height=CARD_HEIGHT,
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Choice = TypeVar("Choice")
 
 KEPT = ("image/svg+xml", "text/markdown", "text/plain")  # kinds of output that are saved
+SLICE = 1.0  # seconds of one wait for a kernel
 _STARTED = time.perf_counter()
 
 
@@ -117,7 +118,7 @@ def execute(path: Path, *, timeout: float = 600.0) -> Any:
     return book
 
 
-def in_slices(ask: Callable[..., Any], slice_seconds: float = 1.0) -> Callable[..., Any]:
+def in_slices(ask: Callable[..., Any]) -> Callable[..., Any]:
     """``ask(timeout)`` as many short waits instead of a long one.
 
     A widget's output makes nbclient send on the very socket on which it waits for the kernel's
@@ -128,11 +129,11 @@ def in_slices(ask: Callable[..., Any], slice_seconds: float = 1.0) -> Callable[.
 
     async def asked(timeout: float | None = None) -> Any:
         left = math.inf if timeout is None else timeout
-        while left > slice_seconds:
+        while left > SLICE:
             try:
-                return await ask(timeout=slice_seconds)
+                return await ask(timeout=SLICE)
             except Empty:
-                left -= slice_seconds
+                left -= SLICE
         return await ask(timeout=left)
 
     return asked

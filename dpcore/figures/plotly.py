@@ -48,6 +48,17 @@ MUTED = "#5B6B7A"
 _TURN = np.linspace(0.0, 2.0 * np.pi, 49)
 
 
+def style(number: int) -> tuple[dict[str, str], str]:
+    """Colour and dash of the number-th curve, and its marker: no two of the first 36 are alike.
+
+    >>> style(6)
+    ({'color': '#0072B2', 'dash': 'dashdot'}, 'square')
+    """
+    turn = number + number // len(PALETTE_LIGHT)
+    line = {"color": PALETTE_LIGHT[number % len(PALETTE_LIGHT)], "dash": DASHES[turn % len(DASHES)]}
+    return line, SYMBOLS[turn % len(SYMBOLS)]
+
+
 def figure(found: Study | Prices) -> go.Figure:
     """A study of :func:`dpcore.study` as a picture: exact, private, and what each budget buys; or
     the five prices of a list of releases against how often it is repeated.

@@ -94,10 +94,7 @@ def column_axis(subject: Subject, column: int, low: float, high: float) -> Axis:
 
 
 def column_title(public: PublicFrame, column: int) -> str:
-    """A column's name with its unit.
-
-    A unit that says no more than the name is left out.
-    """
+    """A column's name with its unit, if it has one."""
     unit = public.units[column]
     return f"{public.names[column]} ({unit})" if unit else public.names[column]
 

@@ -59,7 +59,6 @@ def _line(title: str, found: Array, number: int) -> Curve:
         middle,
         **band,
         colour=number,
-        dash=None,
         label=title,
         name=title,
         bold=number == 0,

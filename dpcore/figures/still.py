@@ -1,7 +1,8 @@
 """A Plotly figure as a still picture: a small SVG text that shows where no program runs.
 
-Lines, markers, bands, words, bars and heat maps, on linear and logarithmic axes; of a figure with a
-slider the step that it shows. Nothing but numbers, colours and words of the figure gets into it.
+Lines, markers, bands, words, bars and heat maps, on linear and logarithmic axes; names and dates
+stand side by side in their order; of a figure with a slider the step that it shows. Nothing but
+numbers, colours and words of the figure gets into it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ LEGEND_LINE = 18
 CHARACTER = 6.2  # width of one at 12 pixels, roughly
 MOST_CELLS = 10_000  # of a heat map, each a rectangle
 MOST_MARKED = 40  # points of a line beyond which its dash alone tells it from others
-GRID, INK, MUTED = "#DDE3E8", "#22303C", "#5B6B7A"
+GRID, INK = "#DDE3E8", "#22303C"
 DASHES = {
     "solid": "",
     "dash": "8 5",
@@ -52,17 +53,18 @@ def _round_step(rough: float) -> float:
 @dataclass(frozen=True)
 class _Axis:
     """Positions on the page from numbers: low, high in the axis's own scale (powers of ten if
-    log)."""
+    log). names: what stands at 0, 1, ... where it is no numbers."""
 
     log: bool
     low: float
     high: float
     start: float
     end: float
+    names: tuple[str, ...] = ()
 
     def place(self, values: Any) -> Array:
         """Pixels; NaN where a value has no place."""
-        numbers = np.asarray(values, dtype=float)
+        numbers = _as_numbers(values)
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = np.log10(numbers) if self.log else numbers
         share = (scaled - self.low) / ((self.high - self.low) or 1.0)
@@ -70,15 +72,29 @@ class _Axis:
 
     def ticks(self) -> list[float]:
         """Round numbers inside the range."""
+        low, high = sorted((self.low, self.high))
         if not self.log:
-            step = _round_step((self.high - self.low) / 5.0)
-            first = math.ceil(self.low / step - 1e-9)
-            return [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
-        wide = self.high - self.low > 2.0
-        marks = (1.0,) if wide else (1.0, 2.0, 5.0)
-        powers = range(math.floor(self.low), math.ceil(self.high) + 1)
+            step = _round_step((high - low or 1.0) / 5.0)
+            first = math.ceil(low / step - 1e-9)
+            return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
+        marks = (1.0,) if high - low > 2.0 else (1.0, 2.0, 5.0)
+        powers = range(math.floor(low), math.ceil(high) + 1)
         ticks = [mark * 10.0**power for power in powers for mark in marks]
-        return [t for t in ticks if self.low - 1e-9 <= math.log10(t) <= self.high + 1e-9]
+        return [t for t in ticks if low - 1e-9 <= math.log10(t) <= high + 1e-9]
+
+
+def _as_numbers(values: Any) -> Array:
+    """Numbers; of names and dates their places."""
+    found = () if values is None else values
+    return np.asarray(found if _are_numbers(found) else range(len(found)), dtype=float)
+
+
+def _are_numbers(values: Any) -> bool:
+    try:
+        np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def still(figure: go.Figure) -> str:
@@ -127,8 +143,7 @@ def _panel(figure: go.Figure, key: tuple[str, str], height: int) -> list[str]:
     wide, high = WIDTH - LEFT - RIGHT, height - TOP - BOTTOM
     left, right = ((across.domain or (0.0, 1.0))[i] * wide + LEFT for i in (0, 1))
     foot, head = (TOP + (1.0 - (down.domain or (0.0, 1.0))[i]) * high for i in (0, 1))
-    x = _axis(across, [_numbers(t, "x") for t in here], left, right)
-    y = _axis(down, [_numbers(t, "y") for t in here], foot, head)
+    x, y = _axis(across, here, "x", left, right), _axis(down, here, "y", foot, head)
     clip = f"c{key[0]}{key[1]}"
     parts = [*_frame(across, down, x, y)]
     parts.append(
@@ -144,29 +159,40 @@ def _layout_axis(figure: go.Figure, name: str) -> Any:
     return figure.layout[f"{name[0]}axis{name[1:]}"]
 
 
-def _axis(said: Any, values: Sequence[Array], start: float, end: float) -> _Axis:
-    log = said.type == "log"
+def _axis(said: Any, traces: Sequence[Any], field: str, start: float, end: float) -> _Axis:
+    log, names = said.type == "log", _names(traces, field)
     if said.range is not None:
-        return _Axis(log, float(said.range[0]), float(said.range[1]), start, end)
-    known = np.concatenate([*values, np.empty(0)])
+        return _Axis(log, float(said.range[0]), float(said.range[1]), start, end, names)
+    known = np.concatenate([*(_reach(trace, field) for trace in traces), np.empty(0)])
     known = known[np.isfinite(known) & ((known > 0.0) if log else True)]
     known = np.log10(known) if log else known
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     margin = 0.05 * ((high - low) or 1.0)
-    return _Axis(log, low - margin, high + margin, start, end)
+    return _Axis(log, low - margin, high + margin, start, end, names)
 
 
-def _numbers(trace: Any, field: str) -> Array:
-    """The numbers of a trace along one axis; bars count from 0, cells from their middles."""
+def _names(traces: Sequence[Any], field: str) -> tuple[str, ...]:
+    """The names along an axis, if any; bars bring theirs themselves."""
+    for trace in traces:
+        given = getattr(trace, field) if trace.type == "scatter" else None
+        if given is not None and not _are_numbers(given):
+            return tuple(map(str, given))
+    return ()
+
+
+def _reach(trace: Any, field: str) -> Array:
+    """What an axis must hold of a trace; bars count from 0, cells from their middles."""
     if trace.type == "heatmap":
         size = np.shape(trace.z)[1 if field == "x" else 0]
         return np.array([-0.5, size - 0.5])
-    found = getattr(trace, field)
-    try:
-        numbers = np.asarray([] if found is None else found, dtype=float)
-    except ValueError:  # names: their places
-        numbers = np.arange(-0.5, len(found) + 0.0)
-    return np.append(numbers, 0.0) if trace.type == "bar" else numbers
+    given = getattr(trace, field)
+    numbers = _as_numbers(given)
+    if trace.type != "bar":
+        return numbers
+    flat = trace.orientation == "h"
+    if field == ("y" if flat else "x"):
+        return np.array([-0.5, len(numbers) - 0.5])
+    return np.append(numbers, 0.0)
 
 
 def _frame(across: Any, down: Any, x: _Axis, y: _Axis) -> Iterator[str]:
@@ -190,6 +216,8 @@ def _frame(across: Any, down: Any, x: _Axis, y: _Axis) -> Iterator[str]:
 def _ticks(said: Any, axis: _Axis) -> Iterator[tuple[float, str]]:
     values = axis.ticks() if said.tickvals is None else [float(v) for v in said.tickvals]
     words = said.ticktext
+    if axis.names and said.tickvals is None:
+        values, words = list(map(float, range(len(axis.names)))), axis.names
     for i, value in enumerate(values):
         yield value, f"{value:.6g}" if words is None else str(words[i])
 
@@ -205,7 +233,8 @@ def _drawn(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
 
 def _points(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
     """A line with its band, error bars, markers and words, as its mode says."""
-    at_x, at_y = x.place(trace.x), y.place(trace.y)
+    at_y = y.place(trace.y)
+    at_x = x.place(range(len(at_y)) if trace.x is None else trace.x)
     colour, opacity = _colour(trace), trace.opacity or 1.0
     mode = trace.mode or "lines"
     if trace.fill:
@@ -231,7 +260,8 @@ def _points(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
                     f'fill="{shade}" opacity="{faint:g}"/>'
                 )
     if "text" in mode and trace.text is not None:
-        for here_x, here_y, said in zip(at_x, at_y, trace.text, strict=False):
+        texts = [trace.text] * len(at_x) if isinstance(trace.text, str) else trace.text
+        for here_x, here_y, said in zip(at_x, at_y, texts, strict=False):
             if math.isfinite(here_x) and math.isfinite(here_y):
                 ends = "end" if here_x > (x.start + x.end) / 2 else "start"
                 yield _words(here_x, here_y - 4, said, size=11, anchor=ends)
@@ -253,7 +283,7 @@ def _errors(trace: Any, at_x: Array, y: _Axis, colour: str) -> Iterator[str]:
 def _bars(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
     """Bars along one axis from 0, named at their ends."""
     flat = trace.orientation == "h"
-    values = trace.x if flat else trace.y
+    values = _as_numbers(trace.x if flat else trace.y)
     names = trace.y if flat else trace.x
     along, over = (x, y) if flat else (y, x)
     colours = trace.marker.color
@@ -273,8 +303,11 @@ def _cells(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
     """Cells between the colours of the scale's ends and middle; a large map is thinned."""
     values = np.asarray(trace.z, dtype=float)
     skip = max(1, math.ceil(math.sqrt(values.size / MOST_CELLS)))
-    low = float(np.nanmin(values)) if trace.zmin is None else float(trace.zmin)
-    high = float(np.nanmax(values)) if trace.zmax is None else float(trace.zmax)
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return
+    low = float(known.min() if trace.zmin is None else trace.zmin)
+    high = float(known.max() if trace.zmax is None else trace.zmax)
     for i in range(0, values.shape[0], skip):
         for j in range(0, values.shape[1], skip):
             if math.isfinite(values[i, j]):

@@ -129,18 +129,18 @@ def compare(table: PrivateTable, case: Case, splits: int, draws: int) -> list[Ro
     """Every way on random splits of one table; the spread of the rows held out."""
     scores: dict[str, list[Array]] = {}
     refusals: dict[str, str] = {}
-    many = {"n_components": CENTRES, "iterations": case.iterations}
+    many: dict[str, Any] = {"n_components": CENTRES, "iterations": case.iterations}
+    judge = yardstick("kmeans")
     for split in range(splits):
         train, test = table.split(TEST, seed=split)
         held_out = Scorer.of(test, most=None)
-        noise = {"draws": range(split * draws, (split + 1) * draws), "seed": 0}
-        plain = fit_grid("kmeans", train, privacy=None, as_private=True, **_words(many))
-        judge = yardstick("kmeans")
+        noise: dict[str, Any] = {"draws": range(split * draws, (split + 1) * draws), "seed": 0}
+        plain = fit_grid("kmeans", train, privacy=None, as_private=True, **many)
         scores.setdefault(NOISELESS, []).append(judge.measure(plain.runs.final, held_out, "nicv"))
         for way in WAYS:
             if way.name in refusals:
                 continue
-            words = _words(many, noise, {"algorithm": way.algorithm})
+            words = {**many, **noise, "algorithm": way.algorithm}
             try:
                 grid = fit_grid("kmeans", train, privacy=(_request(way, case),), **words)
             except InputError as refusal:
@@ -151,21 +151,13 @@ def compare(table: PrivateTable, case: Case, splits: int, draws: int) -> list[Ro
             found = judge.measure(grid.runs.final, held_out, "nicv")
             scores.setdefault(way.name, []).append(found)
     rows = [
-        spread_row(case.name, name, case.epsilon, np.concatenate(found), mean=_mean(found))
-        for name, found in scores.items()
+        spread_row(case.name, name, case.epsilon, every, mean=float(np.mean(every)))
+        for name, every in ((name, np.concatenate(found)) for name, found in scores.items())
     ]
     return rows + [
         row(case.name, name, case.epsilon, None, note=why, runs=0, mean=None)
         for name, why in refusals.items()
     ]
-
-
-def _words(*parts: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for part in parts for name, value in part.items()}
-
-
-def _mean(found: list[Array]) -> float:
-    return float(np.mean(np.concatenate(found)))
 
 
 def _request(way: Way, case: Case) -> Privacy:

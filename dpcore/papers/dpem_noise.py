@@ -6,19 +6,16 @@ Park, Foulds, Chaudhuri, Welling 2017, section 5, at the settings of Figures 2 a
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from dpcore.accounting import mu_of
 from dpcore.papers.counting import CURVES, Size, counted, true_epsilon
+from dpcore.papers.dpem_mixture import FIGURE_2, FIGURE_3
 from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, values
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0)
-SIZES = {
-    "figure 2": Size(components=10, iterations=20, delta=1e-4, delta_each=1e-6),
-    "figure 3": Size(components=3, iterations=10, delta=1e-4, delta_each=1e-8),
-}
+SIZES = {"figure 2": FIGURE_2.size, "figure 3": FIGURE_3.size}
 SAME = "exact, the same releases"
 JOINT = "exact, one release per iteration"
 
@@ -66,12 +63,8 @@ def _rows(name: str, size: Size) -> list[Row]:
     for words, releases in ((SAME, size.gaussian("GGG")), (JOINT, size.iterations)):
         for epsilon, one in zip(EPSILONS, mu, strict=True):
             noise = math.sqrt(releases) / float(one)
-            facts: dict[str, Any] = {
-                "epsilon_each": None,
-                "delta_each": None,
-                "proved_epsilon": epsilon,
-            }
-            rows.append(row(name, words, epsilon, noise, **facts))
+            facts = {"delta_each": None, "proved_epsilon": epsilon}
+            rows.append({**row(name, words, epsilon, noise, epsilon_each=None), **facts})
     return rows
 
 

@@ -45,15 +45,14 @@ def _lines(rows: tuple[Row, ...], panel: Panel) -> list[Any]:
     """One trace for each curve of a panel, with error bars where there is a spread."""
     import plotly.graph_objects as go
 
-    from dpcore.figures.plotly import DASHES, SYMBOLS
-    from dpcore.figures.scene import PALETTE_LIGHT
+    from dpcore.figures.plotly import style
 
     here = [row for row in rows if row["panel"] == panel.id and row["y"] is not None]
     traces = []
     for number, curve in enumerate(dict.fromkeys(row["curve"] for row in here)):
         points = sorted((r for r in here if r["curve"] == curve), key=lambda r: float(r["x"]))
         marked = any("refused" in point["note"] for point in points)
-        dash = number + number // len(PALETTE_LIGHT)  # so that no two curves share both
+        line, symbol = style(number)
         traces.append(
             go.Scatter(
                 x=[point["x"] for point in points],
@@ -62,11 +61,8 @@ def _lines(rows: tuple[Row, ...], panel: Panel) -> list[Any]:
                 mode="lines+markers",
                 name=f"{curve} (refused as printed)" if marked else curve,
                 text=[point["note"] for point in points],
-                line={
-                    "color": PALETTE_LIGHT[number % len(PALETTE_LIGHT)],
-                    "dash": DASHES[dash % len(DASHES)],
-                },
-                marker={"symbol": f"{SYMBOLS[number % len(SYMBOLS)]}{'-open' * marked}"},
+                line=line,
+                marker={"symbol": f"{symbol}{'-open' * marked}"},
             )
         )
     return traces

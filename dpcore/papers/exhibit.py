@@ -57,12 +57,12 @@ class Ask:
             )
         return home / name
 
-    def array(self, name: str, key: str) -> NDArray[np.float64]:
+    def array(self, name: str, key: str, dtype: type = float) -> NDArray[Any]:
         """An array of a real data set. Raises InputError where it cannot be read."""
         path = self.file(name)
         try:
             with np.load(path) as archive:
-                return np.asarray(archive[key], dtype=float)
+                return np.asarray(archive[key], dtype=dtype)
         except (OSError, EOFError, ValueError, KeyError, BadZipFile):
             raise InputError(
                 "data", f"{name} holds no array {key!r}", "get the published file again"

@@ -27,6 +27,7 @@ from dpcore.papers.gradient_settings import (
     clipped_at,
     finding,
 )
+from dpcore.papers.vips_logistic import ADULT
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
@@ -38,13 +39,6 @@ SIGMA = 0.5  # in half ranges of the public bounds, for every table
 STEPS = 5
 START = 0.5  # distance of the start from the truth, in lengths of the truth
 WAYS = (EM, clipped_at(1.0), ROBUST, EXACT, OURS)
-ADULT = {  # public bounds, in the columns' units
-    "age": (17.0, 90.0),
-    "education-num": (1.0, 16.0),
-    "capital-gain": (0.0, 99_999.0),
-    "capital-loss": (0.0, 5_000.0),
-    "hours-per-week": (1.0, 99.0),
-}
 
 
 def figure_5(ask: Ask) -> Exhibit:

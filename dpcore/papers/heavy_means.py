@@ -78,33 +78,21 @@ def heavy_means(ask: Ask) -> Exhibit:
 
 def finding(rows: list[Row]) -> str:
     """How often the improved estimator beats the older one, and what beats both."""
-    places = {(each["panel"], each["x"]) for each in rows}
-    central = [place for place in places if "central" in place[0]]
-    local = [place for place in places if "local" in place[0]]
-    ratios = []
-    for place in central:
-        here = _means(rows, place)
-        ratios.append(here[CENTRAL[0].name] / here[CENTRAL[1].name])
-    clip = sum(
-        _means(rows, place)[CENTRAL[4].name] <= _means(rows, place)[CENTRAL[2].name]
-        for place in central
-    )
-    bit = sum(
-        min(_means(rows, place), key=_means(rows, place).__getitem__) == LOCAL[3].name
-        for place in local
-    )
+    means: dict[tuple[str, float], dict[str, float]] = {}
+    for each in rows:
+        means.setdefault((each["panel"], each["x"]), {})[each["curve"]] = float(each["mean"])
+    central = [found for (panel, _), found in means.items() if "central" in panel]
+    local = [found for (panel, _), found in means.items() if "local" in panel]
+    older, improved, exact, _, clipped = (way.name for way in CENTRAL)
+    ratios = [here[older] / here[improved] for here in central]
+    clip = sum(here[clipped] <= here[exact] for here in central)
+    bit = sum(min(here, key=here.__getitem__) == LOCAL[3].name for here in local)
     return (
         f"With a curator, Theorem 2 errs {min(ratios):.1f} to {max(ratios):.1f} times less than "
         f"Lemma 1; plain clipping with exact noise is at least as good as Theorem 2 with exact "
         f"noise at {clip} of {len(central)} points. Without one, a single random bit a person is "
         f"the most accurate at {bit} of {len(local)}, with delta 0."
     )
-
-
-def _means(rows: list[Row], place: tuple[str, float]) -> dict[str, float]:
-    return {
-        each["curve"]: float(each["mean"]) for each in rows if (each["panel"], each["x"]) == place
-    }
 
 
 def _errors(tail: Tail, way: Way, count: int, epsilon: float, ask: Ask) -> Array:

@@ -24,14 +24,13 @@ from dpcore.papers import (
     vips_logistic,
     vips_topics,
 )
-from dpcore.papers.counting import CURVES
+from dpcore.papers.counting import CURVES, WORDS
+from dpcore.papers.dpem_mixture import ORDER, SAME
 from dpcore.papers.exhibit import Row
 from dpcore.registry import PAPERS
 
 Points = dict[tuple[str, float], float]
 AGREES, PARTLY, DIFFERS = "agrees", "agrees in part", "differs"
-EQUAL = 0.01  # of curves that differ by rounding alone, in nats
-SEEN = 0.5  # of a subspace: what is called recognisable
 NEAR = 1.0  # standard deviations of a crowd: a centre that sits on a person
 
 
@@ -197,14 +196,13 @@ def _rare_person(rows: Sequence[Row]) -> list[Check]:
 
 def _mixture(rows: Sequence[Row]) -> list[Check]:
     curve = {one.name: points(rows, one.name) for one in CURVES}
-    checks = []
+    checks, ways = [], [WORDS[method] for method in ORDER]
     for kind in ("GGG", "LLG"):
-        ways = ("linear", "advanced", "moments accountant, orders to 100", "zCDP")
         says = f"{kind}: linear below advanced below the moments accountant below zCDP"
-        checks.append(chain(says, *(curve[f"{kind}, {way}"] for way in ways), slack=EQUAL))
-    for way in ("linear", "advanced", "moments accountant, orders to 100", "zCDP"):
+        checks.append(chain(says, *(curve[f"{kind}, {way}"] for way in ways), slack=SAME))
+    for way in ways:
         low, high = curve[f"LLG, {way}"], curve[f"GGG, {way}"]
-        checks.append(less(f"Gaussian noise alone is better under {way}", low, high, EQUAL))
+        checks.append(less(f"Gaussian noise alone is better under {way}", low, high, SAME))
     return checks
 
 
@@ -224,7 +222,7 @@ def _faces(rows: Sequence[Row]) -> list[Check]:
     return [
         each(
             "half of the faces' subspace is seen at epsilon 0.2 and 0.3 with the stated noise",
-            (y >= SEEN for y in printed.values()),
+            (y >= dpem_faces.HALF for y in printed.values()),
         ),
         each(
             "the noise of the released program has the epsilon that it names",

@@ -37,9 +37,8 @@ def figure_8(ask: Ask) -> Exhibit:
 
     Needs ``mnist.npz``; twenty minutes. Beside each printed epsilon stands what is proved.
     """
-    with np.load(ask.file("mnist.npz")) as archive:
-        table = load(archive["train_images"])
-        test = archive["test_images"][:TESTED].reshape(TESTED, -1) > 0
+    table = load(ask.array("mnist.npz", "train_images", np.uint8))
+    test = ask.array("mnist.npz", "test_images")[:TESTED].reshape(TESTED, -1) > 0
     rows, pixels = list[Row](), test.astype(float)
     cases = [(units, size) for units, sizes in UNITS.items() for size in sizes]
     for number, (units, size) in enumerate(cases, start=1):

@@ -32,11 +32,7 @@ WHOLE: dict[str, Any] = {"rate": 1.0, "iterations": 10, "delay": 0.0}  # steps o
 DELTA = 1e-4
 ADULT_DELTA = 1e-3
 ADULT_STEPS, ADULT_RATE = 100, 0.004
-SIGMAS = {
-    1.0: "wbk9",
-    6.0: "wbk27",
-    12.0: "wbk27",
-}  # and the theorem that gives the printed epsilon
+SIGMAS = {1.0: "wbk9", 6.0: "wbk27", 12.0: "wbk27"}  # and the theorem of the printed epsilon
 PLAIN = "without privacy"
 ONE_RELEASE = "one release, proved"
 PRINTED = {"ma": "VIPS as printed, moments accountant", "advanced": "VIPS as printed, strong"}
@@ -49,6 +45,7 @@ GRADIENTS_SAME = "DPVI, at what the printed steps prove"
 CLIMB: dict[str, Any] = {"algorithm": "dpvi", "rate": 0.05, "iterations": 50}
 AUC = "AUC on rows held out"
 
+# Public bounds, in the columns' units.
 STROKE: Bounds = {"age": (0, 90), "avg_glucose_level": (50, 300), "bmi": (10, 60)}
 HEART: Bounds = {
     "BMI": (10, 60),

@@ -19,10 +19,10 @@ from dpcore.datasets.documents import load_documents
 from dpcore.evaluation.topics import align, distances
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.fitting.topics import DELTA_EACH, RECIPE, published_epsilon, published_noise
+from dpcore.fitting.topics import DELTA_EACH, published_epsilon, published_noise
 from dpcore.models.lda import Topics, top_words
 from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, values
-from dpcore.papers.vips_epsilon import SIGMAS, TOPICS
+from dpcore.papers.vips_epsilon import SIGMAS, TOPICS, settings_of
 from dpcore.privacy import Privacy
 from dpcore.wall.corpus import PrivateCorpus
 
@@ -31,6 +31,7 @@ Array = NDArray[np.float64]
 DELTA = 1e-4
 SHARES = (0.0125, 0.025, 0.05)  # 5,000, 10,000 and 20,000 of 400,000 documents
 TEST = 0.1
+CLEAREST = 5  # topics that are shown as words
 HEADLINE = 1.24  # the paper's sigma at epsilon 2.38
 EXACT = "without privacy, the paper's steps"
 CLIPPED = "as published: clipped"
@@ -66,11 +67,11 @@ class Halves:
     words: tuple[str, ...]
 
 
-def halves(ask: Ask, texts: Texts, split: int = 0) -> Halves:
+def halves(ask: Ask, texts: Texts) -> Halves:
     """One corpus, a tenth held out."""
     ask.file(texts.file.replace(".npz", ".vocab.txt"))
     corpus = load_documents(ask.file(texts.file), words=texts.words)
-    train, test = corpus.split(TEST, seed=split)
+    train, test = corpus.split(TEST, seed=0)
     return Halves(train, Scorer.of(test), len(Scorer.of(train, None).rows), corpus.schema.words)
 
 
@@ -189,8 +190,7 @@ def headline(half: Halves) -> dict[str, Grid]:
 
 def counted(half: Halves, share: float, sigmas: Sequence[float]) -> tuple[Array, Array]:
     """The printed epsilon of each sigma, and the sigma that strong composition asks for it."""
-    asked = RECIPE.settings(components=TOPICS, mode="paper", minibatch=_size(half, share))
-    settings = RECIPE.sized(asked, half.documents, "replace_one")
+    settings = settings_of(_size(half, share), half.documents)
     epsilon = np.array([published_epsilon(settings, sigma, DELTA) for sigma in sigmas])
     return epsilon, published_noise(settings, epsilon, DELTA, "advanced", DELTA_EACH)
 
@@ -257,11 +257,11 @@ def _perplexity(batch: Topics, held_out: Scorer, metric: str = "test_perplexity"
     return np.asarray(yardstick("lda").measure(batch, held_out, metric))
 
 
-def _clearest(topics: Topics, count: int = 5) -> NDArray[np.intp]:
-    """Topics farthest from the words of all topics together."""
+def _clearest(topics: Topics) -> NDArray[np.intp]:
+    """The topics farthest from the words of all topics together."""
     everything = Topics(topics.concentration.sum(axis=1, keepdims=True))
     away = distances(topics, everything)[0, :, 0]
-    return np.argsort(-away, kind="stable")[:count]
+    return np.argsort(-away, kind="stable")[:CLEAREST]
 
 
 def finding(rows: list[Row]) -> str:
