@@ -205,7 +205,7 @@ gaussians = st.lists(
 ).map(lambda rows: [Event(Gaussian(z), count=n) for z, n in rows])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(gaussians, st.floats(-25.0, -3.0))
 @pytest.mark.parametrize("name", NAMES)
 def test_no_bound_is_below_the_exact_epsilon(
@@ -216,7 +216,7 @@ def test_no_bound_is_below_the_exact_epsilon(
     assert epsilon(name, events, delta) >= truth * (1 - 1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.floats(0.05, 3.0), st.integers(1, 40))
 def test_no_bound_for_laplace_is_below_one_release_exactly(shift: float, count: int) -> None:
     """One Laplace release has delta = 1 - e^((eps - s)/2); more releases never cost less."""
@@ -225,7 +225,7 @@ def test_no_bound_for_laplace_is_below_one_release_exactly(shift: float, count: 
         assert epsilon(name, [Event(Laplace(1.0 / shift), count=count)]) >= least * (1 - 1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(gaussians, st.floats(-30.0, -3.0))
 def test_exact_then_losses_then_renyi_then_zcdp(events: list[Event], log_delta: float) -> None:
     """The engine itself for the second: the accountant answers Gaussians by their closed form."""

@@ -57,7 +57,7 @@ def test_mu_meets_the_budget_and_hardly_more_would_not(delta: float) -> None:
         assert oracle_delta(epsilon, mu * (1 + 1e-10)) > delta
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(1e-4, 500.0), st.floats(-34.0, -0.1))
 def test_round_trip(epsilon: float, log_delta: float) -> None:
     delta = float(np.exp(log_delta))

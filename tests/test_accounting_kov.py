@@ -46,7 +46,7 @@ def written_out(epsilons: list[float], at: float, deltas: list[float] | None = N
         return float(1 - kept * (1 - total))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.floats(1e-3, 3.0), min_size=1, max_size=9), st.floats(0.0, 0.999))
 def test_delta_is_the_sum_over_all_outcomes(epsilons: list[float], share: float) -> None:
     at = share * sum(epsilons)
@@ -96,7 +96,7 @@ def test_a_single_release_may_be_cheaper_than_its_own_epsilon() -> None:
     assert epsilon(boxes((0.1, 1)), 0.0) == 0.1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(1e-4, 2.0), st.integers(1, 200), st.floats(-30.0, -2.0), st.integers(1, 199))
 def test_unequal_equals_equal_where_all_are_equal(
     each: float, count: int, log_delta: float, split: int
@@ -109,7 +109,7 @@ def test_unequal_equals_equal_where_all_are_equal(
     assert epsilon(mixed, delta) == pytest.approx(together_, rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.floats(1e-3, 1.5), st.integers(1, 60)), min_size=1, max_size=2),
     st.floats(-25.0, -3.0),
@@ -128,7 +128,7 @@ def test_never_above_adding_advanced_composition_or_the_closed_form(
     assert found <= closed_form(each, counts, slack) * (1 + 1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.floats(0.01, 1.0), st.integers(1, 300), st.floats(-20.0, -3.0))
 def test_monotone_in_epsilon_count_and_delta(each: float, count: int, log_delta: float) -> None:
     delta, events = math.exp(log_delta), boxes((each, count), (0.3, 2))

@@ -119,7 +119,7 @@ def brute_force(boxes: list[tuple[float, float]], epsilon: float) -> mpmath.mpf:
         return 1 - bounded + bounded * total
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.floats(0.01, 2.0), st.sampled_from([0.0, 1e-9])), min_size=1, max_size=8),
     st.floats(-30.0, -1.0),
@@ -225,7 +225,7 @@ def test_positions_are_the_inverse_of_losses(name: str) -> None:
             np.testing.assert_allclose(piece.position(loss)[clear], x[clear], atol=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.floats(0.4, 8.0), st.floats(1e-3, 0.5), st.integers(1, 300), st.sampled_from([1e-9, 1e-5])
 )

@@ -110,7 +110,7 @@ def _solved(loss: np.ndarray, start: list[float], limits: list[Any]) -> Any:
 
 
 @given(LOSS, LOSS, LOSS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_allowed_weights_lose_less(counts: float, sums: float, squares: float) -> None:
     loss = np.array([counts, sums, squares])
     weights = solved_weights(loss)

@@ -103,7 +103,7 @@ MAY_IMPORT = {
 }
 
 # A fit's own method ``score`` asks evaluation, which asks the custodian's exit.
-MAY_CALL = {("dpcore.fitting.result", "dpcore.evaluation.metrics")}
+MAY_CALL = {("dpcore.fitting.result", "dpcore.evaluation.yardstick")}
 
 # Rooms that may touch only parts of the wall: never its rows.
 PARTS = {

@@ -132,7 +132,7 @@ NUMBERS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 
 
 
 @given(arrays(float, 2 + 3 + 3 + 6 + 9 + 1, elements=NUMBERS), st.sampled_from([0.0, 1.0, 1e6]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow|divide):RuntimeWarning")
 def test_any_released_numbers_give_a_network(numbers: Array, sd: float) -> None:
     shape = BeliefMoments(2, 3)

@@ -10,8 +10,8 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import WallError
-from dpcore.evaluation.coefficients import LEAST
 from dpcore.evaluation.exposure import success_rate
+from dpcore.evaluation.gradient import LEAST
 from dpcore.evaluation.study import Setting, budget_grid, references, study
 from dpcore.evaluation.yardstick import fits_rival, scorer_of, yardstick
 from dpcore.models.gradient import GRADIENT_MODELS, Coefficients, apart

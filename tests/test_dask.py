@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import distributed
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,9 +18,6 @@ from dpcore.datasets.collections import CollectionPart, is_collection
 from dpcore.errors import InputError
 from dpcore.schema import Schema
 from dpcore.wall.noise import NoiseSource
-
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
 
 PRIVATE = dp.Privacy(epsilon=1.0, delta=1e-5)
 WORDS: dict[str, Any] = {"privacy": PRIVATE, "seed": 4, "n_components": 2, "iterations": 3}

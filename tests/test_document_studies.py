@@ -27,6 +27,7 @@ from dpcore.evaluation.verdict import verdicts
 from dpcore.evaluation.yardstick import scorer_of
 from dpcore.models import belief
 from dpcore.models.belief import Network
+from dpcore.schema import Schema
 from dpcore.wall.corpus import PrivateCorpus
 
 Run = Callable[..., Any]
@@ -119,6 +120,16 @@ def test_documents_and_rows_are_never_mixed_up() -> None:
     table, corpus = dp.load("bundled:iris"), dp.load_documents("bundled:few_bars")
     assert not MODELS["lda"].reads(table.schema)  # type: ignore[arg-type]
     assert not MODELS["gmm"].reads(corpus.schema)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("data", "suits"), [("lit_windows", True), ("digits", True), ("three_groups", False)]
+)
+def test_a_belief_network_is_offered_for_pictures_and_switches(data: str, *, suits: bool) -> None:
+    """It makes 0 or 1 of every cell, which says nothing of somebody's age."""
+    assert MODELS["sbn"].reads(dp.load(f"bundled:{data}").schema) is suits  # type: ignore[arg-type]
+    switches = Schema.parse('[columns.a]\ntype = "binary"\n[columns.b]\ntype = "binary"\n', "x")
+    assert MODELS["sbn"].reads(switches)
 
 
 def test_a_slow_model_has_fewer_budgets_and_draws_on_the_same_slider() -> None:

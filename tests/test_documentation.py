@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from support import ROOT
 import dpcore as dp
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.exhibits import exhibits
-from dpcore.cli import main
+from dpcore.cli import COMMANDS, main
 from dpcore.datasets.documents import load_documents
 from dpcore.registry import AUDITS, EXHIBITS, MODELS
 
@@ -38,6 +40,20 @@ def table(text: str, heading: str) -> list[list[str]]:
 def test_every_link_leads_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_command_that_is_told_is_one_with_such_options(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    blocks = re.findall(r"```sh[^\n]*\n(.*?)```", text, flags=re.DOTALL)
+    for line in (*"".join(blocks).splitlines(), *re.findall(r"`(dpcore [^`]+)`", text)):
+        program, command, *words = shlex.split(line, comments=True)
+        if program != "dpcore":
+            continue
+        parser = argparse.ArgumentParser()
+        import_module(COMMANDS[command][0]).arguments(parser)
+        known = {word for action in parser._actions for word in action.option_strings}
+        assert {word for word in words if word.startswith("--")} <= known, line
 
 
 def test_the_stewards_commands_run_as_printed(

@@ -99,13 +99,13 @@ def test_unknown_views_are_refused(table: Any) -> None:
 def test_the_two_tables_never_share_noise(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With shared draws the guesses would not be independent, nor the interval one of 95%."""
     drawn: list[set[int]] = []
-    fit_grid = exposure.fit_grid
+    fitted = exposure.fitted
 
-    def spy(*args: Any, **words: Any) -> Any:
-        drawn.append(set(words["draws"]))
-        return fit_grid(*args, **words)
+    def spy(table: Any, setting: Any, requests: Any, draws: range) -> Any:
+        drawn.append(set(draws))
+        return fitted(table, setting, requests, draws)
 
-    monkeypatch.setattr(exposure, "fit_grid", spy)
+    monkeypatch.setattr(exposure, "fitted", spy)
     success_rate(table, SETTING, 1.0, 40)
     assert [len(each) for each in drawn] == [20, 20]
     assert not drawn[0] & drawn[1]

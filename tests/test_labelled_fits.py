@@ -229,7 +229,7 @@ def test_synthetic_rows_carry_their_class_and_teach_a_classifier() -> None:
 # --- total ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     arrays(np.float64, (2, 3), elements=st.floats(allow_nan=True, allow_infinity=True)),
     arrays(np.float64, (2, 3, 2), elements=st.floats(allow_nan=True, allow_infinity=True)),

@@ -339,7 +339,7 @@ def read_or_refuse(path: Path, content: bytes) -> None:
 @given(st.binary(max_size=120), st.sampled_from([".csv", ".tsv", ".csv.gz", ".npz", ".parquet"]))
 @example(b"a\n\xff", ".csv")
 @example(b'a\n"', ".csv")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_random_bytes_are_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, extension: str
 ) -> None:
@@ -347,7 +347,7 @@ def test_random_bytes_are_read_or_refused(
 
 
 @given(st.text(st.sampled_from('ab1.,;\t\r\n"|- eé?#\\'), max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_text_that_looks_like_a_table_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
@@ -364,7 +364,7 @@ def test_text_that_looks_like_a_table_is_read_or_refused(
 )
 def test_damaged_files_are_read_or_refused(tmp_path: Path, name: str, whole: bytes) -> None:
     @given(st.data())
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     def fuzz(data: st.DataObject) -> None:
         read_or_refuse(tmp_path / name, corrupted(whole)(data))
 
@@ -445,7 +445,7 @@ def test_an_image_that_is_none_is_refused_in_one_sentence(text: str, finding: st
 
 
 @given(st.integers(1, 12), st.integers(1, 12))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_an_image_survives_the_round_trip(height: int, width: int) -> None:
     shape = Image(height, width)
     schema = Schema(shape.columns(0, 16, "grey"), image=shape)
@@ -458,7 +458,7 @@ def test_damaged_pictures_are_loaded_or_refused(tmp_path: Path, pack: Callable[.
     pack(whole, X=PICTURES)
 
     @given(st.data())
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     def fuzz(data: st.DataObject) -> None:
         path = tmp_path / "fuzz.npz"
         path.write_bytes(corrupted(whole.getvalue())(data))

@@ -7,7 +7,6 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import WallError
-from dpcore.evaluation.metrics import score
 from dpcore.fitting.api import fit_grid
 from dpcore.wall.table import PrivateTable, locked
 
@@ -38,7 +37,7 @@ def test_exact_fits_rehearsals_and_scores_are_refused(
     with pytest.raises(WallError, match="locked"):
         dp.fit("gmm", sealed, privacy=BUDGET, n_components=2, seed=0)
     with pytest.raises(WallError, match="locked"):
-        score(release, sealed.with_schema(sealed.schema))  # type: ignore[arg-type]
+        release.score(sealed.with_schema(sealed.schema))  # type: ignore[arg-type]
 
 
 def test_a_release_is_not_locked(monkeypatch: pytest.MonkeyPatch, sealed: PrivateTable) -> None:

@@ -21,7 +21,7 @@ from dpcore.errors import InputError, WallError
 from dpcore.evaluation.logistic import YARDSTICK, auc, calibration_error, log_loss
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.coefficients import INCLUDED
+from dpcore.fitting.logistic_parameters import INCLUDED
 from dpcore.models import logistic
 from dpcore.models.logistic import Coefficients
 from dpcore.privacy import Event, Gaussian, Privacy
@@ -140,7 +140,7 @@ NUMBERS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 
     st.sampled_from([0.0, 1.0, 1e6]),
     st.sampled_from([1.0, 500.0]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow|divide):RuntimeWarning")
 def test_any_released_numbers_give_coefficients(
     sums: Array, squares: Array, sd: float, rows: float

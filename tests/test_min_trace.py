@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -70,7 +71,7 @@ def test_certified_and_feasible(dim: int, count: int) -> None:
     assert found.upper == pytest.approx(trace, rel=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10_000),
     st.integers(1, 6),
@@ -115,7 +116,6 @@ def test_an_ellipsoid_found_early_is_feasible_too() -> None:
 
 @pytest.mark.parametrize(("dim", "count"), [(2, 40), (3, 150), (6, 100)])
 def test_agrees_with_a_semidefinite_solver(dim: int, count: int) -> None:
-    cvxpy = pytest.importorskip("cvxpy", reason="the reference solver is not installed")
     vectors, weight = drawn(count, dim, 7)
     inverse = np.linalg.inv(weight)
     shape = cvxpy.Variable((dim, dim), symmetric=True)

@@ -347,7 +347,7 @@ def assert_valid(mixture: Mixture, structure: str) -> None:
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 @given(STATISTICS, STATISTICS, st.sampled_from([None, Prior()]), st.sampled_from([1.0, 1e-3, 50.0]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_m_step_is_total(
     structure: Structure, first: Any, then: Any, prior: Prior | None, radius: float
@@ -360,7 +360,7 @@ def test_m_step_is_total(
 
 
 @given(STATISTICS, st.sampled_from([np.array([1.0, 1e9]), np.array([40.0, 40.0])]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_m_step_is_total_when_the_number_of_rows_is_noisy(given_as: Any, rows: np.ndarray) -> None:
     mixture, _ = gmm.m_step(noisy_from(given_as, "full"), rows, 2.0, None, None)
@@ -369,7 +369,7 @@ def test_m_step_is_total_when_the_number_of_rows_is_noisy(given_as: Any, rows: n
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 @given(STATISTICS, st.sampled_from([None, Prior()]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_published_m_step_is_total(structure: Structure, given_as: Any, prior: Any) -> None:
     mixture = gmm_published.m_step(noisy_from(given_as, structure), 40, prior)
@@ -417,7 +417,7 @@ def after(step: str, noisy: NoisyMoments) -> Mixture:
 
 
 @given(STATISTICS, st.sampled_from([1.0, 1e-3, 50.0]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_one_gaussian_is_total(given_as: Any, radius: float) -> None:
     mean, covariance = one_gaussian(noisy_from(given_as, "full"), 40.0, radius)

@@ -66,7 +66,6 @@ def test_a_row_tells_both_divergences_and_what_was_expected() -> None:
 
 
 def test_the_solver_agrees_with_its_peer_and_is_far_faster() -> None:
-    pytest.importorskip("cvxpy", reason="the reference solver is not installed")
     row = Solver(3, 200, repetitions=1)()
     assert row["quality_ours"] == pytest.approx(row["quality_peer"], rel=1e-7)
     assert row["ratio"] > 30.0

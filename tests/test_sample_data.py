@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from support import ROOT
 
-from dpcore.datasets.catalogue import BUNDLED, BundledTable, bundled, find, home, path_of
+from dpcore.datasets.catalogue import BUNDLED, BundledTable, bundled, find, home
 from dpcore.datasets.cities import CITIES
 from dpcore.datasets.faces import WAYS, faces_like, truth_of
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stroke_like
@@ -74,7 +74,6 @@ def test_the_catalogue_states_size_and_schema(table: BundledTable) -> None:
     frame = frame_of(table.name)
     assert len(frame) == table.rows
     assert len(table.schema.features) == table.features
-    assert table.file is None or table.path == path_of(table.name)
     assert table.schema.title == table.title
     assert set(frame) == {column.name for column in table.schema.columns}
 
@@ -118,7 +117,7 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 
 def test_exactly_one_person_is_rare_in_both_tables() -> None:
     for name in ("rare_person", "rare_person_50x"):
-        frame = read_frame(path_of(name))
+        frame = read_frame(find(name).path)
         rows = frame[["age", "income"]].to_numpy()
         away = np.abs(rows - np.median(rows, axis=0)) > 7 * np.array([7.0, 12.0])
         assert away.any(axis=1).sum() == 1
@@ -132,7 +131,7 @@ def test_an_exact_fit_finds_the_three_groups_and_gives_the_rare_person_away(seed
     from sklearn.mixture import GaussianMixture
 
     def fitted(name: str, columns: list[str]) -> GaussianMixture:
-        rows = read_frame(path_of(name))[columns].to_numpy()
+        rows = read_frame(find(name).path)[columns].to_numpy()
         return GaussianMixture(3, random_state=seed, reg_covar=0.1).fit(rows)
 
     means = fitted("three_groups", ["age", "visits"]).means_
@@ -146,7 +145,7 @@ def test_an_exact_fit_finds_the_three_groups_and_gives_the_rare_person_away(seed
 
 
 def test_the_stewards_table_is_skewed_and_has_gaps() -> None:
-    frame = read_frame(path_of("stewards_table"))
+    frame = read_frame(find("stewards_table").path)
     for name in ("income", "visits", "distance_to_clinic"):
         assert frame[name].skew() > 1
     share = frame.isna().mean()
@@ -156,7 +155,7 @@ def test_the_stewards_table_is_skewed_and_has_gaps() -> None:
 
 
 def test_the_life_science_table_has_the_published_shape() -> None:
-    rows = read_frame(path_of("life_science_like")).iloc[:, :10].to_numpy()
+    rows = read_frame(find("life_science_like").path).iloc[:, :10].to_numpy()
     spread = [2.48, 2.19, 2.08, 1.84, 1.66, 1.46, 1.34, 1.29, 1.22, 1.17]
     np.testing.assert_allclose(rows.std(axis=0), spread, rtol=0.01)
     np.testing.assert_allclose(rows.mean(axis=0), 0.0, atol=0.02)
@@ -168,7 +167,7 @@ def test_nothing_of_the_life_science_set_is_copied() -> None:
 
     with np.load(shared_data("lifesci.npz"), allow_pickle=False) as archive:
         theirs = {row.tobytes() for row in archive["X"].astype(float).round(2)}
-    ours = read_frame(path_of("life_science_like")).iloc[:, :10].to_numpy(dtype=float)
+    ours = read_frame(find("life_science_like").path).iloc[:, :10].to_numpy(dtype=float)
     assert not any(row.tobytes() in theirs for row in ours)
 
 
@@ -231,7 +230,7 @@ def test_a_drawn_table_is_the_same_every_time_and_has_no_file(name: str) -> None
     pd.testing.assert_frame_equal(read_frame(f"bundled:{name}"), frame_of(name))
     assert load(f"bundled:{name}").schema == find(name).schema
     with pytest.raises(InputError, match=f"load bundled:{name}"):
-        path_of(name)
+        _ = find(name).path
 
 
 def test_each_model_is_shown_the_tables_that_suit_it() -> None:
@@ -255,16 +254,6 @@ def test_each_model_is_shown_the_tables_that_suit_it() -> None:
     }
     with pytest.raises(InputError, match="choose fa"):
         find("digits").opening("gmm")
-
-
-@TABLES
-def test_the_first_opening_is_the_one_without_a_name(table: BundledTable) -> None:
-    first = table.opening(table.models[0])
-    assert (table.components, table.iterations, table.covariance) == (
-        first.components,
-        first.iterations,
-        first.covariance,
-    )
 
 
 def test_digits_are_the_ones_of_scikit_learn() -> None:

@@ -70,7 +70,7 @@ def schemas(draw: st.DrawFn) -> Schema:
 
 
 @given(schemas())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_toml_round_trip_gives_an_equal_schema(schema: Schema) -> None:
     assert Schema.parse(schema.to_toml()) == schema
 
@@ -203,7 +203,7 @@ def test_an_unreadable_schema_file_is_one_sentence(tmp_path: Path, name: str) ->
 
 @given(st.binary(max_size=200))
 @example(b"\xff\xfe[\x00")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_random_bytes_give_a_schema_or_an_input_error(
     tmp_path_factory: pytest.TempPathFactory, raw: bytes
 ) -> None:
@@ -223,7 +223,7 @@ TOML_HEADS = st.sampled_from(["[table]", "[columns.a]", "[columns.b]", "[ball]",
 
 
 @given(st.lists(TOML_HEADS | st.tuples(TOML_KEYS, TOML_VALUES).map(" = ".join), max_size=12))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_toml_gives_a_schema_or_an_input_error(lines: list[str]) -> None:
     try:
         schema = Schema.parse("\n".join(lines))

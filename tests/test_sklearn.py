@@ -116,6 +116,12 @@ def test_without_bounds_nothing_is_fitted() -> None:
         DPKMeans().fit(rows())
 
 
+@pytest.mark.parametrize("bounds", ["wide", [(0, 1), (2,)], (0, 1, 2), [("a", "b")] * 3])
+def test_bounds_that_are_none_are_refused_in_one_sentence(bounds: Any) -> None:
+    with pytest.raises(dp.InputError, match="bounds: they are not one pair"):
+        DPKMeans(2, bounds=bounds, random_state=0).fit(rows())
+
+
 @pytest.mark.parametrize(
     ("bounds", "radius"), [((-9.0, 9.0), None), ([(-9, 9), (-8, 8), (-7, 7)], None), (12.0, 12.0)]
 )

@@ -157,7 +157,7 @@ def test_without_noise_the_paper_mixes_concentrations() -> None:
 ANYTHING = arrays(np.float64, (2, 3, 4), elements=st.floats(allow_nan=True, allow_infinity=True))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(ANYTHING, ANYTHING, st.floats(0.0, 1e9), st.floats(0.0, 1.0))
 def test_every_step_is_total(counts: Array, words: Array, sd: float, step: float) -> None:
     released = NoisyTopics(counts, np.full(2, sd))

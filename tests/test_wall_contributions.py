@@ -140,7 +140,7 @@ CELLS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e
     st.sampled_from(ADJACENCIES),
     st.integers(0, 2),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
 def test_no_floats_move_a_sum_by_more_than_the_diameter(
     rows: np.ndarray, weights: np.ndarray, structure: str, adjacency: str, which: int
@@ -179,7 +179,7 @@ def test_no_model_moves_a_sum_in_high_dimension() -> None:
 
 
 @given(arrays(float, (3, 9), elements=CELLS), st.integers(0, 8))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_projected_weights_lie_in_the_simplex_row_by_row(weights: np.ndarray, at: int) -> None:
     """What becomes of one row never depends on another row of the block, to the last bit."""
     shape = contribution("full", 2, 3)

@@ -146,7 +146,7 @@ def test_a_document_stands_for_the_length_before_it_is_clipped() -> None:
     np.testing.assert_allclose(found, [[25.0, 75.0]])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     arrays(np.float64, (1, 5), elements=ANY),
     arrays(np.float64, (3, 5), elements=ANY),

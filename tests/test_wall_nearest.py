@@ -16,8 +16,6 @@ from dpcore.wall.clip import clip_to_ball
 from dpcore.wall.contributions import ClusterMoments
 from dpcore.wall.nearest import GRID_BITS, TREE_DIM, NearestRows
 
-ADJACENCIES = ("replace_one", "add_remove")
-
 
 def alone(row: np.ndarray, centres: np.ndarray) -> int:
     """The centre of one row, one rounded operation after the other, in plain numbers."""
@@ -159,7 +157,7 @@ def test_one_row_changes_a_sum_by_what_it_adds_and_nothing_else(dim: int) -> Non
         arrays(float, (2, 4, dim), elements=CELLS),
         st.integers(0, 28),
     )
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     def check(cells: np.ndarray, centres: np.ndarray, at: int) -> None:
         rows = clip_to_ball(cells, 1.7)
         shape = ClusterMoments(4, dim, 1.7, 1.0, 2.0)
