@@ -21,9 +21,9 @@ class Kind:
     iterations, words: to begin with. target: it explains one. plane: its picture is a plane of two
     columns. clips: rows are clipped as such. label: its rows have a class. answer: what it explains
     is a yes or no. adjacencies: what it can protect, the usual one first. own: options of its
-    recommended method. clip: to begin with. documents: it reads them, not rows. ghosts: its picture
-    shows other draws. cost: what a visit of a row takes, beside one of a mixture's; where it is
-    large, fewer budgets and draws must do.
+    recommended method. clip: to begin with. documents: it reads them, not rows. pixels: it reads
+    what is on or off. ghosts: its picture shows other draws. cost: what a visit of a row takes,
+    beside one of a mixture's; where it is large, fewer budgets and draws must do.
     """
 
     one: str
@@ -42,6 +42,7 @@ class Kind:
     own: tuple[tuple[str, Any], ...] = ()
     clip: float = 1.0
     documents: bool = False
+    pixels: bool = False
     ghosts: bool = True
     cost: float = 1.0
 
@@ -49,6 +50,9 @@ class Kind:
         """Whether a table has the columns that the model reads, or there are documents for it."""
         if self.documents or schema.thing == "document":
             return self.documents and schema.thing == "document"
+        if self.pixels:
+            features = [schema.column(name) for name in schema.features]
+            return schema.image is not None or all(one.type == "binary" for one in features)
         target = None if schema.target is None else schema.column(schema.target)
         if self.answer:
             return target is not None and (target.type == "binary" or len(target.categories) == 2)
@@ -97,8 +101,8 @@ MODELS = {
     ),
     "sbn": Kind(
         "Belief network, 1 hidden unit", "Belief network, {} hidden units", components=4,
-        iterations=10, words="rate:1;forgetting:0.2", plane=False, clip=0.3, ghosts=False,
-        cost=15.0,
+        iterations=10, words="rate:1;forgetting:0.2", plane=False, clip=0.3, pixels=True,
+        ghosts=False, cost=15.0,
     ),
 }  # fmt: skip
 SAMPLED = ("lda", "sbn")  # their steps may read samples
@@ -132,10 +136,10 @@ class Recipe:
 RECIPES = {
     "recommended": Recipe("Recommended", "proved", "proved", tuple(MODELS)),
     "dpem_gaussian": Recipe(
-        "DP-EM with Gaussian noise", "as published", "paper", ("gmm",), METHODS[1:]
+        "DP-EM, Gaussian noise", "as published", "paper", ("gmm",), METHODS[1:]
     ),
     "dpem_laplace": Recipe(
-        "DP-EM with Laplace and Gaussian noise", "as published", "paper", ("gmm",), METHODS[1:],
+        "DP-EM, Laplace and Gaussian noise", "as published", "paper", ("gmm",), METHODS[1:],
         combination="LLG",
     ),
     "dplloyd": Recipe(
