@@ -82,13 +82,16 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
     first = desk.grids.get((grid_key, 1), bold)  # the current point, before anything else
 
     def background() -> None:
-        done = first
         few = min(5, most)
+        done = desk.grids.peek((grid_key, few)) or first
         for draws in sorted({few, most}):
+            if grid_key not in desk.waiting:
+                return  # nobody looks at it any more
             missing = range(done.utility.shape[1], draws)
-            done = done.with_draws(
-                budget_grid(data.table, setting, known.converged, budgets, missing)
-            )
+            if missing:
+                done = done.with_draws(
+                    budget_grid(data.table, setting, known.converged, budgets, missing)
+                )
             desk.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
             if draws == few:
                 desk.curves.get(grid_key, lambda ready=done: all_curves(ready))  # type: ignore[misc]

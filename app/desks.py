@@ -1,8 +1,8 @@
 """Data, and where results about it lie: bounded caches, everybody's or one session's.
 
 A study of bundled data is shared by every visitor; anything from an upload lives in its own session
-and dies with it. Nothing is written to disk. What takes long is worked out behind the page, by one
-worker.
+and dies with it. Nothing is written to disk. What takes long is worked out behind the page; what
+somebody looks at comes first.
 """
 
 from __future__ import annotations
@@ -10,16 +10,23 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cache
+from time import monotonic
 from typing import Any, Generic, TypeVar
+
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.corpus import Vocabulary
 
 T = TypeVar("T")
+
+LOOKED_AT = 5.0  # seconds: a page in view asks for its own again within them
+TOGETHER = 2  # jobs that somebody looks at, worked on at a time
+AT_MOST = 4  # with those that nobody looks at any more, but which cannot be stopped
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ class Desk:
     tables: Shelf[Any] = field(default_factory=lambda: Shelf(12))
     scenes: Shelf[Any] = field(default_factory=lambda: Shelf(12))
     answers: Shelf[Any] = field(default_factory=lambda: Shelf(64))
-    waiting: dict[Hashable, Future[None]] = field(default_factory=dict)
+    waiting: dict[Hashable, Future[None]] = field(default_factory=dict)  # what somebody looks at
 
 
 @cache
@@ -107,20 +114,79 @@ def common() -> Desk:
     return Desk()
 
 
-@cache
-def _worker() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, "dpcore-study")
+class Job(Future[None]):
+    """Work behind a page."""
+
+    def __init__(self, desk: Desk, key: Hashable, work: Callable[[], None]) -> None:
+        super().__init__()
+        self.desk, self.key, self.work = desk, key, work
+
+    def leave(self) -> None:
+        """Off the desk's list."""
+        if self.desk.waiting.get(self.key) is self:
+            del self.desk.waiting[self.key]
+
+
+class Background:
+    """Works off what pages ask for, in the order of asking.
+
+    Every visitor looks at what he asked for last, and a page in view asks for its own again and
+    again. What nobody looks at any more gives way: it leaves its desk's list, where it may notice,
+    is dropped if it has not begun, and else goes on beside what is looked at.
+    """
+
+    def __init__(self) -> None:
+        self._jobs, self._lock = list[Job](), threading.RLock()
+        self._looking: dict[str, tuple[Job, float]] = {}
+
+    def ask(self, desk: Desk, key: Hashable, work: Callable[[], None], visitor: str = "") -> None:
+        """Have the work done once. Where it failed, raises what it raised."""
+        with self._lock:
+            known = desk.waiting.get(key)
+            if known is not None and known.done():
+                desk.waiting.pop(key).result()
+            mine = (job for job in self._jobs if job.desk is desk and job.key == key)
+            job = next((job for job in mine if not job.done()), None)
+            if job is None:
+                job = Job(desk, key, work)
+                self._jobs.append(job)
+            desk.waiting[key], self._looking[visitor] = job, (job, monotonic())
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Let go of what nobody looks at; begin with what there is room for."""
+        since = monotonic() - LOOKED_AT
+        self._looking = {who: one for who, one in self._looking.items() if one[1] > since}
+        wanted = {job for job, _ in self._looking.values()}
+        for job in self._jobs:
+            if job not in wanted:
+                job.leave()
+                job.cancel()  # if it has not begun
+        self._jobs = [job for job in self._jobs if not job.done()]
+        for job in self._jobs:
+            begun = [one for one in self._jobs if one.running()]
+            room = len(wanted.intersection(begun)) < TOGETHER and len(begun) < AT_MOST
+            if room and job not in begun:
+                job.set_running_or_notify_cancel()
+                threading.Thread(target=self._do, args=(job,), daemon=True).start()
+
+    def _do(self, job: Job) -> None:
+        try:
+            job.work()
+        except BaseException as error:  # the page that asks next says so
+            job.set_exception(error)
+        else:
+            job.set_result(None)
+        with self._lock:
+            if job.exception() is None:
+                job.leave()
+            self._go_on()
+
+
+_background = Background()
 
 
 def in_background(desk: Desk, key: Hashable, work: Callable[[], None]) -> None:
-    """Start the work once; whatever else was waiting on this desk is no longer wanted."""
-    running = desk.waiting.get(key)
-    if running is not None and not running.done():
-        return
-    if running is not None:
-        running.result()  # a failure in the background is a failure here
-    for other, future in list(desk.waiting.items()):
-        if other != key:
-            future.cancel()
-            desk.waiting.pop(other, None)
-    desk.waiting[key] = _worker().submit(work)
+    """Have the work done once, for the visitor whose page this is."""
+    context = get_script_run_ctx(suppress_warning=True)
+    _background.ask(desk, key, work, "" if context is None else context.session_id)

@@ -1,0 +1,166 @@
+"""What is worked out behind a page: what a person looks at comes first."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future, wait
+from typing import Any
+
+import pytest
+
+from app import compute, desks, tables
+from app.desks import AT_MOST, TOGETHER, Background, Desk
+from app.scenario import Scenario
+from dpcore.evaluation.study import BudgetGrid, budget_grid
+
+SOON = 20.0  # seconds
+
+
+class Study:
+    """Work that says when it begins, and goes on until it may end."""
+
+    def __init__(self, may_end: threading.Event) -> None:
+        self.begun, self.ended, self._may_end = threading.Event(), threading.Event(), may_end
+        self.times = 0
+
+    def __call__(self) -> None:
+        self.times += 1
+        self.begun.set()
+        assert self._may_end.wait(SOON)
+        self.ended.set()
+
+
+@pytest.fixture
+def begin() -> Iterator[Callable[[], Study]]:
+    """Makes studies that hold on until the end of the test."""
+    may_end = threading.Event()
+    yield lambda: Study(may_end)
+    may_end.set()
+
+
+def test_a_page_in_view_goes_before_a_study_that_nobody_looks_at(
+    begin: Callable[[], Study],
+) -> None:
+    """The visitor went from one page to another; the study of the first cannot be stopped."""
+    background, desk = Background(), Desk()
+    left = [begin() for _ in range(AT_MOST - 1)]
+    for key, study in enumerate(left):
+        background.ask(desk, key, study)
+        assert study.begun.wait(SOON)
+    seen = threading.Event()
+    background.ask(desk, "attack", seen.set)
+    assert seen.wait(SOON)
+    assert not any(study.ended.is_set() for study in left)
+
+
+def test_what_has_not_begun_is_dropped_when_its_visitor_looks_elsewhere(
+    begin: Callable[[], Study],
+) -> None:
+    background, desk, may_end = Background(), Desk(), threading.Event()
+    others = [Study(may_end) for _ in range(TOGETHER)]
+    for place, study in enumerate(others):
+        background.ask(desk, place, study, f"other {place}")
+    dropped, wanted = begin(), begin()
+    background.ask(desk, "dropped", dropped, "me")
+    background.ask(desk, "wanted", wanted, "me")
+    assert not wanted.begun.is_set(), "as many as there is room for are looked at by others"
+    assert "dropped" not in desk.waiting
+    may_end.set()
+    assert wanted.begun.wait(SOON)
+    assert not dropped.begun.is_set()
+
+
+def test_work_can_notice_that_nobody_looks_at_it() -> None:
+    background, desk, noticed = Background(), Desk(), threading.Event()
+    begun, left = threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        assert left.wait(SOON)
+        if "first" not in desk.waiting:
+            noticed.set()
+
+    background.ask(desk, "first", work)
+    assert begun.wait(SOON)
+    background.ask(desk, "second", lambda: None)
+    left.set()
+    assert noticed.wait(SOON)
+
+
+def test_visitors_do_not_drop_each_others_work(begin: Callable[[], Study]) -> None:
+    """Two tabs ask in turn for their own, on the desk that they share: each is done once."""
+    background, desk = Background(), Desk()
+    tabs = {who: begin() for who in ("one", "two")}
+    for _ in range(10):
+        for who, study in tabs.items():
+            background.ask(desk, who, study, who)
+    assert all(study.begun.wait(SOON) for study in tabs.values())
+    assert set(desk.waiting) == set(tabs)
+    assert [study.times for study in tabs.values()] == [1, 1]
+
+
+def test_a_closed_tab_is_looked_at_no_longer(
+    begin: Callable[[], Study], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    background, desk, now = Background(), Desk(), [0.0]
+    monkeypatch.setattr(desks, "monotonic", lambda: now[0])
+    for tab in range(TOGETHER):
+        background.ask(desk, tab, begin(), f"tab {tab}")
+    now[0] += 2 * desks.LOOKED_AT
+    seen = threading.Event()
+    background.ask(desk, "mine", seen.set, "me")
+    assert seen.wait(SOON)
+    assert set(desk.waiting) <= {"mine"}
+
+
+def test_who_comes_back_finds_the_work_that_went_on(begin: Callable[[], Study]) -> None:
+    background, desk, study, again = Background(), Desk(), begin(), begin()
+    background.ask(desk, "first", study)
+    background.ask(desk, "second", begin())
+    background.ask(desk, "first", again)
+    assert study.begun.wait(SOON)
+    assert not again.begun.is_set()
+    assert "first" in desk.waiting
+    assert "second" not in desk.waiting
+
+
+def test_a_failure_is_raised_once_and_then_tried_again() -> None:
+    background, desk, done = Background(), Desk(), threading.Event()
+
+    def fail() -> None:
+        raise ValueError("no")
+
+    background.ask(desk, "key", fail)
+    wait(desk.waiting.values(), SOON)
+    with pytest.raises(ValueError, match="no"):
+        background.ask(desk, "key", fail)
+    background.ask(desk, "key", done.set)
+    assert done.wait(SOON)
+
+
+def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scenario, desk, parts = Scenario(), Desk(), list[int]()
+    data = tables.data_of(scenario)
+    assert data is not None
+
+    def left_after_two(*asked: Any) -> BudgetGrid:
+        parts.append(len(asked[4]))
+        if len(parts) == 2:
+            desk.waiting.clear()
+        return budget_grid(*asked)
+
+    def at_once(desk: Desk, key: Hashable, work: Callable[[], None]) -> None:
+        desk.waiting[key] = Future()
+        work()
+
+    monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "budget_grid", left_after_two)
+    monkeypatch.setattr(compute, "in_background", at_once)
+    assert not compute.study(scenario, data, desk).complete
+    assert parts == [1, 4]
+    compute.study(scenario, data, desk)
+    assert parts == [1, 4, 8]
+    assert compute.study(scenario, data, desk).complete
