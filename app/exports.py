@@ -53,11 +53,14 @@ def command(scenario: Scenario) -> str:
 
 def upload_command(scenario: Scenario) -> str:
     """How to fit an upload's own file with fresh noise, which the page never does."""
-    return (
-        command(replace(scenario, data=Scenario.data, without=False))
-        .replace(f"bundled:{Scenario.data}", "FILE --schema schema.toml")
-        .rpartition(" --seed ")[0]
+    return fresh_command(replace(scenario, data=Scenario.data, without=False)).replace(
+        f"bundled:{Scenario.data}", "FILE --schema schema.toml"
     )
+
+
+def fresh_command(scenario: Scenario) -> str:
+    """The fit as a command line that draws fresh noise."""
+    return command(scenario).rpartition(" --seed ")[0]
 
 
 def script(scenario: Scenario) -> str:

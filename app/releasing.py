@@ -22,7 +22,7 @@ from dpcore.privacy import DiscreteGaussian, Event, Ledger, Privacy
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show, show_bound
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.releases.api import DOCUMENTS, FILES, SPARED, Release, release
+from dpcore.releases.api import FILES, SPARED, Release, release
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.wall.table import PrivateTable, locked
@@ -101,7 +101,11 @@ def demand_releasable(scenario: Scenario) -> None:
     """Raise InputError for choices on Explore that no release can have."""
     recipe = RECIPES[scenario.method]
     if MODELS[scenario.model].documents:
-        raise InputError("model", *DOCUMENTS)
+        raise InputError(
+            "model",
+            "documents cannot be released: no bound on what their rounding gives away is proved",
+            "choose a table on Explore, or run the command below, which has no ledger",
+        )
     if scenario.method != "recommended":
         badge = "is as published" if recipe.mode == "paper" else "has other noise"
         raise InputError(

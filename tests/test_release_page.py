@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import compute, desks, releasing, tables
 from app.scenario import Scenario, opening
+from app.views.release import _bought
 from dpcore.accounting.zcdp import tight_epsilon
 from dpcore.errors import InputError
 from dpcore.releases.filter import Amount
@@ -102,14 +103,14 @@ def test_a_ledger_for_others_is_refused_when_spending_and_stays_as_it_is(path: P
         ({"method": "dpem_gaussian", "count_by": "zcdp"}, "choose Recommended"),
         ({"without": True}, "put them back"),
         ({"data": "upload"}, ""),
-        (vars(opening("few_bars")), "not of documents"),
+        (vars(opening("few_bars")), "dpcore fit lda bundled:few_bars --topics"),
     ],
 )
 def test_what_cannot_be_released_says_why(
     path: Path, choices: dict[str, object], words: str
 ) -> None:
     at = page(path, **choices)
-    assert words in texts(at)
+    assert words in " ".join((texts(at), *(one.value for one in at.code)))
     assert not at.button
     assert not path.exists()
 
@@ -175,6 +176,31 @@ def test_more_rows_are_needed_for_more_accuracy_and_for_less_epsilon() -> None:
     beyond = releasing.reached(study, scenario, 1.5, data.rows)
     assert beyond.epsilon is None
     assert found[1].low < beyond.most < 1.5
+
+
+@pytest.mark.parametrize("draws", [1, 5, 13])
+def test_a_range_is_told_once_there_are_draws_enough(
+    path: Path, monkeypatch: pytest.MonkeyPatch, draws: int
+) -> None:
+    """Draws arrive one, then five, then thirteen."""
+    whole = compute.study
+
+    def so_far(*given: Any) -> compute.Study:
+        found = whole(*given)
+        grid = replace(found.grid, utility=found.grid.utility[:, :draws])
+        return replace(found, grid=grid)
+
+    monkeypatch.setattr(compute, "study", so_far)
+    said = texts(page(path))
+    assert (f"its {draws} simulated releases keep" in said) == (draws > 1)
+    assert ("Simulating releases" in said) == (draws == 1)
+
+
+def test_a_range_of_one_is_one_share() -> None:
+    found = releasing.Reached(epsilon=1.0, low=0.901, high=0.904, rows=None, most=0.99)
+    told = _bought(found, 0.9, 1.0, 5)
+    assert told.endswith("its 5 simulated releases keep 90%.")
+    assert "keep 90% to 91%." in _bought(replace(found, high=0.91), 0.9, 1.0, 5)
 
 
 def test_where_the_steps_themselves_fall_short_more_budget_is_not_the_advice(path: Path) -> None:

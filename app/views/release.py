@@ -10,9 +10,10 @@ from typing import Any
 import streamlit as st
 
 from app import compute, releasing
-from app.components import brand, look_again
+from app.components import brand, look_again, to_page
 from app.desks import Data
-from app.models import model_title
+from app.exports import fresh_command
+from app.models import MODELS, model_title
 from app.releasing import Plan
 from app.scenario import Scenario
 from app.state import arrived, change, left_on_explore
@@ -37,6 +38,7 @@ def page() -> None:
     st.html('<h1 class="dp-title">Let something leave, once.</h1>')
     if data is None:
         st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
+        to_explore()
         return
     st.html(
         f'<p class="dp-lead">{escape(model_title(scenario.model, scenario.components))} on '
@@ -48,6 +50,13 @@ def page() -> None:
         table, chosen_on = releasing.table_of(scenario, data)
     except DPCoreError as refusal:
         st.error(str(refusal))
+        if MODELS[scenario.model].documents:
+            st.code(fresh_command(scenario), language=None, wrap_lines=True)
+            st.caption(
+                "It draws fresh noise; its proof takes floating point for exact. Nobody adds up "
+                "what it spends: write it down. For documents of your own, name their folder."
+            )
+        to_explore()
         return
     plan, study = planning(scenario, data)
     with st.container(border=True):
@@ -62,6 +71,11 @@ def page() -> None:
             spending(scenario, plan, table, chosen_on)
     if study is not None and not study.complete:
         look_again(lambda: compute.more_of(study, scenario, data, desk_of(data)), every=0.3)
+
+
+def to_explore() -> None:
+    """The way back to the choices."""
+    to_page("explore", {}, "Choose on Explore", ":material/arrow_back:")
 
 
 def planning(scenario: Scenario, data: Data) -> tuple[Plan | None, compute.Study | None]:
@@ -124,21 +138,22 @@ def buys(scenario: Scenario, data: Data) -> compute.Study | None:
 
 
 def _bought(found: releasing.Reached, wanted: float, epsilon: float, draws: int) -> str:
-    """What a wanted accuracy takes, in words."""
+    """What a wanted accuracy takes, in words; of fewer draws, that there are too few."""
     if found.epsilon is None and found.most < wanted:
         return (
             f"Even without noise these settings keep {found.most:.0%}: on Explore, allow more "
             "iterations or clip less."
         )
+    if draws < compute.FEW_DRAWS:
+        return "Simulating releases… one draw of the noise says too little."
     if found.epsilon is None:
         return f"No ε up to 20 keeps {wanted:.0%} here: bring more rows, or fewer parts."
     rows = ""
     if found.rows is not None:
         rows = f" With ε = {show(epsilon)} it takes about **{_round(found.rows):,} rows**."
-    return (
-        f"**ε = {show(found.epsilon)}** does: its {draws} simulated releases keep {found.low:.0%} "
-        f"to {found.high:.0%}.{rows}"
-    )
+    low, high = f"{found.low:.0%}", f"{found.high:.0%}"
+    kept = low if low == high else f"{low} to {high}"
+    return f"**ε = {show(found.epsilon)}** does: its {draws} simulated releases keep {kept}.{rows}"
 
 
 def _round(count: int) -> int:
