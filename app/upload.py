@@ -143,7 +143,7 @@ def panel() -> None:
 
 def _opened(name: str, content: bytes) -> Upload:
     file = InMemory(name, content)
-    frame = read_frame(file)
+    frame = read_frame(file, numbers=False)  # a schema file may name categories
     blank = _blank(frame)
     return Upload(file, blank, blank, rows=1000 if locked() else len(frame))
 
@@ -186,6 +186,8 @@ def _schema_file(found: Upload) -> None:
         "Limits from a schema file (.toml), or written below",
         ["toml"],
         key="upload_toml",
+        help="A schema file can also name categories, a label to sort by and a target to explain: "
+        "see “For data stewards” on Learn.",
         max_upload_size=1,
     )
     if file is not None:
@@ -247,7 +249,9 @@ def _editor(found: Upload) -> pd.DataFrame:
         "lower": st.column_config.NumberColumn("Lower limit"),
         "upper": st.column_config.NumberColumn("Upper limit"),
         "unit": st.column_config.TextColumn("Unit"),
-        "missing": st.column_config.NumberColumn("If missing, use"),
+        "missing": st.column_config.NumberColumn(
+            "If missing, use", help="Empty: the middle of the limits."
+        ),
     }
     edited: pd.DataFrame = st.data_editor(
         found.limits,
@@ -290,7 +294,10 @@ def _fill(missing: float | str | None) -> str:
 
 
 def _schema(found: Upload) -> Schema:
-    """The limits as they stand in the editor."""
+    """The limits as they stand in the editor.
+
+    Raises InputError where no column is chosen, or limits are missing; it names them all.
+    """
     columns = []
     for line in found.lines.to_dict("records"):
         if not line["use"]:
@@ -305,6 +312,19 @@ def _schema(found: Upload) -> Schema:
                 unit=_given(line["unit"], measured),
                 missing=_given(line["missing"], None),
             )
+        )
+    chosen = [one for one in columns if one.role != "ignore"]
+    if not chosen:
+        raise InputError(
+            "limits", "no column is ticked", "tick a number column, or give a schema file"
+        )
+    bare = [one.name for one in chosen if one.lower is None or one.upper is None]
+    if bare:
+        raise InputError(
+            ", ".join(bare),
+            "a limit is missing" if len(bare) == 1 else "limits are missing",
+            "write a lower and an upper one that you could print before seeing the data, or "
+            "untick the column",
         )
     return Schema(tuple(columns), unit=found.unit, rows_per_person=found.rows_per_person)
 

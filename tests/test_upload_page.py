@@ -33,12 +33,12 @@ categories = ["north", "south"]
 """
 
 
-def with_table() -> AppTest:
+def with_table(table: bytes = TABLE) -> AppTest:
     """The page of an upload, with a table in it."""
     at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=60)
     at.query_params["data"] = "upload"
     at.run()
-    at.file_uploader(key="upload_file").upload("people.csv", TABLE, "text/csv").run()
+    at.file_uploader(key="upload_file").upload("people.csv", table, "text/csv").run()
     assert not at.exception
     return at
 
@@ -102,3 +102,27 @@ def test_a_schema_file_that_cannot_be_read_is_named_and_takes_nothing_away(
     given(at, LIMITS)
     assert not at.error
     assert not use(at).disabled
+
+
+def test_columns_without_limits_are_named_all_at_once() -> None:
+    at = with_table()
+    use(at).click().run()
+    assert [one.value for one in at.error] == [
+        "age, income: limits are missing; write a lower and an upper one that you could print "
+        "before seeing the data, or untick the column."
+    ]
+    assert at.session_state[SLOT].table is None
+
+
+def test_a_table_of_texts_opens_for_a_schema_file_to_say_what_they_mean() -> None:
+    at = with_table(b"region,ward\nnorth,A\nsouth,B\nnorth,A\n")
+    assert not at.error
+    use(at).click().run()
+    assert [one.value for one in at.error] == [
+        "limits: no column is ticked; tick a number column, or give a schema file."
+    ]
+    named = '[columns.{}]\ntype = "category"\ncategories = {}\n'
+    given(at, named.format("region", '["north", "south"]') + named.format("ward", '["A", "B"]'))
+    use(at).click().run()
+    assert not at.error
+    assert at.session_state[SLOT].table is not None
