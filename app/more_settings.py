@@ -22,7 +22,7 @@ SHAPES = {"full": "tilted ellipses", "diag": "upright ellipses", "spherical": "c
 def more_settings(scenario: Scenario, data: Data) -> None:
     """The drawer, top to bottom: the rows, the promise, the model, its steps, whom it protects."""
     kind, thing = MODELS[scenario.model], data.schema.thing
-    with st.popover("More settings", width="stretch"):
+    with st.popover("More settings"):
         if scenario.data == GENERATED:
             _made(scenario)
         _seen(scenario, data)

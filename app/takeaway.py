@@ -34,7 +34,7 @@ FILES = {
 
 def take_fit(scenario: Scenario, data: Data, found: Study | None, scene: Scene | None) -> None:
     """Explore's: the view, the private fit, and what fits it again elsewhere."""
-    with st.popover("Take it with you", width="stretch"):
+    with st.popover("Take it with you"):
         _links("explore", scenario, "every choice; never any data")
         if found is None or scene is None:
             return

@@ -112,6 +112,7 @@ def step() -> None:
         key="attack_step",
         help="The more budget, the farther apart the two clouds, and the more often you are right.",
     )
+    st.html('<p class="dp-ends"><span>◂ hard to tell</span><span>easy to tell ▸</span></p>')
 
 
 def exhibits() -> None:

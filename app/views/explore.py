@@ -113,7 +113,7 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> None:
 def choices(scenario: Scenario, table: Data | None) -> None:
     """The row of choices."""
     hidden = scenario.hide.split(",")
-    data, model, method, counting = st.columns([1.15, 1.22, 1.33, 0.9])
+    data, model, method, counting = st.columns([1.05, 1.1, 1.6, 0.85])
     titles = {b.name: f"{b.title} ({b.rows:,} × {b.features:,})" for b in bundled()}
     titles |= {one.name: f"{one.title} (documents)" for one in corpora()}
     titles |= {GENERATED: "Generated table", UPLOAD: "Your own file…"}
@@ -177,7 +177,7 @@ def _models(scenario: Scenario, table: Data | None) -> list[tuple[str, int]]:
 def _suits(kind: Kind, table: Data | None) -> bool:
     """Whether a table has what a model reads; where none is there yet, rows of features."""
     return (
-        not (kind.target or kind.label or kind.documents)
+        not (kind.target or kind.label or kind.documents or kind.pixels)
         if table is None
         else kind.reads(table.schema)
     )
@@ -254,33 +254,30 @@ def buttons(
     """What is promised, and what to try next."""
     if scene is not None and "promise" not in scenario.hide.split(","):
         slot("guarantee", "dp-guarantee", scene.slots["guarantee"][scene.step])
-    noise, remove, walk, more, take, _ = st.columns([0.9, 1.3, 1.0, 1.15, 1.2, 3.6])
-    noise.button(
+    with st.container(horizontal=True):
+        tries(scenario, data)
+        more_settings(scenario, data)
+        take_fit(scenario, data, found, scene)
+
+
+def tries(scenario: Scenario, data: Data) -> None:
+    """Other noise, one person less, every step."""
+    st.button(
         "New noise",
         on_click=lambda: change(noise=scenario.noise + 1),
         help="Draw the noise again: the private fits move, the exact fit does not.",
-        width="stretch",
     )
     label = scenario.adjacency == "label"
     goes = "Change one label" if label else f"Remove one {data.unit}"
     back = "Put the label back" if label else f"Put the {data.unit} back"
-    remove.button(
+    st.button(
         back if scenario.without else goes,
         on_click=lambda: change(without=not scenario.without),
         help=("That of the one" if label else "The one") + " farthest from all others. The exact "
         "fit may move, the private one hardly.",
-        width="stretch",
     )
-    if walk.button(
-        "Step by step",
-        help="How far each method has come after each of its steps.",
-        width="stretch",
-    ):
+    if st.button("Step by step", help="How far each method has come after each of its steps."):
         steps.dialog(scenario, data, desk_of(data))
-    with more:
-        more_settings(scenario, data)
-    with take:
-        take_fit(scenario, data, found, scene)
 
 
 def full_size(scenario: Scenario) -> None:

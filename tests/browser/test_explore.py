@@ -302,12 +302,21 @@ def test_settings_opened_late_show_what_is_asked_and_change_nothing(explore: Any
     healthy(page)
 
 
+def test_on_a_projector_buttons_keep_their_whole_names(new_page: Any, server: Any) -> None:
+    page = new_page(width=1024, height=768)
+    page.goto(server(None))
+    wait_until_complete(page)
+    for name in ("New noise", "Remove one person", "Step by step", "More settings", "Take it"):
+        label = page.get_by_role("button", name=name).locator("p").first
+        assert label.evaluate("one => one.scrollWidth <= one.clientWidth + 1"), name
+
+
 def test_every_choice_of_the_first_row_redraws_the_page(explore: Any) -> None:
     page = explore(f"?{SMALL}")
     for label, option, sign in (
         ("Model", "4 groups", lambda: page.locator(CROSSES).count() == 4),
         ("Count the cost by", "zCDP", lambda: "count_by=zcdp" in page.url),
-        ("Method", "DP-EM with Gaussian noise", lambda: "paper says" in text(page, LINE)),
+        ("Method", "DP-EM, Gaussian noise", lambda: "paper says" in text(page, LINE)),
         ("Data", "One rare person", lambda: "data=rare_person" in page.url),
     ):
         scene = page.evaluate("document.querySelector('.dpl').dataset.scene")
@@ -490,15 +499,19 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
     for name, content, word in (
         ("broken.parquet", b"not parquet", "broken.parquet"),
         ("empty.csv", "", "empty.csv"),
-        ("words.csv", "a,b\nx,y\nz,w\n", "holds only numbers"),
         ("ragged.csv", "a,b\n1,2\n1,2,3,4\n", "ragged.csv"),
     ):
         hand_in(page, name, content)
         assert one_sentence(sentence_of_error(page, word)), name
 
+    use = page.get_by_role("button", name="Use these limits")
+    hand_in(page, "words.csv", "a,b\nx,y\nz,w\n")
+    page.get_by_text("words.csv lies in").wait_for()
+    settled(page)
+    use.click()
+    assert one_sentence(sentence_of_error(page, "tick a number column"))
     hand_in(page, "people.csv", PEOPLE)
     page.wait_for_selector("#glide-cell-0-2", state="attached")
-    use = page.get_by_role("button", name="Use these limits")
     settled(page)
     use.click()
     assert one_sentence(sentence_of_error(page, "lower"))
