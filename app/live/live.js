@@ -230,13 +230,13 @@ const LAYERS = {
     },
     paint(card, layer, step, pen) {
       const [, count, high, wide] = layer.shape;
-      const { light } = card.live.scene.palette;
-      const [blue, orange] = light.map(rgb);
+      const { zero, palette } = card.live;
+      const [none, blue, orange] = [zero, ...palette].map(rgb);
       const image = new ImageData(wide, count * high);
       cellsOf(layer, step).forEach((tone, i) => {
         const share = Math.abs(tone - 128) / 127;
         const ink = tone < 128 ? blue : orange;
-        for (let k = 0; k < 3; k += 1) image.data[4 * i + k] = 255 - share * (255 - ink[k]);
+        for (let k = 0; k < 3; k += 1) image.data[4 * i + k] = none[k] + share * (ink[k] - none[k]);
         image.data[4 * i + 3] = tone && 255;
       });
       const board = make("canvas", { width: wide, height: count * high });
@@ -246,7 +246,7 @@ const LAYERS = {
       tiles.forEach(({ x, y, width, height }, i) =>
         pen.drawImage(board, 0, i * high, wide, high, x, y, width, height));
       pen.fillStyle = pen.createLinearGradient(key.x, 0, key.x + key.width, 0);
-      const inks = [light[0], "#fff", light[1]].slice(+layer.above);
+      const inks = [palette[0], zero, palette[1]].slice(+layer.above);
       inks.forEach((ink, i) => pen.fillStyle.addColorStop(i / (inks.length - 1), ink));
       pen.fillRect(key.x, key.y, key.width, key.height);
     },
@@ -571,7 +571,7 @@ class Card {
     return Math.max(MARGIN.left, 16 * Math.ceil((numbers + 38) / 16));
   }
 
-  /** Everything: when the size, the zoom, the theme or the scene has changed. */
+  /** Everything: when size, zoom, theme or scene has changed. */
   layout(step) {
     const [width, height] = [this.plot.clientWidth, this.plot.clientHeight];
     if (!width || !height) return;
@@ -1040,7 +1040,7 @@ class Live {
     window.addEventListener("wheel", this.wheel, { capture: true, passive: true });
   }
 
-  /** Called by Streamlit with every new scene, and with the same one when the theme changes. */
+  /** Called by Streamlit with every new scene, or the same one in a new theme. */
   receive({ data, setTriggerValue }) {
     const { scene, slider } = data;
     this.send = setTriggerValue;
@@ -1065,17 +1065,18 @@ class Live {
     return own ? step : positions[position];
   }
 
-  /** Palette of the theme: Streamlit's own ground tells light from dark. True if it changed. */
+  /** The theme's palette: Streamlit's own ground tells which. True if it changed. */
   paint() {
     const style = getComputedStyle(this.root);
     const pen = make("canvas").getContext("2d");
     pen.fillStyle = style.getPropertyValue("--st-background-color").trim() || "#ffffff";
-    const [r, g, b] = rgb(pen.fillStyle);
+    const zero = pen.fillStyle;
+    const [r, g, b] = rgb(zero);
     const theme = 0.2126 * r + 0.7152 * g + 0.0722 * b < 128 ? "dark" : "light";
-    const mark = `${theme} ${style.color} ${pen.fillStyle}`;
+    const mark = `${theme} ${style.color} ${zero}`;
     const palette = this.scene.palette[theme];
     palette.forEach((hex, i) => this.root.style.setProperty(`--dpl-c${i}`, hex));
-    this.palette = palette;
+    Object.assign(this, { palette, zero });
     this.root.dataset.theme = theme;
     const changed = mark !== this.mark;
     this.mark = mark;

@@ -1,4 +1,4 @@
-"""Numbers as colours: blue below zero, orange above, white between; one byte a cell.
+"""Numbers as colours: blue below zero, orange above, the page's ground between; one byte a cell.
 
 A layer of `dpcore.figures.scene`. What is seen has 127 tones on either side of zero, so that is
 what is sent.
