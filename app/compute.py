@@ -39,6 +39,7 @@ SHOWN_ROWS = 500  # points drawn
 AT_ONCE = 40e6  # row visits (rows x runs x iterations x components) worked out without waiting
 GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
+COMING = "This budget is still being worked out."
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
     def everything() -> BudgetGrid:
         return budget_grid(data.table, setting, known.converged, budgets, range(most))
 
-    def bold() -> BudgetGrid:
-        return budget_grid(data.table, setting, known.converged, budgets, (0,))
+    def bold(*some: float) -> BudgetGrid:
+        return budget_grid(data.table, setting, known.converged, some or budgets, (0,))
 
     def all_curves(grid: BudgetGrid) -> Curves:
         return curves(data.table, setting, grid, scenario.methods(), range(most))
@@ -79,32 +80,39 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
     if full is not None and drawn is not None:
         return Study(full, known, drawn, True)
 
-    first = desk.grids.get((grid_key, 1), bold)  # the current point, before anything else
+    few, at_a_time = min(5, most), FEW_DRAWS - 1 if scenario.cost == 1.0 else 1
+
+    def so_far() -> BudgetGrid | None:
+        parts = (desk.grids.peek((grid_key, draws)) for draws in (most, few, 1))
+        return next((part for part in parts if part is not None), None)
 
     def background() -> None:
-        few = min(5, most)
-        done = desk.grids.peek((grid_key, few)) or first
-        for draws in sorted({few, most}):
-            if grid_key not in desk.waiting:
-                return  # nobody looks at it any more
-            missing = range(done.utility.shape[1], draws)
-            if missing:
-                done = done.with_draws(
-                    budget_grid(data.table, setting, known.converged, budgets, missing)
-                )
-            desk.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
+        done = so_far() or bold()
+        while True:
+            draws = done.utility.shape[1]
+            if draws in (1, few, most):
+                desk.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
             if draws == few:
                 desk.curves.get(grid_key, lambda ready=done: all_curves(ready))  # type: ignore[misc]
+            if draws >= most or grid_key not in desk.waiting:
+                return  # it is whole, or nobody looks at it any more
+            more = range(draws, min(draws + at_a_time, most))
+            done = done.with_draws(budget_grid(data.table, setting, known.converged, budgets, more))
 
+    point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / scenario.epsilon)))
+    now = so_far()
+    if now is None:  # the current point, before anything else
+        found = desk.grids.get((grid_key, "point", point), lambda: bold(point))
+        now = found.among(budgets, COMING)
     in_background(desk, grid_key, background)
-    parts = (desk.grids.peek((grid_key, draws)) for draws in (most, 5))
-    grid = next((part for part in parts if part is not None), first)
-    return Study(grid, known, desk.curves.peek(grid_key), False)
+    return Study(now, known, desk.curves.peek(grid_key), False)
 
 
 def more_of(seen: Study, scenario: Scenario, data: Data, desk: Desk) -> bool:
     """Whether more of a study is there than was seen."""
     now = study(scenario, data, desk)
+    if COMING in seen.grid.refusals:
+        return COMING not in now.grid.refusals
     more = now.grid.utility.shape[1] > seen.grid.utility.shape[1]
     return more or (now.curves is not None and seen.curves is None)
 

@@ -45,6 +45,7 @@ def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
         data.key,
         without_epsilon(scenario),
         found.grid.utility.shape[1],
+        found.grid.refusals,
         found.curves is None,
     )
     found, step = compute.with_extra_budget(found, scenario, data, desk)
@@ -70,7 +71,8 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
         verdicts=tuple(judged) if found.curves is not None else ("comparing…",) * len(judged),
         slots={
             "sentence": tuple(
-                f"{a} {g}{c}" for a, g, c in zip(attacks, groups, classes, strict=True)
+                g if g == compute.COMING else f"{a} {g}{c}"
+                for a, g, c in zip(attacks, groups, classes, strict=True)
             ),
             "guarantee": tuple(
                 guarantee_line(g, r) for g, r in zip(grid.guarantees, grid.refusals, strict=True)

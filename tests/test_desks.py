@@ -7,10 +7,12 @@ from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app import compute, desks, tables
 from app.desks import AT_MOST, TOGETHER, Background, Desk
+from app.picture import scene_of
 from app.scenario import Scenario
 from dpcore.evaluation.study import BudgetGrid, budget_grid
 
@@ -142,13 +144,13 @@ def test_a_failure_is_raised_once_and_then_tried_again() -> None:
 def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    scenario, desk, parts = Scenario(), Desk(), list[int]()
+    scenario, desk, parts = Scenario(), Desk(), list[tuple[int, int]]()
     data = tables.data_of(scenario)
     assert data is not None
 
-    def left_after_two(*asked: Any) -> BudgetGrid:
-        parts.append(len(asked[4]))
-        if len(parts) == 2:
+    def left_after_three(*asked: Any) -> BudgetGrid:
+        parts.append((len(asked[3]), len(asked[4])))
+        if len(parts) == 3:
             desk.waiting.clear()
         return budget_grid(*asked)
 
@@ -157,10 +159,21 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
         work()
 
     monkeypatch.setattr(compute, "AT_ONCE", 0)
-    monkeypatch.setattr(compute, "budget_grid", left_after_two)
+    monkeypatch.setattr(compute, "budget_grid", left_after_three)
     monkeypatch.setattr(compute, "in_background", at_once)
-    assert not compute.study(scenario, data, desk).complete
-    assert parts == [1, 4]
-    compute.study(scenario, data, desk)
-    assert parts == [1, 4, 8]
-    assert compute.study(scenario, data, desk).complete
+    seen = compute.study(scenario, data, desk)
+    every = len(scenario.budgets(data.rows))
+    assert parts == [(1, 1), (every, 1), (every, 4)]
+    fitted = [e for e, no in zip(seen.grid.epsilons, seen.grid.refusals, strict=True) if not no]
+    assert fitted == [scenario.epsilon]
+    said = scene_of(scenario, data, seen).slots
+    for words, epsilon in zip(said["sentence"], seen.grid.epsilons, strict=True):
+        assert (words == compute.COMING) is (epsilon != scenario.epsilon)
+    assert compute.more_of(seen, scenario, data, desk)
+    assert parts[3:] == [(every, 4), (every, 4)]
+    whole = compute.study(scenario, data, desk)
+    assert whole.complete
+    assert np.isfinite(whole.grid.utility).all()
+    at = seen.grid.epsilons.index(scenario.epsilon)
+    assert whole.grid.utility[at, 0] == pytest.approx(seen.grid.utility[at, 0], rel=1e-9)
+    assert seen.grid.guarantees[at] is not None

@@ -44,7 +44,8 @@ def page() -> None:
     budget(scenario, scenario.budgets(data.rows))
     hiding.cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
-        found = compute.study(scenario, data, desk_of(data))
+        with st.spinner("Fitting it exactly, then privately…"):
+            found = compute.study(scenario, data, desk_of(data))
         scene = picture(scenario, data, found)
     except DPCoreError as error:
         st.error(str(error))

@@ -225,6 +225,35 @@ class BudgetGrid:
     refusals: tuple[str | None, ...]
     public: PublicFrame
 
+    def among(self, epsilons: Sequence[float], why: str) -> BudgetGrid:
+        """The same budgets among others (which include them) that are not fitted, and why."""
+        shape = (len(epsilons), self.utility.shape[1])
+        at = [epsilons.index(epsilon) for epsilon in self.epsilons]
+
+        def put(values: NDArray[Any]) -> NDArray[Any]:
+            room = _unfitted(values[:, 0], shape)
+            room[at] = values
+            return room
+
+        def spread(known: tuple[Any, ...], other: Any) -> tuple[Any, ...]:
+            return tuple(known[at.index(i)] if i in at else other for i in range(len(epsilons)))
+
+        noise = np.full(len(epsilons), np.nan)
+        noise[at] = self.noise
+        found = np.zeros((*shape, self.found.shape[2]), dtype=bool)
+        found[at] = self.found
+        return replace(
+            self,
+            epsilons=tuple(epsilons),
+            fits=mapped(self.fits, put),
+            found=found,
+            utility=put(self.utility),
+            noise=noise,
+            guarantees=spread(self.guarantees, None),
+            ledgers=spread(self.ledgers, None),
+            refusals=spread(self.refusals, why),
+        )
+
     def with_draws(self, other: BudgetGrid) -> BudgetGrid:
         """The same budgets with the other's draws behind these."""
         return replace(self, **_joined(self, other, axis=1))
