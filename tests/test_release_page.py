@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -163,7 +164,9 @@ def test_more_rows_are_needed_for_more_accuracy_and_for_less_epsilon() -> None:
     scenario = Scenario()
     data = tables.data_of(scenario)
     assert data is not None
-    study = compute.study(scenario, data, desks.Desk())
+    desk = desks.Desk()
+    while not (study := compute.study(scenario, data, desk)).complete:
+        time.sleep(0.05)
     found = [releasing.reached(study, scenario, share, data.rows) for share in (0.5, 0.9)]
     assert found[0].epsilon is not None
     assert found[1].epsilon is not None

@@ -645,14 +645,16 @@ def test_other_models_follow_the_hand_too(page: Any, server: Any, data: str, mod
 
 def test_another_model_is_one_choice_away(explore: Any) -> None:
     page = explore()
+    says = "([slot, words]) => document.querySelector(slot)?.textContent.includes(words)"
     choose(page, "Model", "k-means, 3 centres")
     page.wait_for_function("location.search.includes('model=kmeans')")
+    page.wait_for_function(says, arg=["[data-live=sentence]", "centres found"], timeout=60_000)
     page.wait_for_function(DONE, timeout=60_000)
-    assert "centres found" in text(page, "[data-live=sentence]")
     choose(page, "Method", "DPLloyd")
     page.wait_for_function("location.search.includes('method=dplloyd')")
+    claim = ["[data-live=guarantee]", "The paper says epsilon = 1.00"]
+    page.wait_for_function(says, arg=claim, timeout=60_000)
     page.wait_for_function(DONE, timeout=60_000)
-    assert "The paper says epsilon = 1.00" in text(page, "[data-live=guarantee]")
 
 
 def test_the_attack_on_the_person_taken_out_is_counted(explore: Any) -> None:
