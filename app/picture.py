@@ -80,7 +80,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
             "split": loss_split(found),
         },
         exact_subtitle=SEES[provenance(data)]
-        + (f", clipping would move {cut:.0%}" if cut > 0.005 else ""),
+        + (f", clipping would move {cut:.0%} of {data.schema.thing}s" if cut > 0.005 else ""),
         private_subtitle=(
             _hidden(scenario, data)
             if any(g is not None and g.epsilon is not None for g in grid.guarantees)
