@@ -71,7 +71,8 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
         return budget_grid(data.table, setting, known.converged, some or budgets, (0,))
 
     def all_curves(grid: BudgetGrid) -> Curves:
-        return curves(data.table, setting, grid, scenario.methods(), range(most))
+        draws = range(grid.utility.shape[1])
+        return curves(data.table, setting, grid, scenario.methods(), draws)
 
     if whole:
         grid = desk.grids.get((grid_key, most), everything)

@@ -25,8 +25,8 @@ from dpcore.wall.corpus import Vocabulary
 T = TypeVar("T")
 
 LOOKED_AT = 5.0  # seconds: a page in view asks for its own again within them
-TOGETHER = 2  # jobs that somebody looks at, worked on at a time
-AT_MOST = 4  # with those that nobody looks at any more, but which cannot be stopped
+TOGETHER = 1  # jobs that somebody looks at, worked on at a time: each uses every core
+AT_MOST = 2  # with those that nobody looks at any more, but which cannot be stopped
 
 
 @dataclass(frozen=True)

@@ -90,15 +90,16 @@ def test_work_can_notice_that_nobody_looks_at_it() -> None:
     assert noticed.wait(SOON)
 
 
-def test_visitors_do_not_drop_each_others_work(begin: Callable[[], Study]) -> None:
+def test_visitors_do_not_drop_each_others_work() -> None:
     """Two tabs ask in turn for their own, on the desk that they share: each is done once."""
-    background, desk = Background(), Desk()
-    tabs = {who: begin() for who in ("one", "two")}
+    background, desk, may_end = Background(), Desk(), threading.Event()
+    tabs = {who: Study(may_end) for who in ("one", "two")}
     for _ in range(10):
         for who, study in tabs.items():
             background.ask(desk, who, study, who)
-    assert all(study.begun.wait(SOON) for study in tabs.values())
     assert set(desk.waiting) == set(tabs)
+    may_end.set()
+    assert all(study.ended.wait(SOON) for study in tabs.values())
     assert [study.times for study in tabs.values()] == [1, 1]
 
 
