@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 import dpcore as dp
@@ -19,8 +20,9 @@ from dpcore.accounting.base import noise_of
 from dpcore.fitting.mixture import MixtureSettings, proved_events
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.models.allocation import losses, solved_weights, step_shares
-from dpcore.models.threads import one_thread
 from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure
+from dpcore.wall.moments import in_order
+from dpcore.wall.threads import one_thread
 
 LOSS = st.floats(1e-3, 1e3)
 
@@ -199,3 +201,22 @@ def test_one_thread_is_lifted_by_the_last_that_leaves() -> None:
         second.__exit__(None, None, None)
         assert blas_threads() == before
         assert 2 in before
+
+
+def test_a_sum_is_on_one_thread_though_others_end_meanwhile() -> None:
+    """Two would share a block of rows, and what is found of a row hang on its place."""
+    from threadpoolctl import threadpool_limits
+
+    seen, other = [], one_thread()
+
+    def part(index: int) -> NDArray[np.float64]:
+        if index == 0:
+            other.__exit__(None, None, None)
+        seen.append(blas_threads())
+        return np.zeros(1)
+
+    with threadpool_limits(2, user_api="blas"):
+        other.__enter__()
+        in_order(part, lambda _, __: None, 3)
+        assert 2 in blas_threads()
+    assert seen == [{1}] * 3

@@ -115,7 +115,8 @@ PARTS = {
         "documents",
         "outcomes",
         "belief",
-    },  # types of what comes in and goes out
+        "threads",
+    },  # types of what comes in and goes out, and how linear algebra is held to one thread
     "fitting": {
         "contributions",
         "doors",
@@ -138,6 +139,7 @@ PARTS = {
         "sampling",
         "outcomes",
         "belief",
+        "threads",
     },
     "auditing": {"noise", "table", "corpus"},
     "figures": {"clip"},

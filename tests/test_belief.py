@@ -32,6 +32,7 @@ from dpcore.schema import Column, Schema
 from dpcore.wall.belief import BeliefMoments, _as_belief, _of_rows
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
+from dpcore.wall.threads import one_thread
 from dpcore.wall.tiles import looked_at
 
 Array = NDArray[np.float64]
@@ -335,6 +336,7 @@ def test_as_printed_sums_are_cut_to_what_rows_can_add_up_to() -> None:
 
 
 @pytest.mark.parametrize(("visible", "units"), [(64, 7), (196, 20)])
+@one_thread()  # as in the wall: two would share a block, which then has two ends
 def test_a_row_is_the_same_to_the_last_bit_wherever_it_stands(visible: int, units: int) -> None:
     """Nor do the rows beside it matter; in single precision only while it keeps its place."""
     rng = np.random.default_rng(0)

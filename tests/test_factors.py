@@ -16,6 +16,7 @@ from dpcore.models import factors as fa
 from dpcore.models import visible
 from dpcore.models.factors import Factors
 from dpcore.models.visible import least_visible, noise_edge
+from dpcore.wall.threads import one_thread
 
 NONE = np.zeros(1)
 
@@ -294,7 +295,7 @@ def test_a_large_product_in_stripes_is_the_product(monkeypatch: pytest.MonkeyPat
     matrix, thin = rng.normal(size=(303, 300)), rng.normal(size=(300, 7))
     monkeypatch.setattr(threads, "LARGE_BYTES", 0)
     monkeypatch.setattr("os.cpu_count", lambda: 4)
-    with threads.one_thread():
+    with one_thread():
         np.testing.assert_allclose(threads.thin_product(matrix, thin), matrix @ thin, rtol=1e-12)
 
 

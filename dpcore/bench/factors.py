@@ -30,10 +30,10 @@ from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
 from dpcore.models import factors
 from dpcore.models.factors import Factors
-from dpcore.models.threads import one_thread
 from dpcore.privacy import Privacy
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
+from dpcore.wall.threads import one_thread
 
 if TYPE_CHECKING:
     from sklearn.decomposition import FactorAnalysis

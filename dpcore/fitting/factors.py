@@ -23,12 +23,12 @@ from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Printed, Runs, demand_replacement, row_bound
 from dpcore.models import factors
 from dpcore.models.factors import Factors, PsiUpdate
-from dpcore.models.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.contributions import MixtureMoments, SecondMoments
 from dpcore.wall.doors import Noise, Session
 from dpcore.wall.frames import Frame
+from dpcore.wall.threads import one_thread
 
 Array = NDArray[np.float64]
 

@@ -28,12 +28,12 @@ from dpcore.models import gmm, gmm_published
 from dpcore.models.allocation import losses, solved_weights, step_shares
 from dpcore.models.gmm import Mixture, Prior
 from dpcore.models.moments import one_gaussian
-from dpcore.models.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure
 from dpcore.wall.doors import Noise, NoisyMoments, Session
 from dpcore.wall.frames import Frame
+from dpcore.wall.threads import one_thread
 
 Array = NDArray[np.float64]
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, gammaln, psi
 
-from dpcore.models.threads import one_thread
 from dpcore.wall.bags import Bags
 from dpcore.wall.documents import NoisyTopics
+from dpcore.wall.threads import one_thread
 
 Array = NDArray[np.float64]
 Small = NDArray[np.float32]

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpcore.models.moments import finite, floored_eigenvalues
-from dpcore.models.threads import one_thread
 from dpcore.wall.outcomes import Curvature, NoisyOutcomes
+from dpcore.wall.threads import one_thread
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from dpcore.wall.blocks import (
 )
 from dpcore.wall.contributions import MixtureMoments, SecondMoments
 from dpcore.wall.frames import Frame
+from dpcore.wall.threads import one_thread
 
 if TYPE_CHECKING:
     from dpcore.wall.nearest import NearestRows
@@ -321,19 +322,17 @@ def in_order(part: Callable[[int], Array], add: Callable[[int, Array], None], co
                     added += 1
 
     threads = min(os.cpu_count() or 1, count)
-    pool, blas = _workers()
-    with _ONE_SUM, blas.limit(limits=1, user_api="blas"):  # one level of threads, not two
+    pool = _workers()
+    with _ONE_SUM, one_thread():  # one level of threads, not two
         helpers = [pool.submit(work) for _ in range(threads - 1)]
         work()
         for helper in helpers:
             helper.result()
 
 
-_ONE_SUM = Lock()  # two sums at once would undo each other's limit on threads
+_ONE_SUM = Lock()  # each takes every core
 
 
 @cache
-def _workers() -> tuple[ThreadPoolExecutor, Any]:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-sum"), ThreadpoolController()
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-sum")

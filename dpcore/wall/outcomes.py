@@ -30,6 +30,7 @@ from dpcore.wall.design import design_rows
 from dpcore.wall.doors import Noise, Session
 from dpcore.wall.sampling import Minibatches, release_sampled
 from dpcore.wall.table import PrivateTable
+from dpcore.wall.threads import one_thread
 from dpcore.wall.tiles import looked_at
 
 Array = NDArray[np.float64]
@@ -325,7 +326,8 @@ def _weighted_squares(
 
     for first in range(0, len(rows), TILE):
         part = rows[first : first + TILE]
-        (found,) = looked_at(part, TILE, look)
+        with one_thread():
+            (found,) = looked_at(part, TILE, look)
         for weights, into in zip(put_inside(found, least).T, total, strict=True):
             into += (part * weights[:, None]).T @ part
     return total

@@ -24,7 +24,8 @@ def looked_at(rows: Array, size: int, look: Look) -> tuple[Array, ...]:
     """What ``look`` says of at most ``size`` rows ``(m, d)``: arrays whose first axis is the rows.
 
     **Guarantee.** The same bits for a row wherever it stands and whatever stands beside it, if
-    ``look`` treats each row alike and apart.
+    ``look`` treats each row alike and apart, and its products run on one thread
+    (:mod:`dpcore.wall.threads`): two would share a block, which then has two ends.
     """
     block = np.zeros((size + SPARE, rows.shape[1]))
     block[: len(rows)] = rows
