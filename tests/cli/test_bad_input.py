@@ -1,0 +1,664 @@
+"""Bad input: one clear sentence and exit code 2, nothing of the cells in it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from commands import (
+    BOX,
+    BUDGET,
+    PAPER,
+    SECRET,
+    Run,
+    account,
+    written,
+)
+
+Bad = Callable[[Path], Sequence[object]]
+ROWS = f"{SECRET},1\n2,3\n4,2\n"
+
+
+def fitted(name: str, content: str | bytes, *words: object, schema: str | None = BOX) -> Bad:
+    """A fit of a bad file."""
+    return lambda tmp: ["fit", "gmm", written(tmp, name, content, schema), *(words or BUDGET)]
+
+
+def good(*words: object) -> Bad:
+    """A fit of a good file of three rows with bad options."""
+    return fitted("t.csv", f"a,b\n{ROWS}", *words)
+
+
+def other(model: str, *words: object) -> Bad:
+    """A fit of another model to the same good file with bad options."""
+    return lambda tmp: ["fit", model, written(tmp, "t.csv", f"a,b\n{ROWS}"), *BUDGET, *words]
+
+
+# (what is wrong, the command, the field, what its sentence must say)
+BAD: list[tuple[str, Bad, str, str]] = [
+    ("missing path", lambda tmp: ["fit", "gmm", tmp / "no.csv", *BUDGET], "no.csv", "no such file"),
+    ("file type", fitted("t.xlsx", "a,b\n" + ROWS), "t.xlsx", "extension is not one of a table"),
+    ("no extension", fitted("table", "a,b\n" + ROWS), "table", "extension is not one of a table"),
+    ("folder", lambda tmp: ["fit", "gmm", tmp, *BUDGET], "", "it is a folder"),
+    ("binary", fitted("t.csv", b"\x89PNG\r\n\0\0"), "t.csv", "binary data, not text"),
+    ("not text", fitted("t.csv", b"a,b\n1,\xff\n"), "t.csv", "not UTF-8"),
+    ("empty", fitted("t.csv", ""), "t.csv", "the file is empty"),
+    ("header only", fitted("t.csv", "a,b\n"), "t.csv", "a header but no rows"),
+    ("delimiter", fitted("t.csv", f"a;b\n{SECRET};1\n"), "t.csv", "whose header holds a semicolon"),
+    ("ragged", fitted("t.csv", f"a,b\n{SECRET},1,2\n"), "t.csv", "more or fewer cells"),
+    (
+        "no numeric column",
+        fitted("t.csv", f"a,b\nx{SECRET},y\n", schema=None),
+        "t.csv",
+        "no column holds only numbers",
+    ),
+    (
+        "text in a number column",
+        fitted("t.csv", f"a,b\n1,x{SECRET}\n2,3\n"),
+        "b",
+        "a number column, but some cells hold text",
+    ),
+    (
+        "text in every number column",
+        fitted("t.csv", f"a,b\nx{SECRET},x\n"),
+        "a",
+        "a number column, but some cells hold text",
+    ),
+    ("missing column", fitted("t.csv", f"a,c\n{ROWS}"), "b", "the table has no such column"),
+    (
+        "column twice",
+        fitted("t.csv", f"a,a\n{ROWS}"),
+        "t.csv",
+        "columns 1 and 2 have the same name",
+    ),
+    (
+        "bounds upside down",
+        fitted("t.csv", f"a,b\n{ROWS}", schema="[columns.a]\nlower = 9\nupper = 1\n"),
+        "columns.a",
+        "lower = 9 is not below upper = 1",
+    ),
+    (
+        "number without bounds",
+        fitted("t.csv", f"a,b\n{ROWS}", schema='[columns.a]\nunit = "cm"\n'),
+        "columns.a",
+        "a number feature has no bounds",
+    ),
+    ("no bounds", fitted("t.csv", f"a,b\n{ROWS}", schema=None), "schema", "no public bounds"),
+    ("more groups than rows", good(*BUDGET, "--components", "4"), "components", "more groups than"),
+    ("no groups", good(*BUDGET, "--components", "0"), "components", "0 is below 1"),
+    ("epsilon 0", good("--epsilon", "0", "--delta", "1e-3"), "epsilon", "0.0 is not a finite"),
+    ("epsilon < 0", good("--epsilon", "-1e-2", "--delta", "1e-3"), "epsilon", "-0.01 is not a fin"),
+    ("epsilon nan", good("--epsilon", "nan", "--delta", "1e-3"), "epsilon", "nan is not a finite"),
+    ("epsilon text", good("--epsilon", "much", "--delta", "1e-3"), "epsilon", "is not a number"),
+    ("delta 1", good("--epsilon", "1", "--delta", "1"), "delta", "1.0 is not between 0 and 1"),
+    ("delta 0", good("--epsilon", "1", "--delta", "0"), "delta", "0.0 is not between 0 and 1"),
+    ("no delta", good("--epsilon", "1"), "delta", "none was given"),
+    (
+        "epsilon and noise",
+        good(*BUDGET, "--noise-multiplier", "2"),
+        "epsilon, noise_multiplier",
+        "both were given",
+    ),
+    ("no budget", good("--delta", "1e-3"), "epsilon, noise_multiplier", "neither was given"),
+    ("none and epsilon", good(*BUDGET, "--privacy", "none"), "privacy", "'none' was given beside"),
+    ("privacy word", good("--privacy", "some"), "privacy", "'some' is not known"),
+    ("noise < 0", good("--noise-multiplier", "-2"), "noise_multiplier", "-2.0 is not a finite"),
+    ("method", good(*BUDGET, "--accountant", "guess"), "accountant", "'guess' is not known"),
+    ("mode", good(*BUDGET, "--mode", "hopeful"), "mode", "'hopeful' is not known"),
+    ("adjacency", good(*BUDGET, "--adjacency", "near"), "adjacency", "'near' is not known"),
+    ("label adjacency", good(*BUDGET, "--adjacency", "label"), "adjacency", "label does not apply"),
+    ("trust", good(*BUDGET, "--trust", "local"), "trust", "'local' is not known"),
+    ("whose option", good(*BUDGET, "--sigma", "1"), "sigma", "gmm has no such choice"),
+    ("one bit, summed", other("mean", "--trust", "bits"), "trust", "'bits' is not known"),
+    (
+        "nothing bounded",
+        other("symmetric-mixture", "--algorithm", "em"),
+        "algorithm",
+        "em bounds no row",
+    ),
+    (
+        "another model's algorithm",
+        other("symmetric-mixture", "--algorithm", "dplloyd"),
+        "algorithm",
+        "'dplloyd' is not known",
+    ),
+    (
+        "noise level",
+        other("symmetric-mixture", "--sigma", "-1"),
+        "sigma",
+        "not a finite number above 0",
+    ),
+    ("no target", other("mixture-regression"), "target", "no column has the role target"),
+    ("model", lambda tmp: ["fit", "magic", "t.csv", *BUDGET], "model", "'magic' is not known"),
+    (
+        "option of another model",
+        good(*BUDGET, "--topics", "5"),
+        "topics",
+        "gmm has no such choice",
+    ),
+    (
+        "model before its options",
+        lambda tmp: ["fit", "hmm", "t.csv", "--states", "5", *BUDGET],
+        "model",
+        "'hmm' is not known",
+    ),
+    ("norm bound < 0", good(*BUDGET, "--norm-bound", "-3"), "norm bound", "-3 is not a finite"),
+    (
+        "centre's length",
+        good(*BUDGET, "--norm-bound", "3", "--center", "-1"),
+        "ball.center",
+        "it has 1 coordinates for 2",
+    ),
+    (
+        "centre's words",
+        good(*BUDGET, "--norm-bound", "3", "--center", "x,y"),
+        "center",
+        "'x' is not a number",
+    ),
+    ("centre alone", good(*BUDGET, "--center", "1,2"), "center", "there is no ball"),
+    (
+        "two bounds",
+        good(*BUDGET, "--norm-bound", "3", "--infer-schema"),
+        "--norm-bound and --infer-schema",
+        "both were given",
+    ),
+    ("iterations 0", good(*BUDGET, "--iterations", "0"), "iterations", "0 is below 1"),
+    ("iterations nan", good(*BUDGET, "--iterations", "nan"), "iterations", "nan is not a whole"),
+    ("iterations 2.5", good(*BUDGET, "--iterations", "2.5"), "iterations", "2.5 is not a whole"),
+    ("covariance", good(*BUDGET, "--covariance", "round"), "covariance", "'round' is not known"),
+    ("combination", good(*BUDGET, "--combination", "LLL"), "combination", "'LLL' is not known"),
+    ("prior", good(*BUDGET, "--prior", "flat"), "prior", "'flat' is not known"),
+    ("clip", good(*BUDGET, "--clip", "1.5"), "clip", "1.5 is not above 0 and at most 1"),
+    ("seed", good(*BUDGET, "--seed", "-1"), "seed", "-1 is below 0"),
+    ("share", good(*BUDGET, "--test-fraction", "1"), "test_fraction", "not between 0 and 1"),
+    ("rows per person", good(*BUDGET, "--rows-per-person", "0"), "rows_per_person", "0 is below 1"),
+    ("unknown column", good(*BUDGET, "--columns", "a,z"), "columns", "no column 'z'"),
+    ("no columns", good(*BUDGET, "--columns", ","), "columns", "none was named"),
+    ("unknown label", good(*BUDGET, "--label", "z"), "label", "no column 'z'"),
+    (
+        "unknown target of a ball",
+        good(*BUDGET, "--norm-bound", "3", "--target", "z"),
+        "target",
+        "no column 'z'",
+    ),
+    (
+        "two roles",
+        good(*BUDGET, "--columns", "a,b", "--label", "b"),
+        "columns, label, target",
+        "'b' is named twice",
+    ),
+    (
+        "steps of a single release",
+        other("logistic", "--iterations", "5"),
+        "iterations",
+        "one_shot reads the rows once",
+    ),
+    (
+        "steps of one that has none",
+        other("logistic", "--iterations", "5", "--algorithm", "objective"),
+        "iterations",
+        "objective reads the rows once",
+    ),
+    ("array of a text file", good(*BUDGET, "--array", "X"), "array", "only an .npz file"),
+    (
+        "schema is no TOML",
+        fitted("t.csv", f"a,b\n{ROWS}", schema="[columns.a\nlower"),
+        "t.toml",
+        "it is not valid TOML",
+    ),
+    (
+        "schema is missing",
+        lambda tmp: [*good(*BUDGET)(tmp), "--schema", tmp / "none.toml"],
+        "none.toml",
+        "there is no such schema file",
+    ),
+    (
+        "schema is the table",
+        lambda tmp: [*good(*BUDGET)(tmp), "--schema", tmp / "t.csv"],
+        "t.csv",
+        "it is not valid TOML",
+    ),
+    (
+        "schema is binary",
+        lambda tmp: [*good(*BUDGET)(tmp), "--schema", written(tmp, "s.toml", b"\xff\xfe", None)],
+        "s.toml",
+        "it is not UTF-8 text",
+    ),
+    (
+        "schema with an unknown word",
+        fitted("t.csv", f"a,b\n{ROWS}", schema="[columns.a]\nlowest = 1\n"),
+        "columns.a",
+        "'lowest' is not known",
+    ),
+    (
+        "a value that is missing",
+        lambda tmp: ["fit", "gmm", "t.csv", "--epsilon"],
+        "command line",
+        "argument --epsilon: expected one argument",
+    ),
+    ("no file", lambda tmp: ["fit", "gmm"], "command line", "arguments are required: FILE"),
+    ("no such command", lambda tmp: ["fit2"], "command", "'fit2' is not known"),
+    ("half an option", good("--eps", "1"), "command line", "fit gmm has no option --eps"),
+    ("a word too many", good(*BUDGET, "more"), "command line", "a word too many: 'more'"),
+    ("sweep delta", lambda tmp: ["sweep", "gmm", "bundled:iris"], "delta", "none was given"),
+    (
+        "sweep metric",
+        lambda tmp: ["sweep", "gmm", "bundled:iris", "--delta", "0.1", "--metric", "luck"],
+        "metric",
+        "'luck' is not known",
+    ),
+    (
+        "sweep share",
+        lambda tmp: ["sweep", "gmm", "bundled:iris", "--delta", "0.1", "--test-fraction", "x"],
+        "test_fraction",
+        "'x' is not a number",
+    ),
+    (
+        "sweep epsilons",
+        lambda tmp: ["sweep", "gmm", "bundled:iris", "--delta", "0.1", "--epsilons", "1,-1"],
+        "epsilons",
+        "-1 is not a finite number above 0",
+    ),
+    (
+        "sweep no epsilon",
+        lambda tmp: ["sweep", "gmm", "bundled:iris", "--delta", "0.1", "--epsilons", ","],
+        "epsilons",
+        "none was named",
+    ),
+    (
+        "no name in the bundle",
+        lambda tmp: ["fit", "gmm", "bundled:nothing", *BUDGET],
+        "data",
+        "'nothing' is not a bundled table",
+    ),
+    ("noise of account", lambda tmp: account("--noise-multiplier", "-1"), "noise_multiplier", "-1"),
+    ("no noise", lambda tmp: account(), "noise_multiplier", "none was given"),
+    (
+        "scale of a gaussian",
+        lambda tmp: account("--scale", "1"),
+        "scale",
+        "gaussian event has none",
+    ),
+    ("count", lambda tmp: account("--noise-multiplier", "1", "--count", "1.5"), "count", "whole"),
+    (
+        "sampling",
+        lambda tmp: account(
+            *("--noise-multiplier", "1", "--sampling", "poisson", "--sampling-rate", "0.1"),
+            *("--method", "zcdp,exact"),
+        ),
+        "sampling",
+        "has no theorem for releases on a random sample",
+    ),
+    (
+        "rate without sampling",
+        lambda tmp: account("--noise-multiplier", "1", "--sampling-rate", "0.1"),
+        "sampling_rate",
+        "given without a way of sampling",
+    ),
+    (
+        "account method",
+        lambda tmp: account("--noise-multiplier", "1", "--method", "kow"),
+        "method",
+        "'kow' is not known",
+    ),
+    (
+        "cap of another method",
+        lambda tmp: account("--noise-multiplier", "1", "--method", "zcdp", "--max-lambda", "9"),
+        "max_lambda",
+        "only method ma has such a cap",
+    ),
+    ("questions", lambda tmp: ["account", "--file", tmp / "q.json"], "file", "cannot be read"),
+    (
+        "questions not JSON",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "[[[", None)],
+        "file",
+        "it is not JSON",
+    ),
+    (
+        "questions too deep",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "[" * 100_000, None)],
+        "file",
+        "it is not JSON",
+    ),
+    (
+        "no question",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "5", None)],
+        "file",
+        "it holds no question",
+    ),
+    (
+        "one question without events",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "{}", None)],
+        "events",
+        "there is no list of events",
+    ),
+    (
+        "questions not TOML",
+        lambda tmp: ["account", "--file", written(tmp, "q.toml", "[[[", None)],
+        "file",
+        "it is not TOML",
+    ),
+    (
+        "method beside questions",
+        lambda tmp: [*("account", "--file", written(tmp, "q.json", "[]", None)), "--method", "ma"],
+        "file",
+        "--method was given beside it",
+    ),
+    ("events", lambda tmp: account("--events", tmp / "e.json"), "events", "cannot be read"),
+    (
+        "events that are none",
+        lambda tmp: account("--events", written(tmp, "e.json", "{}", None)),
+        "events",
+        "holds no list of events",
+    ),
+    (
+        "events and an event",
+        lambda tmp: account("--events", written(tmp, "e.json", "[]", None), "--count", "3"),
+        "events",
+        "--count was given beside it",
+    ),
+    (
+        "something else to solve",
+        lambda tmp: account("--noise-multiplier", "1", "--solve", "delta", "--epsilon", "1"),
+        "solve",
+        "'delta' is not known",
+    ),
+    (
+        "a count without a budget",
+        lambda tmp: account("--noise-multiplier", "1", "--solve", "count"),
+        "epsilon",
+        "none was given",
+    ),
+    (
+        "a budget that is a black box",
+        lambda tmp: account("--mechanism", "epsilon_delta", "--solve", "count", "--epsilon", "1"),
+        "solve",
+        "--epsilon is the budget",
+    ),
+    (
+        "conversion of other methods",
+        lambda tmp: account("--noise-multiplier", "1", "--method", "zcdp", "--conversion", "best"),
+        "conversion",
+        "no method named has a choice",
+    ),
+    (
+        "conversion",
+        lambda tmp: account("--noise-multiplier", "1", "--conversion", "worst"),
+        "conversion",
+        "'worst' is not known",
+    ),
+    (
+        "a budget without delta",
+        lambda tmp: ["calibrate", "--epsilon", "1", "--delta", "0"],
+        "delta",
+        "is not between 0 and 1",
+    ),
+    (
+        "questions and options",
+        lambda tmp: ["account", "--file", written(tmp, "q.json", "[]", None), "--delta", "0.1"],
+        "file",
+        "--delta was given beside it",
+    ),
+    (
+        "noise of a black box",
+        lambda tmp: ["calibrate", *BUDGET, "--mechanism", "epsilon_delta"],
+        "epsilon",
+        "none was given",
+    ),
+    (
+        "out of reach of every method",
+        lambda tmp: ["calibrate", "--epsilon", "0.1", "--delta", "1e-5", "--method", "ma"],
+        "epsilon",
+        "cannot prove an epsilon of 0.180 or less",
+    ),
+    ("port", lambda tmp: ["explore", "--port", "70000"], "port", "70000 is above 65535"),
+    ("algorithm", other("kmeans", "--algorithm", "lloyd"), "algorithm", "'lloyd' is not known"),
+    (
+        "an algorithm that no paper prints",
+        other("kmeans", *PAPER, "zcdp", "--algorithm", "proved"),
+        "algorithm",
+        "no paper prints the proved one; choose dplloyd or paper",
+    ),
+    (
+        "a way of counting that no paper of k-means has",
+        other("kmeans", *PAPER, "ma", "--algorithm", "dplloyd"),
+        "accountant",
+        "choose linear or zcdp",
+    ),
+    ("paper k-means by nothing", other("kmeans", *PAPER[:2]), "accountant", "linear or zcdp"),
+    (
+        "paper factors by zCDP",
+        other("fa", *PAPER, "zcdp", "--factors", "1"),
+        "accountant",
+        "the paper counts one release, nothing composed; choose linear",
+    ),
+    ("paper factors by nothing", other("fa", *PAPER[:2]), "accountant", "choose linear"),
+    (
+        "paper k-means of a row that is added",
+        other("kmeans", *PAPER, "zcdp", "--adjacency", "add_remove"),
+        "adjacency",
+        "choose replace_one",
+    ),
+    (
+        "paper factors of a row that is added",
+        other("fa", *PAPER, "linear", "--adjacency", "add_remove"),
+        "adjacency",
+        "choose replace_one",
+    ),
+    (
+        "an exhibit that is no rehearsal",
+        other("kmeans", *PAPER, "zcdp", "--algorithm", "paper"),
+        "algorithm",
+        "choose one that is proved, or give a seed to rehearse",
+    ),
+    (
+        "exact counting of Laplace noise",
+        other("kmeans", "--algorithm", "dplloyd", "--accountant", "exact"),
+        "accountant",
+        "exact counting covers Gaussian noise only; choose pld",
+    ),
+    (
+        "covariance of centres",
+        other("kmeans", "--covariance", "diag"),
+        "covariance",
+        "kmeans has no such choice; leave it out; it has --components",
+    ),
+    ("centres of factors", other("fa", "--components", "1"), "components", "it has --factors"),
+    ("factors of groups", good(*BUDGET, "--factors", "1"), "factors", "gmm has no such choice"),
+    ("more centres than rows", other("kmeans", "--components", "4"), "components", "than rows"),
+    ("no centres", other("kmeans", "--components", "0"), "components", "0 is below 1"),
+    ("factors < 0", other("fa", "--factors", "-1"), "factors", "-1 is below 1"),
+    ("factors = columns", other("fa", "--factors", "2"), "factors", "ask for fewer than columns"),
+    ("steps of factors", other("fa", "--iterations", "0"), "iterations", "0 is below 1"),
+    (
+        "metric of another model",
+        lambda tmp: ["sweep", "fa", "bundled:wine", "--delta", "0.1", "--metric", "nicv"],
+        "metric",
+        "choose one of test_log_likelihood, test_log_likelihood_scaled, reconstruction_error",
+    ),
+    ("pool", good(*BUDGET, "--pool", "0"), "pool", "0 is below 1"),
+    ("pool of a half", good(*BUDGET, "--pool", "1.5"), "pool", "1.5 is not a whole number"),
+    ("no pictures", good(*BUDGET, "--pool", "2"), "pool", "the rows are no pictures"),
+    (
+        "squares that do not fill",
+        lambda tmp: ["fit", "fa", "bundled:digits", *BUDGET, "--pool", "3"],
+        "pool",
+        "squares of 3 do not fill 8 x 8 pixels",
+    ),
+    (
+        "pixels in a ball",
+        lambda tmp: ["fit", "fa", "bundled:digits", *BUDGET, "--pool", "2", "--norm-bound", "90"],
+        "pool",
+        "a pixel has no bounds of its own",
+    ),
+    (
+        "a part of a picture",
+        lambda tmp: [
+            *("sweep", "fa", "bundled:digits", "--delta", "0.1", "--pool", "2"),
+            *("--columns", "pixel_3_3,pixel_4_4"),
+        ],
+        "pool",
+        "the rows are no pictures",
+    ),
+    ("file without a name", lambda tmp: ["fit", "gmm", "", *BUDGET], "file", "ends in no name"),
+    ("the root", lambda tmp: ["fit", "lda", "/", *BUDGET], "file", "ends in no name"),
+    ("file name too long", lambda tmp: ["fit", "gmm", "a" * 300 + ".csv", *BUDGET], "file", "long"),
+    (
+        "steps and passes",
+        other("sbn", "--iterations", "3", "--epochs", "2"),
+        "iterations and epochs",
+        "both were given",
+    ),
+    (
+        "cap that is no number",
+        lambda tmp: account("--noise-multiplier", "1", "--max-lambda", "nan"),
+        "max_lambda",
+        "nan is not a whole number",
+    ),
+    ("attack", lambda tmp: ["audit", "gm"], "name", "'gm' is not known"),
+    ("attack's mode", lambda tmp: ["audit", "--all", "--mode", "papre"], "mode", "'papre' is not"),
+    (
+        "attack's method",
+        lambda tmp: ["audit", "gaussian", "--accountant", "luck"],
+        "accountant",
+        "'luck' is not known",
+    ),
+    (
+        "method of another mechanism",
+        lambda tmp: ["audit", "laplace", "--accountant", "exact"],
+        "accountant",
+        "exact counting covers Gaussian noise only",
+    ),
+    (
+        "budget of an exhibit",
+        lambda tmp: ["audit", "centred-scatter", "--epsilon", "4"],
+        "epsilon",
+        "it is of attacks on mechanisms and models",
+    ),
+    ("runs of a list", lambda tmp: ["audit", "--runs", "30"], "runs", "it is of attacks"),
+    ("runs of all exhibits", lambda tmp: ["audit", "exhibits", "--runs", "30"], "runs", "attacks"),
+    (
+        "one of all attacks",
+        lambda tmp: ["audit", "gmm", "--all"],
+        "all",
+        "one audit or one budget was named too",
+    ),
+    ("papers", lambda tmp: ["cite", "gm"], "name", "'gm' is not known"),
+    ("bench", lambda tmp: ["bench", "gm"], "bench", "'gm' is not known"),
+    (
+        "page in no folder",
+        lambda tmp: ["bench", "fa", "--page", tmp / "no" / "x.html"],
+        "page",
+        "the file cannot be written",
+    ),
+    (
+        "history that is a folder",
+        lambda tmp: ["bench", "fa", "--history", tmp],
+        "history",
+        "the file cannot be written",
+    ),
+    (
+        "page that is a folder",
+        lambda tmp: ["reproduce", "dp-em-figure-2", "--html", tmp],
+        "html",
+        "the file cannot be written",
+    ),
+    (
+        "ledger's terms",
+        lambda tmp: ["ledger", tmp / "l.sqlite", "--rows-per-person", "3"],
+        "ledger",
+        "its terms never change",
+    ),
+    (
+        "ledger's filter",
+        lambda tmp: ["ledger", tmp / "l.sqlite", "--filter", "sums"],
+        "ledger",
+        "its terms never change",
+    ),
+    (
+        "a folder for nothing",
+        lambda tmp: ["ledger", tmp / "l.sqlite", "--create", *BUDGET, "--out", tmp / "x"],
+        "write and out",
+        "one was given alone",
+    ),
+    (
+        "a line without a folder",
+        lambda tmp: ["ledger", tmp / "l.sqlite", "--write", "2"],
+        "write and out",
+        "one was given alone",
+    ),
+    (
+        "a new ledger and an old line",
+        lambda tmp: ["ledger", tmp / "l.sqlite", "--create", *BUDGET, "--write", "2"],
+        "create and write",
+        "both were given",
+    ),
+    ("no ledger", lambda tmp: ["ledger", tmp / "l.sqlite"], "ledger", "there is no such file"),
+    ("no dossier", lambda tmp: ["verify", tmp / "dossier.json"], "dossier", "it cannot be read"),
+    ("figure", lambda tmp: ["reproduce", "figure-9"], "name", "'figure-9' is not known"),
+    (
+        "data of a figure",
+        lambda tmp: ["reproduce", "dp-em-figure-3", "--data", tmp],
+        "data",
+        "lifesci.npz is not there; name the folder that holds it with --data FOLDER",
+    ),
+    (
+        "damaged data of a figure",
+        lambda tmp: [
+            *("reproduce", "dp-em-figure-3", "--data"),
+            written(tmp, "lifesci.npz", b"", None).parent,
+        ],
+        "data",
+        "lifesci.npz holds no array 'X'",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", BAD, ids=[case[0] for case in BAD])
+def test_bad_input_ends_with_one_sentence_and_exit_code_2(
+    case: tuple[str, Bad, str, str], run: Run, tmp_path: Path
+) -> None:
+    _, command, field, words = case
+    answer = run(*command(tmp_path))
+    assert (answer.code, answer.out) == (2, "")
+    assert re.fullmatch(rf"dpcore: {re.escape(field)}[^;]*: [^;]+; .+\.\n", answer.err), answer.err
+    assert words in answer.err
+    assert answer.err.count("\n") == 1
+    assert SECRET not in answer.err
+    assert str(tmp_path) not in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_every_kind_of_bad_input_has_its_own_sentence(run: Run, tmp_path: Path) -> None:
+    named = {
+        "missing path", "file type", "binary", "empty", "delimiter", "no numeric column",
+        "text in a number column", "missing column", "column twice", "bounds upside down",
+        "no bounds", "more groups than rows", "no groups", "epsilon 0", "delta 1",
+        "epsilon and noise", "none and epsilon", "method", "model", "norm bound < 0",
+        "iterations 0", "schema is no TOML",
+    }  # fmt: skip
+    told = set()
+    for name, command, _, _ in BAD:
+        if name in named:
+            folder = tmp_path / name
+            folder.mkdir()
+            told.add(run(*command(folder)).err.partition(": ")[2])
+    assert len(told) == len(named)
+
+
+def test_a_sentence_stays_one_line_whatever_the_words_hold(run: Run) -> None:
+    assert run("fit", "gmm", "x\ny.csv", *BUDGET).err.count("\n") == 1
+    assert run(*account("--noise-multiplier", "-1\n")).err.count("\n") == 1
+
+
+def test_memory_that_does_not_suffice_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask_for_too_much(args: argparse.Namespace) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("dpcore.cli.account.run", ask_for_too_much)
+    answer = run(*account())
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("dpcore: memory: it does not suffice; ")
