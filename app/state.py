@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import monotonic
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import numpy as np
 import streamlit as st
@@ -16,6 +17,7 @@ from app.scenario import GENERATED, UPLOAD, Scenario, from_query, offered, sane
 from dpcore.evaluation.composition import COUNTS
 from dpcore.evaluation.study import EPSILONS
 
+ON = "on"  # in the address of a page that goes on with Explore's scenario
 SETTLING = 2.0  # seconds within which the browser may not have heard of a change made here
 
 Choices = TypeVar("Choices", Scenario, Composition)
@@ -23,8 +25,7 @@ Choices = TypeVar("Choices", Scenario, Composition)
 
 def current() -> Scenario:
     """The scenario of Explore."""
-    names = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
-    return _kept("scenario", lambda address: from_query(address, names))
+    return _kept("scenario", _scenario_of)
 
 
 def composition() -> Composition:
@@ -37,6 +38,11 @@ def arrived(name: str) -> bool:
     elsewhere = st.session_state.get("page") != name
     st.session_state["page"] = name
     return bool(elsewhere)
+
+
+def _scenario_of(address: Mapping[str, str]) -> Scenario:
+    names = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
+    return from_query(address, names)
 
 
 def _kept(name: str, read: Callable[[dict[str, str]], Choices]) -> Choices:
@@ -84,6 +90,25 @@ def left_on_explore() -> Scenario:
     """The scenario that Explore shows, or would show first; it stays so."""
     scenario: Scenario = st.session_state.setdefault("scenario", Scenario())
     return scenario
+
+
+def taken_on(page: str) -> tuple[Scenario, bool]:
+    """Explore's scenario on a page that goes on with it, and whether the page was just opened.
+
+    The address carries it, so that a reload or a link finds it again; an upload is only named, and
+    has to be opened anew. Who goes back to an address without it stays where he is.
+    """
+    state, address, arriving = st.session_state, st.query_params, arrived(page)
+    if arriving and ON in address:
+        state["scenario"] = _scenario_of(dict(parse_qsl(address[ON])))
+    link = left_on_explore().as_link()
+    if arriving or state.get(ON) != link:
+        state[ON] = link
+        if link:
+            address[ON] = link
+        elif ON in address:
+            del address[ON]
+    return left_on_explore(), arriving
 
 
 def bind(key: str, value: Any) -> None:

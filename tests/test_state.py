@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -67,3 +68,36 @@ def test_what_a_broken_off_run_has_set_is_set_again(session: dict[str, Any]) -> 
     state.delivered()
     state.bind("box", 1.0)
     assert told == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("link", ["", "data=digits&epsilon=0.5", "data=upload"])
+def test_a_page_behind_explore_finds_its_scenario_again(
+    session: dict[str, Any], monkeypatch: pytest.MonkeyPatch, link: str
+) -> None:
+    address: dict[str, str] = {"epsilon": "2"}  # the page's own
+    monkeypatch.setattr(state.st, "query_params", address)
+    session["scenario"] = state._scenario_of(dict(parse_qsl(link)))
+    scenario, arriving = state.taken_on("attack")
+    assert arriving
+    assert scenario.as_link() == link == address.get("on", "")
+    session.clear()  # a reload: all that is left is the address
+    assert state.taken_on("attack") == (scenario, True)
+    assert address["epsilon"] == "2"
+
+
+def test_the_address_follows_a_change_and_lets_the_reader_go_back(
+    session: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address: dict[str, str] = {}
+    monkeypatch.setattr(state.st, "query_params", address)
+    state.taken_on("release")
+    state.change(epsilon=0.5)
+    assert state.taken_on("release")[1] is False
+    assert address == {"on": "epsilon=0.5"}
+    address.clear()  # one step back: forced forward again, he could never leave
+    assert state.taken_on("release")[0].epsilon == 0.5
+    assert address == {}
+    address["on"] = "epsilon=x&data=nothing&data"  # nonsense: the defaults
+    session.clear()
+    assert state.taken_on("release")[0] == state.Scenario()
+    assert address == {}

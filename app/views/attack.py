@@ -12,7 +12,7 @@ from app.components import brand, look_again, slot
 from app.desks import Data
 from app.live import live
 from app.models import model_title
-from app.state import arrived, left_on_explore
+from app.state import taken_on
 from app.tables import data_of, desk_of, provenance
 from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
@@ -21,8 +21,8 @@ from dpcore.privacy.guarantee import show
 
 def page() -> None:
     """Top to bottom: what it is, whom to attack, what to drag, what to see, what does not hold."""
-    hide = linked()
-    scenario = left_on_explore()
+    scenario, arriving = taken_on("attack")
+    hide = linked(arriving)
     data = data_of(scenario)
     brand("none" if data is None else provenance(data))
     st.html('<h1 class="dp-title">Try to break the promise.</h1>')
@@ -59,10 +59,10 @@ def page() -> None:
         look_again(lambda: len(play().plays) > played, every=0.3)
 
 
-def linked() -> str:
+def linked(arriving: bool) -> str:
     """What a link hides here; who comes by a link finds the slider where it says."""
     asked = st.query_params.get("epsilon", "")
-    if arrived("attack") and asked in map("{:g}".format, attacking.EPSILONS):
+    if arriving and asked in map("{:g}".format, attacking.EPSILONS):
         st.session_state["attack_step"] = float(asked)
     return hiding.known("attack", st.query_params.get("hide", ""))
 

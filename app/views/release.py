@@ -16,7 +16,7 @@ from app.exports import fresh_command
 from app.models import MODELS, model_title
 from app.releasing import Plan
 from app.scenario import Scenario
-from app.state import arrived, change, left_on_explore
+from app.state import change, taken_on
 from app.tables import data_of, desk_of, provenance
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
@@ -31,8 +31,7 @@ NAMED, LOCK = "Release to come", "Locked at ε"
 
 def page() -> None:
     """Top to bottom: what for, then the three steps."""
-    arrived("release")
-    scenario = left_on_explore()
+    scenario, _ = taken_on("release")
     data = data_of(scenario)
     brand("none" if data is None else provenance(data))
     st.html('<h1 class="dp-title">Let something leave, once.</h1>')
