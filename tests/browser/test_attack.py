@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.scripts.stage import wait_until_idle
+
 SAID = "[data-live=attacked]"
 PLAYING = "being played"
 
@@ -21,3 +23,23 @@ def test_a_cold_page_plays_every_budget_by_itself(new_page: Any, server: Any, vi
         done.wait_for(timeout=60_000)
         assert PLAYING not in page.locator('[data-panel="ruler"]').inner_text()
     assert visits.outside == []
+
+
+def test_a_reload_keeps_what_was_chosen_on_explore(new_page: Any, server: Any) -> None:
+    page = new_page()
+    page.goto(f"{server(None)}/?data=places&components=4")
+    wait_until_idle(page)
+    titles = {"Attack": "Try to break the promise.", "Release": "Let something leave, once."}
+    lead = page.locator(".dp-lead", has_text="k-means, 4 centres on Places")
+    for name, title in titles.items():
+        page.get_by_role("link", name=name, exact=True).first.click()
+        page.locator("h1", has_text=title).wait_for(timeout=30_000)
+        page.wait_for_url(f"**/{name.lower()}?on=*")
+        page.reload()
+        lead.wait_for(timeout=30_000)
+    for _ in range(2):  # first to where it stood before its address kept anything
+        wait_until_idle(page)
+        page.wait_for_timeout(1000)
+        page.go_back()
+    page.locator("h1", has_text=titles["Attack"]).wait_for(timeout=30_000)
+    assert lead.is_visible()
