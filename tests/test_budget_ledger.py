@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -188,7 +190,7 @@ def test_any_flipped_bit_of_the_file_is_found_or_changes_nothing(
 
 def test_lines_can_neither_be_changed_nor_taken_out_by_a_statement(ledger: BudgetLedger) -> None:
     spend(ledger)
-    with sqlite3.connect(ledger.path) as database:
+    with closing(sqlite3.connect(ledger.path)) as database, database:
         for statement in ("UPDATE lines SET body = '{}'", "DELETE FROM lines WHERE number = 2"):
             with pytest.raises(sqlite3.DatabaseError, match="append only"):
                 database.execute(statement)
@@ -207,6 +209,16 @@ def test_a_file_that_is_no_ledger_is_refused_in_a_sentence(tmp_path: Path, conte
         BudgetLedger(tmp_path / "absent")
     with pytest.raises(InputError, match="already there"):
         BudgetLedger.create(tmp_path / "odd", Amount(1.0, DELTA))
+
+
+def test_what_is_no_ledger_is_not_kept_open(tmp_path: Path) -> None:
+    path = tmp_path / "odd.sqlite"
+    path.write_bytes(b"no database " * 100)
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(5):
+        with pytest.raises(InputError, match="ledger"):
+            BudgetLedger(path).state()
+    assert len(os.listdir("/dev/fd")) == before
 
 
 SPENDER = """

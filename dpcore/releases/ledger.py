@@ -279,7 +279,11 @@ class BudgetLedger:
 
     def _connect(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
-        _read(database, "PRAGMA synchronous = EXTRA")
+        try:
+            _read(database, "PRAGMA synchronous = EXTRA")
+        except BaseException:
+            database.close()
+            raise
         return database
 
     @contextmanager
