@@ -75,9 +75,8 @@ class GradientParameters:
         """Synthetic rows from the model; covariates are normal, as the model has it."""
         import pandas as pd
 
-        signs = rng.choice([-1.0, 1.0], size=count)
-        if self.model == MISSING.name:
-            signs = np.ones(count)
+        coins = rng.choice(np.array([-1.0, 1.0]), size=count)
+        signs = np.ones(count) if self.model == MISSING.name else coins
         noise = rng.standard_normal((count, len(self.columns)))
         if self.model == SYMMETRIC.name:
             rows = self.origin + signs[:, None] * self.beta + self.sigma * self.scale * noise

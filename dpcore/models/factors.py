@@ -171,7 +171,7 @@ def _steadied(
         values, vectors = (np.stack(parts) for parts in zip(*pairs, strict=True))
         centre = np.trace(second_moment, axis1=-2, axis2=-1) / dim
     else:
-        values, vectors = np.linalg.eigh(second_moment)
+        values, vectors = map(np.asarray, np.linalg.eigh(second_moment))
         centre = bulk_centre(values, edge)
     seen = np.abs(values - centre[:, None]) > edge[:, None]
     kept = vectors * seen[:, None, :]
