@@ -98,7 +98,7 @@ def test_every_exhibit_is_refuted_and_can_be_drawn(name: str) -> None:
 
 
 def test_the_page_plays_explains_and_refuses_in_a_sentence() -> None:
-    at = AppTest.from_string(PAGE, default_timeout=120)
+    at = AppTest.from_string(PAGE, default_timeout=300)
     at.session_state["scenario"] = RARE
     at.run()
     assert not at.exception
@@ -114,7 +114,7 @@ def test_the_page_plays_explains_and_refuses_in_a_sentence() -> None:
 
 @pytest.mark.parametrize("data", ["few_bars", "lit_windows"])
 def test_models_that_take_long_name_the_command_instead(data: str) -> None:
-    at = AppTest.from_string(PAGE, default_timeout=60)
+    at = AppTest.from_string(PAGE, default_timeout=300)
     at.session_state["scenario"] = opening(data)
     at.run()
     assert not at.exception
@@ -226,7 +226,7 @@ def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -
 
 
 def test_somebody_new_is_typed_on_the_page() -> None:
-    at = AppTest.from_string(PAGE, default_timeout=120)
+    at = AppTest.from_string(PAGE, default_timeout=300)
     at.session_state["scenario"] = RARE
     at.run()
     at.selectbox(key="attack_whose").set_value(attacking.TYPED).run()

@@ -78,7 +78,7 @@ SCENARIOS = {
 
 def run(*words: str, at: Path) -> Any:
     """What a fresh process prints, as JSON; it starts in an empty folder."""
-    done = subprocess.run(words, cwd=at, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, cwd=at, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -173,7 +173,7 @@ def address() -> Iterator[str]:
 
 def answer(address: str, method: str, path: str, **headers: str) -> tuple[int, bytes]:
     """Status and body; the path goes out as it is written."""
-    connection = http.client.HTTPConnection(address, timeout=10)
+    connection = http.client.HTTPConnection(address, timeout=60)
     try:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, headers=named)

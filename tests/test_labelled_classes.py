@@ -201,7 +201,7 @@ def test_a_marginal_is_its_histogram_s_size() -> None:
 
 def sections(**query: str) -> tuple[list[str], list[str]]:
     """Panels of every live picture of the page, and its headings below the first screen."""
-    page = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=90)
+    page = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
     for name, value in query.items():
         page.query_params[name] = value
     page.run()

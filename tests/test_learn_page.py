@@ -143,7 +143,7 @@ def test_composition_is_not_addition() -> None:
 
 
 def test_an_answer_is_shown_once_a_guess_is_made_and_stays() -> None:
-    at = AppTest.from_string(PAGE, default_timeout=60).run()
+    at = AppTest.from_string(PAGE, default_timeout=300).run()
     assert not at.exception
     assert not any("of 13" in str(one.value) for one in at.markdown)
     at.select_slider[0].set_value(2.0).run()
@@ -237,7 +237,7 @@ def test_each_word_hides_its_thing_and_one_click_shows_all(
     page: str, start: dict[str, str], slots: dict[str, str], panels: tuple[str, ...]
 ) -> None:
     def visit(hide: str) -> AppTest:
-        at = AppTest.from_string(VIEW.format(page), default_timeout=90)
+        at = AppTest.from_string(VIEW.format(page), default_timeout=300)
         at.query_params.update({**start, "hide": hide})
         at.run()
         assert not at.exception
@@ -286,7 +286,7 @@ def test_who_looks_first_is_told_where_the_guess_is_made(lesson: Lesson) -> None
     number, page = LESSONS.index(lesson) + 1, lesson.page
     assert learning.question(page, lesson.look["hide"], lesson.look.get("data")) == number
     if page == "explore":  # the page that the explorer opens on
-        at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=90)
+        at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
         at.query_params.update(lesson.look)
         at.run()
         links = [one.proto.label for one in elements(at.main) if one.type == "page_link"]
@@ -294,7 +294,7 @@ def test_who_looks_first_is_told_where_the_guess_is_made(lesson: Lesson) -> None
 
 
 def test_a_link_of_one_s_own_names_no_question() -> None:
-    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=90)
+    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
     at.query_params.update({"data": "generated", "made": "200x2x2x1", "hide": "says"})
     at.run()
     assert any("Make a guess first" in str(one.value) for one in at.markdown)
@@ -304,7 +304,7 @@ def test_a_link_of_one_s_own_names_no_question() -> None:
 
 
 def test_a_link_to_attack_sets_the_slider_and_hides() -> None:
-    at = AppTest.from_string(VIEW.format("attack"), default_timeout=120)
+    at = AppTest.from_string(VIEW.format("attack"), default_timeout=300)
     at.session_state["scenario"] = Scenario(data="rare_person", components=2, iterations=3)
     at.query_params.update({"epsilon": "1", "hide": "says,hits,odd"})
     at.run()
@@ -331,7 +331,7 @@ else:
     from app.views.learn import page
     page()
 """
-    at = AppTest.from_string(script, default_timeout=60)
+    at = AppTest.from_string(script, default_timeout=300)
     at.query_params["epsilon"] = "0.5"
     at.run()
     at.session_state["which"] = "learn"
@@ -370,7 +370,7 @@ def test_every_notebook_is_on_the_list() -> None:
 
 
 def test_a_document_is_read_on_the_page() -> None:
-    at = AppTest.from_string(PAGE, default_timeout=60).run()
+    at = AppTest.from_string(PAGE, default_timeout=300).run()
     at.selectbox(key="document").set_value("glossary").run()
     assert not at.exception
     assert any("**Accountant.**" in str(one.value) for one in at.markdown)
@@ -390,7 +390,7 @@ def test_every_regenerated_figure_can_be_seen_and_played_with() -> None:
 
 
 def test_a_figure_is_shown_with_its_verdict_finding_and_command() -> None:
-    at = AppTest.from_string(PAGE, default_timeout=60).run()
+    at = AppTest.from_string(PAGE, default_timeout=300).run()
     at.selectbox(key="figure").set_value("robust-em-figure-1").run()
     assert not at.exception
     assert len(at.get("plotly_chart")) == 4
@@ -399,7 +399,7 @@ def test_a_figure_is_shown_with_its_verdict_finding_and_command() -> None:
 
 
 def test_a_link_to_a_figure_finds_it_above_the_lessons() -> None:
-    at = AppTest.from_string(PAGE, default_timeout=60)
+    at = AppTest.from_string(PAGE, default_timeout=300)
     at.query_params["figure"] = "vips-figure-8"
     at.run()
     assert not at.exception
@@ -413,7 +413,7 @@ def test_a_link_to_a_figure_finds_it_above_the_lessons() -> None:
 
 
 def test_a_link_to_no_figure_is_an_ordinary_one() -> None:
-    at = AppTest.from_string(PAGE, default_timeout=60)
+    at = AppTest.from_string(PAGE, default_timeout=300)
     at.query_params["figure"] = "odd"
     at.run()
     assert not at.exception

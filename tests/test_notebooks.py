@@ -108,7 +108,7 @@ def test_where_somebody_looks_pictures_move_and_sliders_redraw_them(tmp_path: Pa
     (tmp_path / "live.ipynb").write_text(json.dumps(book), encoding="utf-8")
     look = (
         "import json; from pathlib import Path; from dpcore.figures.notebook import execute;"
-        "book = execute(Path('live.ipynb'), timeout=60.0);"
+        "book = execute(Path('live.ipynb'), timeout=300.0);"
         "print(json.dumps([[list(o['data']) for o in c.outputs] for c in book.cells]))"
     )
     done = subprocess.run(

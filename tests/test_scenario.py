@@ -205,7 +205,7 @@ def _as_read(prelude: str, at: Path, *given: str) -> Any:
         "print(json.dumps({name: config.get_option(name) for name in json.loads(sys.argv[1])}))"
     )
     words = [sys.executable, "-c", code, json.dumps(sorted(_options(settings()))), *given]
-    done = subprocess.run(words, cwd=at, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, cwd=at, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

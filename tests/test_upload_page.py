@@ -35,7 +35,7 @@ categories = ["north", "south"]
 
 def with_table(table: bytes = TABLE) -> AppTest:
     """The page of an upload, with a table in it."""
-    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=60)
+    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
     at.query_params["data"] = "upload"
     at.run()
     at.file_uploader(key="upload_file").upload("people.csv", table, "text/csv").run()

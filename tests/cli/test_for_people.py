@@ -201,7 +201,7 @@ def test_the_commands_of_the_readme_parse() -> None:
 def spawned(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "import sys; from dpcore.cli import main; sys.exit(main())"]
     return subprocess.run(
-        [*command, *words], cwd=cwd, capture_output=True, text=True, timeout=60, check=False
+        [*command, *words], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
     )
 
 
@@ -234,7 +234,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     assert child.stderr is not None
     assert child.stdout.readline() == "[\n"
     child.stdout.close()
-    assert (child.stderr.read(), child.wait(timeout=60)) == ("", 0)
+    assert (child.stderr.read(), child.wait(timeout=300)) == ("", 0)
     child.stderr.close()
 
 
