@@ -13,16 +13,16 @@ from dpcore.evaluation.gradient import VectorScorer
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.gradient import GRADIENT_MODELS, apart
-from dpcore.papers.exhibit import Ask, Exhibit, reproduce, values
 from dpcore.papers.gradient_settings import EM, EXACT, OURS, ROBUST, clipped_at, slope
 from dpcore.papers.gradient_simulated import GUIDE, THRESHOLDS
+from dpcore.papers.reproduction import Ask, Reproduction, reproduce, values
 from dpcore.privacy import Privacy
 
 ASK = Ask(splits=2, draws=3)
 TRUTH = np.array([1.2, -0.9, 0.6])
 
 
-def last(found: Exhibit, curve: str, panel: str) -> float:
+def last(found: Reproduction, curve: str, panel: str) -> float:
     points = values(found.rows, curve, panel)
     return points[max(points)]
 

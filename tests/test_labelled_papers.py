@@ -7,20 +7,20 @@ import pytest
 from support import shared_data
 
 from dpcore.papers import labelled_real, labelled_synthetic
-from dpcore.papers.drawing import exhibit_figure
-from dpcore.papers.exhibit import Ask, Exhibit, exhibits, values
+from dpcore.papers.drawing import reproduction_figure
 from dpcore.papers.labelled_runs import OURS, PRINTED, PROVED, RIVAL, WAYS
+from dpcore.papers.reproduction import Ask, Reproduction, reproductions, values
 
 SMALL = Ask(splits=2, draws=2)
 
 
 @pytest.fixture(scope="module")
-def figure_13() -> Exhibit:
+def figure_13() -> Reproduction:
     return labelled_synthetic.figure_13(SMALL)
 
 
 def test_every_figure_is_registered_with_a_sentence() -> None:
-    known = exhibits()
+    known = reproductions()
     for number in range(1, 14):
         assert known[f"gmm-release-figure-{number}"].endswith(".")
 
@@ -44,10 +44,10 @@ def test_the_order_of_the_methods_is_the_paper_s_and_the_proved_one_s() -> None:
         assert ours[epsilon] < rival[epsilon]
     assert values(found.rows, OURS, PROVED)[5.0] < 0.5
     assert "At the same true guarantee" in found.finding
-    assert len(exhibit_figure(found).data) == len({row["curve"] for row in found.rows})
+    assert len(reproduction_figure(found).data) == len({row["curve"] for row in found.rows})
 
 
-def test_a_bound_that_is_too_small_or_too_large_costs(figure_13: Exhibit) -> None:
+def test_a_bound_that_is_too_small_or_too_large_costs(figure_13: Reproduction) -> None:
     """Protected features: a ball that cuts rows off costs the exact answer, a wide one noise."""
     staged = values(figure_13.rows, "staged, features")
     rival = values(figure_13.rows, "Gaussian, features")

@@ -190,7 +190,7 @@ def test_a_kept_result_says_what_made_it(name: str) -> None:
     assert record["command"].startswith(f"dpcore reproduce {name}")
     assert {"seed", "version", "date", "seconds", "finding", "panels"} <= set(record)
     assert (KEPT / f"{name}.json").stat().st_size < KEPT_BYTES
-    assert kept(name).exhibit.rows
+    assert kept(name).made.rows
 
 
 def test_the_table_of_results_has_no_row_missing() -> None:
@@ -206,7 +206,7 @@ def test_what_needs_data_that_are_absent_is_shown_as_it_is_kept(
     monkeypatch.delenv("DPCORE_SHARED", raising=False)
     told = regenerate("dp-em-figure-3", short=True, data=tmp_path)
     assert told.how.startswith("Kept from")
-    assert told.exhibit.rows == kept("dp-em-figure-3").exhibit.rows
+    assert told.made.rows == kept("dp-em-figure-3").made.rows
 
 
 def test_what_takes_minutes_is_kept_in_the_fast_setting() -> None:

@@ -17,8 +17,8 @@ from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.papers import dpem_faces, dpem_kmeans, dpem_mixture, dpem_noise, dpem_rare_person
 from dpcore.papers.counting import CURVES, Counting, Size, counted
-from dpcore.papers.drawing import exhibit_figure
-from dpcore.papers.exhibit import Ask, Exhibit, exhibits, reproduce, values
+from dpcore.papers.drawing import reproduction_figure
+from dpcore.papers.reproduction import Ask, Reproduction, reproduce, reproductions, values
 from dpcore.privacy import Privacy
 from dpcore.registry import PAPERS
 from dpcore.schema import Schema
@@ -27,7 +27,7 @@ FIGURE_2, FIGURE_3 = dpem_noise.SIZES["figure 2"], dpem_noise.SIZES["figure 3"]
 
 
 @pytest.fixture(scope="module")
-def noises() -> Exhibit:
+def noises() -> Reproduction:
     return reproduce("dp-em-table-noise")
 
 
@@ -46,7 +46,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize(("panel", "curve"), PRINTED)
-def test_noise_is_that_of_the_derivation(noises: Exhibit, panel: str, curve: str) -> None:
+def test_noise_is_that_of_the_derivation(noises: Reproduction, panel: str, curve: str) -> None:
     found = list(values(noises.rows, curve, panel).values())
     for here, printed in zip(found, PRINTED[panel, curve], strict=True):
         decimals = len(str(printed).split(".")[1])
@@ -61,7 +61,7 @@ def test_noise_is_that_of_the_derivation(noises: Exhibit, panel: str, curve: str
         ("figure 2", {0.1: 0.0109, 0.5: 0.0723, 1.0: 0.157, 2.0: 0.334, 4.0: 0.693}),
     ],
 )
-def test_what_the_noise_proves(noises: Exhibit, panel: str, true: dict[float, float]) -> None:
+def test_what_the_noise_proves(noises: Reproduction, panel: str, true: dict[float, float]) -> None:
     """Section 1.3's table: mu = sqrt(1.5 J) / z."""
     found = {
         row["x"]: row["proved_epsilon"]
@@ -111,7 +111,7 @@ def test_a_curve_is_the_fit_that_the_paper_mode_makes_of_its_budget(curve: Count
 
 
 @pytest.fixture(scope="module")
-def small() -> Exhibit:
+def small() -> Reproduction:
     """A comparison on a small simulated ball; the same code as figures 2 and 3."""
     rows = np.random.default_rng(0).normal([0.4, 0.0], 0.05, (600, 2))
     rows[:300] *= -1
@@ -121,7 +121,7 @@ def small() -> Exhibit:
     return dpem_mixture.compare(table, asked, Ask(draws=3))
 
 
-def test_every_curve_is_there_with_its_spread(small: Exhibit) -> None:
+def test_every_curve_is_there_with_its_spread(small: Reproduction) -> None:
     curves = {row["curve"] for row in small.rows}
     assert {curve.name for curve in CURVES} <= curves
     assert {dpem_mixture.PROVED, dpem_mixture.OWN_STEPS, dpem_mixture.ONE_GAUSSIAN} <= curves
@@ -129,13 +129,15 @@ def test_every_curve_is_there_with_its_spread(small: Exhibit) -> None:
     assert all(row["runs"] == 6 for row in small.rows)
 
 
-def test_what_is_out_of_reach_has_no_point_and_what_is_refused_is_marked(small: Exhibit) -> None:
+def test_what_is_out_of_reach_has_no_point_and_what_is_refused_is_marked(
+    small: Reproduction,
+) -> None:
     assert set(values(small.rows, "GGG, moments accountant, orders to 100")) == {10_000.0}
     marked = {row["curve"] for row in small.rows if "refused" in row["note"]}
     assert marked == {"GGG, advanced"}
 
 
-def test_with_hardly_any_noise_the_proved_curve_meets_the_fit_without(small: Exhibit) -> None:
+def test_with_hardly_any_noise_the_proved_curve_meets_the_fit_without(small: Reproduction) -> None:
     proved = values(small.rows, dpem_mixture.PROVED)
     plain = values(small.rows, dpem_mixture.OWN_STEPS)
     assert proved[10_000.0] == pytest.approx(plain[10_000.0], abs=0.02)
@@ -143,7 +145,7 @@ def test_with_hardly_any_noise_the_proved_curve_meets_the_fit_without(small: Exh
     assert f"{dpem_mixture.PROVED} from epsilon 10000" in small.finding
 
 
-def test_the_finding_follows_the_rows(small: Exhibit) -> None:
+def test_the_finding_follows_the_rows(small: Reproduction) -> None:
     """Turn the curves round, and it says the opposite."""
     turned = [dict(row) for row in small.rows]
     for row in turned:
@@ -154,8 +156,8 @@ def test_the_finding_follows_the_rows(small: Exhibit) -> None:
     assert found != small.finding
 
 
-def test_a_figure_names_its_axes_and_marks_what_was_refused(small: Exhibit) -> None:
-    figure = exhibit_figure(small)
+def test_a_figure_names_its_axes_and_marks_what_was_refused(small: Reproduction) -> None:
+    figure = reproduction_figure(small)
     assert "nats" in figure.layout.yaxis.title.text
     assert "delta = 0.0001" in figure.layout.xaxis.title.text
     named = [trace.name for trace in figure.data]
@@ -164,11 +166,11 @@ def test_a_figure_names_its_axes_and_marks_what_was_refused(small: Exhibit) -> N
 
 
 @pytest.fixture(scope="module")
-def rare() -> Exhibit:
+def rare() -> Reproduction:
     return reproduce("dp-em-figure-1", Ask(draws=100))
 
 
-def test_the_person_is_the_exact_fit_and_hidden_from_the_private_one(rare: Exhibit) -> None:
+def test_the_person_is_the_exact_fit_and_hidden_from_the_private_one(rare: Reproduction) -> None:
     few, many = dpem_rare_person.TABLES.values()
     exact, private = dpem_rare_person.EXACT, dpem_rare_person.PRIVATE
     assert values(rare.rows, f"{exact}, {few}")[1.0] < 0.05
@@ -177,7 +179,7 @@ def test_the_person_is_the_exact_fit_and_hidden_from_the_private_one(rare: Exhib
     assert abs(gap) < 0.3
 
 
-def test_attacks_stand_beside_their_ceiling(rare: Exhibit) -> None:
+def test_attacks_stand_beside_their_ceiling(rare: Reproduction) -> None:
     attacks = [row for row in rare.rows if "ceiling" in row]
     assert len(attacks) == 2 * 2 * 2 * len(dpem_rare_person.EPSILONS)
     assert sum(row["low"] > row["ceiling"] for row in attacks) <= 2  # 40 intervals of 95%
@@ -224,14 +226,14 @@ def test_points_are_drawn_once_and_lie_on_the_map() -> None:
 
 
 @pytest.fixture(scope="module")
-def faces() -> Exhibit:
+def faces() -> Reproduction:
     from dpcore.datasets.faces import faces_like
 
     pictures, _ = faces_like(400, 16, rng=np.random.default_rng(0))
     return dpem_faces.compare(pictures, 16, (0.3, 1e6), (4,), Ask())
 
 
-def test_faces_appear_with_little_noise_only(faces: Exhibit) -> None:
+def test_faces_appear_with_little_noise_only(faces: Reproduction) -> None:
     stated = values(faces.rows, dpem_faces.STATED)
     proved = values(faces.rows, dpem_faces.PROVED)
     assert stated[0.3] < 0.25
@@ -239,7 +241,7 @@ def test_faces_appear_with_little_noise_only(faces: Exhibit) -> None:
     assert proved[1e6] > 0.95
 
 
-def test_the_programs_noise_is_less_than_it_says_and_proves_less(faces: Exhibit) -> None:
+def test_the_programs_noise_is_less_than_it_says_and_proves_less(faces: Reproduction) -> None:
     def proves(curve: str) -> float:
         return next(
             float(row["proved_epsilon"])
@@ -275,7 +277,7 @@ def test_leading_vectors_are_found_by_either_route(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_everything_that_can_be_reproduced_is_told_in_a_sentence(name: str) -> None:
-    sentence = exhibits()[name]
+    sentence = reproductions()[name]
     assert sentence.endswith(".")
     assert 20 < len(sentence) < 160
 

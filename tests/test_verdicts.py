@@ -15,7 +15,7 @@ NUMBERS = ("y", "low", "mean", "proved_epsilon", "claimed")
 
 
 def rows_of(name: str) -> list[Any]:
-    return [dict(row) for row in kept(name).exhibit.rows]
+    return [dict(row) for row in kept(name).made.rows]
 
 
 def test_every_figure_and_table_has_a_verdict() -> None:

@@ -12,7 +12,7 @@ import pytest
 from support import shared_data
 
 from dpcore.papers import vips_belief, vips_logistic
-from dpcore.papers.exhibit import Ask, reproduce, values
+from dpcore.papers.reproduction import Ask, reproduce, values
 
 
 def written(home: Path, name: str, header: str, rows: list[str]) -> None:

@@ -16,7 +16,7 @@ from dpcore.datasets.load import load
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.papers import vips_epsilon, vips_topics
-from dpcore.papers.exhibit import Ask, reproduce, values
+from dpcore.papers.reproduction import Ask, reproduce, values
 from dpcore.wall.bags import Bags
 from dpcore.wall.documents import reaches, shared_out
 

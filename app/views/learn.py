@@ -13,7 +13,7 @@ from app.learning import DOCUMENTS, LESSONS, Lesson
 from app.papers import played
 from app.state import arrived
 from dpcore.figures.portrait import said
-from dpcore.papers.drawing import exhibit_figure
+from dpcore.papers.drawing import reproduction_figure
 from dpcore.papers.results import kept
 
 
@@ -125,12 +125,12 @@ def papers(linked: str | None = None) -> None:
     told = kept(name)
     with st.container(border=True):
         st.markdown(f"**{told.verdict}**")
-        for panel in told.exhibit.panels:  # each with its own legend beside it
-            figure = exhibit_figure(replace(told.exhibit, panels=(panel,)))
+        for panel in told.made.panels:  # each with its own legend beside it
+            figure = reproduction_figure(replace(told.made, panels=(panel,)))
             figure.update_layout(title=None, height=400, margin={"t": 48, "b": 48})
             figure.update_yaxes(title_font_size=11)
             st.plotly_chart(figure, width="stretch", key=f"drawn_{name}_{panel.id}")
-        st.markdown(told.exhibit.finding)
+        st.markdown(told.made.finding)
         st.caption(told.how)
         page, query = played(name)
         to_page(page, query, "Try it", ":material/arrow_forward:")

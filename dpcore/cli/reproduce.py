@@ -14,7 +14,7 @@ from dpcore.cli.pages import place_for_page, write_page
 from dpcore.registry import PAPERS
 
 if TYPE_CHECKING:
-    from dpcore.papers.exhibit import Exhibit, Row
+    from dpcore.papers.reproduction import Reproduction, Row
 
 # facts of a row, beside its y, that get a table of their own
 FACTS = {"proved_epsilon": "what is really proved: epsilon"}
@@ -42,10 +42,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """List, or regenerate and print."""
-    from dpcore.papers.exhibit import Ask, described, exhibits, reproduce
+    from dpcore.papers.reproduction import Ask, described, reproduce, reproductions
 
     if args.name is None:
-        known = exhibits()
+        known = reproductions()
         if args.json:
             print_json(known)
             return
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
     _show(found)
 
 
-def _show(found: Exhibit) -> None:
+def _show(found: Reproduction) -> None:
     """One table for each panel: curves down, budgets across."""
     print(found.title)
     for panel in found.panels:
@@ -90,7 +90,7 @@ def _show(found: Exhibit) -> None:
         print_prose(note)
 
 
-def _notes(found: Exhibit) -> list[str]:
+def _notes(found: Reproduction) -> list[str]:
     """What was refused, and what is shown instead."""
     notes = {(row["curve"], row["note"]) for row in found.rows if row["note"]}
     return [f"{curve}: {note}." for curve, note in sorted(notes)]
@@ -109,9 +109,9 @@ def _crossed(rows: Sequence[Row], field: str) -> list[dict[str, Any]]:
     return list(lines.values())
 
 
-def _page(found: Exhibit) -> str:
+def _page(found: Reproduction) -> str:
     """The figure, its finding and its notes."""
-    from dpcore.papers.drawing import exhibit_figure
+    from dpcore.papers.drawing import reproduction_figure
 
-    figure: str = exhibit_figure(found).to_html(full_html=False, include_plotlyjs=True)
+    figure: str = reproduction_figure(found).to_html(full_html=False, include_plotlyjs=True)
     return figure + "".join(f"\n<p>{escape(text)}</p>" for text in (found.finding, *_notes(found)))

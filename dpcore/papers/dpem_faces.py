@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import best_proof, mu_of
 from dpcore.datasets.load import load
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, spread_row, values
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
 from dpcore.schema import Image, Schema, pool
 from dpcore.wall.contributions import SecondMoments
 from dpcore.wall.doors import Noise, Session
@@ -35,7 +35,7 @@ CHANCE = "chance"
 HALF = 0.5  # of the subspace: what is called seen
 
 
-def figure_5(ask: Ask) -> Exhibit:
+def figure_5(ask: Ask) -> Reproduction:
     """Factor analysis of 400 faces: how much of the ten factors' subspace each epsilon shows.
 
     Needs ``olivetti_faces.npz``; a minute a draw.
@@ -46,7 +46,7 @@ def figure_5(ask: Ask) -> Exhibit:
 
 def compare(
     pictures: Array, side: int, epsilons: Sequence[float], pools: Sequence[int], ask: Ask
-) -> Exhibit:
+) -> Reproduction:
     """Every curve on square pictures ``(n, side * side)``."""
     scaled, normed = _as_in_the_program(pictures), _each_by_itself(pictures)
     curves = [(STATED, scaled), (CODED, scaled), (PROVED, normed)]
@@ -70,7 +70,7 @@ def compare(
         f"nominal epsilon (delta = {DELTA:g}, one picture replaced)",
         "affinity of the ten leading directions with the exact ones, 0 to 1",
     )
-    return Exhibit("DP-EM, Figure 5: faces", tuple(rows), finding(rows), (panel,))
+    return Reproduction("DP-EM, Figure 5: faces", tuple(rows), finding(rows), (panel,))
 
 
 def _centred(pictures: Array) -> Array:

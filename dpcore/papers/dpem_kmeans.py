@@ -17,7 +17,7 @@ from dpcore.datasets.places import DEGREES, points_from_histogram
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import fit_grid
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, spread_row
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row
 from dpcore.privacy import Privacy
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
@@ -77,7 +77,7 @@ TABLE = (
 )
 
 
-def figure_4(ask: Ask) -> Exhibit:
+def figure_4(ask: Ask) -> Reproduction:
     """k-means of 1.26 million check-ins at epsilon 0.01: spread around the centres, by method.
 
     Needs ``dpbench_grids256.npz``, from whose Gowalla grid the points are drawn once.
@@ -85,7 +85,7 @@ def figure_4(ask: Ask) -> Exhibit:
     return _exhibit("DP-EM, Figure 4: k-means", FIGURE_4, ask, splits=10)
 
 
-def table_kmeans(ask: Ask) -> Exhibit:
+def table_kmeans(ask: Ask) -> Reproduction:
     """k-means at five sizes and budgets: where the order of the published methods holds or turns.
 
     Needs ``dpbench_grids256.npz``, as figure 4 does.
@@ -93,7 +93,7 @@ def table_kmeans(ask: Ask) -> Exhibit:
     return _exhibit("k-means: spread by method, size and budget", TABLE, ask, splits=4)
 
 
-def _exhibit(title: str, cases: tuple[Case, ...], ask: Ask, splits: int) -> Exhibit:
+def _exhibit(title: str, cases: tuple[Case, ...], ask: Ask, splits: int) -> Reproduction:
     grid = ask.array("dpbench_grids256.npz", "gowalla")
     rows: list[Row] = []
     for number, case in enumerate(cases):
@@ -110,7 +110,7 @@ def _exhibit(title: str, cases: tuple[Case, ...], ask: Ask, splits: int) -> Exhi
         )
         for case in cases
     )
-    return Exhibit(title, tuple(rows), finding(rows), panels)
+    return Reproduction(title, tuple(rows), finding(rows), panels)
 
 
 def check_ins(grid: Array, rows: int) -> PrivateTable:

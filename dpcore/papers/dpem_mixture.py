@@ -18,7 +18,7 @@ from dpcore.datasets.load import load
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.papers.counting import CURVES, WORDS, Counted, Counting, Size, counted
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, spread_row, values
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, spread_row, values
 from dpcore.privacy import Privacy
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
@@ -60,7 +60,7 @@ FIGURE_3 = Comparison(
 )
 
 
-def figure_2(ask: Ask) -> Exhibit:
+def figure_2(ask: Ask) -> Reproduction:
     """Mixture of ten Gaussians on a wide table like Stroke: likelihood by every way of counting.
 
     The table is simulated and bundled; ten minutes a split.
@@ -68,7 +68,7 @@ def figure_2(ask: Ask) -> Exhibit:
     return compare(load("bundled:stroke_like"), FIGURE_2, ask)
 
 
-def figure_3(ask: Ask) -> Exhibit:
+def figure_3(ask: Ask) -> Reproduction:
     """Mixture of three Gaussians on the Life Science data: likelihood by every way of counting.
 
     Needs ``lifesci.npz``; seconds a split. Rows lie in a ball whose radius is taken as public.
@@ -78,7 +78,7 @@ def figure_3(ask: Ask) -> Exhibit:
     return compare(load(rows, schema=Schema.ball_of(names, None, NORM_BOUND)), FIGURE_3, ask)
 
 
-def compare(table: PrivateTable, asked: Comparison, ask: Ask) -> Exhibit:
+def compare(table: PrivateTable, asked: Comparison, ask: Ask) -> Reproduction:
     """Every curve of a figure on random splits of one table."""
     noises = {curve: counted(curve, asked.size, asked.epsilons) for curve in CURVES}
     splits, draws = ask.split(asked.splits), ask.drawn(1)
@@ -103,7 +103,7 @@ def compare(table: PrivateTable, asked: Comparison, ask: Ask) -> Exhibit:
         f"epsilon (delta = {asked.size.delta:g}, one row replaced)",
         "held-out log-likelihood of a row of x / R, nats",
     )
-    return Exhibit(asked.title, tuple(rows), finding(rows, asked.epsilons), (panel,))
+    return Reproduction(asked.title, tuple(rows), finding(rows, asked.epsilons), (panel,))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.accounting import mu_of
 from dpcore.papers.counting import CURVES, Size, counted, true_epsilon
 from dpcore.papers.dpem_mixture import FIGURE_2, FIGURE_3
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, values
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, values
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0)
 SIZES = {"figure 2": FIGURE_2.size, "figure 3": FIGURE_3.size}
@@ -20,7 +20,7 @@ SAME = "exact, the same releases"
 JOINT = "exact, one release per iteration"
 
 
-def table_noise(ask: Ask) -> Exhibit:
+def table_noise(ask: Ask) -> Reproduction:
     """Noise multipliers of DP-EM's releases by every way of counting, and what they really prove.
 
     Needs no data, draws no noise: quick and always the same.
@@ -36,7 +36,7 @@ def table_noise(ask: Ask) -> Exhibit:
         )
         for name, size in SIZES.items()
     )
-    return Exhibit("DP-EM: noise by way of counting", tuple(rows), _finding(rows), panels)
+    return Reproduction("DP-EM: noise by way of counting", tuple(rows), _finding(rows), panels)
 
 
 def _rows(name: str, size: Size) -> list[Row]:

@@ -17,7 +17,7 @@ from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import Setting
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import fit_grid
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, spread_row, values
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
@@ -34,7 +34,7 @@ NOISELESS = "no noise"
 CEILING = "proved: no attacker above"
 
 
-def figure_1(ask: Ask) -> Exhibit:
+def figure_1(ask: Ask) -> Reproduction:
     """One rare person: how near a fit's centres come, and how often an attacker guesses the row.
 
     The table is bundled. Distances are in standard deviations of the crowd along the way to the
@@ -62,7 +62,7 @@ def figure_1(ask: Ask) -> Exhibit:
             "share of right guesses",
         ),
     )
-    return Exhibit("DP-EM, Figure 1: one rare person", tuple(rows), _finding(rows), panels)
+    return Reproduction("DP-EM, Figure 1: one rare person", tuple(rows), _finding(rows), panels)
 
 
 def _distances(table: PrivateTable, words: str, draws: int) -> list[Row]:

@@ -1,10 +1,10 @@
-"""An exhibit as a Plotly figure: lines with their spread, one dash and marker a curve."""
+"""A reproduction as a Plotly figure: lines with their spread, one dash and marker a curve."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcore.papers.exhibit import Exhibit, Panel, Row
+from dpcore.papers.reproduction import Panel, Reproduction, Row
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 HEIGHT = 520  # of a panel, pixels
 
 
-def exhibit_figure(found: Exhibit) -> go.Figure:
+def reproduction_figure(found: Reproduction) -> go.Figure:
     """All panels below one another; the finding is the alt text. Needs the package plotly."""
     from plotly.subplots import make_subplots
 

@@ -15,7 +15,6 @@ from dpcore.datasets.load import load
 from dpcore.evaluation.gradient import SYMMETRIC_MIXTURE
 from dpcore.fitting.api import fit_grid
 from dpcore.models.gradient import apart
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, spread_row
 from dpcore.papers.gradient_settings import (
     DELTA,
     EM,
@@ -27,6 +26,7 @@ from dpcore.papers.gradient_settings import (
     clipped_at,
     finding,
 )
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, spread_row
 from dpcore.papers.vips_logistic import ADULT
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
@@ -41,7 +41,7 @@ START = 0.5  # distance of the start from the truth, in lengths of the truth
 WAYS = (EM, clipped_at(1.0), ROBUST, EXACT, OURS)
 
 
-def figure_5(ask: Ask) -> Exhibit:
+def figure_5(ask: Ask) -> Reproduction:
     """Error of a symmetric mixture of census rows by epsilon.
 
     Needs ``adult.csv.gz``, ``ipums_br.npz`` and ``acs.npz``. Columns are in half ranges of public
@@ -62,7 +62,7 @@ def figure_5(ask: Ask) -> Exhibit:
         )
         rows += _by_epsilon(name, table, ask)
         ask.say((number + 1) / len(tables))
-    return Exhibit(
+    return Reproduction(
         "Robust gradient EM, Figure 5: census tables", tuple(rows), finding(rows), tuple(panels)
     )
 

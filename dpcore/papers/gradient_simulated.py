@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, spread_row, values
 from dpcore.papers.gradient_settings import (
     EM,
     INCOMPLETE,
@@ -27,6 +26,7 @@ from dpcore.papers.gradient_settings import (
     problem,
     slope,
 )
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ GUIDE = "slope of the rate d sqrt(tau T / (n epsilon))"
 EPSILONS, COLUMNS, ROWS = (0.25, 0.5, 1.0, 2.0), (5, 10, 20), (5_000, 20_000, 60_000)
 
 
-def figure_1(ask: Ask) -> Exhibit:
+def figure_1(ask: Ask) -> Reproduction:
     """Error of a symmetric mixture by step, for five clipping thresholds; where clipping is better.
 
     Two settings: one where C = 1 is near the best threshold, and the base one, where it is far too
@@ -65,7 +65,7 @@ def figure_1(ask: Ask) -> Exhibit:
         better.append(_better(against, case))
         rows += against
         ask.say((number + 3) / 4)
-    return Exhibit(
+    return Reproduction(
         "Robust gradient EM, Figure 1: the clipping threshold",
         tuple(rows),
         f"{said} A threshold means something only beside sigma sqrt(d), the size of a gradient: "
@@ -97,7 +97,7 @@ def _better(rows: list[Row], case: Case) -> str:
     return f"{where} where that is {size:.2g}"
 
 
-def figure_2(ask: Ask) -> Exhibit:
+def figure_2(ask: Ask) -> Reproduction:
     """Error of a symmetric mixture by epsilon, columns and rows.
 
     A few seconds.
@@ -105,7 +105,7 @@ def figure_2(ask: Ask) -> Exhibit:
     return _sweeps("Robust gradient EM, Figure 2: symmetric mixture", MIXTURE, ask)
 
 
-def figure_3(ask: Ask) -> Exhibit:
+def figure_3(ask: Ask) -> Reproduction:
     """Error of a mixture of two regressions by epsilon, columns and rows.
 
     A few seconds.
@@ -113,7 +113,7 @@ def figure_3(ask: Ask) -> Exhibit:
     return _sweeps("Robust gradient EM, Figure 3: mixture of regressions", TWO_LINES, ask)
 
 
-def figure_4(ask: Ask) -> Exhibit:
+def figure_4(ask: Ask) -> Reproduction:
     """Error of a regression with missing covariates by epsilon, columns and rows.
 
     A few seconds.
@@ -154,7 +154,7 @@ def _order(rows: list[Row], panel: str) -> str:
     )
 
 
-def _sweeps(title: str, base: Case, ask: Ask) -> Exhibit:
+def _sweeps(title: str, base: Case, ask: Ask) -> Reproduction:
     swept = [
         ("epsilon", "total epsilon (delta = 1e-05, one row replaced)", EPSILONS),
         ("columns", "columns", COLUMNS),
@@ -176,7 +176,7 @@ def _sweeps(title: str, base: Case, ask: Ask) -> Exhibit:
             ask.say(done / total)
     said = f"{finding(rows)} {_slopes(rows)}"
     guides = [each for name in RATES for each in _guide(rows, name)]
-    return Exhibit(title, (*rows, *guides), said, tuple(panels))
+    return Reproduction(title, (*rows, *guides), said, tuple(panels))
 
 
 def _slopes(rows: list[Row]) -> str:

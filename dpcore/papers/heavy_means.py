@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpcore.datasets.heavy_tails import REACH, Tail, log_normal, pareto, student, tail_table
 from dpcore.datasets.load import load
 from dpcore.fitting.api import fit_grid
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, spread_row
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, spread_row
 from dpcore.privacy import Privacy
 
 Array = NDArray[np.float64]
@@ -53,7 +53,7 @@ LOCAL = (
 )
 
 
-def heavy_means(ask: Ask) -> Exhibit:
+def heavy_means(ask: Ask) -> Reproduction:
     """Error of the mean of three heavy-tailed columns by rows, with a curator and without.
 
     A few seconds.
@@ -73,7 +73,7 @@ def heavy_means(ask: Ask) -> Exhibit:
                     )
             done += 1
             ask.say(done / total)
-    return Exhibit("The mean of heavy tails", tuple(rows), finding(rows), tuple(panels))
+    return Reproduction("The mean of heavy tails", tuple(rows), finding(rows), tuple(panels))
 
 
 def finding(rows: list[Row]) -> str:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from dpcore.datasets.labelled import labelled_table
 from dpcore.evaluation.labelled import YARDSTICK
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, spread_row
 from dpcore.papers.labelled_runs import (
     OURS,
     PROVED,
@@ -26,6 +25,7 @@ from dpcore.papers.labelled_runs import (
     marginals,
     over_budgets,
 )
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, spread_row
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -74,19 +74,19 @@ def digits(ask: Ask) -> tuple[PrivateTable, Array, NDArray[np.int_]]:
     return labelled_table(parts.transform(train), kinds), parts.transform(test), answers
 
 
-def figure_6(ask: Ask) -> Exhibit:
+def figure_6(ask: Ask) -> Reproduction:
     """Irises: every method over the budget, as printed and proved."""
     points = over_budgets([iris()], EPSILONS)
     return figure("Labelled release, Figure 6: irises", "epsilon", points, ask, draws=DRAWS)
 
 
-def figure_7(ask: Ask) -> Exhibit:
+def figure_7(ask: Ask) -> Reproduction:
     """Irises at epsilon 2: the first column in every class, exact and released."""
     title = "Labelled release, Figure 7: irises"
     return marginals(title, iris(), 0, 2.0, "standard deviations", SHOWN, ask.say)
 
 
-def figure_8(ask: Ask) -> Exhibit:
+def figure_8(ask: Ask) -> Reproduction:
     """Electricity profiles by heating: every method over the budget.
 
     Needs ``swiss_smart_meter.npz``.
@@ -97,7 +97,7 @@ def figure_8(ask: Ask) -> Exhibit:
     return figure(title, "epsilon", points, ask, ways=ways, draws=DRAWS)
 
 
-def figure_9(ask: Ask) -> Exhibit:
+def figure_9(ask: Ask) -> Reproduction:
     """Electricity at six in the evening by heating, epsilon 2: exact and released.
 
     Needs ``swiss_smart_meter.npz``.
@@ -106,7 +106,7 @@ def figure_9(ask: Ask) -> Exhibit:
     return marginals(title, profiles(ask), 9, 2.0, "log kWh in two hours", SHOWN, ask.say)
 
 
-def figure_10(ask: Ask) -> Exhibit:
+def figure_10(ask: Ask) -> Reproduction:
     """Digits in five principal components: every method over the budget.
 
     Needs ``mnist.npz``.
@@ -117,7 +117,7 @@ def figure_10(ask: Ask) -> Exhibit:
     return figure(title, "epsilon", points, ask, ways=ways, draws=DRAWS)
 
 
-def figure_11(ask: Ask) -> Exhibit:
+def figure_11(ask: Ask) -> Reproduction:
     """Digits: share of the rows whose class the release itself names rightly, over the budget.
 
     Needs ``mnist.npz``.
@@ -136,7 +136,7 @@ def figure_11(ask: Ask) -> Exhibit:
     )
 
 
-def figure_12(ask: Ask) -> Exhibit:
+def figure_12(ask: Ask) -> Reproduction:
     """Digits: a neural network taught by synthetic rows alone, judged on real test digits.
 
     Layers 256 and 128, stochastic gradient descent at rate 0.01, batches of 128, one epoch; needs
@@ -169,7 +169,7 @@ def figure_12(ask: Ask) -> Exhibit:
     )
     title = "Labelled release, Figure 12: a network taught by synthetic digits"
     panel = Panel(PROVED, title, "epsilon", "share of test digits named rightly", False)
-    return Exhibit(title, tuple(rows), said, (panel,))
+    return Reproduction(title, tuple(rows), said, (panel,))
 
 
 def _taught(rows: Array, kinds: NDArray[np.int_], test: Array, answers: NDArray[np.int_]) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpcore.errors import InputError
 from dpcore.evaluation.labelled import YARDSTICK
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, spread_row, values
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
 from dpcore.privacy import Privacy
 from dpcore.wall.table import PrivateTable
 
@@ -101,7 +101,7 @@ def figure(
     label: str = DIVERGENCE,
     log_x: bool = False,
     draws: int = DRAWS,
-) -> Exhibit:
+) -> Reproduction:
     """Medians with their spread for every way and point; points of one set of tables are fitted at
     once, so a curve over budgets shares its noise."""
     together: dict[tuple[int, ...], list[Point]] = {}
@@ -118,7 +118,7 @@ def figure(
         for panel in (PRINTED, PROVED)
         if any(way.panel == panel for way in ways)
     )
-    return Exhibit(title, tuple(rows), finding(rows, metric), panels)
+    return Reproduction(title, tuple(rows), finding(rows, metric), panels)
 
 
 def _rows(way: Way, points: Sequence[Point], draws: int, metric: str) -> list[Row]:
@@ -191,7 +191,7 @@ def marginals(
     unit: str,
     ways: Sequence[Way],
     say: Callable[[float], None],
-) -> Exhibit:
+) -> Reproduction:
     """The density of one feature in every class, exact and by each way with its first draw."""
     scorer = YARDSTICK.scorer(table, None)
     public = scorer.public
@@ -224,4 +224,4 @@ def marginals(
         Panel(name, f"Class {name}", f"{public.names[feature]} ({unit})", "density", False)
         for name in names
     )
-    return Exhibit(title, tuple(rows), f"Divergence of what is drawn: {said}.", panels)
+    return Reproduction(title, tuple(rows), f"Divergence of what is drawn: {said}.", panels)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.datasets.labelled import labelled_classes, labelled_frame, labelled_table
-from dpcore.papers.exhibit import Ask, Exhibit
 from dpcore.papers.labelled_runs import (
     PRINTED,
     TABLES,
@@ -18,6 +17,7 @@ from dpcore.papers.labelled_runs import (
     figure,
     over_budgets,
 )
+from dpcore.papers.reproduction import Ask, Reproduction
 from dpcore.schema import Ball, Schema
 from dpcore.wall.table import PrivateTable
 
@@ -40,40 +40,40 @@ def _tables(ask: Ask, n: int = ROWS, classes: int = CLASSES, d: int = DIM) -> li
     ]
 
 
-def figure_1(ask: Ask) -> Exhibit:
+def figure_1(ask: Ask) -> Reproduction:
     """The published release and ours over the budget, with their spread: simulated classes."""
     ways = [way for way in WAYS if way.method in ("paper", "staged")]
     points = over_budgets(_tables(ask), EPSILONS)
     return figure("Labelled release, Figure 1", "epsilon", points, ask, ways=ways)
 
 
-def figure_2(ask: Ask) -> Exhibit:
+def figure_2(ask: Ask) -> Reproduction:
     """Every method over the budget, as printed and proved: simulated classes."""
     return figure(
         "Labelled release, Figure 2", "epsilon", over_budgets(_tables(ask), EPSILONS), ask
     )
 
 
-def figure_3(ask: Ask) -> Exhibit:
+def figure_3(ask: Ask) -> Reproduction:
     """Every method over the number of rows, at epsilon 1."""
     points = [Point(n, _tables(ask, n=n), 1.0) for n in (500, 1000, 2000, 5000)]
     title = "Labelled release, Figure 3"
     return figure(title, "number of rows", points, ask, ways=_QUICK, log_x=True)
 
 
-def figure_4(ask: Ask) -> Exhibit:
+def figure_4(ask: Ask) -> Reproduction:
     """Every method over the number of classes, at epsilon 1."""
     points = [Point(k, _tables(ask, classes=k), 1.0) for k in (2, 3, 5, 8, 10)]
     return figure("Labelled release, Figure 4", "number of classes", points, ask, ways=_QUICK)
 
 
-def figure_5(ask: Ask) -> Exhibit:
+def figure_5(ask: Ask) -> Reproduction:
     """Every method over the number of columns, at epsilon 1."""
     points = [Point(d, _tables(ask, d=d), 1.0) for d in (2, 3, 4, 5, 6)]
     return figure("Labelled release, Figure 5", "number of columns", points, ask, ways=_QUICK)
 
 
-def figure_13(ask: Ask) -> Exhibit:
+def figure_13(ask: Ask) -> Reproduction:
     """The release with features protected over the norm bound, at epsilon 1: as printed, proved."""
     points = []
     for bound in BOUNDS:

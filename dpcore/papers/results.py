@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.errors import InputError
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, reproduce
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, reproduce
 from dpcore.papers.verdicts import verdict
 from dpcore.registry import PAPERS
 
@@ -25,7 +25,7 @@ KEPT = Path(__file__).parent / "kept"
 FIGURES = 5  # of a kept number
 BESIDE = Path("../../shared/data")  # published data, seen from a notebook in a checkout
 
-# What a short run asks of an exhibit (splits, draws); the others take minutes and are kept.
+# What a short run asks of a reproduction (splits, draws); the others take minutes and are kept.
 SHORT: dict[str, tuple[int | None, int | None]] = {
     "dp-em-table-noise": (None, None),
     "dp-em-figure-1": (None, 40),
@@ -42,20 +42,20 @@ SHORT: dict[str, tuple[int | None, int | None]] = {
 
 @dataclass(frozen=True)
 class Told:
-    """An exhibit and how it came about, in a sentence."""
+    """A reproduction and how it came about, in a sentence."""
 
     name: str
-    exhibit: Exhibit
+    made: Reproduction
     how: str
 
     @property
     def verdict(self) -> str:
         """What agrees and what does not, counted."""
-        return verdict(self.name, self.exhibit.rows).sentence
+        return verdict(self.name, self.made.rows).sentence
 
 
 def regenerate(name: str, folder: Path = KEPT, *, short: bool, data: Path | None = None) -> Told:
-    """An exhibit made anew; short: with few splits and draws, or as it is kept in a folder.
+    """A reproduction made anew; short: with few splits and draws, or as it is kept in a folder.
 
     Where the published data are not at hand, the kept one. Raises InputError where there is none.
     """
@@ -79,24 +79,24 @@ def regenerate(name: str, folder: Path = KEPT, *, short: bool, data: Path | None
 
 
 def see(name: str, folder: Path = KEPT) -> Told | None:
-    """Show an exhibit in a notebook: its picture, how it was made, and its verdict; or, in the
+    """Show a reproduction in a notebook: its picture, how it was made, and its verdict; or, in the
     short version, that it takes long and none is kept."""
     from dpcore.figures.notebook import fast, show
-    from dpcore.papers.drawing import exhibit_figure
+    from dpcore.papers.drawing import reproduction_figure
 
     beside = BESIDE if "DPCORE_SHARED" not in os.environ and BESIDE.is_dir() else None
     if fast() and name not in SHORT and not _file(name, folder).is_file():
         print(f"{name} takes minutes, and no result is kept: run dpcore reproduce {name}.")
         return None
     told = regenerate(name, folder, short=fast(), data=beside)
-    show(exhibit_figure(told.exhibit))
+    show(reproduction_figure(told.made))
     print(told.how)
     print(f"Verdict: {told.verdict}")
     return told
 
 
 def keep(name: str, folder: Path = KEPT, ask: Ask | None = None) -> Path:
-    """Make an exhibit with its own splits and draws, and keep it."""
+    """Make a reproduction with its own splits and draws, and keep it."""
     import dpcore
 
     began = time.perf_counter()
@@ -110,7 +110,7 @@ def keep(name: str, folder: Path = KEPT, ask: Ask | None = None) -> Path:
     record = {
         "name": name,
         "command": f"dpcore reproduce {name}{words}",
-        "seed": "fixed in the exhibit",
+        "seed": "fixed in the code",
         "version": dpcore.__version__,
         "date": datetime.now(UTC).date().isoformat(),
         "seconds": round(time.perf_counter() - began, 1),
@@ -126,9 +126,9 @@ def keep(name: str, folder: Path = KEPT, ask: Ask | None = None) -> Path:
 
 
 def kept(name: str, folder: Path = KEPT) -> Told:
-    """A kept exhibit. Raises InputError where there is none."""
+    """A kept reproduction. Raises InputError where there is none."""
     record = record_of(name, folder)
-    exhibit = Exhibit(
+    made = Reproduction(
         record["title"],
         tuple(_whole_row(row) for row in record["rows"]),
         record["finding"],
@@ -138,11 +138,11 @@ def kept(name: str, folder: Path = KEPT) -> Told:
         f"Kept from {record['date']}: {record['command']}, version {record['version']}, "
         f"{record['seconds']:.0f} seconds."
     )
-    return Told(name, exhibit, how)
+    return Told(name, made, how)
 
 
 def record_of(name: str, folder: Path = KEPT) -> dict[str, Any]:
-    """The file of a kept exhibit."""
+    """The file of a kept reproduction."""
     path = _file(name, folder)
     if not path.is_file():
         raise InputError(
@@ -160,7 +160,7 @@ def results_table(names: Sequence[str], folder: Path = KEPT) -> list[dict[str, A
             lines.append({"what": name, "verdict": "not kept yet", "why": "", "made by": ""})
             continue
         told = kept(name, folder)
-        found = verdict(name, told.exhibit.rows)
+        found = verdict(name, told.made.rows)
         record = record_of(name, folder)
         lines.append(
             {
@@ -203,7 +203,7 @@ def _as_text(record: dict[str, Any]) -> str:
 
 
 def main(words: Sequence[str]) -> None:
-    """Keep the named exhibits; NAME:SPLITS asks for so many splits."""
+    """Keep the named reproductions; NAME:SPLITS asks for so many splits."""
     for word in words:
         name, _, splits = word.partition(":")
         path = keep(name, ask=Ask(splits=int(splits) if splits else None))

@@ -26,7 +26,7 @@ from dpcore.papers import (
 )
 from dpcore.papers.counting import CURVES, WORDS
 from dpcore.papers.dpem_mixture import ORDER, SAME
-from dpcore.papers.exhibit import Row
+from dpcore.papers.reproduction import Row
 from dpcore.registry import PAPERS
 
 Points = dict[tuple[str, float], float]

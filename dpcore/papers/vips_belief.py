@@ -17,7 +17,7 @@ from dpcore.datasets.load import load
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.fitting.belief import as_printed
 from dpcore.models import belief
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, values
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, values
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.table import PrivateTable
 
@@ -32,7 +32,7 @@ PLAIN, PRINTED, STRONG = "without privacy", "as printed, moments accountant", "a
 PROVED = "proved, at the printed epsilon"
 
 
-def figure_8(ask: Ask) -> Exhibit:
+def figure_8(ask: Ask) -> Reproduction:
     """Sigmoid belief networks on MNIST: share of pixels given back, by minibatch size.
 
     Needs ``mnist.npz``; twenty minutes. Beside each printed epsilon stands what is proved.
@@ -50,7 +50,7 @@ def figure_8(ask: Ask) -> Exhibit:
         Panel(_panel(units), f"MNIST, {_panel(units)}", label, "share of pixels given back")
         for units in UNITS
     )
-    return Exhibit("VIPS, Figure 8: digits", tuple(rows), _finding(rows, trivial), panels)
+    return Reproduction("VIPS, Figure 8: digits", tuple(rows), _finding(rows, trivial), panels)
 
 
 def _curves(table: PrivateTable, pixels: Array, units: int, size: int) -> list[Row]:

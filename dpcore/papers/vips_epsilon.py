@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from dpcore.accounting import compose
 from dpcore.fitting.topics import RECIPE, TopicSettings, published_epsilon
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row
 from dpcore.privacy import Gaussian
 
 DOCUMENTS, TOPICS, DELTA = 400_000, 50, 1e-4
@@ -25,7 +25,7 @@ TIGHT = "counted tightly, true sensitivity"
 ADDED = "counted tightly, a document added or removed"
 
 
-def table_epsilon(ask: Ask) -> Exhibit:
+def table_epsilon(ask: Ask) -> Reproduction:
     """Epsilon of the fifteen settings of VIPS's Figure 2: as printed, and as it can be proved.
 
     Needs no data, draws no noise: quick and always the same.
@@ -41,7 +41,9 @@ def table_epsilon(ask: Ask) -> Exhibit:
         )
         for size in SIZES
     )
-    return Exhibit("VIPS: what the noise of Figure 2 costs", tuple(rows), _finding(rows), panels)
+    return Reproduction(
+        "VIPS: what the noise of Figure 2 costs", tuple(rows), _finding(rows), panels
+    )
 
 
 def settings_of(size: int, documents: int = DOCUMENTS) -> TopicSettings:

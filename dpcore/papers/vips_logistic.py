@@ -19,7 +19,7 @@ from dpcore.datasets.load import load
 from dpcore.evaluation.logistic import YARDSTICK, OutcomeScorer
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.fitting.belief import as_printed
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, spread_row, values
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, spread_row, values
 from dpcore.privacy import Gaussian, Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
@@ -62,7 +62,7 @@ ADULT: Bounds = {
 }
 
 
-def figure_5(ask: Ask) -> Exhibit:
+def figure_5(ask: Ask) -> Reproduction:
     """Logistic regression on two medical tables: AUC by budget, as printed, rivals, one release.
 
     Needs ``stroke_prediction.csv.gz`` and ``brfss2020_heart.csv.gz``; ten minutes. Objective
@@ -87,7 +87,7 @@ def figure_5(ask: Ask) -> Exhibit:
                 rows.append(spread_row(name, curve, epsilon, each))
     label = f"epsilon (delta = {DELTA:g}, one row replaced)"
     panels = tuple(Panel(name, f"Logistic regression: {name}", label, AUC) for name in tables)
-    return Exhibit("VIPS, Figure 5: logistic regression", tuple(rows), _order(rows), panels)
+    return Reproduction("VIPS, Figure 5: logistic regression", tuple(rows), _order(rows), panels)
 
 
 def _curves(train: PrivateTable, scorer: OutcomeScorer, split: int) -> dict[str, Array]:
@@ -108,7 +108,7 @@ def _curves(train: PrivateTable, scorer: OutcomeScorer, split: int) -> dict[str,
     return found
 
 
-def figure_6(ask: Ask) -> Exhibit:
+def figure_6(ask: Ask) -> Reproduction:
     """Logistic regression on Adult with the printed noise: AUC by claimed epsilon, and one release.
 
     Needs ``adult.csv.gz``; two minutes. DPVI, and the tight epsilon beside the claimed one.
@@ -141,7 +141,7 @@ def figure_6(ask: Ask) -> Exhibit:
         ask.say((number + 1) / len(SIGMAS))
     label = f"epsilon claimed (delta = {ADULT_DELTA:g}, one row replaced)"
     panel = Panel("adult", "Logistic regression: Adult", label, AUC)
-    return Exhibit("VIPS, Figure 6: Adult", tuple(rows), _prices(rows), (panel,))
+    return Reproduction("VIPS, Figure 6: Adult", tuple(rows), _prices(rows), (panel,))
 
 
 def claimed_epsilon(grid: Grid, sigma: float, theorem: str) -> float:

@@ -21,7 +21,7 @@ from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.fitting.topics import DELTA_EACH, published_epsilon, published_noise
 from dpcore.models.lda import Topics, top_words
-from dpcore.papers.exhibit import Ask, Exhibit, Panel, Row, row, values
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, values
 from dpcore.papers.vips_epsilon import SIGMAS, TOPICS, settings_of
 from dpcore.privacy import Privacy
 from dpcore.wall.corpus import PrivateCorpus
@@ -75,7 +75,7 @@ def halves(ask: Ask, texts: Texts) -> Halves:
     return Halves(train, Scorer.of(test), len(Scorer.of(train, None).rows), corpus.schema.words)
 
 
-def figure_2(ask: Ask) -> Exhibit:
+def figure_2(ask: Ask) -> Reproduction:
     """Perplexity of topics on Wikipedia and film reviews against noise, by method and minibatch.
 
     Needs ``wikipedia`` and ``imdb_reviews`` (``.npz`` and ``.vocab.txt``). "10,000 words" are all
@@ -106,10 +106,10 @@ def figure_2(ask: Ask) -> Exhibit:
         )
         for name in dict.fromkeys(each["panel"] for each in rows)
     )
-    return Exhibit("VIPS, Figure 2: topics", tuple(rows), finding(rows), panels)
+    return Reproduction("VIPS, Figure 2: topics", tuple(rows), finding(rows), panels)
 
 
-def figure_3(ask: Ask) -> Exhibit:
+def figure_3(ask: Ask) -> Reproduction:
     """Perplexity after each step at the paper's sigma 1.24, by method, on both corpora.
 
     Needs what figure 2 needs.
@@ -139,10 +139,10 @@ def figure_3(ask: Ask) -> Exhibit:
         )
         for texts in CORPORA
     ]
-    return Exhibit("VIPS, Figure 3: topics step by step", tuple(rows), ". ".join(said), panels)
+    return Reproduction("VIPS, Figure 3: topics step by step", tuple(rows), ". ".join(said), panels)
 
 
-def table_3(ask: Ask) -> Exhibit:
+def table_3(ask: Ask) -> Reproduction:
     """The words of the clearest topics, private beside exact, on Wikipedia at sigma 1.24.
 
     Needs ``wikipedia.npz`` and ``wikipedia.vocab.txt``.
@@ -172,7 +172,9 @@ def table_3(ask: Ask) -> Exhibit:
     )
     first = {each["curve"]: each["note"] for each in rows if each["x"] == 1.0}
     told = "; ".join(f"{name}: {', '.join(note.split(', ')[:5])}" for name, note in first.items())
-    return Exhibit("VIPS, Table 3: topics as words", tuple(rows), f"First topic. {told}.", (panel,))
+    return Reproduction(
+        "VIPS, Table 3: topics as words", tuple(rows), f"First topic. {told}.", (panel,)
+    )
 
 
 def headline(half: Halves) -> dict[str, Grid]:

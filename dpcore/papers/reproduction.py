@@ -26,10 +26,10 @@ def _quiet(share: float) -> None:
 
 @dataclass(frozen=True)
 class Ask:
-    """How an exhibit is wanted.
+    """How a reproduction is wanted.
 
     data: the folder with the real data sets; by default ``DPCORE_SHARED/data``. draws, splits:
-    noise draws of each split, and random splits; ``None`` for the exhibit's own. say: told the
+    noise draws of each split, and random splits; ``None`` for the usual number. say: told the
     share that is done.
     """
 
@@ -82,7 +82,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class Reproduction:
     """A regenerated figure or table.
 
     rows: JSON-ready, each with ``panel``, ``curve``, ``x``, ``y``, ``low``, ``high`` (the 10% and
@@ -99,10 +99,10 @@ class Exhibit:
 class Reproduce(Protocol):
     """One function of the registry; the first line of its docstring says what it shows."""
 
-    def __call__(self, ask: Ask) -> Exhibit: ...
+    def __call__(self, ask: Ask) -> Reproduction: ...
 
 
-def exhibits() -> dict[str, str]:
+def reproductions() -> dict[str, str]:
     """What can be reproduced: name, and a sentence."""
     return {name: _summary(load(target)) for name, target in PAPERS.items()}
 
@@ -113,7 +113,7 @@ def described(name: str) -> str:
     return " ".join((made.__doc__ or "").replace("``", "").split())
 
 
-def reproduce(name: str, ask: Ask | None = None) -> Exhibit:
+def reproduce(name: str, ask: Ask | None = None) -> Reproduction:
     """Regenerate one figure or table. Raises InputError for an unknown name or absent data."""
     made: Reproduce = load(PAPERS[one_of("name", name, tuple(PAPERS))])
     return made(ask or Ask())
@@ -135,7 +135,7 @@ def row(
     note: str = "",
     **facts: Any,
 ) -> Row:
-    """One row of an exhibit."""
+    """One row of a reproduction."""
     return {
         "panel": panel,
         "curve": curve,
