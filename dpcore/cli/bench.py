@@ -149,7 +149,7 @@ def _growth(rows: list[Row]) -> None:
         ours, peer = (
             power(sizes, [row[side] for row in here]) for side in ("ours_seconds", "peer_seconds")
         )
-        print(f"{curve}: seconds grow as {axis}^{ours:.2f}; the peer's as {axis}^{peer:.2f}.")
+        print(f"{curve}: seconds grow as {axis}^{ours:z.2f}; the peer's as {axis}^{peer:z.2f}.")
     _name_peers(rows)
 
 
