@@ -232,3 +232,18 @@ def test_somebody_new_is_typed_on_the_page() -> None:
     at.selectbox(key="attack_whose").set_value(attacking.TYPED).run()
     assert not at.exception
     assert not at.error
+
+
+@pytest.mark.parametrize(
+    ("link", "lead"),
+    [
+        ("data=places", "on Places"),
+        ("data=upload", "Open a table and its limits on Explore first."),
+    ],
+)
+def test_a_fresh_session_finds_by_the_address_what_is_attacked(link: str, lead: str) -> None:
+    at = AppTest.from_string(PAGE, default_timeout=300)
+    at.query_params["on"] = link
+    at.run()
+    assert not at.exception
+    assert any(lead in one.proto.body for one in at.get("html"))
