@@ -9,8 +9,15 @@ import pandas as pd
 import pytest
 
 from dpcore.datasets.bars import WORDS, bar_documents, bars
-from dpcore.datasets.docstrings import dictionary, docstrings
-from dpcore.datasets.documents import is_documents, load_documents, vocabulary_path
+from dpcore.datasets.catalogue import home
+from dpcore.datasets.corpora import find_corpus
+from dpcore.datasets.documents import (
+    is_documents,
+    load_documents,
+    read_vocabulary,
+    vocabulary_path,
+)
+from dpcore.datasets.make import docstrings
 from dpcore.errors import InputError
 from dpcore.wall.bags import Bags
 from dpcore.wall.corpus import PrivateCorpus, Vocabulary
@@ -174,7 +181,20 @@ def test_the_docstrings_are_counted_in_the_words_of_other_libraries() -> None:
     corpus = load_documents("bundled:docstrings")
     _, bags = custodian_documents(corpus)
     assert corpus.open_to_all
-    assert bags.count == len(docstrings()) > 1000
-    assert bags.size == len(dictionary()) > 1000
+    assert bags.count == find_corpus("docstrings").rows
+    assert bags.size == find_corpus("docstrings").features == docstrings.VOCABULARY
     assert float(np.median(bags.lengths)) > 20
     assert isinstance(bags, Bags)
+
+
+def test_the_docstrings_are_those_of_the_libraries_they_name(tmp_path: Path) -> None:
+    """The same where these are installed; other versions say much the same."""
+    docstrings.write(tmp_path)
+    with np.load(home() / docstrings.FILE) as kept, np.load(tmp_path / docstrings.FILE) as anew:
+        if kept["made_of"].tolist() == anew["made_of"].tolist():
+            assert all(np.array_equal(kept[part], anew[part]) for part in kept.files)
+        assert kept["shape"][0] == pytest.approx(anew["shape"][0], rel=0.3)
+        assert kept["counts"].mean() == pytest.approx(anew["counts"].mean(), rel=0.1)
+    vocabulary = vocabulary_path(Path(docstrings.FILE)).name
+    ours, theirs = (read_vocabulary(at / vocabulary) for at in (home(), tmp_path))
+    assert len({*ours[:300]} & {*theirs}) > 250

@@ -1,12 +1,12 @@
 """The collections of documents that come with the package, each with how to begin with it.
 
-No file: the bars are drawn, and help texts are read from the libraries that are installed.
+The bars are drawn; help texts are counts of words, in a file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,9 +25,9 @@ FORGETTING = ("forgetting", 0.3)  # few steps: an early one must not weigh long
 class BundledCorpus:
     """One bundled collection and how to begin with it.
 
-    rows: documents, about so many where ``exactly`` is not set. features: words that are counted.
-    provenance: ``"simulated"`` or ``"public"``. openings: as of a table. listed: whether
-    :func:`corpora` shows it; ``bundled:NAME`` loads it either way.
+    rows: documents. features: words that are counted. provenance: ``"simulated"`` or ``"public"``.
+    openings: as of a table. listed: whether :func:`corpora` shows it; ``bundled:NAME`` loads it
+    either way.
     """
 
     name: str
@@ -38,7 +38,6 @@ class BundledCorpus:
     provenance: str
     openings: tuple[Opening, ...]
     make: Callable[[], PrivateCorpus]
-    exactly: bool = True
     listed: bool = True
 
     @property
@@ -61,13 +60,13 @@ def _bars(count: int | None = None) -> PrivateCorpus:
 
 
 def _docstrings() -> PrivateCorpus:
-    from dpcore.datasets.docstrings import dictionary, docstrings
-    from dpcore.datasets.words import counted
-    from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+    from dpcore.datasets.catalogue import home
+    from dpcore.datasets.documents import load_documents
 
-    vocabulary = Vocabulary(dictionary(), title="Docstrings of scientific libraries")
-    found = counted(docstrings(), vocabulary.words)
-    return PrivateCorpus.seal(*found, vocabulary, open_to_all=True)
+    corpus = load_documents(home() / "docstrings.npz")
+    corpus.schema = replace(corpus.schema, title="Docstrings of scientific libraries")
+    corpus.open_to_all = True
+    return corpus
 
 
 CORPORA = (
@@ -87,22 +86,21 @@ CORPORA = (
         "help_texts",
         "Library help texts",
         "What authors of scientific libraries wrote to explain their code.",
-        rows=4_900,
+        rows=4_909,
         features=HELP_WORDS,
         provenance="public",
         openings=(
             Opening("lda", 5, iterations=5, words=(("rate", 1.0), ("length", 100), FORGETTING)),
         ),
         make=lambda: _docstrings().with_first_words(HELP_WORDS),
-        exactly=False,
     ),
     BundledCorpus(
         "bars", "Bars", "The same, five times as many.", 5_000, 25, "simulated",
         (Opening("lda", 10),), _bars, listed=False,
     ),
     BundledCorpus(
-        "docstrings", "Docstrings of scientific libraries", "The same in 2,000 words.", 4_900,
-        2_000, "public", (Opening("lda", 20),), _docstrings, exactly=False, listed=False,
+        "docstrings", "Docstrings of scientific libraries", "The same in 2,000 words.", 4_909,
+        2_000, "public", (Opening("lda", 20),), _docstrings, listed=False,
     ),
 )  # fmt: skip
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
-from scipy.stats import rankdata
 
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, chosen
@@ -109,7 +108,8 @@ def auc(scores: Array, outcomes: Array) -> float:
     positives, negatives = int(yes.sum()), int((~yes).sum())
     if positives == 0 or negatives == 0:
         return 0.5
-    ranks = rankdata(scores)
+    _, place, many = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(many) - (many - 1) / 2.0)[place]  # scipy.stats takes 0.4 s to be there
     return float((ranks[yes].sum() - positives * (positives + 1) / 2) / (positives * negatives))
 
 

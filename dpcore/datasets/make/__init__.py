@@ -1,6 +1,7 @@
 """The scripts behind ``sample_data``: ``python -m dpcore.datasets.make`` rebuilds every file.
 
-Each script fixes its seed, so a rebuild gives the same bytes; a test compares them.
+Each script fixes its seed, so a rebuild gives the same bytes; a test compares them. Only the texts
+of installed libraries are as their versions are (:mod:`dpcore.datasets.make.docstrings`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rebuild the bundled tables: ``python -m dpcore.datasets.make [FOLDER]``."""
+"""Rebuild the bundled files: ``python -m dpcore.datasets.make [FOLDER]``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import sys
 from pathlib import Path
 
 from dpcore.datasets.catalogue import home
-from dpcore.datasets.make import make_all
+from dpcore.datasets.make import docstrings, make_all
 
 
 def main(arguments: list[str]) -> None:
-    """Write every table into the folder named, or into ``sample_data``."""
+    """Write every file into the folder named, or into ``sample_data``."""
     folder = Path(arguments[0]) if arguments else home()
     folder.mkdir(parents=True, exist_ok=True)
     for made in make_all():
         made.write(folder)
+    docstrings.write(folder)
 
 
 if __name__ == "__main__":

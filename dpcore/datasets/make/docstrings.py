@@ -1,8 +1,8 @@
 """Real texts that need no download: what scipy's and scikit-learn's authors wrote of their code.
 
-A document is one docstring of an installed library, without its examples. The vocabulary is that of
-other texts, numpy's and pandas': words that are public whoever wrote a docstring of the first two.
-Which versions are installed decides what they say.
+A document is one docstring of an installed library, without its examples. The vocabulary is that
+of other texts, numpy's and pandas': words that are public whoever wrote a docstring of the first
+two. Which versions are installed decides what they say; the file names those it was made of.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from dpcore.datasets.words import words_of
-from dpcore.errors import InputError
+import numpy as np
 
+from dpcore.datasets.documents import vocabulary_path
+from dpcore.datasets.words import counted, words_of
+
+FILE = "docstrings.npz"
 TEXTS = ("scipy", "sklearn")
 DICTIONARY = ("numpy", "pandas")
 LEAST_WORDS = 20  # of a docstring worth reading
@@ -25,6 +29,27 @@ VOCABULARY = 2_000
 
 _QUOTED = re.compile(r'"""(.*?)"""', re.DOTALL)
 _EXAMPLE = re.compile(r"^\s*(>>>|\.\.\.|\.\. ).*$", re.MULTILINE)
+
+
+def made_of() -> list[str]:
+    """The libraries that are installed, with their versions."""
+    names = ("scikit-learn" if name == "sklearn" else name for name in (*TEXTS, *DICTIONARY))
+    return [f"{name} {version(name)}" for name in names]
+
+
+def write(folder: Path) -> None:
+    """Write the counts, and the vocabulary beside them."""
+    words = dictionary()
+    starts, which, counts = counted(docstrings(), words)
+    np.savez_compressed(
+        folder / FILE,
+        indptr=starts.astype(np.uint32),
+        indices=which.astype(np.uint16),
+        counts=counts.astype(np.uint16),
+        shape=np.array([len(starts) - 1, len(words)]),
+        made_of=np.array(made_of()),
+    )
+    vocabulary_path(folder / FILE).write_text("\n".join(words) + "\n", encoding="utf-8")
 
 
 @cache
@@ -62,6 +87,6 @@ def _texts(library: str) -> Iterator[str]:
 
 def _home(library: str) -> Path:
     spec = find_spec(library)
-    if spec is None or spec.origin is None:
-        raise InputError("data", f"the package {library} is not installed", "install it")
+    assert spec is not None
+    assert spec.origin is not None  # each is one of our dependencies
     return Path(spec.origin).parent
