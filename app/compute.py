@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from app.desks import Data, Desk, in_background
+from app.kept import kept_fit, kept_references
 from app.scenario import Scenario
 from dpcore.errors import InputError
 from dpcore.evaluation.classes import Worth, worth_of
@@ -136,12 +137,14 @@ def references_of(setting: Setting, data: Data, desk: Desk) -> References:
     shape = (setting.model, setting.components, setting.covariance, setting.words)
     best = desk.tables.get(
         ("converged", data.key, *shape),
-        lambda: judge.converged(data.table, setting.components, options),
+        lambda: kept_fit(data, setting) or judge.converged(data.table, setting.components, options),
     )
     if data.whole is not None:  # groups keep their names when a person leaves
         best, _ = judge.align(best, references_of(setting, data.whole, desk).converged)
     key = ("references", data.key, *shape, setting.algorithm, setting.iterations, setting.clip)
-    return desk.references.get(key, lambda: references(data.table, setting, best))
+    return desk.references.get(
+        key, lambda: kept_references(data, setting) or references(data.table, setting, best)
+    )
 
 
 def worth(scenario: Scenario, data: Data, desk: Desk, found: Study) -> Worth | None:
