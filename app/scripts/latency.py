@@ -179,28 +179,35 @@ def tables(names: Sequence[str], releases: int = 10) -> list[dict[str, Any]]:
     return rows
 
 
-def starts(times: int = 5) -> list[dict[str, Any]]:
+def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Milliseconds from the start of the server's process, and from a visit to a warm server, to
-    the first picture; a browser is already running, every visit begins without its cache."""
-    cold, warm = [], []
+    the first picture; a browser is already running, every visit begins without its cache.
+
+    names: tables that nobody has opened on that server yet, one after the other.
+    """
+    found: dict[str, list[float]] = {}
     with browser() as chromium:
         for _ in range(times):
             begun = perf_counter()
             with serve() as url:
-                cold.append(_first_picture(chromium, url, begun))
-                warm.append(_first_picture(chromium, url, perf_counter()))
-    rows = {"process start": cold, "warm server": warm}
+                for visit in ("process start", "warm server", *names):
+                    query = f"/?data={visit}" if visit in names else ""
+                    spent = _first_picture(chromium, url + query, begun)
+                    found.setdefault(visit, []).append(spent)
+                    begun = perf_counter()
     return [
         {"action": name, "times": times, "p50": round(np.median(ms)), "most": round(max(ms))}
-        for name, ms in rows.items()
+        for name, ms in found.items()
     ]
 
 
 def _first_picture(chromium: Any, url: str, begun: float) -> float:
+    """Milliseconds since ``begun``; returns when nothing is left to be worked out."""
     page = chromium.new_context(viewport={"width": 1280, "height": 1000}).new_page()
     page.goto(url, wait_until="commit")
     page.wait_for_selector(".dpl[data-epsilon]", timeout=PATIENCE)
     spent = 1000 * (perf_counter() - begun)
+    page.wait_for_function(OPEN, timeout=10 * PATIENCE)
     page.context.close()
     return spent
 
@@ -224,13 +231,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m app.scripts.latency", description=__doc__)
     parser.add_argument("--releases", type=int, default=30, metavar="N")
     parser.add_argument("--starts", action="store_true", help="measure the first picture instead")
-    parser.add_argument("--data", nargs="+", metavar="NAME", help="the slider, on these tables")
+    parser.add_argument(
+        "--data", nargs="+", metavar="NAME", help="on these tables; the slider alone"
+    )
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    if args.data:
-        rows = tables(args.data, args.releases)
+    if args.starts:
+        rows = starts(names=args.data or ())
     else:
-        rows = starts() if args.starts else measure(args.releases)
+        rows = tables(args.data, args.releases) if args.data else measure(args.releases)
     if args.json:
         print(json.dumps(rows, indent=2))
         return
