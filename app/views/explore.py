@@ -25,6 +25,7 @@ from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.errors import DPCoreError
 from dpcore.figures.scene import Scene
+from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
 
 
@@ -285,7 +286,5 @@ def full_size(scenario: Scenario) -> None:
     """A link from a table that stands for one of the papers' to what was worked out on that one."""
     figure = at_full_size(scenario.data)
     if figure is not None:
-        from app.learning import figures  # costs half a second, which most tables need not pay
-
-        label = f"At the paper's size, worked out earlier: {figures()[figure]}"
+        label = f"At the paper's size, worked out earlier: {record_of(figure)['title']}"
         to_page("learn", {"figure": figure}, label, ":material/history:")
