@@ -191,8 +191,9 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
             begun = perf_counter()
             with serve() as url:
                 for visit in ("process start", "warm server", *names):
-                    query = f"/?data={visit}" if visit in names else ""
-                    spent = _first_picture(chromium, url + query, begun)
+                    named = f"{url}/?data={visit}", OPEN
+                    page = named if visit in names else (url, COMPLETE)
+                    spent = _first_picture(chromium, *page, begun)
                     found.setdefault(visit, []).append(spent)
                     begun = perf_counter()
     return [
@@ -201,13 +202,14 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
     ]
 
 
-def _first_picture(chromium: Any, url: str, begun: float) -> float:
-    """Milliseconds since ``begun``; returns when nothing is left to be worked out."""
+def _first_picture(chromium: Any, url: str, whole: str, begun: float) -> float:
+    """Milliseconds since ``begun``; returns once the whole page is there, as the next visitor finds
+    a server that rests."""
     page = chromium.new_context(viewport={"width": 1280, "height": 1000}).new_page()
     page.goto(url, wait_until="commit")
     page.wait_for_selector(".dpl[data-epsilon]", timeout=PATIENCE)
     spent = 1000 * (perf_counter() - begun)
-    page.wait_for_function(OPEN, timeout=10 * PATIENCE)
+    page.wait_for_function(whole, timeout=10 * PATIENCE)
     page.context.close()
     return spent
 
