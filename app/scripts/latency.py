@@ -190,11 +190,10 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
         for _ in range(times):
             begun = perf_counter()
             with serve() as url:
-                for visit in ("process start", "warm server", *names):
-                    named = f"{url}/?data={visit}", OPEN
-                    page = named if visit in names else (url, COMPLETE)
-                    spent = _first_picture(chromium, *page, begun)
-                    found.setdefault(visit, []).append(spent)
+                visits = {"process start": (url, COMPLETE), "warm server": (url, COMPLETE)}
+                visits |= {name: (f"{url}/?data={name}", OPEN) for name in names}
+                for visit, page in visits.items():
+                    found.setdefault(visit, []).append(_first_picture(chromium, *page, begun))
                     begun = perf_counter()
     return [
         {"action": name, "times": times, "p50": round(np.median(ms)), "most": round(max(ms))}
@@ -233,9 +232,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m app.scripts.latency", description=__doc__)
     parser.add_argument("--releases", type=int, default=30, metavar="N")
     parser.add_argument("--starts", action="store_true", help="measure the first picture instead")
-    parser.add_argument(
-        "--data", nargs="+", metavar="NAME", help="on these tables; the slider alone"
-    )
+    parser.add_argument("--data", nargs="+", metavar="NAME", help="that, or the slider, of tables")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     if args.starts:
