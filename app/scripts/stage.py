@@ -79,25 +79,29 @@ def browser() -> Iterator[Any]:
 
 
 def wait_until_complete(page: Any, seconds: float = 60) -> None:
-    """Wait until the picture holds every noise draw and every curve, and nothing is running."""
-    page.wait_for_function(COMPLETE, timeout=1000 * seconds)
+    """Wait until the picture has held every noise draw and every curve for a quarter of a second.
+
+    One look is not enough: a page is marked as at rest a frame or two before its picture is drawn.
+    """
+    page.wait_for_function(_rested(f"({COMPLETE.strip()})()"), timeout=1000 * seconds)
 
 
 def wait_until_idle(page: Any, seconds: float = 30) -> None:
-    """Wait until Streamlit has rested for a quarter of a second, looked at ten times.
+    """Wait until Streamlit has rested for a quarter of a second.
 
     One look is not enough: the address bar follows a run before the page is marked as running, and
     one run may be broken off by the next.
     """
-    page.wait_for_function(f"({RESTED})()", timeout=1000 * seconds)
+    page.wait_for_function(_rested(IDLE), timeout=1000 * seconds)
 
 
-IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-RESTED = f"""
+def _rested(condition: str) -> str:
+    """That a condition has held for a quarter of a second, looked at more than ten times."""
+    return f"""
 () => new Promise((rested) => {{
   let since = performance.now(), looks = 0;
   const look = () => {{
-    if ({IDLE}) looks += 1;
+    if ({condition}) looks += 1;
     else [since, looks] = [performance.now(), 0];
     if (looks > 10 && performance.now() - since > 250) rested(true);
     else setTimeout(look, 20);
@@ -106,15 +110,17 @@ RESTED = f"""
 }})
 """
 
+
+IDLE = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+
 # Thirteen draws of K groups are two outlines and a centre each for the bold one, one for a ghost.
-COMPLETE = """
-() => {
+COMPLETE = f"""
+() => {{
   const bold = document.querySelectorAll('[data-panel="private"] .dpl-bold .dpl-centre').length;
   const ghosts = document.querySelectorAll('[data-panel="private"] .dpl-ghost .dpl-ellipse').length;
   const labels = document.querySelectorAll('[data-panel="curve"] .dpl-label').length;
-  const state = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState;
-  return bold > 0 && ghosts === 12 * bold && labels > 2 && state === "notRunning";
-}
+  return bold > 0 && ghosts === 12 * bold && labels > 2 && {IDLE};
+}}
 """
 
 

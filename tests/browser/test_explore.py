@@ -415,12 +415,6 @@ def write(page: Any, column: int, row: int, value: str) -> None:
     )
 
 
-def settled(page: Any) -> None:
-    page.wait_for_function(
-        "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
-    )
-
-
 def sentence_of_error(page: Any, word: str) -> str:
     """The page's only error message, once it holds the word."""
     page.wait_for_function(
@@ -459,7 +453,7 @@ def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any
             write(page, column, row, value)
     page.get_by_label("How many rows can one person have?").fill("2")
     page.keyboard.press("Enter")
-    settled(page)
+    wait_until_idle(page)
     page.get_by_role("button", name="Use these limits").click()
     page.wait_for_selector(".dpl[data-step]", timeout=20_000)
     choose(page, "Model", "2 groups")
@@ -507,12 +501,12 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
     use = page.get_by_role("button", name="Use these limits")
     hand_in(page, "words.csv", "a,b\nx,y\nz,w\n")
     page.get_by_text("words.csv lies in").wait_for()
-    settled(page)
+    wait_until_idle(page)
     use.click()
     assert one_sentence(sentence_of_error(page, "tick a number column"))
     hand_in(page, "people.csv", PEOPLE)
     page.wait_for_selector("#glide-cell-0-2", state="attached")
-    settled(page)
+    wait_until_idle(page)
     use.click()
     assert one_sentence(sentence_of_error(page, "lower"))
     for toml, word, unreadable in (
@@ -524,16 +518,16 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
         schema_file(page, toml)
         if not unreadable:
             page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
-            settled(page)
+            wait_until_idle(page)
             use.click()
         assert one_sentence(sentence_of_error(page, word))
-        settled(page)
+        wait_until_idle(page)
         assert use.is_disabled() is unreadable
         assert page.get_by_text("people.csv lies in").count() == 1, "the table was forgotten"
     assert page.locator(".dpl").count() == 0
     schema_file(page, LIMITS)
     page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
-    settled(page)
+    wait_until_idle(page)
     use.click()
     page.wait_for_selector(".dpl[data-step]", timeout=20_000)
     wait_until_complete(page)
@@ -571,7 +565,7 @@ def test_a_locked_server_shows_nothing_computed_from_an_upload(explore: Any) -> 
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     schema_file(page, LIMITS)
     page.get_by_text("limits.toml").first.wait_for()
-    settled(page)
+    wait_until_idle(page)
     page.get_by_role("button", name="Use these limits").click()
     page.wait_for_selector(".dpl[data-step]", timeout=20_000)
     choose(page, "Model", "2 groups")
