@@ -25,10 +25,10 @@ from dpcore.evaluation.study import (
     Setting,
     budget_grid,
     curves,
+    fitted,
     references,
 )
 from dpcore.evaluation.yardstick import yardstick
-from dpcore.fitting.api import fit_grid
 from dpcore.fitting.result import Fit
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
@@ -235,16 +235,8 @@ def exposure(scenario: Scenario, data: Data, desk: Desk) -> Exposure | None:
 def one_fit(scenario: Scenario, data: Data) -> Fit:
     """The bold private fit as a value of its own, with its ledger."""
     setting = scenario.setting(data.secret)
-    grid = fit_grid(
-        setting.model,
-        data.table,
-        privacy=(setting.request(scenario.epsilon),),
-        seed=setting.seed,
-        secret=setting.secret,
-        clip=setting.clip,
-        **setting.options(),
-    )
-    return grid.fit()
+    request = setting.request(scenario.epsilon)
+    return fitted(data.table, setting, (request,), (0,)).fit()
 
 
 def fit_json(fit: Fit, note: str = REHEARSAL) -> str:

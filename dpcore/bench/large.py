@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpcore.bench.measure import peak_mib, peer_version
+import dpcore
+from dpcore.bench.measure import peak_mib, row
 from dpcore.datasets.blocks import files_of, parted
 from dpcore.datasets.parts import write_parts
 from dpcore.fitting.api import fit
@@ -47,13 +48,8 @@ class InBlocks:
     def __call__(self) -> dict[str, Any]:
         with _written(self.rows, self.columns) as folder:
             timed = _Timed.of(folder)
-            sides: list[Any] = [(timed, BUDGET), (timed, None)]
-            ours, peer = _least(sides, self.components, self.repetitions)
-            qualities = [_quality(folder, timed.table, b, self.components) for b in (BUDGET, None)]
-            words = {"folder": str(folder), "model": "gmm", "iterations": 1}
-            peak = peak_mib(__name__, "run_alone", **words)
-        case = f"gmm {self.rows} x {self.columns} in files, K={self.components}"
-        return _row(case, "dpcore without noise", "dpcore", ours, peer, qualities, peak)
+            sides: list[_Side] = [(timed, BUDGET), (timed, None)]
+            return _compared(self, "dpcore without noise", folder, sides)
 
 
 @dataclass(frozen=True)
@@ -75,20 +71,27 @@ class OnCluster:
         return None
 
     def __call__(self) -> dict[str, Any]:
-        with (
-            _written(self.rows, self.columns) as folder,
-            _cluster(self.workers) as engine,
-        ):
-            sides = [(_Timed.of(folder, engine), BUDGET), (_Timed.of(folder), BUDGET)]
-            ours, peer = _least([*sides], self.components, self.repetitions)
-            qualities = [
-                _quality(folder, timed.table, BUDGET, self.components) for timed, _ in sides
-            ]
-            words = {"folder": str(folder), "model": "gmm", "iterations": 1}
-            peak = peak_mib(__name__, "run_alone", **words)
-        case = f"gmm {self.rows} x {self.columns} in files, K={self.components}"
-        case += f", {self.workers} workers"
-        return _row(case, "dpcore in one process", "dpcore", ours, peer, qualities, peak)
+        with _written(self.rows, self.columns) as folder, _cluster(self.workers) as engine:
+            sides: list[_Side] = [(_Timed.of(folder, engine), BUDGET), (_Timed.of(folder), BUDGET)]
+            told = f", {self.workers} workers"
+            return _compared(self, "dpcore in one process", folder, sides, told)
+
+
+def _compared(
+    asked: InBlocks | OnCluster, peer: str, folder: Path, sides: list[_Side], told: str = ""
+) -> dict[str, Any]:
+    """Our side and the peer's, in turns."""
+    seconds = _least(sides, asked.components, asked.repetitions)
+    ours, theirs = (_quality(folder, *side, asked.components) for side in sides)
+    return row(
+        f"gmm {asked.rows} x {asked.columns} in files, K={asked.components}{told}",
+        "EM iteration",
+        seconds=(seconds[0], seconds[1]),
+        peer=peer,
+        version=dpcore.__version__,
+        qualities=(ours, theirs),
+        peak=peak_mib(__name__, "run_alone", folder=str(folder), model="gmm", iterations=1),
+    )
 
 
 def run_alone(folder: str, model: str, iterations: int) -> None:
@@ -142,7 +145,10 @@ class _Timed:
         return list(np.diff(self.ends)[-STEPS:])
 
 
-def _least(sides: list[tuple[_Timed, Privacy | None]], components: int, turns: int) -> list[float]:
+_Side: TypeAlias = tuple[_Timed, Privacy | None]
+
+
+def _least(sides: list[_Side], components: int, turns: int) -> list[float]:
     """The least seconds of an iteration of each side; the sides take turns."""
     found: list[list[float]] = [[] for _ in sides]
     for _ in range(turns):
@@ -151,40 +157,16 @@ def _least(sides: list[tuple[_Timed, Privacy | None]], components: int, turns: i
     return [float(min(times)) for times in found]
 
 
-def _quality(folder: Path, table: PartedTable, budget: Privacy | None, components: int) -> float:
+def _quality(folder: Path, timed: _Timed, budget: Privacy | None, components: int) -> float:
     """Mean log-likelihood of the rows of the first file, in own units."""
     import pandas as pd
 
     found: Any = fit(
-        "gmm", table, privacy=budget, n_components=components, iterations=STEPS, seed=0
+        "gmm", timed.table, privacy=budget, n_components=components, iterations=STEPS, seed=0
     ).parameters
     mixture = Mixture(found.weights[None], found.means[None], found.covariances[None])
     rows = pd.read_parquet(files_of(folder)[0]).to_numpy()
     return float(log_density(mixture, rows)[0])
-
-
-def _row(
-    case: str,
-    peer: str,
-    package: str,
-    ours: float,
-    peer_seconds: float,
-    qualities: list[float],
-    peak: float,
-) -> dict[str, Any]:
-    return {
-        "case": case,
-        "per": "EM iteration",
-        "ours_seconds": ours,
-        "peer": peer,
-        "peer_version": peer_version(package),
-        "peer_seconds": peer_seconds,
-        "peer_seconds_one_core": None,
-        "ratio": peer_seconds / ours if ours > 0 else float("nan"),
-        "quality_ours": qualities[0],
-        "quality_peer": qualities[1],
-        "peak_mib": peak,
-    }
 
 
 CASES = (

@@ -20,7 +20,7 @@ import numpy as np
 
 import dpcore
 from dpcore.bench import gmm, kmeans, topics
-from dpcore.bench.measure import least_processor_seconds, peak_mib
+from dpcore.bench.measure import least_processor_seconds, peak_mib, row
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Privacy
@@ -53,19 +53,15 @@ class Added:
         least = [cores for _, cores in least_processor_seconds(calls, self.repetitions)]
         private, plain = self._each(*least[:2]), self._each(*least[2:])
         qualities = [self._fit(data, b, self.many).score(data) for b in (BUDGET, None)]
-        return {
-            "case": f"{self.model} {self.told}, epsilon 1",
-            "per": ("fit" if self.many == self.few else "iteration") + ", processor seconds",
-            "ours_seconds": private,
-            "peer": "dpcore without noise",
-            "peer_version": dpcore.__version__,
-            "peer_seconds": plain,
-            "peer_seconds_one_core": None,
-            "ratio": plain / private if private > 0 else float("nan"),
-            "quality_ours": qualities[0],
-            "quality_peer": qualities[1],
-            "peak_mib": peak_mib(__name__, "run_alone", told=self.told, model=self.model),
-        }
+        return row(
+            f"{self.model} {self.told}, epsilon 1",
+            ("fit" if self.many == self.few else "iteration") + ", processor seconds",
+            seconds=(private, plain),
+            peer="dpcore without noise",
+            version=dpcore.__version__,
+            qualities=(qualities[0], qualities[1]),
+            peak=peak_mib(__name__, "run_alone", told=self.told, model=self.model),
+        )
 
     def _each(self, few: float, many: float) -> float:
         return many if self.many == self.few else (many - few) / (self.many - self.few)

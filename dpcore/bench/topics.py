@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.bench import peers
-from dpcore.bench.measure import least_processor_seconds, peak_mib, peer_version
+from dpcore.bench.measure import least_processor_seconds, peak_mib, peer_version, row
 from dpcore.fitting.api import fit
 from dpcore.models import lda
 from dpcore.privacy import Privacy
@@ -406,26 +406,23 @@ def _row(
     every_core = found.seconds.get(f"{peer}, every core", one_core)
     fastest = min(("one core", one_core), ("every core", every_core), key=lambda pair: pair[1])
     missing = peers.why_missing(GENSIM)
-    return {
-        "case": case,
-        "per": per,
-        "ours_seconds": seconds,
-        "peer": f"{peer} {CALLED[peer]}",
-        "peer_version": peer_version(peer),
-        "peer_seconds": every_core,
-        "peer_seconds_one_core": one_core,
-        "ratio": every_core / seconds,
-        "ratio_fastest": fastest[1] / seconds,
-        "ours_tokens_per_second": tokens / seconds,
-        "peer_tokens_per_second": tokens / fastest[1],
-        "ours_processor_seconds": found.processor[ours],
-        "peer_processor_seconds": found.processor[f"{peer}, one core"],
-        "quality": quality,
-        "quality_ours": found.quality[ours],
-        "quality_peer": found.quality[f"{peer}, {fastest[0]}"],
-        "peak_mib": peak,
-        "left_out": [] if missing is None else [missing],
-    }
+    return row(
+        case,
+        per,
+        seconds=(seconds, every_core),
+        one_core=one_core,
+        peer=f"{peer} {CALLED[peer]}",
+        version=peer_version(peer),
+        qualities=(found.quality[ours], found.quality[f"{peer}, {fastest[0]}"]),
+        peak=peak,
+        ratio_fastest=fastest[1] / seconds,
+        ours_tokens_per_second=tokens / seconds,
+        peer_tokens_per_second=tokens / fastest[1],
+        ours_processor_seconds=found.processor[ours],
+        peer_processor_seconds=found.processor[f"{peer}, one core"],
+        quality=quality,
+        left_out=[] if missing is None else [missing],
+    )
 
 
 PRIVATE_EPSILON = 1.0
