@@ -19,7 +19,7 @@ from dpcore.evaluation.metrics import loneliest_row
 from dpcore.figures.attack import attack_scene
 from dpcore.figures.scene import Scene
 from dpcore.privacy import Privacy
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show_bound
 from dpcore.registry import AUDITS, EXHIBITS, load
 from dpcore.schema import Column
 
@@ -179,8 +179,8 @@ def _said(known: Attack, step: int, done: str) -> str:
     if guarantee.epsilon is not None:
         best = 50.0 * float(np.max(known.ceiling[step] + 1.0 - known.alarms))
         proved = f"proved: nobody is right more often than {np.ceil(best):.0f} times"
-    delta = "" if guarantee.delta is None else f", δ = {show(guarantee.delta)}"
-    head = f"At ε = {show(known.epsilons[step])}{delta}, {guarantee.protects}, "
+    delta = "" if guarantee.delta is None else f", δ = {show_bound(guarantee.delta)}"
+    head = f"At ε = {show_bound(known.epsilons[step])}{delta}, {guarantee.protects}, "
     if not known.played[step]:
         return f"{head}a coin is right 50 times in 100 ({proved}). {done}"
     right = f"**{100 * known.rates[step]:.0f} times in 100**"

@@ -25,7 +25,7 @@ from dpcore.evaluation.classes import (
 from dpcore.evaluation.labelled import YARDSTICK
 from dpcore.figures.classes import Classes, classes_scene
 from dpcore.figures.scene import Scene
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show_bound
 
 COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides what tells it too
 
@@ -75,7 +75,7 @@ def _scene(scenario: Scenario, data: Data, found: Study, worth: Worth | None, st
         worth=worth,
         own=recipe.title.lower() + (", not proved" if recipe.mode == "paper" else ""),
         thing=data.schema.thing,
-        delta_text=f"(δ = {show(scenario.delta)})",
+        delta_text=f"(δ = {show_bound(scenario.delta)})",
     )
     positions = tuple(range(len(scenario.budgets(data.rows))))
     return classes_scene(known, pair(scenario, data), positions, step)

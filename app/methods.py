@@ -41,7 +41,7 @@ def more_methods(asked: Composition, rows: tuple[Row, ...]) -> None:
 def methods_table(rows: tuple[Row, ...], asked: Composition) -> str:
     """The answers as a table; refusals are greyed and say why."""
     what = "price of the noise listed above; " if asked.hold == "budget" else ""
-    held = f"{what}k = {asked.k:,}, δ = {show(asked.delta)}, {protects(asked.adjacency)}"
+    held = f"{what}k = {asked.k:,}, δ = {show_bound(asked.delta)}, {protects(asked.adjacency)}"
     heads = ("Method", "ε", "at least", "", "Formula", "Assumes", "Source")
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     events = repeated(asked.events, asked.k)

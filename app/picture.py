@@ -25,7 +25,7 @@ from dpcore.figures.scene import Scene
 from dpcore.fitting.labelled_parameters import warned
 from dpcore.models.gmm import Mixture
 from dpcore.privacy import Guarantee, Ledger
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show, show_bound
 
 Array = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
         rows=compute.shown_rows(data, desk_of(data), scenario.model),
         clip=scenario.clip,
         chosen=scenario.count_by,
-        delta_text=f"(δ = {show(scenario.delta)})",
+        delta_text=f"(δ = {show_bound(scenario.delta)})",
         positions=tuple(range(len(scenario.budgets(data.rows)))),
         window=window(scenario, data),
         image=image(data),

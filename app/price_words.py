@@ -61,7 +61,7 @@ def _spread(asked: Composition, prices: Prices, step: int) -> str:
 
 def _promise(asked: Composition, prices: Prices, step: int) -> str:
     """The best number with everything that belongs beside it."""
-    held = f"δ = {show(asked.delta)}, {protects(asked.adjacency)}"
+    held = f"δ = {show_bound(asked.delta)}, {protects(asked.adjacency)}"
     found = [
         (float(prices.values[way.slot][step]), way)
         for way in prices.ways

@@ -20,7 +20,7 @@ from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting
 from dpcore.privacy import DiscreteGaussian, Event, Ledger, Privacy
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show_bound
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.api import FILES, SPARED, Release, release
 from dpcore.releases.filter import Amount, filter_of
@@ -219,8 +219,8 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
         f"**What leaves:** the parameters of the model ({title}) over "
         f"{len(schema.numeric_columns())} columns, {drawn}and a report.",
         f"**For whom:** anybody. **Protected:** {protects(scenario.adjacency, schema.unit, rows)}.",
-        f"**Promise:** ε = {show_bound(scenario.epsilon)} at δ = {show(scenario.delta)}, proved "
-        "for the noise as it is drawn: whole numbers from the operating system's entropy.",
+        f"**Promise:** ε = {show_bound(scenario.epsilon)} at δ = {show_bound(scenario.delta)}, "
+        "proved for the noise as it is drawn: whole numbers from the operating system's entropy.",
         "**Assumed:** the limits were public before anybody saw the data; every "
         f"{schema.unit} has at most {rows} row{'s' if rows > 1 else ''}.",
     ]

@@ -21,7 +21,7 @@ from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.scene import Scene
 from dpcore.figures.steps import steps_scene
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show_bound
 
 Array = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ def dialog(scenario: Scenario, data: Data, desk: Desk) -> None:
     """The picture, what it says, and which methods it leaves out."""
     with st.spinner("Fitting every method…"):
         found = walks(scenario, data, desk)
-    budget = f"ε = {show(scenario.epsilon)}, δ = {show(scenario.delta)}"
+    budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_bound(scenario.delta)}"
     st.markdown(f"{budget}, {_who(scenario, data)}. {SHARED}")
     if not found.walked:
         st.info("No method of this model takes more than one step: each reads the data once.")

@@ -87,7 +87,7 @@ def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
     least = dp.calibrate([dp.Event(dp.Gaussian(1.0), count=10)], 1.0, 1e-5)
     for name, noise, times in prices:
         found = dp.calibrate([dp.Event(dp.Gaussian(1.0), count=10)], 1.0, 1e-5, name.strip("`"))
-        assert float(noise) == pytest.approx(found, abs=0.006), name
+        assert 0.0 <= float(noise) - found <= 0.01, name  # noise rounds up
         assert float(times) == pytest.approx(found / least, abs=0.006), name
     assert [float(row[1]) for row in prices] == sorted(float(row[1]) for row in prices)
 

@@ -642,6 +642,28 @@ def test_the_commands_create_release_verify_and_refuse(
     assert main(["verify", "one/dossier.json"]) == 1
 
 
+@pytest.mark.parametrize("kind", ["zcdp", "sums"])
+@pytest.mark.parametrize("budget", [("1.2349", "1.0951e-5"), ("0.75", "1.0951e-6")])
+def test_a_ledger_admits_the_release_that_it_offers(
+    budget: tuple[str, str],
+    kind: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    terms = ["--epsilon", budget[0], "--delta", budget[1], "--filter", kind]
+    assert main(["ledger", "l.sqlite", "--create", *terms]) == 0
+    told = capsys.readouterr().out.replace("\n", " ")
+    whole = re.search(r"Budget: epsilon = (\S+), delta = (\S+),", told)
+    offered = re.search(r"could have epsilon = (\S+) at delta = (\S+)\.", told)
+    assert whole
+    assert offered
+    assert all(float(one) >= float(b) for one, b in zip(whole.groups(), budget, strict=True))
+    words = f"release gmm bundled:three_groups --ledger l.sqlite --epsilon {offered[1]}"
+    assert main([*words.split(), "--delta", offered[2], "--out", "left", "--yes"]) == 0
+
+
 class Terminal(io.StringIO):
     """Somebody at a keyboard, who has typed this much."""
 

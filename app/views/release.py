@@ -220,7 +220,7 @@ def bar(plan: Plan) -> None:
         f"{max(0.0, 1.0 - plan.spent - plan.asked):.0%}</span></p>"
     )
     st.markdown(
-        f"Of **ε = {show(limit.epsilon)}** at δ = {show(limit.delta)} for everything, "
+        f"Of **ε = {show_bound(limit.epsilon)}** at δ = {show_bound(limit.delta)} for everything, "
         f"{protects(who.adjacency, who.unit, who.rows)}. Releases so far: {len(state.releases)}."
     )
     split(state)
@@ -272,8 +272,8 @@ def otherwise(state: State) -> None:
         ]
         st.markdown("| Counted by | ε spent | ε left |\n| --- | ---: | ---: |\n" + "\n".join(lines))
         st.caption(
-            f"What if: only the ledger's own way decides. At δ = {show(state.terms.limit.delta)}; "
-            "sums at the deltas that were stated."
+            "What if: only the ledger's own way decides. At "
+            f"δ = {show_bound(state.terms.limit.delta)}; sums at the deltas that were stated."
         )
 
 

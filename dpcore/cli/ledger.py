@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from dpcore.checks import positive, probability, rows_of_one, whole
-from dpcore.cli.output import print_json, print_prose, print_table
+from dpcore.cli.output import print_json, print_prose, print_table, rounded_up
 from dpcore.errors import InputError
 from dpcore.privacy.adjacency import protects
-from dpcore.privacy.guarantee import show, show_bound, show_most
+from dpcore.privacy.guarantee import show_bound, show_most
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,13 +120,14 @@ def ledger_record(ledger: Any) -> dict[str, Any]:
 def _print(record: dict[str, Any]) -> None:
     budget, spent, left = record["budget"], record["spent"], record["left"]
     print_prose(
-        f"Budget: epsilon = {show(budget['epsilon'])}, delta = {show(budget['delta'])}, "
+        f"Budget: epsilon = {show_bound(budget['epsilon'])}, "
+        f"delta = {show_bound(budget['delta'])}, "
         f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}, for "
         "everything that will ever leave."
     )
     print_prose(
         f"Spent: epsilon = {show_bound(spent['epsilon'])}. One more release could have epsilon = "
-        f"{show_most(left['epsilon'])} at delta = {show(left['delta'])}."
+        f"{show_most(left['epsilon'])} at delta = {show_most(left['delta'])}."
     )
     print_prose(
         f"Intact. Fingerprint {record['fingerprint']}. A copy of this file is a second budget."
@@ -135,7 +136,12 @@ def _print(record: dict[str, Any]) -> None:
         print()
         print_table(
             [
-                {key: entry[key] for key in ("line", "time", "epsilon", "delta")}
+                {
+                    "line": entry["line"],
+                    "time": entry["time"],
+                    "epsilon": rounded_up(entry["epsilon"]),
+                    "delta": rounded_up(entry["delta"]),
+                }
                 for entry in record["entries"]
             ]
         )

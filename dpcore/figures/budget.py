@@ -16,7 +16,7 @@ from dpcore.evaluation.verdict import found_sentences, verdicts
 from dpcore.figures.buys import Marks, buys_panel
 from dpcore.figures.portrait import Drawing, Places, Subject, portrait
 from dpcore.figures.scene import Panel, Scene
-from dpcore.privacy.guarantee import show
+from dpcore.privacy.guarantee import show, show_bound
 
 Array = NDArray[np.float64]
 
@@ -108,7 +108,7 @@ def study_scene(found: Study) -> Scene:
         Words(judged, {"found": found_sentences(grid)}, unit=unit),
         clip=found.setting.clip,
         chosen=found.setting.accountant,
-        delta_text=f"(δ = {show(found.setting.delta)})",
+        delta_text=f"(δ = {show_bound(found.setting.delta)})",
     )
     return scene.at(int(np.argmin(np.abs(np.log(grid.epsilons)))))
 

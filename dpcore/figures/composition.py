@@ -90,7 +90,7 @@ def prices_scene(
 
 def _held(prices: Prices) -> str:
     """At which delta, and who is protected."""
-    return f"δ = {show(prices.delta)}, {protects(prices.events[0].adjacency)}"
+    return f"δ = {show_bound(prices.delta)}, {protects(prices.events[0].adjacency)}"
 
 
 def _shown(prices: Prices) -> dict[str, Array]:
@@ -110,7 +110,7 @@ def _bars_panel(prices: Prices, texts: Texts) -> Panel:
     budget = prices.epsilon is not None
     what = "Noise needed" if budget else "Price ε"
     who = protects(prices.events[0].adjacency)
-    held = f"δ = {show(prices.delta)}"
+    held = f"δ = {show_bound(prices.delta)}"
     at = f"ε = {show(prices.epsilon or 0)}, " if budget else ""
     noise = f"noise {show(prices.unit)}, " if prices.unit != 1.0 and not budget else ""
     return Panel(
@@ -170,7 +170,7 @@ def _note(prices: Prices, way: Way, step: int) -> str:
 
 
 def _value_label(prices: Prices) -> str:
-    held = f"δ = {show(prices.delta)}"
+    held = f"δ = {show_bound(prices.delta)}"
     if prices.epsilon is None:
         return f"ε ({held})"
     what = "noise / sensitivity" if prices.unit != 1.0 else "factor on the noise"
@@ -253,7 +253,7 @@ def _waiting(rows: Array, said: str) -> tuple[str, ...]:
 
 
 def _profile_panel(picture: Profile, prices: Prices) -> Panel:
-    layers: list[Layer] = [Rule(prices.delta, f"δ of the bars: {show(prices.delta)}")]
+    layers: list[Layer] = [Rule(prices.delta, f"δ of the bars: {show_bound(prices.delta)}")]
     for way in prices.ways:
         epsilons = picture.epsilons[way.slot]
         if np.isfinite(epsilons).any():

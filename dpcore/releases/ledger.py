@@ -24,7 +24,7 @@ from dpcore.checks import one_of, positive, probability, rows_of_one, whole
 from dpcore.errors import BudgetExceeded, InputError
 from dpcore.privacy import Ledger
 from dpcore.privacy.adjacency import ADJACENCIES, protects
-from dpcore.privacy.guarantee import show_bound, show_most
+from dpcore.privacy.guarantee import show_most
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.filter import FILTERS, Amount, Filter, filter_of, total
 
@@ -418,7 +418,7 @@ def _demand_room(state: State, cost: tuple[int, ...]) -> None:
     left = state.left_amount
     rest = "nothing is left"
     if left.epsilon > 0.0:
-        epsilon, delta = show_most(left.epsilon), show_bound(left.delta)
+        epsilon, delta = show_most(left.epsilon), show_most(left.delta)
         rest = f"at most epsilon = {epsilon} is left at delta = {delta}"
     raise BudgetExceeded(
         f"budget: the release does not fit into the ledger, {rest}; ask for less. Nothing was "

@@ -132,10 +132,10 @@ def _budget(dossier: dict[str, Any]) -> Iterable[str]:
     before, after = line["left_before"], line["left_after"]
     yield "<h2>What it cost</h2>"
     yield (
-        f"<p>Of a budget of epsilon = {show(ledger['limit']['epsilon'])} at delta = "
-        f"{show(ledger['limit']['delta'])} for everything that will ever leave, one more release "
-        f"could have had epsilon = {show_most(before['epsilon'])} before this one, and "
-        f"{show_most(after['epsilon'])} after it.</p>"
+        f"<p>Of a budget of epsilon = {show_bound(ledger['limit']['epsilon'])} at "
+        f"delta = {show_bound(ledger['limit']['delta'])} for everything that will ever leave, one "
+        f"more release could have had epsilon = {show_most(before['epsilon'])} before this one, "
+        f"and {show_most(after['epsilon'])} after it.</p>"
         f'<p class="quiet">Line {line["number"]} of the ledger {escape(ledger["name"])}, '
         f"fingerprint <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a second "
         "budget: ask for the one with this fingerprint.</p>"
@@ -146,7 +146,7 @@ def _doors(dossier: dict[str, Any]) -> Iterable[str]:
     yield "<h2>What was measured</h2>"
     lines = [
         f"<tr><td>{escape(entry['what'])}</td>"
-        f"<td>{show(entry['noise_scale'] / entry['sensitivity'])}</td></tr>"
+        f"<td>{show_most(entry['noise_scale'] / entry['sensitivity'])}</td></tr>"
         for entry in dossier["entries"]
     ]
     yield (
