@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpcore as dp
@@ -535,6 +536,21 @@ def test_studies_of_coefficients_and_means_are_figures(model: str, data: str) ->
     shown = study_scene(found)
     assert layers(shown, 2, Curve)
     shown.as_dict()
+    assert len(dp.figure(found).frames) == STEPS
+
+
+@pytest.mark.parametrize(("model", "parts"), [("gmm", 2), ("kmeans", 2), ("mean", 1)])
+def test_one_even_column_is_a_figure(model: str, parts: int) -> None:
+    """A column alone; and of rows as even as their limits those say more than the exact fit."""
+    rows = pd.DataFrame({"age": np.random.default_rng(0).permutation(500) * 0.2})
+    table = dp.load(rows, schema=dp.Schema.from_bounds({"age": (0.0, 110.0)}))
+    found = dp.study(table, Setting(model, components=parts), draws=2)
+    if model == "gmm":
+        assert found.references.bounds_utility > found.references.converged_utility
+    shown = study_scene(found)
+    low, high = shown.panels[2].y.range
+    assert low < found.references.converged_utility < high
+    assert low < found.references.bounds_utility < high
     assert len(dp.figure(found).frames) == STEPS
 
 

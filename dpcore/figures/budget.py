@@ -106,6 +106,7 @@ def study_scene(found: Study) -> Scene:
         found.references,
         found.curves,
         Words(judged, {"found": found_sentences(grid)}, unit=unit),
+        pair=(0, min(1, grid.public.dim - 1)),  # one column: that column twice
         clip=found.setting.clip,
         chosen=found.setting.accountant,
         delta_text=f"(δ = {show_bound(found.setting.delta)})",

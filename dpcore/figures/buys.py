@@ -67,12 +67,18 @@ def buys_panel(
 
 
 def _heights(references: References, curves: Curves | None, middle: Array) -> tuple[float, float]:
-    """What the axis holds: the worst fit too, unless that would flatten all the rest."""
-    low, high = references.bounds_utility, references.converged_utility
-    span = high - low
-    worst = np.nanmin(middle, initial=low)
-    low = max(worst if curves is None else np.nanmin(curves.single, initial=worst), low - span / 2)
-    return float(low - 0.06 * span), float(high + 0.1 * (high - low))
+    """What the axis holds: the worst fit too, unless that would flatten all the rest.
+
+    Of rows as even as their limits the limits alone say more than the exact fit: then the worst.
+    """
+    limits, high = references.bounds_utility, references.converged_utility
+    worst = np.nanmin(middle, initial=min(limits, high))
+    if curves is not None:
+        worst = np.nanmin(curves.single, initial=worst)
+    low, high = (limits, high) if limits < high else (worst, limits)
+    span = (high - low) or 1.0
+    low = max(worst, low - span / 2)
+    return float(low - 0.06 * span), float(high + 0.1 * (high - low or span))
 
 
 def _marks(marks: Marks, ends: tuple[float, float]) -> Iterator[Mark]:

@@ -70,8 +70,10 @@ def _heights(
 ) -> tuple[float, float]:
     """From the worst median to the exact fit; below what the limits alone tell there is nothing to
     compare, so half as far again must do."""
-    span = max(best - least, 1e-12)
     worst = min(float(np.median(one, axis=1).min()) for one in (*walks.values(), plain[:, None]))
+    if best <= least:  # rows as even as their limits, which say more than the exact fit
+        least, best = min(worst, best), least
+    span = (best - least) or 1.0
     return max(worst, least - span / 2) - 0.06 * span, best + 0.1 * span
 
 
