@@ -9,6 +9,7 @@ import io
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import dpcore as dp
 import dpcore.datasets.columnar as columnar
 import dpcore.datasets.delimited as delimited
 from dpcore.datasets.described import schema_beside, schema_path, schema_with
 from dpcore.datasets.load import load, read_frame
 from dpcore.errors import InputError
+from dpcore.privacy import Privacy
 from dpcore.schema import Image, Schema
 from dpcore.wall.clip import bounded_rows
 from dpcore.wall.table import PrivateTable
@@ -466,3 +469,25 @@ def test_damaged_pictures_are_loaded_or_refused(tmp_path: Path, pack: Callable[.
             load(path)
 
     fuzz()
+
+
+@pytest.mark.parametrize(
+    "rows", [pd.DataFrame({"a": [0.0, 1.0]}), np.eye(2)], ids=["frame", "array"]
+)
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda rows, _: dp.fit("gmm", rows, privacy=Privacy(epsilon=1.0, delta=1e-5)),
+        lambda rows, _: dp.sweep("gmm", rows, epsilons=[1.0], delta=1e-5),
+        lambda rows, _: dp.study(rows, dp.Setting("gmm")),
+        lambda rows, tmp: dp.release(
+            "gmm", rows, privacy=Privacy(epsilon=1.0, delta=1e-5), ledger=tmp / "l", out=tmp / "o"
+        ),
+    ],
+    ids=["fit", "sweep", "study", "release"],
+)
+def test_rows_that_were_not_loaded_are_refused_with_the_way(
+    use: Callable[[Any, Path], object], rows: Any, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=r"was not loaded; load it first.*dpcore\.load"):
+        use(rows, tmp_path)

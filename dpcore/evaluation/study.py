@@ -32,6 +32,7 @@ from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import recipe
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.wall.clip import PublicFrame
+from dpcore.wall.corpus import demand_loaded
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -441,6 +442,7 @@ def study(
     >>> found.grid.utility.shape
     (53, 3)
     """
+    demand_loaded(table)
     known = references(table, setting)
     grid = budget_grid(table, setting, known.converged, epsilons, range(draws))
     drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws))

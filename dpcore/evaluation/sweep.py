@@ -24,6 +24,7 @@ from dpcore.evaluation.yardstick import (
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.privacy import Privacy
 from dpcore.privacy.budget import MODES
+from dpcore.wall.corpus import demand_loaded
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -80,6 +81,7 @@ def sweep(
     The result is not private: it scores exact rows. Raises InputError as :func:`dpcore.fit` does.
     """
     judge = yardstick(model)
+    demand_loaded(table)
     metric = one_of("metric", metric or judge.metrics[0], judge.metrics)
     for mode in modes:
         one_of("modes", mode, MODES)

@@ -25,7 +25,7 @@ from dpcore.fitting.result import Fit
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame, demand_squares
-from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.corpus import PrivateCorpus, Vocabulary, demand_loaded
 from dpcore.wall.doors import Session
 from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.table import PrivateTable
@@ -162,6 +162,7 @@ def fit_grid(
     if on_grid is not None and (seed is not None or len(draws) > 1):
         raise InputError("seed", "a release cannot be repeated", "leave the seed out")
     how = recipe(model)
+    demand_loaded(table)
     if isinstance(table, PrivateCorpus) and not isinstance(how, Minibatched):
         raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
     if schema is not None and isinstance(table, PrivateTable):

@@ -26,6 +26,7 @@ from dpcore.releases.report import report
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame
+from dpcore.wall.corpus import demand_loaded
 from dpcore.wall.noise import GridNoise
 from dpcore.wall.table import PrivateTable
 
@@ -147,6 +148,7 @@ def _demand_releasable(
     for word in SETTLED:
         if word in options:
             raise InputError(word, "a release settles it itself", "leave it out")
+    demand_loaded(table)
     if not isinstance(table, PrivateTable):
         raise InputError("model", *DOCUMENTS)
     if table.schema is None:

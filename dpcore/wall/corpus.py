@@ -17,7 +17,7 @@ from dpcore.checks import rows_of_one, whole
 from dpcore.errors import InputError, WallError
 from dpcore.schema import Image
 from dpcore.wall.bags import Bags
-from dpcore.wall.table import locked
+from dpcore.wall.table import PrivateTable, locked
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -180,3 +180,13 @@ class PrivateCorpus:
 
     def __len__(self) -> NoReturn:
         raise WallError("the number of documents is private unless the adjacency says otherwise")
+
+
+def demand_loaded(table: object) -> None:
+    """Raise InputError for rows or documents that nothing seals."""
+    if not isinstance(table, PrivateTable | PrivateCorpus):
+        raise InputError(
+            "table",
+            f"it is a {type(table).__name__} that was not loaded",
+            "load it first, with its limits: dpcore.load(table, schema=...)",
+        )
