@@ -148,6 +148,14 @@ OPTIONS = (
         number,
     ),
     Option(
+        "rows",
+        "rows",
+        "N",
+        "a public guess of how many rows there are, where their number is private [none]",
+        ("mean",),
+        whole,
+    ),
+    Option(
         "coordinates",
         "own",
         "W",

@@ -367,3 +367,11 @@ def test_a_part_of_a_picture_is_a_table(run: Run) -> None:
     guessed = run(*words, "--infer-schema", "--pool", 4).json
     assert len(guessed["parameters"]["columns"]) == 4
     assert guessed["guarantee"]["epsilon"] is None
+
+
+def test_a_mean_of_a_private_number_of_rows_is_told_a_guess(run: Run, table: Path) -> None:
+    words = ("fit", "mean", table, *BUDGET, "--adjacency", "add_remove", "--seed", 1)
+    assert "give a public guess" in run(*words).err
+    guessed = run(*words, "--rows", 100, "--json").json
+    assert guessed["guarantee"]["adjacency"] == "add_remove"
+    assert guessed["parameters"] == run(*words, "--rows", 100, "--json").json["parameters"]
