@@ -27,7 +27,7 @@ from dpcore.fitting.recipe import Printed, Runs, demand_replacement, gaussians, 
 from dpcore.models import kmeans
 from dpcore.models.allocation import step_shares
 from dpcore.models.kmeans import Centres
-from dpcore.models.moments import one_gaussian
+from dpcore.models.moments import one_diagonal
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.contributions import Block, ClusterMoments, MixtureMoments
@@ -243,8 +243,8 @@ def _looked(session: Session, bound: float, multiplier: Array) -> tuple[Array, A
         (Noise("gaussian", multiplier),),
     )
     rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
-    mean, covariance = one_gaussian(noisy, np.maximum(rows, 1.0), bound)
-    return mean, np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    mean, variances = one_diagonal(noisy, np.maximum(rows, 1.0), bound)
+    return mean, np.sqrt(variances)
 
 
 def _weights(dim: int, adjacency: str) -> tuple[float, float]:

@@ -86,9 +86,11 @@ def _farthest_first(points: Array, count: int, first: int) -> Array:
     """``count`` of the points from the first on, each farthest from those before it (Gonzalez
     1985)."""
     picks = [first]
+    sizes = np.einsum("nd,nd->n", points, points)
     nearest = np.full(len(points), np.inf)
     for _ in range(count - 1):
-        nearest = np.minimum(nearest, np.sum((points - points[picks[-1]]) ** 2, axis=1))
+        last = picks[-1]  # no differences are formed: they would be as large as the points
+        nearest = np.minimum(nearest, sizes + sizes[last] - 2.0 * (points @ points[last]))
         picks.append(int(np.argmax(nearest)))
     return points[picks]
 

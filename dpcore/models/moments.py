@@ -42,9 +42,14 @@ def floored_eigenvalues(matrices: Array, floor: Array, ceiling: float = math.inf
     finite = np.all(np.isfinite(matrices), axis=(-2, -1), keepdims=True)
     safe = np.where(finite, matrices, np.eye(matrices.shape[-1]))
     values, vectors = np.linalg.eigh((safe + np.swapaxes(safe, -1, -2)) / 2)
-    raised = np.maximum(np.minimum(values, ceiling), floor[..., None])
-    raised = np.maximum(raised, THINNEST * raised.max(axis=-1, keepdims=True))
+    raised = floored(values, floor, ceiling)
     return np.asarray((vectors * raised[..., None, :]) @ np.swapaxes(vectors, -1, -2))
+
+
+def floored(values: Array, floor: Array, ceiling: float) -> Array:
+    """Variances ``(..., d)`` in ``[floor (...), ceiling]``, none too thin beside the largest."""
+    raised = np.maximum(np.minimum(values, ceiling), floor[..., None])
+    return np.asarray(np.maximum(raised, THINNEST * raised.max(axis=-1, keepdims=True)))
 
 
 def as_matrices(noisy: NoisyMoments) -> Array:
@@ -101,21 +106,48 @@ def one_gaussian(noisy: NoisyMoments, rows: Array | float, radius: float) -> tup
     by the noise in it, and its eigenvalues are floored at half the noise's level. All of this
     vanishes with the noise.
     """
-    noisy = defined(noisy)
     dim = noisy.sums.shape[-1]
-    count = np.asarray(rows, dtype=float).reshape(-1)
-    raw = inside(noisy.sums[:, 0] / count[:, None], np.ones(len(noisy.sums)), radius)
-    mean = drawn_in(raw, (noisy.sums_sd / count) ** 2)
-    second = as_matrices(noisy)[:, 0] / count[:, None, None]
-    scatter = second - mean[..., None] * mean[:, None, :]
-    scatter = like_structure(scatter[:, None], noisy)[:, 0]
-    entry = per_coordinate_sd(noisy, dim) / count
-    level = entry * (math.sqrt(dim / 2) if noisy.squares.ndim == 4 else 1.0)
-    largest = radius**2 / (dim + 2)  # of rows spread evenly over the ball
-    least = np.minimum(entry / math.sqrt(dim), largest) + LEAST_VARIANCE
-    size = np.maximum(np.minimum(np.trace(scatter, axis1=1, axis2=2) / dim, largest), least)
+    if noisy.squares.ndim < 4:
+        mean, variances = one_diagonal(noisy, rows, radius)
+        return mean, variances[..., None] * np.eye(dim)
+    noisy = defined(noisy)
+    mean, count = _mean_of_all(noisy, rows, radius)
+    scatter = noisy.squares[:, 0] / count[:, None, None] - mean[..., None] * mean[:, None, :]
+    entry = noisy.squares_sd / count
+    level = entry * math.sqrt(dim / 2)
+    size = _size(np.trace(scatter, axis1=1, axis2=2) / dim, entry, dim, radius)
     pull = (level / size)[:, None, None]
-    round_shape = size[:, None, None] * np.eye(dim)
-    shape = (scatter + pull * round_shape) / (1.0 + pull)
+    shape = (scatter + pull * size[:, None, None] * np.eye(dim)) / (1.0 + pull)
     floor = np.minimum(level / 2, size / 4) + LEAST_VARIANCE
     return mean, floored_eigenvalues(shape, floor, radius**2)
+
+
+def one_diagonal(noisy: NoisyMoments, rows: Array | float, radius: float) -> tuple[Array, Array]:
+    """The same where a release knows variances alone, ``(B, d)``: no matrix is formed."""
+    noisy = defined(noisy)
+    mean, count = _mean_of_all(noisy, rows, radius)
+    dim, each = mean.shape[-1], noisy.squares[:, 0]
+    if each.ndim == 1:  # a trace
+        scatter = (each / dim / count)[:, None] - mean**2
+        scatter = np.repeat(scatter.mean(axis=-1, keepdims=True), dim, axis=-1)
+    else:
+        scatter = each / count[:, None] - mean**2
+    level = entry = per_coordinate_sd(noisy, dim) / count
+    size = _size(scatter.mean(axis=-1), entry, dim, radius)
+    pull = (level / size)[:, None]
+    floor = np.minimum(level / 2, size / 4) + LEAST_VARIANCE
+    return mean, floored((scatter + pull * size[:, None]) / (1.0 + pull), floor, radius**2)
+
+
+def _mean_of_all(noisy: NoisyMoments, rows: Array | float, radius: float) -> tuple[Array, Array]:
+    """Mean ``(B, d)``, drawn in by its noise, and the number of rows ``(1 or B,)``."""
+    count = np.asarray(rows, dtype=float).reshape(-1)
+    raw = inside(noisy.sums[:, 0] / count[:, None], np.ones(len(noisy.sums)), radius)
+    return drawn_in(raw, (noisy.sums_sd / count) ** 2), count
+
+
+def _size(variance: Array, entry: Array, dim: int, radius: float) -> Array:
+    """Mean variance ``(B,)`` of a column within what noise and ball allow."""
+    largest = radius**2 / (dim + 2)  # of rows spread evenly over the ball
+    least = np.minimum(entry / math.sqrt(dim), largest) + LEAST_VARIANCE
+    return np.asarray(np.maximum(np.minimum(variance, largest), least))
