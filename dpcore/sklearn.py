@@ -97,6 +97,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
 
     def _numbers(self, X: ArrayLike, accept_sparse: str | bool = False) -> Any:
         """Training rows as numbers; a refusal names no cell, and no warning tells of one."""
+        _demand_names(list(getattr(X, "columns", ())))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
@@ -126,6 +127,15 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.non_deterministic = self.random_state is None
         return tags
+
+
+def _demand_names(names: list[Any]) -> None:
+    """Refuse names of columns that are partly words, or not unique."""
+    words = sum(isinstance(name, str) for name in names)
+    if words not in (0, len(names)) or len(set(names)) < len(names):
+        raise InputError(
+            "X", "its columns' names are not all words, each another", "rename its columns"
+        )
 
 
 def _sealed(rows: Any, names: list[str], bounds: Bounds | None) -> PrivateTable:

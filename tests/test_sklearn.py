@@ -307,3 +307,10 @@ def test_a_refusal_of_one_dimension_shows_no_row() -> None:
     with pytest.raises(dp.InputError, match="two dimensions") as refused:
         DPKMeans(2, bounds=(0, 1)).fit(np.array([0.7654321, 0.2]))
     assert "7654" not in str(refused.value)
+
+
+@pytest.mark.parametrize("names", [["a", 0], ["a", "a"]])
+def test_columns_that_share_a_name_are_told_as_such(names: list[Any]) -> None:
+    table = pd.DataFrame(rows(100)[:, :2], columns=names)
+    with pytest.raises(dp.InputError, match=r"columns' names.*rename"):
+        DPKMeans(bounds=BOUNDS).fit(table)

@@ -52,7 +52,7 @@ def check_path(source: str | PathLike[str]) -> None:
     """Raise InputError unless the path is a file that ends as a table does."""
     path = Path(fspath(source))
     if is_folder(path):
-        raise InputError(name_of(path), "it is a folder", "give the file inside it")
+        raise InputError(name_of(path), "it is a folder", "give one file")
     if not extension(path):
         raise InputError(
             name_of(path),

@@ -143,4 +143,8 @@ def _notes(request: Privacy, schema: Schema, rows: int | None) -> tuple[str, ...
 
 def _read_off(schema: Schema) -> str:
     """What a rehearsal took from the data."""
-    return "the words" if schema.thing == "document" else "the bounds"
+    if schema.thing == "document":
+        return "the words"
+    if schema.label is not None:
+        return "the bounds or the classes"
+    return "the bounds" if schema.target is None else "the bounds or the outcomes"

@@ -33,7 +33,7 @@ def demand_numbers(name: str, cells: pd.Series) -> None:
     if not are_numbers(cells):
         raise InputError(
             name,
-            "it is a number column, but some cells hold text",
+            "it is a number column, but some cells are no numbers",
             'mend the cells, or give the column type = "category" or role = "ignore"',
         )
 

@@ -137,7 +137,7 @@ class PartedTable(PrivateTable):
         raise InputError(
             "file",
             "its rows are read in blocks, and this asks for all of them at once",
-            "choose gmm, kmeans or fa without held-out rows, or a table that fits into memory",
+            "choose gmm, kmeans or fa without held-out rows, or write the rows to one file",
         )
 
     def opened(self, public: PublicFrame, radius: float, *, private: bool) -> PartedRows:

@@ -59,13 +59,13 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "text in a number column",
         fitted("t.csv", f"a,b\n1,x{SECRET}\n2,3\n"),
         "b",
-        "a number column, but some cells hold text",
+        "a number column, but some cells are no numbers",
     ),
     (
         "text in every number column",
         fitted("t.csv", f"a,b\nx{SECRET},x\n"),
         "a",
-        "a number column, but some cells hold text",
+        "a number column, but some cells are no numbers",
     ),
     ("missing column", fitted("t.csv", f"a,c\n{ROWS}"), "b", "the table has no such column"),
     (
