@@ -92,6 +92,26 @@ def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
     assert [float(row[1]) for row in prices] == sorted(float(row[1]) for row in prices)
 
 
+def test_the_ends_for_rare_samples_are_as_told() -> None:
+    text = " ".join(page("accounting").split())
+    told = re.findall(
+        r"([\d,]+) (?:samples )?at rate ([\d.]+), delta ([\d.]+)\D+ ([\d.]+) and ([\d.]+)\b", text
+    )
+    assert len(told) == 2
+    for count, rate, delta, low, high in told:
+        event = dp.Event(
+            dp.Gaussian(1.0),
+            int(count.replace(",", "")),
+            sampling="poisson",
+            sampling_rate=float(rate),
+            adjacency="add_remove",
+        )
+        found = dp.compose([event], "pld", delta=float(delta))
+        assert found.lower is not None
+        assert 0.0 <= float(found.lower) - float(low) < 0.001
+        assert 0.0 <= float(high) - float(found.epsilon) < 0.001
+
+
 def test_every_way_of_counting_has_its_question() -> None:
     asked = table(page("which-composition"), "your question")
     named = {name for row in asked for name in re.findall(r"`(\w+)`", row[1])}

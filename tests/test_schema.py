@@ -281,12 +281,12 @@ def test_bounds_off_the_data_mark_the_schema_as_a_rehearsal() -> None:
     ("cells", "column", "word"),
     [
         ({"b": [1]}, AGE, "no such column"),
-        ({"age": ["8675309x"]}, AGE, "text"),
-        ({"age": ["1", "2,5"]}, AGE, "text"),
-        ({"age": [1 + 2j]}, AGE, "text"),
-        ({"age": [[1], [2, 3]]}, AGE, "text"),
-        ({"age": pd.to_datetime(["2020-01-01"])}, AGE, "text"),
-        ({"flag": ["yes"]}, Column("flag", type="binary"), "text"),
+        ({"age": ["8675309x"]}, AGE, "no numbers"),
+        ({"age": ["1", "2,5"]}, AGE, "no numbers"),
+        ({"age": [1 + 2j]}, AGE, "no numbers"),
+        ({"age": [[1], [2, 3]]}, AGE, "no numbers"),
+        ({"age": pd.to_datetime(["2020-01-01"])}, AGE, "no numbers"),
+        ({"flag": ["yes"]}, Column("flag", type="binary"), "no numbers"),
     ],
 )
 def test_a_frame_that_does_not_fit_is_refused_without_its_cells(

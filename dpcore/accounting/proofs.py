@@ -17,7 +17,7 @@ AGREEMENT = 1e-9  # relative; recomputation differs in the last digits at most
 
 def best_proof(events: Events, delta: float) -> Proof:
     """The smallest epsilon that can be proved for the events of one run at ``delta``, within parts
-    in 1e4.
+    in 1e4; of very rare samples (one row in a million) a bound that is less close.
 
     Gaussian events alone are counted exactly, others by their privacy-loss distributions, or by
     Rényi divergences where these know more (Laplace vectors bounded in L2).

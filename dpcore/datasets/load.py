@@ -49,7 +49,7 @@ def load(
     schema: public bounds, or the path of a schema file. Without one, the ``.toml`` beside the file
     is read (``people.toml`` for ``people.csv`` and ``people.csv.gz``), and pictures of bytes lie in
     0 to 255; without that either, the table has no bounds yet and a fit will ask for them. array:
-    which array of an ``.npz``.
+    which array of an ``.npz``. Columns of an array are called x1 to xd.
     ``bundled:NAME`` is a table that comes with the package, ``generated:ROWSxCOLUMNSxGROUPSxSEED``
     one that is simulated. out_of_core: read the rows in blocks at every step of a fit, never all at
     once (by default a folder of tables, whose schema is ``people.toml`` beside ``people/``, and a

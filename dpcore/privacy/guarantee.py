@@ -119,6 +119,8 @@ def show_bound(number: float) -> str:
 
     >>> show_bound(1.0049), show_bound(0.29249), show_bound(1e-5), show_bound(12.31)
     ('1.01', '0.293', '0.00001', '12.4')
+    >>> show_bound(5e-324)
+    '4.94e-324'
     """
     if not (0.0 < number < math.inf):
         return show(number)
@@ -141,7 +143,7 @@ def show_most(number: float) -> str:
 def _step(number: float) -> float:
     """What the last figure that :func:`show` writes is worth."""
     last = math.floor(math.log10(number)) - 2
-    return 10.0**last if number >= BIG else 10.0 ** min(0, last)
+    return 10.0**last if number >= BIG else max(10.0 ** min(0, last), 5e-324)
 
 
 def show(number: float) -> str:

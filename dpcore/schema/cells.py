@@ -22,7 +22,9 @@ def demand_column(frame: pd.DataFrame, name: str) -> None:
     """Raise InputError where a table does not have exactly one column of this name."""
     if name not in frame.columns:
         raise InputError(
-            name, "the table has no such column", "name a column as the table's header does"
+            name,
+            "the table has no such column",
+            "name a column as the table's header does; an array's are called x and its place",
         )
     if not frame.columns.is_unique and int((frame.columns == name).sum()) > 1:
         raise InputError(name, "the table has this column twice", "rename one of them")
