@@ -245,9 +245,22 @@ def test_what_others_spent_has_its_unit_delta_and_source() -> None:
     assert releasing.DEPLOYED[0][1] == pytest.approx(census, rel=2e-3)
 
 
+def test_what_was_read_is_what_is_spent(path: Path) -> None:
+    BudgetLedger.create(path, Amount(2.0, 1e-5))
+    at = page(path)
+    at.checkbox[0].check().run()
+    assert not at.button[-1].disabled
+    at.number_input[0].set_value(1.5).run()
+    assert "ε = 1.50" in at.checkbox[0].label
+    assert not at.checkbox[0].value
+    assert at.button[-1].disabled
+    at.number_input[0].set_value(3.0).run()
+    assert "at most ε = 2.00 at δ = 0.00001" in texts(at)
+
+
 def test_the_page_splits_and_counts_otherwise(path: Path) -> None:
     BudgetLedger.create(path, Amount(2.0, 1e-5))
     said = texts(page(path))
-    assert "this one **ε = 1.36**, the next **ε = 1.36**" in said
+    assert "this one **ε = 1.00** (locked), the next **ε = 1.66**" in said
     assert "| zCDP (decides) | 0.0 | 2.00 |" in said
     assert "Wikimedia" in said

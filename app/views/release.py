@@ -90,7 +90,7 @@ def planning(scenario: Scenario, data: Data) -> tuple[Plan | None, compute.Study
             if state is None:
                 return None, study
             plan = releasing.planned(state, scenario)
-            bar(plan)
+            bar(plan, scenario.epsilon)
             return plan, study
 
 
@@ -204,8 +204,8 @@ def start(path: Path, unit: str, adjacency: str, rows: int) -> None:
         st.rerun()
 
 
-def bar(plan: Plan) -> None:
-    """Spent, this release, and left, as shares of the whole budget."""
+def bar(plan: Plan, epsilon: float) -> None:
+    """Spent, this release (of an epsilon), and left, as shares of the whole budget."""
     state, fits = plan.state, plan.fits
     spent = min(1.0, plan.spent)
     asked = max(0.0, min(1.0 - spent, plan.asked))
@@ -223,7 +223,8 @@ def bar(plan: Plan) -> None:
         f"Of **ε = {show_bound(limit.epsilon)}** at δ = {show_bound(limit.delta)} for everything, "
         f"{protects(who.adjacency, who.unit, who.rows)}. Releases so far: {len(state.releases)}."
     )
-    split(state)
+    if plan.fits:
+        split(state, epsilon)
     st.caption(
         f"Counted by zCDP, which stays sound when each release is chosen after the last. "
         f"Fingerprint {state.fingerprint}."
@@ -233,11 +234,14 @@ def bar(plan: Plan) -> None:
     otherwise(state)
 
 
-def split(state: State) -> None:
+def split(state: State, epsilon: float) -> None:
     """What is left, among releases to come: lock one at an epsilon, and the others share."""
-    empty: list[dict[str, Any]] = [{NAMED: name, LOCK: None} for name in ("this one", "the next")]
+    first: list[dict[str, Any]] = [
+        {NAMED: "this one", LOCK: epsilon},
+        {NAMED: "the next", LOCK: None},
+    ]
     asked = st.data_editor(
-        empty,
+        first,
         column_config={
             LOCK: st.column_config.NumberColumn(
                 min_value=0.001, max_value=100.0, format="%.3g", help="Empty: shares what is left."
@@ -286,13 +290,15 @@ def spending(scenario: Scenario, plan: Plan, table: PrivateTable, chosen_on: str
     path = releasing.place(st.session_state["ledger_path"])
     taken()
     if not plan.fits:
+        left = plan.state.left_amount
         st.error(
-            "This release does not fit into the ledger: ask for a smaller ε. Nothing is spent."
+            "This release does not fit into the ledger: ask for less, at most "
+            f"ε = {show_most(left.epsilon)} at δ = {show_most(left.delta)}. Nothing is spent."
         )
     sure = st.checkbox(
         f"I have read this. Spend {'another ' if 'released' in st.session_state else ''}"
         f"ε = {show_bound(scenario.epsilon)} for good.",
-        key=f"sure_{len(plan.state.lines)}",
+        key=f"sure_{plan.state.fingerprint}_{scenario.as_query()}",  # to anything else: not yet
     )
     ready = sure and plan.fits
     if st.button("Release", type="primary", disabled=not ready) and ready:
