@@ -19,7 +19,7 @@ import numpy as np
 from dpcore.accounting import replay
 from dpcore.errors import InputError, ReplayError
 from dpcore.fitting.result import Fit
-from dpcore.privacy import Ledger, Proof
+from dpcore.privacy import Guarantee, Ledger, Proof
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.ledger import BudgetLedger, State, Terms
 from dpcore.schema import Schema
@@ -142,7 +142,8 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
 
     path: the dossier's file. ledger: the budget ledger's; without it only the proof is replayed.
     Returns ``{"epsilon", "delta", "accountant", "ledger"}``. The rows beside the dossier are
-    compared with it where they are there. Raises ReplayError, in one sentence, where anything does
+    compared with it where they are there. How many rows of one person the entries' sensitivities
+    cover, only the ledger tells. Raises ReplayError, in one sentence, where anything does
     not hold; InputError for files that cannot be read.
     """
     record = read_dossier(path)
@@ -151,6 +152,7 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
         stated = record["guarantee"]
         proof = Proof(**stated["proof"])
         agreed = stated["epsilon"] == proof.epsilon and stated["delta"] == proof.delta
+        worded = _worded(stated, proof)
         adjacency = {entry.adjacency for entry in told}
         rehearsal = stated["rehearsal"]
         bound = replay(told, proof)
@@ -160,6 +162,8 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
         raise InputError("dossier", "a part of it is missing or odd", "ask for it again") from None
     if not agreed or adjacency != {stated["adjacency"]} or rehearsal:
         raise ReplayError("The guarantee is not the one that the proof is about.")
+    if worded != (stated.get("protects"), stated.get("sentence")):
+        raise ReplayError("The guarantee's sentence does not say what its numbers say.")
     _compare_rows(Path(path).parent / "synthetic.csv", record)
     if ledger is not None:
         _find(record, BudgetLedger(ledger))
@@ -169,6 +173,15 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
         "accountant": proof.accountant,
         "ledger": None if ledger is None else record["ledger"]["name"],
     }
+
+
+def _worded(stated: dict[str, Any], proof: Proof) -> tuple[str, str]:
+    """Whom a guarantee protects, and its sentence, as its other fields have them."""
+    terms = (stated["adjacency"], stated["unit"], stated["rows_per_person"])
+    told = Guarantee(
+        stated["epsilon"], stated["delta"], *terms, None, proof, (), False, thing=stated["thing"]
+    )
+    return told.protects, told.sentence()
 
 
 def _ledger_of(record: dict[str, Any]) -> Ledger:

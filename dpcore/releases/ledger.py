@@ -416,11 +416,12 @@ def _demand_room(state: State, cost: tuple[int, ...]) -> None:
     if state.admits(cost):
         return
     left = state.left_amount
-    rest = "nothing is left"
+    rest = "nothing is left, so nothing more can be released"
     if left.epsilon > 0.0:
         epsilon, delta = show_most(left.epsilon), show_most(left.delta)
-        rest = f"at most epsilon = {epsilon} is left at delta = {delta}"
+        rest = f"at most epsilon = {epsilon} is left at delta = {delta}; "
+        rest += "ask for no more, at no larger delta"
     raise BudgetExceeded(
-        f"budget: the release does not fit into the ledger, {rest}; ask for less. Nothing was "
-        "spent and nothing left."
+        f"budget: the release does not fit into the ledger, {rest}. Nothing was spent and nothing "
+        "left."
     )
