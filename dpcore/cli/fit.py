@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from dpcore.wall.corpus import PrivateCorpus
     from dpcore.wall.table import PrivateTable
 
+UNBOOKED = (
+    "No ledger counts this fit, and its proof takes floating point for exact. Of rows, dpcore "
+    "release makes what leaves for good."
+)
+
 
 def privacy_arguments(parser: argparse.ArgumentParser) -> None:
     """Options that name the unit of protection."""
@@ -201,6 +206,8 @@ def _print(record: dict[str, Any]) -> None:
         _print_claim(claim, guarantee["epsilon"], guarantee["delta"])
     for note in guarantee["notes"]:
         print_prose(f"Note: {note}.")
+    if guarantee["epsilon"] is not None and not guarantee["rehearsal"]:
+        print_prose(UNBOOKED)
     heading, lines = FOUND[record["model"]](record)
     print()
     print_prose(heading)

@@ -66,6 +66,10 @@ def test_tables_for_people_fit_a_hundred_columns(words: list[object], run: Run) 
 def test_the_table_of_a_fit_names_every_column_with_its_unit(run: Run) -> None:
     text = run("fit", "gmm", "bundled:wine", *BUDGET).out
     assert "epsilon = 1.00, delta = 0.001, replacing one wine's row. Proved." in text
+    told = "No ledger counts this fit"
+    assert told in text
+    assert told not in run("fit", "gmm", "bundled:wine", *BUDGET, "--seed", 1).out
+    assert told not in run("fit", "gmm", "bundled:wine", "--privacy", "none").out
     for column in dp.load("bundled:wine").schema.numeric_columns():  # type: ignore[union-attr]
         assert f"{column.name} ({column.unit})" in text
 
