@@ -88,7 +88,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
         )
         + (" · rehearsal" if own else "")
         + _faint(scenario, ghosts),
-        unit=data.unit,
+        unit=data.unit if scenario.rows_per_person == 1 else data.schema.thing,
         method_titles={m: method_title(m) for m in scenario.methods()},
     )
     return budget_scene(

@@ -342,6 +342,15 @@ def test_new_noise_moves_the_private_fit_alone() -> None:
     assert exact(page) == plain
 
 
+def test_who_has_several_rows_is_not_said_to_be_one_row() -> None:
+    page = healthy(opened(data="rare_person", rows_per_person="5"))
+    healthy(control(page, "button", "Remove one row").click().run())
+    said = unescape(" ".join(texts(page)))
+    assert "rows of people" in said
+    assert "on one row, of the up to 5 of a person" in re.sub(r"<[^>]+>", "", said)
+    assert "log-likelihood per row" in json.dumps(scene(page))
+
+
 def test_removing_one_person_and_putting_them_back_is_no_change() -> None:
     page = healthy(opened(data="rare_person"))
     before = scene(page)["id"]

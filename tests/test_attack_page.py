@@ -129,6 +129,12 @@ def test_what_is_said_names_delta_and_who_is_protected() -> None:
     shown = attacking.scene(game, RARE, data)
     for said in shown.slots["attacked"]:
         assert f"δ = 0.00001, replacing one {data.unit}'s row, you are right" in said, said
+        assert "one row moves" not in said
+    five = replace(RARE, rows_per_person=5)
+    several = attacking.scene(
+        attacking.game(five, data, desks.Desk(), attacking.FARTHEST, 0), five, data
+    )
+    assert all("one row moves, not all" in said for said in several.slots["attacked"])
 
 
 def test_the_same_attack_is_played_once() -> None:

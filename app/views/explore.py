@@ -78,6 +78,8 @@ def played(scenario: Scenario, data: Data) -> None:
         return
     changed = scenario.adjacency == "label"
     whose = f"the {data.unit} whose label changed" if changed else f"the {data.unit} taken out"
+    if scenario.rows_per_person > 1:
+        whose = f"one row, of the up to {scenario.rows_per_person} of a {data.unit},"
     slot(
         "played",
         "dp-played",
@@ -102,6 +104,8 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> None:
         who += " (one label changed)" if scenario.adjacency == "label" else " (one of them removed)"
     if data.documents:
         who = f"{data.schema.thing}s"
+    elif scenario.rows_per_person > 1:
+        who = f"rows of {who}"
     if standing_in:
         who = "stand-in rows drawn from your limits"
     st.html(
@@ -270,8 +274,9 @@ def tries(scenario: Scenario, data: Data) -> None:
         help="Draw the noise again: the private fits move, the exact fit does not.",
     )
     label = scenario.adjacency == "label"
-    goes = "Change one label" if label else f"Remove one {data.unit}"
-    back = "Put the label back" if label else f"Put the {data.unit} back"
+    one = data.unit if scenario.rows_per_person == 1 else "row"
+    goes = "Change one label" if label else f"Remove one {one}"
+    back = "Put the label back" if label else f"Put the {one} back"
     st.button(
         back if scenario.without else goes,
         on_click=lambda: change(without=not scenario.without),
