@@ -131,11 +131,12 @@ def panel() -> None:
         + (", and nothing else." if locked() else " and the number of rows.")
     )
     make = _entered(found)
+    above = st.container()  # below the button nobody would see it
     if st.button("Use these limits", type="primary", disabled=make is None) and make is not None:
         try:
             _accept(found, make())
         except DPCoreError as error:
-            st.error(str(error))
+            above.error(str(error))
             return
         change(rows_per_person=found.rows_per_person)
         st.rerun()

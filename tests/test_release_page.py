@@ -258,6 +258,14 @@ def test_what_was_read_is_what_is_spent(path: Path) -> None:
     assert "at most ε = 2.00 at δ = 0.00001" in texts(at)
 
 
+def test_a_delta_above_one_over_the_rows_is_refused_before_it_is_spent(path: Path) -> None:
+    BudgetLedger.create(path, Amount(2.0, 1e-2))
+    at = page(path, delta=1e-3)
+    at.checkbox[0].check().run()
+    assert "above one over the number of rows" in texts(at)
+    assert at.button[-1].disabled
+
+
 def test_the_page_splits_and_counts_otherwise(path: Path) -> None:
     BudgetLedger.create(path, Amount(2.0, 1e-5))
     said = texts(page(path))

@@ -24,7 +24,7 @@ from dpcore.privacy.guarantee import show, show_bound, show_most
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.releases.whatif import counted_otherwise
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.table import PrivateTable, locked
 
 NAMED, LOCK = "Release to come", "Locked at ε"
 
@@ -67,7 +67,7 @@ def page() -> None:
         if plan is None:
             st.caption("Open a ledger or start one first.")
         else:
-            spending(scenario, plan, table, chosen_on)
+            spending(scenario, plan, table, chosen_on, None if locked() else data.rows)
     if study is not None and not study.complete:
         look_again(lambda: compute.more_of(study, scenario, data, desk_of(data)), every=0.3)
 
@@ -285,7 +285,9 @@ def _known(number: float | None, shown: Callable[[float], str]) -> str:
     return "unknown" if number is None else shown(number)
 
 
-def spending(scenario: Scenario, plan: Plan, table: PrivateTable, chosen_on: str) -> None:
+def spending(
+    scenario: Scenario, plan: Plan, table: PrivateTable, chosen_on: str, rows: int | None
+) -> None:
     """Step 3: confirm once, spend, take the files."""
     path = releasing.place(st.session_state["ledger_path"])
     taken()
@@ -300,7 +302,13 @@ def spending(scenario: Scenario, plan: Plan, table: PrivateTable, chosen_on: str
         f"ε = {show_bound(scenario.epsilon)} for good.",
         key=f"sure_{plan.state.fingerprint}_{scenario.as_query()}",  # to anything else: not yet
     )
-    ready = sure and plan.fits
+    large = rows is not None and scenario.delta * rows > 1.0
+    if large:
+        st.error(
+            "δ is above one over the number of rows: it would allow one row to be published. Give "
+            "a smaller one."
+        )
+    ready = sure and plan.fits and not large
     if st.button("Release", type="primary", disabled=not ready) and ready:
         try:
             made = releasing.spend(scenario, table, chosen_on, path)

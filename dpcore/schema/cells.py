@@ -36,7 +36,8 @@ def demand_numbers(name: str, cells: pd.Series) -> None:
         raise InputError(
             name,
             "it is a number column, but some cells are no numbers",
-            'mend the cells, or give the column type = "category" or role = "ignore"',
+            'mend the cells, leave the column out (role = "ignore"), or call it '
+            'type = "category" in a schema file',
         )
 
 
