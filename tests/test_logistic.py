@@ -20,12 +20,14 @@ from dpcore.accounting.wbk import FixedSizeAccountant
 from dpcore.errors import InputError, WallError
 from dpcore.evaluation.logistic import YARDSTICK, auc, calibration_error, log_loss
 from dpcore.evaluation.yardstick import Scorer
+from dpcore.figures.portrait import Subject, portrait
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.logistic_parameters import INCLUDED
 from dpcore.models import logistic
 from dpcore.models.logistic import Coefficients
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.schema import Column, Schema
+from dpcore.wall.clip import PublicFrame
 from dpcore.wall.outcomes import NoisyOutcomes
 from dpcore.wall.table import PrivateTable
 
@@ -380,6 +382,19 @@ def test_metrics_are_scikit_learns() -> None:
     )
     assert auc(chances, np.ones(300)) == 0.5
     assert calibration_error(outcomes, outcomes) == 0.0
+
+
+@pytest.mark.parametrize(("categories", "outcome"), [((), "ill = 1"), (("yes", "no"), "ill = no")])
+def test_the_picture_names_what_it_gives_the_odds_of(
+    categories: tuple[str, ...], outcome: str
+) -> None:
+    ill = Column("ill", role="target", type="binary", categories=categories)
+    public = PublicFrame.of(Schema((Column("a", lower=0, upper=1), ill)))
+    exact = Coefficients(np.ones((1, 2)), np.zeros((1, 2, 2)), np.zeros((1, 2, 2)))
+    private = Coefficients(*(np.zeros((1, 1, *size)) for size in ((2,), (2, 2), (2, 2))))
+    window = (exact, None)
+    subject = Subject(public, exact, private, (0, 0), None, 1.0, window, "person")
+    assert portrait("logistic")(subject).y.label == f"log odds of {outcome}"
 
 
 def test_exact_outcomes_are_for_the_custodian_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -394,6 +394,47 @@ def test_the_report_escapes_what_a_schema_says(book: Path, tmp_path: Path) -> No
     assert "http" not in page
 
 
+def rule(book: Path, out: Path, **words: Any) -> str:
+    """The report of a released rule about who does not come back."""
+    schema = dp.Schema(
+        (
+            dp.Column("x", lower=0.0, upper=10.0, unit="cm", missing=2.5),
+            dp.Column("y", lower=-1.0, upper=1.0),
+            dp.Column("back", role="target", type="binary", categories=("yes", "<no>")),
+        )
+    )
+    frame = labelled(YES)._frame[["x", "y"]].assign(back=["yes", "<no>"] * 200)
+    rows = PrivateTable.seal(frame, schema)
+    made = api.release("logistic", rows, privacy=asked(), ledger=book, out=out, **words)
+    return (made.folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_report_of_a_rule_names_its_columns_and_what_it_gives_the_odds_of(
+    book: Path, tmp_path: Path
+) -> None:
+    page = rule(book, tmp_path / "out")
+    assert "log odds of back = &lt;no&gt;; intervals include the privacy noise" in page
+    left = page.split("<h2>What it cost")[0]
+    cells = r"(<td>-?[\d.,]+</td>){3}"
+    for title in (r"x \(cm\)", "y", "intercept"):
+        assert re.search(f"<tr><td>{title}</td>{cells}</tr>", left)
+
+
+def test_the_report_of_a_rule_whose_noise_is_not_known_has_no_intervals(
+    book: Path, tmp_path: Path
+) -> None:
+    left = rule(book, tmp_path / "out", algorithm="dpvi").split("<h2>What it cost")[0]
+    assert "so there are no intervals" in left
+    assert re.search(r"<tr><td>intercept</td><td>-?[\d.,]+</td></tr>", left)
+
+
+def test_the_report_says_what_a_missing_cell_counts_as(book: Path, tmp_path: Path) -> None:
+    limits = rule(book, tmp_path / "out").split("Public limits")[1]
+    assert "a missing cell counts as" in limits
+    assert "<td>x (cm)</td><td>0.0</td><td>10.0</td><td>2.50</td>" in limits
+    assert "<td>y</td><td>-1.00</td><td>1.00</td><td>0.0</td>" in limits
+
+
 class Broken(api.GridNoise):
     """Noise that fails in the middle of a fit."""
 

@@ -231,7 +231,8 @@ def _odds(record: dict[str, Any]) -> Lines:
     if parameters["intervals"] is not None:
         for line, (low, high) in zip(lines, parameters["intervals"], strict=True):
             line["95% interval"] = f"{low:+.4g} to {high:+.4g}"
-    about = "What one unit of each column adds to the log odds of a yes; "
+    outcome = parameters["outcome"] or "a yes"
+    about = f"What one unit of each column adds to the log odds of {outcome}; "
     return f"{about}{parameters['intervals_include']}.", lines
 
 

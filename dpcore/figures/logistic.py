@@ -5,16 +5,15 @@ from __future__ import annotations
 from dpcore.figures import stems
 from dpcore.figures.portrait import Drawing, Portrait, Subject
 
-LABEL = "log odds of a yes"
-
 
 def draw(subject: Subject) -> Drawing:
     """Coefficients without the intercept, which says how many say yes, not who: the log odds that
     are added from the middle of a column's limits to its upper end, or by being of a category."""
     exact, private = subject.exact.mean[0, :-1], subject.private.mean[..., :-1]
     names = subject.public.names
+    label = f"log odds of {subject.public.outcome or 'a yes'}"
     short = tuple(name.rpartition("=")[2] for name in names)
-    return stems.drawing(names, exact, private, LABEL, short)
+    return stems.drawing(names, exact, private, label, short)
 
 
 PORTRAIT: Portrait = draw

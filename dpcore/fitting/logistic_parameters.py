@@ -32,7 +32,7 @@ class LogisticParameters:
     """Log odds of a yes: intercept + coefficients ``(d,)`` times a row, in own units.
 
     covariance ``(d + 1, d + 1)``: the intercept last; noise_covariance: the part of it that is
-    privacy noise, undefined where a fit does not know it.
+    privacy noise, undefined where a fit does not know it. outcome: what a yes is.
     """
 
     columns: tuple[str, ...]
@@ -40,6 +40,7 @@ class LogisticParameters:
     intercept: float
     covariance: Array
     noise_covariance: Array
+    outcome: str | None = None
 
     @classmethod
     def from_units(cls, batch: Coefficients, run: int, public: PublicFrame) -> LogisticParameters:
@@ -52,6 +53,7 @@ class LogisticParameters:
             float(mean[-1]),
             own.covariance[0],
             own.noise_covariance[0],
+            public.outcome,
         )
 
     def in_units(self, public: PublicFrame) -> Coefficients:
@@ -81,6 +83,7 @@ class LogisticParameters:
     def as_dict(self) -> dict[str, Any]:
         return {
             "columns": list(self.columns),
+            "outcome": self.outcome,
             "coefficients": self.coefficients.tolist(),
             "intercept": self.intercept,
             "covariance": self.covariance.tolist(),

@@ -7,8 +7,10 @@ from html import escape
 from typing import Any
 
 from dpcore.accounting.guess import guess_rate
+from dpcore.errors import InputError
 from dpcore.privacy import DiscreteGaussian, Event
 from dpcore.privacy.guarantee import show, show_bound, show_most
+from dpcore.schema import Schema
 
 MODELS = {
     "gmm": "a mixture of Gaussians",
@@ -23,6 +25,7 @@ MODELS = {
     "sbn": "a sigmoid belief network",
 }
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
+MANY = "<p>They are many; dossier.json holds them.</p>"
 
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -77,7 +80,7 @@ def _left(dossier: dict[str, Any]) -> Iterable[str]:
     model = MODELS.get(dossier["model"], dossier["model"])
     yield "<h2>What left</h2>"
     yield f"<p>The parameters of {escape(model)}, from noisy sums:</p>"
-    yield _parameters(dossier)
+    yield _odds(dossier) if dossier["model"] == "logistic" else _parameters(dossier)
     if dossier["synthetic"] is None:
         return
     yield (
@@ -85,6 +88,49 @@ def _left(dossier: dict[str, Any]) -> Iterable[str]:
         "about nobody. They cost nothing more, and neither does anything else computed from the "
         "parameters.</p>"
     )
+
+
+def _odds(dossier: dict[str, Any]) -> str:
+    """One line a column with its interval, where noise is known; the intercept last."""
+    found, schema = dossier["parameters"], _schema(dossier)
+    outcome = None if schema is None else schema.outcome
+    titles = [*map(_title, dossier["columns"]), "intercept"]
+    values = [*found["coefficients"], found["intercept"]]
+    intervals = found["intervals"]
+    known = intervals or [()] * len(values)
+    cells = [[value, *ends] for value, ends in zip(values, known, strict=True)]
+    if len(cells) * len(cells[0]) > MOST_CELLS:
+        return MANY
+    heads = ("log odds", "95% from", "to") if intervals else ("log odds",)
+    about = f"What one unit of each column adds to the log odds of {outcome or 'a yes'}; "
+    return (
+        f"<p>{escape(about + found['intervals_include'])}.</p>"
+        f'<div class="wide">{_lines(heads, titles, cells)}</div>'
+    )
+
+
+def _title(column: dict[str, Any]) -> str:
+    """A column's name with its unit."""
+    unit = column["unit"]
+    return str(column["name"]) if unit is None else f"{column['name']} ({unit})"
+
+
+def _lines(heads: Sequence[str], titles: Iterable[str], cells: Iterable[Sequence[float]]) -> str:
+    """A table with one line a column of the rows."""
+    top = "".join(f"<th>{escape(head)}</th>" for head in ("", *heads))
+    lines = [f"<tr>{top}</tr>"]
+    for title, numbers in zip(titles, cells, strict=True):
+        told = "".join(f"<td>{show(number)}</td>" for number in numbers)
+        lines.append(f"<tr><td>{escape(title)}</td>{told}</tr>")
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _schema(dossier: dict[str, Any]) -> Schema | None:
+    """The schema; None where its text is longer than may be read back."""
+    try:
+        return Schema.parse(dossier["schema"])
+    except InputError:
+        return None
 
 
 def _parameters(dossier: dict[str, Any]) -> str:
@@ -104,7 +150,7 @@ def _parameters(dossier: dict[str, Any]) -> str:
             continue
         heads = names if isinstance(rows[0], list) else []
         tables.append(_table(name.replace("_", " "), heads, rows))
-    return "".join(tables) or "<p>They are many; dossier.json holds them.</p>"
+    return "".join(tables) or MANY
 
 
 def _is_of_columns(row: list[Any], names: list[str]) -> bool:
@@ -160,13 +206,15 @@ def _assumed(dossier: dict[str, Any]) -> Iterable[str]:
     guarantee = dossier["guarantee"]
     told = [*guarantee["assumptions"], *guarantee["notes"]]
     yield "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in told) + "</ul>"
-    limits = [
-        f"<tr><td>{escape(c['name'])}{'' if c['unit'] is None else ' (' + escape(c['unit']) + ')'}"
-        f"</td><td>{show(c['lower'])}</td><td>{show(c['upper'])}</td></tr>"
-        for c in dossier["columns"][: MOST_CELLS // 3]
-    ]
+    schema, columns = _schema(dossier), dossier["columns"][: MOST_CELLS // 3]
+    limits = [[column["lower"], column["upper"]] for column in columns]
+    heads = ["from", "to"]
+    if schema is not None:
+        heads.append("a missing cell counts as")
+        for line, column in zip(limits, schema.numeric_columns(), strict=False):
+            line.append(column.fill)
     yield "<h2>Public limits</h2>"
-    yield f"<table><tr><th></th><th>from</th><th>to</th></tr>{''.join(limits)}</table>"
+    yield _lines(heads, map(_title, columns), limits)
 
 
 def _up(chance: float) -> int:

@@ -151,6 +151,20 @@ class Schema:
         """Name of the column that a regression explains, if there is one."""
         return self._only("target")
 
+    @property
+    def outcome(self) -> str | None:
+        """What a regression of a yes or no gives the odds of: the target's second category, or 1.
+
+        >>> back = Column("back", "target", "binary", categories=("yes", "no"))
+        >>> Schema((Column("age", lower=0, upper=110), back)).outcome
+        'back = no'
+        """
+        for column in self.columns:
+            two = len(column.categories) == 2
+            if column.role == "target" and (column.type == "binary" or two):
+                return f"{column.name} = {column.categories[1] if two else 1}"
+        return None
+
     def _only(self, role: str) -> str | None:
         return next((column.name for column in self.columns if column.role == role), None)
 

@@ -43,7 +43,8 @@ class PublicFrame:
 
     A box becomes ``[-1, 1]^d``, which lies in the ball of radius ``sqrt(d)``; a ball becomes the
     unit ball. ``radius`` is that of the ball around everything that the bounds allow. ``label`` is
-    the name of the label column, where there is one.
+    the name of the label column, where there is one; ``outcome`` is what a target of yes or no is
+    a yes to.
     """
 
     names: tuple[str, ...]
@@ -53,6 +54,7 @@ class PublicFrame:
     radius: float
     is_ball: bool
     label: str | None = None
+    outcome: str | None = None
 
     @classmethod
     def of(cls, schema: Schema) -> PublicFrame:
@@ -67,13 +69,13 @@ class PublicFrame:
         if schema.ball is not None:
             center = np.asarray(schema.ball.center, dtype=float)
             spread = np.full(len(columns), float(schema.ball.radius))
-            return cls(names, units, center, spread, 1.0, True, schema.label)
+            return cls(names, units, center, spread, 1.0, True, schema.label, schema.outcome)
         lower = np.array([column.lower for column in columns], dtype=float)
         upper = np.array([column.upper for column in columns], dtype=float)
         radius = float(np.sqrt(len(columns)))
         middle, spread = (lower + upper) / 2, (upper - lower) / 2
         demand_apart(spread)
-        return cls(names, units, middle, spread, radius, False, schema.label)
+        return cls(names, units, middle, spread, radius, False, schema.label, schema.outcome)
 
     @property
     def dim(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,23 @@ def test_the_table_of_a_rule_has_intervals_where_the_noise_is_known(run: Run) ->
     blind = run(*words, "--algorithm", "objective", "--accountant", "linear").out
     assert "95% interval" not in blind
     assert "there are no intervals" in " ".join(blind.split())
+
+
+def test_the_table_of_a_rule_names_the_category_whose_odds_it_gives(
+    run: Run, tmp_path: Path
+) -> None:
+    words = ["fit", "logistic", "bundled:who_comes_back", *BUDGET, "--seed", 0]
+    assert "log odds of comes back = yes;" in " ".join(run(*words).out.split())
+    schema = dp.load("bundled:who_comes_back").schema
+    assert schema is not None
+    other = [
+        replace(column, categories=column.categories[::-1]) if column.role == "target" else column
+        for column in schema.columns
+    ]
+    file = tmp_path / "other.toml"
+    file.write_text(replace(schema, columns=tuple(other)).to_toml(), encoding="utf-8")
+    told = " ".join(run(*words, "--schema", file).out.split())
+    assert "log odds of comes back = no;" in told
 
 
 @pytest.mark.parametrize(
