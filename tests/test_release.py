@@ -435,6 +435,16 @@ def test_the_report_says_what_a_missing_cell_counts_as(book: Path, tmp_path: Pat
     assert "<td>y</td><td>-1.00</td><td>1.00</td><td>0.0</td>" in limits
 
 
+def test_the_report_of_one_list_names_its_columns(book: Path, tmp_path: Path) -> None:
+    api.release(
+        "mean", table(), privacy=asked(), ledger=book, out=tmp_path / "out", **RELEASED["mean"]
+    )
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    left = text.split("What left")[1].split("What it cost")[0]
+    names = [column.name for column in table().schema.numeric_columns()]  # type: ignore[union-attr]
+    assert re.findall(r"<tr><td>([^<]*)</td>", left) == names
+
+
 class Broken(api.GridNoise):
     """Noise that fails in the middle of a fit."""
 

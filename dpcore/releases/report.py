@@ -24,6 +24,7 @@ MODELS = {
     "logistic": "a logistic regression",
     "sbn": "a sigmoid belief network",
 }
+ONE = ("mean", "symmetric-mixture", "mixture-regression", "missing-regression")
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
 MANY = "<p>They are many; dossier.json holds them.</p>"
 
@@ -146,6 +147,8 @@ def _parameters(dossier: dict[str, Any]) -> str:
             or len(rows) * _width(rows[0]) > MOST_CELLS
         ):
             continue
+        if dossier["model"] in ONE and len(rows) == len(names):
+            rows = [rows]  # one list for the columns, not a number for each of some parts
         if isinstance(rows[0], list) and not _is_of_columns(rows[0], names):
             continue
         heads = names if isinstance(rows[0], list) else []
