@@ -264,6 +264,10 @@ def test_a_delta_above_one_over_the_rows_is_refused_before_it_is_spent(path: Pat
     at.checkbox[0].check().run()
     assert "above one over the number of rows" in texts(at)
     assert at.button[-1].disabled
+    other = path.with_name("other.sqlite")
+    BudgetLedger.create(other, Amount(2.0, 1e-2), adjacency="add_remove")
+    said = texts(page(other, delta=1e-3, adjacency="add_remove"))
+    assert "above one over the number of rows" not in said, "a refusal tells of a private number"
 
 
 def test_the_page_splits_and_counts_otherwise(path: Path) -> None:

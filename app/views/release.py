@@ -67,7 +67,8 @@ def page() -> None:
         if plan is None:
             st.caption("Open a ledger or start one first.")
         else:
-            spending(scenario, plan, table, chosen_on, None if locked() else data.rows)
+            hidden = locked() or scenario.adjacency == "add_remove"
+            spending(scenario, plan, table, chosen_on, None if hidden else data.rows)
     if study is not None and not study.complete:
         look_again(lambda: compute.more_of(study, scenario, data, desk_of(data)), every=0.3)
 
@@ -288,7 +289,7 @@ def _known(number: float | None, shown: Callable[[float], str]) -> str:
 def spending(
     scenario: Scenario, plan: Plan, table: PrivateTable, chosen_on: str, rows: int | None
 ) -> None:
-    """Step 3: confirm once, spend, take the files."""
+    """Step 3: confirm once, spend, take the files. rows: how many, where that is public."""
     path = releasing.place(st.session_state["ledger_path"])
     taken()
     if not plan.fits:

@@ -176,7 +176,10 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
 
 
 def _worded(stated: dict[str, Any], proof: Proof) -> tuple[str, str]:
-    """Whom a guarantee protects, and its sentence, as its other fields have them."""
+    """Whom a guarantee protects, and its sentence, as its other fields have them.
+
+    Other words for the same need another :data:`FORMAT`, or dossiers that are out fail.
+    """
     terms = (stated["adjacency"], stated["unit"], stated["rows_per_person"])
     told = Guarantee(
         stated["epsilon"], stated["delta"], *terms, None, proof, (), False, thing=stated["thing"]
