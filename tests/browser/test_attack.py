@@ -14,7 +14,7 @@ def test_a_cold_page_plays_every_budget_by_itself(new_page: Any, server: Any, vi
     page = new_page()
     page.goto(f"{server(None)}/attack")
     page.locator('[data-panel="ruler"]', has_text="We can prove at most").wait_for(timeout=30_000)
-    assert page.get_by_text("Printed bounds that do not cover a case").is_visible()
+    page.get_by_text("Printed bounds that do not cover a case").wait_for(timeout=30_000)
     thumb = page.locator(".st-key-attack_step [role=slider], .st-key-attack_step input[type=range]")
     thumb.first.focus()
     for key, budget in (("End", "20.0"), ("Home", "0.10")):
@@ -42,4 +42,4 @@ def test_a_reload_keeps_what_was_chosen_on_explore(new_page: Any, server: Any) -
         page.wait_for_timeout(1000)
         page.go_back()
     page.locator("h1", has_text=titles["Attack"]).wait_for(timeout=30_000)
-    assert lead.is_visible()
+    lead.wait_for(timeout=30_000)
