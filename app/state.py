@@ -41,6 +41,11 @@ def arrived(name: str) -> bool:
 
 
 def _scenario_of(address: Mapping[str, str]) -> Scenario:
+    """The scenario of an address, of Explore's or of a page that goes on with it.
+
+    A busy browser may write such a page's choices into Explore's address before it is there.
+    """
+    address = dict(parse_qsl(address[ON])) if ON in address else address
     names = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
     return from_query(address, names)
 
@@ -100,7 +105,7 @@ def taken_on(page: str) -> tuple[Scenario, bool]:
     """
     state, address, arriving = st.session_state, st.query_params, arrived(page)
     if arriving and ON in address:
-        state["scenario"] = _scenario_of(dict(parse_qsl(address[ON])))
+        state["scenario"] = _scenario_of(address)
     link = left_on_explore().as_link()
     if arriving or state.get(ON) != link:
         state[ON] = link

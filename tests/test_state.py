@@ -85,6 +85,13 @@ def test_a_page_behind_explore_finds_its_scenario_again(
     assert address["epsilon"] == "2"
 
 
+def test_explore_reads_the_choices_of_a_page_behind_it() -> None:
+    """A busy browser may write them into its address on the way there, and go back to that."""
+    link = "data=digits&epsilon=0.5"
+    assert state._scenario_of({"on": link}) == state._scenario_of(dict(parse_qsl(link)))
+    assert state._scenario_of({"on": link}).data == "digits"
+
+
 def test_the_address_follows_a_change_and_lets_the_reader_go_back(
     session: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
