@@ -21,6 +21,7 @@ from dpcore.datasets.generators import stand_in
 from dpcore.datasets.load import load, read_frame
 from dpcore.errors import DPCoreError, InputError
 from dpcore.schema import Column, Schema
+from dpcore.schema.cells import are_numbers
 from dpcore.wall.table import PrivateTable
 from dpcore.wall.table import locked as server_locked
 
@@ -144,7 +145,7 @@ def panel() -> None:
 
 def _opened(name: str, content: bytes) -> Upload:
     file = InMemory(name, content)
-    frame = read_frame(file, numbers=False)  # a schema file may name categories
+    frame = read_frame(file)
     blank = _blank(frame)
     return Upload(file, blank, blank, rows=1000 if locked() else len(frame))
 
@@ -226,9 +227,7 @@ def _parsed(name: str, content: bytes) -> Schema:
 
 def _blank(frame: pd.DataFrame) -> pd.DataFrame:
     """One line a column, limits empty: to be filled from the code book, not from the data."""
-    from pandas.api.types import is_numeric_dtype
-
-    numeric = [bool(is_numeric_dtype(frame.iloc[:, i])) for i in range(frame.shape[1])]
+    numeric = [are_numbers(frame.iloc[:, i]) for i in range(frame.shape[1])]
     return pd.DataFrame(
         {
             "column": [str(name) for name in frame.columns],

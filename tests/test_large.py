@@ -356,6 +356,34 @@ def test_which_sources_are_read_in_blocks_by_themselves(
         dp.load(rows_in_groups(5), schema=box(), out_of_core=True)
 
 
+@pytest.mark.parametrize("kind", ["parquet", "npz", "csv"])
+def test_the_size_of_a_file_refuses_no_model(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It tells the number of rows, which add_remove keeps secret; who asks for blocks is refused
+    whatever the size."""
+    file = next(write(rows_in_groups(90), tmp_path / kind, [kind]).iterdir())
+    words: dict[str, Any] = {"privacy": BUDGETS["add_remove"], "seed": 0, "rows": 90}
+    small = dp.fit("mean", dp.load(file, schema=box()), **words)
+    monkeypatch.setattr(blocks, "LARGEST_IN_MEMORY", 10)
+    assert_same(dp.fit("mean", dp.load(file, schema=box()), **words), small, tolerance=0.0)
+    assert main(["fit", "mean", str(file), "--norm-bound", "200", "--epsilon", "1", "--delta",
+                 "1e-5", "--adjacency", "add_remove", "--rows", "90", "--json"]) == 0  # fmt: skip
+    for size in (10, 1 << 30):
+        monkeypatch.setattr(blocks, "LARGEST_IN_MEMORY", size)
+        with pytest.raises(InputError, match="leave out --out-of-core"):
+            dp.fit("mean", dp.load(file, schema=box(), out_of_core=True), **words)
+
+
+def test_an_archive_that_cannot_be_read_in_blocks_is_read_whatever_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.savez(tmp_path / "d.npz", X=np.asfortranarray(np.ones((3, 2))))
+    for size in (10, 1 << 30):
+        monkeypatch.setattr(blocks, "LARGEST_IN_MEMORY", size)
+        assert type(dp.load(tmp_path / "d.npz", schema=box(2))) is PrivateTable
+
+
 def test_broken_files_are_one_sentence(tmp_path: Path) -> None:
     for name, content in {
         "a.parquet": b"PAR1",

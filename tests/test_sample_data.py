@@ -16,7 +16,7 @@ from dpcore.datasets.catalogue import BUNDLED, BundledTable, bundled, find, home
 from dpcore.datasets.cities import CITIES
 from dpcore.datasets.faces import WAYS, faces_like, truth_of
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stroke_like
-from dpcore.datasets.load import load, read_frame
+from dpcore.datasets.load import load, read_described
 from dpcore.datasets.make import files, make_all
 from dpcore.datasets.make.__main__ import main
 from dpcore.datasets.places import PARTS, check_ins, points_from_histogram
@@ -26,10 +26,15 @@ from dpcore.wall.clip import bounded_rows
 TABLES = pytest.mark.parametrize("table", BUNDLED, ids=lambda table: table.name)
 
 
+def rows_of(name: str) -> pd.DataFrame:
+    """The rows of a bundled table, under its schema."""
+    return read_described(f"bundled:{name}", find(name).schema)
+
+
 @cache
 def frame_of(name: str) -> pd.DataFrame:
     """The rows of a bundled table, read or drawn once."""
-    return read_frame(f"bundled:{name}")
+    return rows_of(name)
 
 
 def table_files(folder: Path) -> list[Path]:
@@ -122,7 +127,7 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 
 def test_exactly_one_person_is_rare_in_both_tables() -> None:
     for name in ("rare_person", "rare_person_50x"):
-        frame = read_frame(find(name).path)
+        frame = frame_of(name)
         rows = frame[["age", "income"]].to_numpy()
         away = np.abs(rows - np.median(rows, axis=0)) > 7 * np.array([7.0, 12.0])
         assert away.any(axis=1).sum() == 1
@@ -136,7 +141,7 @@ def test_an_exact_fit_finds_the_three_groups_and_gives_the_rare_person_away(seed
     from sklearn.mixture import GaussianMixture
 
     def fitted(name: str, columns: list[str]) -> GaussianMixture:
-        rows = read_frame(find(name).path)[columns].to_numpy()
+        rows = frame_of(name)[columns].to_numpy()
         return GaussianMixture(3, random_state=seed, reg_covar=0.1).fit(rows)
 
     means = fitted("three_groups", ["age", "visits"]).means_
@@ -150,7 +155,7 @@ def test_an_exact_fit_finds_the_three_groups_and_gives_the_rare_person_away(seed
 
 
 def test_the_stewards_table_is_skewed_and_has_gaps() -> None:
-    frame = read_frame(find("stewards_table").path)
+    frame = frame_of("stewards_table")
     for name in ("income", "visits", "distance_to_clinic"):
         assert frame[name].skew() > 1
     share = frame.isna().mean()
@@ -160,7 +165,7 @@ def test_the_stewards_table_is_skewed_and_has_gaps() -> None:
 
 
 def test_the_life_science_table_has_the_published_shape() -> None:
-    rows = read_frame(find("life_science_like").path).iloc[:, :10].to_numpy()
+    rows = frame_of("life_science_like").iloc[:, :10].to_numpy()
     spread = [2.48, 2.19, 2.08, 1.84, 1.66, 1.46, 1.34, 1.29, 1.22, 1.17]
     np.testing.assert_allclose(rows.std(axis=0), spread, rtol=0.01)
     np.testing.assert_allclose(rows.mean(axis=0), 0.0, atol=0.02)
@@ -172,7 +177,7 @@ def test_nothing_of_the_life_science_set_is_copied() -> None:
 
     with np.load(shared_data("lifesci.npz"), allow_pickle=False) as archive:
         theirs = {row.tobytes() for row in archive["X"].astype(float).round(2)}
-    ours = read_frame(find("life_science_like").path).iloc[:, :10].to_numpy(dtype=float)
+    ours = frame_of("life_science_like").iloc[:, :10].to_numpy(dtype=float)
     assert not any(row.tobytes() in theirs for row in ours)
 
 
@@ -181,7 +186,7 @@ def test_iris_and_wine_are_the_ones_of_scikit_learn() -> None:
 
     for name, source in (("iris", load_iris()), ("wine", load_wine())):
         table = find(name)
-        frame = read_frame(table.path)
+        frame = frame_of(name)
         np.testing.assert_array_equal(frame[list(table.schema.features)].to_numpy(), source.data)
         label = table.schema.label
         assert label is not None
@@ -232,7 +237,7 @@ def test_the_wide_table_follows_its_stated_truth() -> None:
     "name", ["faces_like", "five_parties", "who_comes_back", "million_places", "stroke_like"]
 )
 def test_a_drawn_table_is_the_same_every_time_and_has_no_file(name: str) -> None:
-    pd.testing.assert_frame_equal(read_frame(f"bundled:{name}"), frame_of(name))
+    pd.testing.assert_frame_equal(rows_of(name), frame_of(name))
     assert load(f"bundled:{name}").schema == find(name).schema
     with pytest.raises(InputError, match=f"load bundled:{name}"):
         _ = find(name).path

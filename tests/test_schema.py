@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 
 from dpcore.datasets.load import load
 from dpcore.errors import InputError
-from dpcore.schema import Ball, Column, Image, Schema, categories_meant, category_meant, check_frame
+from dpcore.schema import (
+    Ball,
+    Column,
+    Image,
+    Schema,
+    categories_meant,
+    category_meant,
+    with_numbers,
+)
 from dpcore.wall.clip import bounded_rows
 from dpcore.wall.table import PrivateTable
 
@@ -293,7 +301,7 @@ def test_a_frame_that_does_not_fit_is_refused_without_its_cells(
     cells: dict[str, object], column: Column, word: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        check_frame(pd.DataFrame(cells), Schema((column,)))
+        with_numbers(pd.DataFrame(cells), Schema((column,)))
     assert word in caught.value.found
     assert caught.value.field == column.name
     assert "8675309" not in str(caught.value)
@@ -303,7 +311,7 @@ def test_a_frame_that_does_not_fit_is_refused_without_its_cells(
 def test_a_column_that_comes_twice_is_refused() -> None:
     frame = pd.DataFrame([[1, 2]], columns=["age", "age"])
     with pytest.raises(InputError, match="twice"):
-        check_frame(frame, Schema((AGE,)))
+        with_numbers(frame, Schema((AGE,)))
 
 
 @pytest.mark.parametrize(
@@ -318,11 +326,11 @@ def test_a_column_that_comes_twice_is_refused() -> None:
     ],
 )
 def test_numbers_and_missing_cells_fit_a_number_column(cells: list[object]) -> None:
-    check_frame(pd.DataFrame({"age": cells}), Schema((AGE,)))
+    with_numbers(pd.DataFrame({"age": cells}), Schema((AGE,)))
 
 
 def test_ignored_columns_need_not_be_there() -> None:
-    check_frame(pd.DataFrame({"age": [1]}), Schema((AGE, Column("note", "ignore", "text"))))
+    with_numbers(pd.DataFrame({"age": [1]}), Schema((AGE, Column("note", "ignore", "text"))))
 
 
 def test_whole_numbers_keep_their_category_beside_missing_cells() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from dpcore.checks import number, one_of, positive, rows_of_one, whole
 from dpcore.cli.output import pass_bar
 from dpcore.errors import InputError
 from dpcore.schema import Ball, Column, Schema
+from dpcore.schema.cells import are_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +36,8 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--out-of-core",
         action="store_true",
-        help="read the rows in blocks at every step, never all at once [for a folder, and a file "
-        "of more than 1 GiB]",
+        help="read the rows in blocks at every step, never all at once [for a folder; for a file "
+        "of more than 1 GiB where the model can be fitted so]",
     )
     group.add_argument(
         "--engine",
@@ -94,7 +96,7 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_table(args: argparse.Namespace) -> Any:
     """The sealed table or corpus that the options describe, as it is fitted; raises InputError."""
-    from dpcore.datasets.blocks import is_for_blocks
+    from dpcore.datasets.blocks import is_for_blocks, is_large_file
     from dpcore.datasets.documents import is_documents
     from dpcore.datasets.load import EVERYONES
     from dpcore.wall.table import PrivateTable
@@ -107,7 +109,12 @@ def read_table(args: argparse.Namespace) -> Any:
             raise InputError(name, f"{args.model} reads no texts", "leave it out, or fit lda")
     if is_documents(args.file) and not Path(args.file).is_dir():
         raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
-    if args.out_of_core or args.engine or args.scheduler or is_for_blocks(args.file):
+    if args.out_of_core or args.engine or args.scheduler:
+        return _in_blocks(args)
+    if is_large_file(args.file):
+        with suppress(InputError):  # what cannot be read in blocks may fit into memory
+            return _in_blocks(args, by_size=True)
+    elif is_for_blocks(args.file):
         return _in_blocks(args)
     factor = None if args.pool is None else whole("pool", args.pool)
     rows, schema = _read(args)
@@ -182,7 +189,7 @@ def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
     return frame, schema
 
 
-def _in_blocks(args: argparse.Namespace) -> PrivateTable:
+def _in_blocks(args: argparse.Namespace, *, by_size: bool = False) -> PrivateTable:
     """The sealed table whose rows stay where they are, with a bar for each pass over them."""
     from dpcore.datasets.blocks import parted, schema_of_files
     from dpcore.datasets.load import EVERYONES
@@ -212,7 +219,14 @@ def _in_blocks(args: argparse.Namespace) -> PrivateTable:
             schema = replace(schema, unit=stated.unit, rows_per_person=stated.rows_per_person)
     elif schema is not None:
         schema = _with_roles(schema, args)
-    return parted(args.file, schema, array=args.array, engine=_engine(args), on_share=pass_bar())
+    return parted(
+        args.file,
+        schema,
+        array=args.array,
+        engine=_engine(args),
+        on_share=pass_bar(),
+        by_size=by_size,
+    )
 
 
 def _engine(args: argparse.Namespace) -> Engine | None:
@@ -289,8 +303,6 @@ def _features(
     args: argparse.Namespace, frame: pd.DataFrame, stated: Schema | None, *, archive: bool
 ) -> list[Column]:
     """Columns to fit, without bounds: those asked for, the schema's, or all."""
-    from pandas.api.types import is_numeric_dtype
-
     units = {} if stated is None else {column.name: column.unit for column in stated.columns}
     names = _names(args.columns)
     if names is not None:
@@ -301,7 +313,7 @@ def _features(
     else:
         aside = {args.label, args.target, "y" if archive and args.array is None else None}
         names = [str(c) for c in frame.columns if c not in aside]
-        numbers = [name for name in names if is_numeric_dtype(frame[name])]
+        numbers = [name for name in names if are_numbers(frame[name])]
         if args.infer_schema:  # a rehearsal may choose by what the cells hold
             names = numbers
         elif numbers != names:
@@ -314,13 +326,11 @@ def _features(
 
 def _aside(args: argparse.Namespace, frame: pd.DataFrame) -> list[Column]:
     """The columns of ``--label`` and ``--target``."""
-    from pandas.api.types import is_numeric_dtype
-
     found = []
     for role, name in (("label", args.label), ("target", args.target)):
         if name is not None:
             _demand(role, name, frame)
-            kind = "number" if is_numeric_dtype(frame[name]) else "text"
+            kind = "number" if are_numbers(frame[name]) else "text"
             found.append(Column(name, role=role, type=kind))
     return found
 

@@ -8,8 +8,10 @@ kept. Every flaw is told as it is for a table in memory.
 from __future__ import annotations
 
 import zipfile
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
@@ -20,15 +22,17 @@ from dpcore.checks import one_of
 from dpcore.datasets.collections import collection_parts, is_collection
 from dpcore.datasets.columnar import PANDAS_INDEX, _wanted, frame_of_array
 from dpcore.datasets.columnar import _one_sentence as _binary
-from dpcore.datasets.delimited import _checked_header, _missing, _text
 from dpcore.datasets.delimited import _one_sentence as _written
+from dpcore.datasets.delimited import checked_header, text_batches
 from dpcore.datasets.described import schema_with
-from dpcore.datasets.files import TABLE_FILES, check_names, check_path
+from dpcore.datasets.files import TABLE_FILES, check_names, check_path, is_file, is_folder
+from dpcore.datasets.load import read_frame
 from dpcore.errors import InputError
 from dpcore.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from dpcore.wall.partitions import Engine, OnShare, PartedTable, Partition
 
@@ -79,7 +83,7 @@ class ParquetPart(_FilePart):
             for batch in file.iter_batches(
                 _rows_of_block(len(names)), row_groups=list(self.groups), columns=names
             ):
-                yield batch.to_pandas()
+                yield batch.to_pandas(ignore_metadata=True)
 
 
 @dataclass(frozen=True)
@@ -119,30 +123,30 @@ class TextPart(_FilePart):
 
     def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
         """The columns that the schema names, in frames of some rows."""
-        import pandas as pd
-
         self._demand_unchanged()
-        listed = {column.name: column.categories for column in schema.columns if column.categories}
         wanted = [column.name for column in schema.columns if column.name in self.names]
-        with (
-            _written(self.path),
-            _text(self.path) as file,
-            pd.read_csv(
-                file,
-                sep=self.delimiter,
-                header=0,
-                names=list(self.names),
-                usecols=wanted,
-                index_col=False,
-                dtype={name: str for name in wanted if name in listed},
-                na_values=_missing(wanted, listed),
-                keep_default_na=False,
-                skipinitialspace=True,
-                low_memory=False,
-                chunksize=_rows_of_block(len(wanted)),
-            ) as reader,
-        ):
-            yield from reader
+        with _written(self.path):
+            batches = text_batches(self.path, self.delimiter, self.names, wanted)
+            yield from _in_frames(batches, _rows_of_block(len(wanted)))
+
+
+def _in_frames(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pd.DataFrame]:
+    """The same rows in frames of ``rows``, so that how long a text is moves no other row."""
+    import pyarrow as pa
+
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        waiting.append(batch)
+        count += len(batch)
+        if count >= rows:
+            table = pa.Table.from_batches(waiting)
+            whole = count - count % rows
+            for first in range(0, whole, rows):
+                yield table.slice(first, rows).to_pandas()
+            waiting, count = table.slice(whole).to_batches(), count - whole
+    if count:
+        yield pa.Table.from_batches(waiting).to_pandas()
 
 
 def parted(
@@ -152,12 +156,14 @@ def parted(
     array: str | None = None,
     engine: Engine | None = None,
     on_share: OnShare | None = None,
+    by_size: bool = False,
 ) -> PartedTable:
     """A private table of a file, a folder of files or a Dask collection, read in blocks.
 
     schema: public bounds, or ``None`` for those beside the file or folder. engine: what sums the
     parts; ``None``: this machine, one part after another. on_share: told the share of rows done,
-    anew for each pass over them.
+    anew for each pass over them. by_size: nobody asked for blocks; the file is large, so what needs
+    all of its rows at once reads them into memory, as it does with a small one.
 
     **Guarantee**: as :func:`dpcore.load`; the parts of the table are read once a pass, each.
     **Raises** InputError on a file that cannot be read or that is there twice.
@@ -176,7 +182,8 @@ def parted(
     parts = [part for file in files for part in parts_of(file, array)]
     if schema is None:
         schema = schema_of_files(source, array)
-    return PartedTable.seal_parts(parts, schema, engine=engine, on_share=on_share)
+    whole = partial(read_frame, source, array=array) if by_size else None
+    return PartedTable.seal_parts(parts, schema, engine=engine, on_share=on_share, whole=whole)
 
 
 def engine_named(name: str | None, source: Any = None) -> Engine | None:
@@ -202,19 +209,25 @@ def schema_of_files(source: str | PathLike[str], array: str | None = None) -> Sc
 
 
 def is_for_blocks(source: Any) -> bool:
-    """Whether a source is read in blocks without being asked to: a folder that holds tables, or a
-    file of more than 1 GiB, or a Dask collection."""
-    if is_collection(source):
+    """Whether a source is read in blocks without being asked to: a folder that holds tables, a
+    large file, or a Dask collection."""
+    if is_collection(source) or is_large_file(source):
         return True
+    path = Path(fspath(source)) if isinstance(source, str | PathLike) else None
+    return path is not None and is_folder(path) and any(map(_is_table, path.iterdir()))
+
+
+def is_large_file(source: Any) -> bool:
+    """Whether a source is a file of more than 1 GiB.
+
+    The size of a file may tell a private number of rows, so it decides nothing that can be seen:
+    sums in blocks are those in memory up to rounding, which is part of every sensitivity, and a
+    model that needs all rows at once reads them.
+    """
     if not isinstance(source, str | PathLike):
         return False
-    try:
-        path = Path(fspath(source))
-        if path.is_dir():
-            return any(_is_table(file) for file in path.iterdir())
-        return path.is_file() and _is_table(path) and path.stat().st_size > LARGEST_IN_MEMORY
-    except (OSError, ValueError):
-        return False
+    path = Path(fspath(source))
+    return is_file(path) and _is_table(path) and path.stat().st_size > LARGEST_IN_MEMORY
 
 
 def files_of(source: str | PathLike[str]) -> list[Path]:
@@ -245,8 +258,9 @@ def parts_of(path: Path, array: str | None = None) -> list[Partition]:
     if ending == ".npz":
         return [_archive_part(path, array)]
     delimiter = "\t" if ending.startswith(".tsv") else ","
+    names = checked_header(path, delimiter)
     with _written(path):
-        names = _checked_header(path, delimiter)
+        deque(text_batches(path, delimiter, names, names[:1]), maxlen=0)
     return [TextPart(path, _stamp(path), delimiter, tuple(names))]
 
 

@@ -40,11 +40,15 @@ class CollectionPart:
             if len(rows):
                 yield frame_of_array(rows, "array")
             return
-        frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+        framed = isinstance(rows, pd.DataFrame)
+        frame = rows if framed else pd.DataFrame(list(rows), dtype=object)
         if len(frame):
             named = frame.reset_index(drop=True)
             named.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
             check_names(list(named.columns), "partition")
+            if not framed:  # a key that some record lacks is a missing cell, so it is if all do
+                lacking = [c.name for c in schema.columns if c.name not in named]
+                named = named.assign(**dict.fromkeys(lacking))
             yield named
 
     def __repr__(self) -> str:

@@ -1,88 +1,124 @@
-"""Text tables: CSV and TSV, plain or gzipped, read strictly.
+"""Text tables: CSV and TSV, plain or gzipped, read strictly, and every cell as the text it is.
 
-Two passes over the file. The first checks the form (encoding, header, equally long rows, size), so
-that pandas in the second has nothing to guess, rename or fill up on its own.
+The form alone says where a cell begins and ends (Arrow's reader, RFC 4180); what it means is for
+:mod:`dpcore.schema.cells`. So nothing in one cell changes how another is read.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from dpcore.datasets.files import File, check_names, demand_rows, most_bytes
 from dpcore.errors import InputError
-from dpcore.schema import MISSING_TOKENS, MOST_COLUMNS
+from dpcore.schema import MOST_COLUMNS, number_meant, plain
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 LARGEST_TEXT = 4 << 30  # bytes after decompression
 LONGEST_CELL = 1 << 26  # characters; a document may be one cell
+CHUNKS = (1 << 20, 1 << 27)  # bytes read at once: the second where a row is longer than the first
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 BINARY_STARTS = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\x93NUMPY", b"\x89PNG", b"%PDF", b"BZh")
 UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_delimited(
-    path: File, delimiter: str, categories: Mapping[str, Sequence[str]] | None = None
-) -> pd.DataFrame:
-    """The frame in a delimited text file with one header line; every flaw raises InputError.
+def read_delimited(path: File, delimiter: str) -> pd.DataFrame:
+    """The texts in a delimited file with one header line; every flaw raises InputError."""
+    import pyarrow as pa
 
-    categories: columns to keep as they are written, with the texts that are no missing cells there.
-    """
-    import pandas as pd
-
-    listed = categories or {}
     with _one_sentence(path):
-        names = _checked_header(path, delimiter)
-        with _text(path) as file:
-            frame = pd.read_csv(
-                file,
-                sep=delimiter,
-                header=0,
-                names=names,
-                index_col=False,
-                dtype={name: str for name in names if name in listed},
-                na_values=_missing(names, listed),
-                keep_default_na=False,
-                skipinitialspace=True,
-                low_memory=False,
-            )
+        names = checked_header(path, delimiter)
+        batches = list(text_batches(path, delimiter, names, names))
+    if not batches:
+        raise InputError(path.name, "it has a header but no rows", "give a table with rows")
+    frame: pd.DataFrame = pa.Table.from_batches(batches).to_pandas()
     demand_rows(frame, path.name)
     return frame
 
 
-def _missing(names: list[str], listed: Mapping[str, Sequence[str]]) -> Any:
-    """The words that mean a missing cell, for each column where some of them mean something."""
-    if not listed:
-        return list(MISSING_TOKENS)
-    return {name: [t for t in MISSING_TOKENS if t not in listed.get(name, ())] for name in names}
+def text_batches(
+    path: File, delimiter: str, names: Sequence[str], wanted: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """The columns ``wanted`` as texts, in batches of some rows that follow the header.
+
+    names: the header's, as :func:`checked_header` gives them. A row that is longer than a chunk has
+    the file read anew in larger chunks, from where it was.
+    """
+    import pyarrow as pa
+
+    done = 0
+    for chunk in CHUNKS:
+        ahead = done
+        try:
+            for batch in _batches(path, delimiter, names, wanted, chunk):
+                skipped = min(ahead, len(batch))
+                ahead -= skipped
+                if skipped < len(batch):
+                    yield batch.slice(skipped)
+                    done += len(batch) - skipped
+            return
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error) or chunk == CHUNKS[-1]:
+                raise
 
 
-def _checked_header(path: File, delimiter: str) -> list[str]:
-    """The header's names, once the whole file has the form of one table."""
-    limit = csv.field_size_limit(LONGEST_CELL)
-    try:
-        with _text(path) as file:
-            rows = filter(None, csv.reader(file, delimiter=delimiter, skipinitialspace=True))
-            header = next(rows, None)
-            if header is None:
-                raise InputError(path.name, "the file is empty", "give a table with a header line")
-            names = [name.strip() for name in header]
-            _check_header(names, delimiter, path.name)
-            if set(map(len, rows)) - {len(names)}:
-                raise InputError(
-                    path.name,
-                    "some rows have more or fewer cells than the header",
-                    "give every row one cell per column, and quote cells that hold the delimiter",
-                )
-    finally:
-        csv.field_size_limit(limit)
+def _batches(
+    path: File, delimiter: str, names: Sequence[str], wanted: Sequence[str], chunk: int
+) -> Iterator[pa.RecordBatch]:
+    """All rows below the header, once; then the quotes are checked, if there are any."""
+    import pyarrow as pa
+    import pyarrow.csv as arrow
+
+    places = [f"f{list(names).index(name)}" for name in wanted]
+    with _bytes(path) as (file, watched):
+        # The header is a row like others here: its names were looked at before.
+        reader = arrow.open_csv(
+            file,
+            read_options=arrow.ReadOptions(autogenerate_column_names=True, block_size=chunk),
+            parse_options=arrow.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+            ),
+            convert_options=arrow.ConvertOptions(
+                column_types={f"f{at}": pa.string() for at in range(len(names))},
+                include_columns=places,
+                strings_can_be_null=False,
+            ),
+        )
+        ahead = 1
+        for batch in reader:
+            rows = batch.slice(ahead)
+            ahead = max(0, ahead - len(batch))
+            if len(rows):
+                yield pa.record_batch(rows.columns, names=list(wanted))
+    if watched.quoted:
+        _demand_closed_quotes(path, delimiter)
+
+
+def _demand_closed_quotes(path: File, delimiter: str) -> None:
+    """Refuse a quote that is closed in the middle of a cell or not at all: it swallows rows."""
+    with _records(path, delimiter) as records:
+        deque(records, maxlen=0)
+
+
+def checked_header(path: File, delimiter: str) -> list[str]:
+    """The header's names, which are those of a table; every flaw raises InputError."""
+    with _one_sentence(path):
+        with _records(path, delimiter) as records:
+            header = next(records, None)
+        if header is None:
+            raise InputError(path.name, "the file is empty", "give a table with a header line")
+        names = [plain(name) for name in header]
+        _check_header(names, delimiter, path.name)
     return names
 
 
@@ -98,7 +134,7 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
                     f"it has one column, whose header holds {word}",
                     f"separate the columns by {DELIMITERS[delimiter]}",
                 )
-    if 2 * sum(map(_is_number, names)) >= len(names):
+    if 2 * sum(bool(name) and number_meant(name) is not None for name in names) >= len(names):
         raise InputError(
             where,
             "its first line holds numbers, not names",
@@ -107,32 +143,41 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
     check_names(names, where)
 
 
-def _is_number(text: str) -> bool:
+@contextmanager
+def _records(path: File, delimiter: str) -> Iterator[Iterator[list[str]]]:
+    """The file's rows as a strict reader cuts them, from its first line that is not empty."""
+    limit = csv.field_size_limit(LONGEST_CELL)
     try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        with (
+            _bytes(path) as (file, _),
+            io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text,
+        ):
+            yield filter(None, csv.reader(text, delimiter=delimiter, strict=True))
+    finally:
+        csv.field_size_limit(limit)
 
 
 @contextmanager
-def _text(path: File) -> Iterator[IO[str]]:
-    """The file as UTF-8 text, decompressed, within the size cap."""
+def _bytes(path: File) -> Iterator[tuple[IO[bytes], _Watched]]:
+    """The file's bytes, decompressed: UTF-8 text within the size cap; and who watches them."""
     with path.open("rb") as raw:
         packed = path.name.lower().endswith(".gz")
         unpacked: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-        counted = io.BufferedReader(
-            _Watched(unpacked, path.name, most_bytes(path, LARGEST_TEXT)), buffer_size=1 << 18
-        )
-        with io.TextIOWrapper(counted, encoding="utf-8-sig", newline="") as text:
-            yield text
+        watched = _Watched(unpacked, path.name, most_bytes(path, LARGEST_TEXT))
+        with io.BufferedReader(watched, buffer_size=1 << 18) as file:
+            yield file, watched
 
 
 class _Watched(io.RawIOBase):
-    """Bytes on their way in, stopped where they are not text or too many."""
+    """Bytes on their way in, stopped where they are not text or too many.
+
+    quoted: whether there was a quote among them.
+    """
 
     def __init__(self, source: IO[bytes], name: str, most: int) -> None:
         self._source, self._name, self._most, self._seen = source, name, most, 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self.quoted = False
 
     def readable(self) -> bool:
         return True
@@ -145,6 +190,8 @@ class _Watched(io.RawIOBase):
             raise InputError(
                 self._name, "it holds binary data, not text", "give the extension of its format"
             )
+        self._decoder.decode(block, final=not block)
+        self.quoted |= b'"' in block
         self._seen += len(block)
         if self._seen > self._most:
             raise InputError(
@@ -159,7 +206,7 @@ class _Watched(io.RawIOBase):
 @contextmanager
 def _one_sentence(path: File) -> Iterator[None]:
     """Every way in which a text file can be broken, as an InputError without its content."""
-    import pandas as pd
+    from pyarrow import ArrowException
 
     try:
         yield
@@ -171,10 +218,16 @@ def _one_sentence(path: File) -> Iterator[None]:
         problem = ("the gzip file is damaged", "compress the table again")
     except csv.Error:
         problem = ("its cells cannot be told apart", "check quotes and line ends")
+    except ArrowException as error:
+        problem = ("it cannot be read as a table", "check quotes and line ends")
+        if "columns, got" in str(error):
+            problem = (
+                "some rows have more or fewer cells than the header",
+                "give every row one cell per column, and quote cells that hold the delimiter, with "
+                "no blank before the quote",
+            )
     except OSError:
         problem = ("it cannot be opened", "check its permissions")
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, OverflowError):
-        problem = ("it cannot be read as a table", "check quotes and line ends")
     else:
         return
     raise InputError(path.name, *problem) from None

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from dpcore.datasets.corpora import find_corpus, is_corpus
 from dpcore.datasets.words import counted, frequent, letters_of
 from dpcore.errors import InputError
+from dpcore.schema.cells import are_numbers
 
 if TYPE_CHECKING:
     from dpcore.wall.corpus import PrivateCorpus, Vocabulary
@@ -166,16 +167,15 @@ def _texts(path: Path, column: str | None) -> list[str]:
         )
     from dpcore.datasets.load import read_frame
 
-    # As it is written: one document decides whether a reader takes all others for numbers.
-    written = None if column is None else {column: ()}
-    frame = read_frame(path, numbers=False, categories=written)
-    named = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
-    if column is None and len(named) != 1:
-        raise InputError("text", "there is not one column of texts", "name it")
-    if column is not None and column not in frame.columns:
+    frame = read_frame(path)
+    if column is None:
+        named = [name for name in frame.columns if not are_numbers(frame[name])]
+        if len(named) != 1:
+            raise InputError("text", "there is not one column of texts", "name it")
+        column = named[0]
+    if column not in frame.columns:
         raise InputError("text", f"there is no column {column!r}", "name one of the table")
-    cells = frame[column or named[0]]
-    return ["" if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)]
+    return frame[column].tolist()
 
 
 def _bags(path: Path, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:

@@ -6,7 +6,7 @@ row number or a count of the data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,9 @@ from dpcore.datasets.files import (
     check_path,
     demand_rows,
     extension,
-    name_of,
 )
 from dpcore.errors import InputError
-from dpcore.schema import Schema, check_frame
+from dpcore.schema import Schema, with_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,10 +51,10 @@ def load(
     which array of an ``.npz``. Columns of an array are called x1 to xd.
     ``bundled:NAME`` is a table that comes with the package, ``generated:ROWSxCOLUMNSxGROUPSxSEED``
     one that is simulated. out_of_core: read the rows in blocks at every step of a fit, never all at
-    once (by default a folder of tables, whose schema is ``people.toml`` beside ``people/``, and a
-    file of more than 1 GiB). engine: ``dask`` has the blocks summed by the workers of the current
-    ``distributed.Client``, which must see the files under the same path; a Dask array, data frame
-    or bag of records is summed there by itself.
+    once (by default a folder of tables, whose schema is ``people.toml`` beside ``people/``; a file
+    of more than 1 GiB too, where the model can be fitted so). engine: ``dask`` has the blocks
+    summed by the workers of the current ``distributed.Client``, which must see the files under the
+    same path; a Dask array, data frame or bag of records is summed there by itself.
 
     **Guarantee**: the rows are sealed; see :class:`dpcore.wall.table.PrivateTable`.
     **Raises** InputError on a file that cannot be read or that the schema does not describe.
@@ -63,14 +62,17 @@ def load(
     >>> load(np.array([[1.0, 2.0], [3.0, 4.0]]))
     PrivateTable(sealed)
     """
-    from dpcore.datasets.blocks import engine_named, is_for_blocks, parted
+    from dpcore.datasets.blocks import engine_named, is_for_blocks, is_large_file, parted
     from dpcore.wall.table import PrivateTable
 
     asked = source
     source, given = named(source)
     made = schema is None and given is not None
     public = given if made else _public_schema(source, schema, array)
-    if engine is not None or out_of_core or (out_of_core is None and is_for_blocks(source)):
+    if out_of_core is None and engine is None and is_large_file(source):
+        with suppress(InputError):  # a file that cannot be read in blocks may fit into memory
+            return parted(source, public, array=array, by_size=True)
+    elif engine is not None or out_of_core or (out_of_core is None and is_for_blocks(source)):
         return parted(source, public, array=array, engine=engine_named(engine, source))
     everyones = isinstance(asked, str) and asked.startswith(EVERYONES)
     if public is None:
@@ -81,45 +83,28 @@ def load(
 
 
 def read_described(source: Source, schema: Schema, *, array: str | None = None) -> pd.DataFrame:
-    """The data frame behind a source, checked against its schema.
-
-    A category of a text file keeps its spelling; a category ``NA`` is no missing cell.
+    """The data frame behind a source, with its schema's number columns as floats.
 
     **Raises** InputError; the message holds nothing of the data.
     """
-    categories = {column.name: column.categories for column in schema.columns if column.categories}
-    frame = read_frame(source, array=array, numbers=False, categories=categories)
-    check_frame(frame, schema)
-    return frame
+    return with_numbers(read_frame(source, array=array), schema)
 
 
-def read_frame(
-    source: Source,
-    *,
-    array: str | None = None,
-    numbers: bool = True,
-    categories: Mapping[str, Sequence[str]] | None = None,
-) -> pd.DataFrame:
+def read_frame(source: Source, *, array: str | None = None) -> pd.DataFrame:
     """The data frame behind a path, a data frame (copied) or an array ``(n, d)``.
 
-    Columns of arrays are called x1 to xd, those of pictures pixel_0_0 and so on. Missing cells (see
-    ``dpcore.schema.MISSING_TOKENS``) are NaN. numbers: also refuse a table without any number
-    column. categories: columns that a text file gives as they are written, with the texts that mean
-    something there (even ``NA``).
+    Columns of arrays are called x1 to xd, those of pictures pixel_0_0 and so on. Cells of a text
+    file are the texts that they are: what they mean is for a schema to say.
 
     **Raises** InputError; the message holds nothing of the data.
     """
     source, _ = named(source)
     if isinstance(source, InMemory):
-        frame = _from_file(source, array, categories or {})
-    elif isinstance(source, str | PathLike):
+        return _from_file(source, array)
+    if isinstance(source, str | PathLike):
         check_path(source)
-        frame = _from_file(Path(fspath(source)), array, categories or {})
-    else:
-        frame = _from_memory(source)
-    if numbers:
-        _demand_a_number(frame, name_of(source))
-    return frame
+        return _from_file(Path(fspath(source)), array)
+    return _from_memory(source)
 
 
 def named(source: Any) -> tuple[Any, Schema | None]:
@@ -153,9 +138,7 @@ def _public_schema(
     return schema_with(source, array) if schema is None else Schema.from_toml(schema)
 
 
-def _from_file(
-    path: File, array: str | None, categories: Mapping[str, Sequence[str]]
-) -> pd.DataFrame:
+def _from_file(path: File, array: str | None) -> pd.DataFrame:
     """Read a file that is there."""
     from dpcore.datasets.columnar import read_npz, read_parquet
     from dpcore.datasets.delimited import read_delimited
@@ -169,7 +152,7 @@ def _from_file(
         return read_npz(path, array)
     if ending == ".parquet":
         return read_parquet(path)
-    return read_delimited(path, "\t" if ending.startswith(".tsv") else ",", categories)
+    return read_delimited(path, "\t" if ending.startswith(".tsv") else ",")
 
 
 def _from_memory(source: Any) -> pd.DataFrame:
@@ -191,13 +174,3 @@ def _from_memory(source: Any) -> pd.DataFrame:
     check_names(list(frame.columns), "data frame")
     demand_rows(frame, "data frame")
     return frame
-
-
-def _demand_a_number(frame: pd.DataFrame, where: str) -> None:
-    kinds = [dtype.kind for dtype in frame.dtypes]
-    if not any(kind in "iufb" for kind in kinds):
-        raise InputError(
-            where,
-            "no column holds only numbers",
-            "give one that does, or a schema that names the categories of its columns",
-        )

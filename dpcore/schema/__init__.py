@@ -12,10 +12,12 @@ from dpcore.schema.cells import (
     MOST_COLUMNS,
     categories_meant,
     category_meant,
+    number_meant,
     numbers_meant,
+    plain,
 )
 from dpcore.schema.columns import Ball, Column, Image, NumericColumn, pool
-from dpcore.schema.table import Schema, check_frame
+from dpcore.schema.table import Schema, with_numbers
 
 __all__ = [
     "MISSING_TOKENS",
@@ -27,7 +29,9 @@ __all__ = [
     "Schema",
     "categories_meant",
     "category_meant",
-    "check_frame",
+    "number_meant",
     "numbers_meant",
+    "plain",
     "pool",
+    "with_numbers",
 ]

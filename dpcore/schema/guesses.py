@@ -11,7 +11,7 @@ from dpcore.schema.cells import (
     are_numbers,
     categories_meant,
     demand_column,
-    demand_numbers,
+    numbers_meant,
 )
 from dpcore.schema.columns import Column
 
@@ -37,30 +37,26 @@ def columns_of(
 def largest_norm(frame: pd.DataFrame, columns: Sequence[str]) -> float:
     """The largest norm of a row; cells that are not finite count as 0."""
     import numpy as np
-    import pandas as pd
 
     for name in columns:
         demand_column(frame, name)
-        demand_numbers(name, frame[name])
-    cells = np.column_stack([pd.to_numeric(frame[name], errors="coerce") for name in columns])
-    norms = np.linalg.norm(np.where(np.isfinite(cells.astype(float)), cells, 0.0), axis=1)
+    cells = np.column_stack([numbers_meant(name, frame[name]) for name in columns])
+    norms = np.linalg.norm(np.where(np.isfinite(cells), cells, 0.0), axis=1)
     return float(norms.max(initial=0.0)) or 1.0  # all rows at the origin: any ball will do
 
 
 def _guessed(name: str, cells: pd.Series, role: str) -> Column:
     """A column with bounds off the data."""
-    import pandas as pd
-
     if not are_numbers(cells):
         present = sorted({*categories_meant(cells[cells.notna()])} - set(MISSING_TOKENS))
         if 0 < len(present) <= MOST_CATEGORIES_GUESSED:
             return Column(name, role, "category", categories=tuple(present))
         return Column(name, "ignore", "text")
-    numbers = pd.to_numeric(cells, errors="coerce").astype(float)
-    present_numbers = numbers[numbers.abs() < math.inf]
-    if present_numbers.empty:
+    numbers = numbers_meant(name, cells)
+    finite = numbers[abs(numbers) < math.inf]
+    if not len(finite):
         return Column(name, "ignore")
-    low, high = float(present_numbers.min()), float(present_numbers.max())
+    low, high = float(finite.min()), float(finite.max())
     if not low < high:  # a constant still needs a range
         low, high = low - max(0.5, abs(low) / 2), high + max(0.5, abs(high) / 2)
     return Column(name, role, "number", low, high)

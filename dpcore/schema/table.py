@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpcore.checks import rows_of_one, whole
 from dpcore.errors import InputError
 from dpcore.schema import document, guesses
-from dpcore.schema.cells import demand_column, demand_numbers
+from dpcore.schema.cells import demand_column, numbers_meant
 from dpcore.schema.columns import (
     Ball,
     Column,
@@ -321,18 +321,27 @@ class Schema:
         return replace(cls.ball_of(list(columns), None, radius), rehearsal=True)
 
 
-def check_frame(frame: pd.DataFrame, schema: Schema) -> None:
-    """Raise InputError where a frame cannot be read under a schema; no message holds a cell.
+def with_numbers(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """The frame with its number columns as floats; the others stay as they are.
 
-    Checked: each feature, label and target is there once, and number columns hold numbers. Missing
-    cells and cells outside the bounds are for the wall's clipping.
+    Missing cells are NaN; those and cells outside the bounds are for the wall's clipping.
+    Raises InputError where a feature, label or target is not there once, or a number column holds a
+    cell that is no number; no message holds a cell.
     """
-    # At once: a table of pictures has thousands of columns.
-    plain = {name for name, kind in frame.dtypes.items() if kind == "float64"}
-    for column in schema.columns:
-        if column.role in ("ignore", "id"):
-            continue
+    read = [column for column in schema.columns if column.role not in ("ignore", "id")]
+    for column in read:
         demand_column(frame, column.name)
-        number = column.type in ("number", "binary") and not column.categories
-        if number and column.name not in plain:
-            demand_numbers(column.name, frame[column.name])
+    # At once: a table of pictures has thousands of columns.
+    floats = {name for name, kind in frame.dtypes.items() if kind == "float64"}
+    numbers = {
+        column.name: numbers_meant(column.name, frame[column.name])
+        for column in read
+        if column.type in ("number", "binary") and not column.categories
+        if column.name not in floats
+    }
+    if not numbers:
+        return frame
+    import pandas as pd
+
+    columns = {name: numbers.get(name, frame[name]) for name in frame.columns}
+    return pd.DataFrame(columns, index=frame.index, copy=False)

@@ -26,8 +26,7 @@ from dpcore.schema import (
     Schema,
     categories_meant,
     category_meant,
-    check_frame,
-    numbers_meant,
+    with_numbers,
 )
 from dpcore.wall.table import PrivateTable
 
@@ -265,18 +264,16 @@ def _numbers(table: PrivateTable, schema: Schema) -> Array:
     Always row after row in memory: sums over a row are rounded in the order of memory, and one odd
     cell decides how a table keeps a column, so the order of all others would hang on it.
     """
-    frame = table._frame
-    check_frame(frame, schema)
+    frame = with_numbers(table._frame, schema)
     wanted = schema.numeric_columns()
-    if all(column.category is None for column in wanted):
+    if all(column.category is None for column in wanted):  # thousands of columns at once
         plain = frame[[column.source for column in wanted]]
-        if all(kind == np.float64 for kind in plain.dtypes):  # thousands of columns at once
-            return np.ascontiguousarray(plain.to_numpy(dtype=float))
+        return np.ascontiguousarray(plain.to_numpy(dtype=float))
     columns = []
-    for column in schema.numeric_columns():
+    for column in wanted:
         cells = frame[column.source]
         if column.category is None:
-            columns.append(numbers_meant(cells))
+            columns.append(cells.to_numpy(dtype=float))
         else:
             meant = category_meant(column.category)
             columns.append((categories_meant(cells) == meant).astype(float))

@@ -115,7 +115,7 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
         no, yes = (category_meant(category) for category in column.categories)
         known, outcome = (meant == no) | (meant == yes), meant == yes
     else:
-        numbers = numbers_meant(cells)
+        numbers = numbers_meant(column.name, cells)
         known = (numbers == 0.0) | (numbers == 1.0)
         fill = 0.0 if column.fill is None else column.fill
         outcome = np.where(np.isnan(numbers), fill, numbers) > 0.5

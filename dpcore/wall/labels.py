@@ -67,7 +67,7 @@ def label_codes(table: PrivateTable, *, private: bool) -> Codes:
         for code, name in enumerate(names):
             codes[meant == category_meant(name)] = code
     else:
-        numbers = numbers_meant(cells)
+        numbers = numbers_meant(column.name, cells)
         for code, name in enumerate(names):
             codes[numbers == float(name)] = code
     if not private and np.any(codes == NO_CLASS):

@@ -17,15 +17,23 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError, WallError
-from dpcore.schema import Schema, check_frame
-from dpcore.wall.clip import Extent, PublicFrame, clip_to_ball, demand_bounds, extent_of, unit_rows
+from dpcore.schema import Schema, with_numbers
+from dpcore.wall.clip import (
+    Extent,
+    PublicFrame,
+    bounded_rows,
+    clip_to_ball,
+    demand_bounds,
+    extent_of,
+    unit_rows,
+)
 from dpcore.wall.moments import Rows
 from dpcore.wall.table import PrivateTable
 
@@ -83,11 +91,13 @@ class PartedTable(PrivateTable):
     is refused.
     """
 
-    __slots__ = ("_engine", "_on_share", "_parts")
+    __slots__ = ("_engine", "_held", "_on_share", "_parts", "_whole")
 
     _parts: tuple[Partition, ...]
     _engine: Engine
     _on_share: OnShare | None
+    _whole: Callable[[], pd.DataFrame] | None
+    _held: pd.DataFrame | None
 
     @classmethod
     def seal_parts(
@@ -98,9 +108,11 @@ class PartedTable(PrivateTable):
         engine: Engine | None = None,
         on_share: OnShare | None = None,
         open_to_all: bool = False,
+        whole: Callable[[], pd.DataFrame] | None = None,
     ) -> PartedTable:
         """Seal rows where they lie. engine: where parts are summed (here). on_share: told the share
-        of rows that are done, again and again for each pass over them.
+        of rows that are done, again and again for each pass over them. whole: reads all rows into
+        memory, for what needs them at once (without it that is refused).
 
         Raises InputError where one part is named twice: its rows would count twice.
         """
@@ -111,7 +123,7 @@ class PartedTable(PrivateTable):
         table.schema, table.open_to_all, table.is_part = schema, open_to_all, False
         table._fingerprint = None
         table._parts, table._engine = tuple(parts), engine or OneByOne()
-        table._on_share = on_share
+        table._on_share, table._whole, table._held = on_share, whole, None
         return table
 
     def with_schema(self, schema: Schema) -> PartedTable:
@@ -122,6 +134,7 @@ class PartedTable(PrivateTable):
             engine=self._engine,
             on_share=self._on_share,
             open_to_all=self.open_to_all,
+            whole=self._whole,
         )
 
     def public_rows(self, adjacency: str) -> int | None:
@@ -133,12 +146,17 @@ class PartedTable(PrivateTable):
         return sum(seen.count for seen in self._answers(look, None))
 
     @property
-    def _frame(self) -> NoReturn:  # type: ignore[override]
-        raise InputError(
-            "file",
-            "its rows are read in blocks, and this asks for all of them at once",
-            "choose gmm, kmeans or fa without held-out rows, or write the rows to one file",
-        )
+    def _frame(self) -> pd.DataFrame:  # type: ignore[override]
+        if self._whole is None:
+            raise InputError(
+                "file",
+                "its rows are read in blocks, and this asks for all of them at once",
+                "choose gmm, kmeans or fa without held-out rows, or write the rows to one file and "
+                "leave out --out-of-core",
+            )
+        if self._held is None:
+            self._held = self._whole()
+        return self._held
 
     def opened(self, public: PublicFrame, radius: float, *, private: bool) -> PartedRows:
         """The rows inside their bounds and a ball, ready to be summed: a first pass over them.
@@ -222,10 +240,10 @@ class PartedRows:
         """How many rows: for the wall alone."""
         return sum(self._counts)
 
-    @property
+    @cached_property
     def units(self) -> Array:
-        """All rows at once: there is no such thing here."""
-        return np.asarray(self._table._frame)
+        """All rows ``(n, d)`` at once, as of a table in memory; refused where blocks were asked."""
+        return clip_to_ball(bounded_rows(self._table, private=self._private)[1], self._reach)
 
     def total(self, of_rows: OfRows) -> Array:
         """The sum over all parts of what ``of_rows`` gives for their blocks: one pass.
@@ -279,9 +297,9 @@ def _look(
     """Count the rows of a part and check that they are what the schema says."""
     count, extent = 0, None if private else Extent.of(np.empty((0, public.dim)), public)
     for frame in part.blocks(schema):
-        check_frame(frame, schema)
+        numbers = with_numbers(frame, schema)
         if extent is not None:
-            extent |= extent_of(PrivateTable.seal(frame, schema), public)
+            extent |= extent_of(PrivateTable.seal(numbers, schema), public)
         count += len(frame)
     return _Seen(count, extent)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError, WallError
-from dpcore.schema import Schema, check_frame, numbers_meant, pool
+from dpcore.schema import Schema, pool, with_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,8 +87,8 @@ class PrivateTable:
         small, image = self.schema.pooled(factor), self.schema.image
         assert image is not None  # a schema without one does not pool
         pixels = self.schema.numeric_columns()
-        check_frame(self._frame, self.schema)
-        cells = np.column_stack([numbers_meant(self._frame[pixel.source]) for pixel in pixels])
+        numbers = with_numbers(self._frame, self.schema)
+        cells = numbers[[pixel.source for pixel in pixels]].to_numpy(dtype=float)
         fill = np.array([pixel.fill for pixel in pixels], dtype=float)
         low = np.array([pixel.lower for pixel in pixels], dtype=float)
         high = np.array([pixel.upper for pixel in pixels], dtype=float)

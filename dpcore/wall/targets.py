@@ -56,7 +56,7 @@ def bounded_target(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, 
         second = category_meant(column.categories[1])
         raw = (categories_meant(cells) == second).astype(float)
     else:
-        raw = numbers_meant(cells)
+        raw = numbers_meant(column.name, cells)
     if not private:
         _refuse_what_privacy_would_fill(raw, public)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -395,7 +395,7 @@ def _observed(table: PrivateTable, public: PublicFrame) -> Mask:
         if column.category is not None or isinstance(described.missing, float):
             found.append(np.ones(len(cells), dtype=bool))
         else:
-            found.append(np.isfinite(numbers_meant(cells)))
+            found.append(np.isfinite(numbers_meant(column.source, cells)))
     return np.array(found).reshape(public.dim, -1)
 
 
