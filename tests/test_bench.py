@@ -22,6 +22,7 @@ from dpcore.bench import (
     growth,
     history,
     kmeans,
+    loading,
     measure,
     peers,
     privacy,
@@ -51,6 +52,14 @@ TINY_GRID = gmm.Batch(300, 2, 2, iterations=2, epsilons=(1.0, 1e6), draws=2, rep
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gmm, "CASES", (TINY, TINY_GRID))
+
+
+def test_reading_is_measured_beside_pandas_and_every_float_is_the_nearest() -> None:
+    text = loading.Text(3, whole=True, odd=True, megabytes=1, repetitions=1)
+    row = text()
+    assert set(row) >= KEYS
+    assert row["quality_ours"] == 1.0
+    assert replace(text, whole=False, odd=False)()["quality_peer"] == 1.0
 
 
 @pytest.mark.usefixtures("tiny")

@@ -34,6 +34,7 @@ BENCHES = {
     "accounting": "dpcore.bench.accounting",
     "release": "dpcore.bench.release",
     "large": "dpcore.bench.large",
+    "loading": "dpcore.bench.loading",
     "privacy": "dpcore.bench.privacy",
     "growth": "dpcore.bench.growth",
 }

@@ -243,6 +243,7 @@ _SAME = {
     "its best: the peer's at its faster setting. Cores: the ratio in processor seconds, the "
     "peer on one core, whatever other programs do.",
     "privacy": "Ours with noise beside ours without, in processor seconds.",
+    "loading": "Ours reads every cell by itself; the peer guesses a type for each column.",
     "large": "The private fit in blocks: the peer without noise does the same, and so does the one "
     "process beside workers of one thread each.",
 }
@@ -257,6 +258,7 @@ _QUALITY = {
     "at the mixes found), less is better",
     "privacy": "mean log-likelihood of a row or word; for k-means the share of the spread that the "
     "centres explain",
+    "loading": "share of the first cells read as the nearest float",
     "large": "mean log-likelihood of a row of the first file",
 }
 _OWN = {"accounting": _accounting, "growth": _growth}
