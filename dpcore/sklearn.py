@@ -353,8 +353,9 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
     """A private logistic regression of two outcomes: ``coef_ (1, d)``, ``intercept_ (1,)``.
 
     classes: the two outcomes, no before yes; a training label that is neither counts as no. They
-    must be public: ``None`` reads them off the labels, and nothing is proved. algorithm: one_shot |
-    vb | vips | objective | dpvi; objective perturbation is counted by ``accountant="linear"``.
+    must be public, so there is no default; ``"infer"`` reads them off the labels, and nothing is
+    proved. algorithm: one_shot | vb | vips | objective | dpvi; objective perturbation is counted by
+    ``accountant="linear"``.
     Categories are columns of 0 and 1, by an encoder that was given its categories. Other parameters
     as in :class:`DPGaussianMixture`.
 
@@ -370,7 +371,7 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         epsilon: float = 1.0,
         delta: float = 1e-5,
         bounds: Bounds | None = None,
-        classes: Sequence[Any] | None = (0, 1),
+        classes: Sequence[Any] | str | None = None,
         algorithm: str = "one_shot",
         adjacency: str = "replace_one",
         accountant: str = "exact",
@@ -392,25 +393,31 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         import pandas as pd
 
         rows = self._numbers(X)
-        labels = column_or_1d(y if self.classes is None else np.asarray(y, object), warn=True)
-        check_consistent_length(rows, labels)
-        self.classes_ = self._outcomes(labels)
-        yes = labels == self.classes_[-1] if self.classes is None else self._says_yes(labels)
         names = self._names(rows)
+        schema = _schema(names, self.bounds)
+        infer = self._reads_classes()
+        labels = column_or_1d(y if infer else np.asarray(y, object), warn=True)
+        check_consistent_length(rows, labels)
+        self.classes_ = _read_classes(labels) if infer else _two_classes(self.classes)
+        yes = labels == self.classes_[-1] if infer else self._says_yes(labels)
         answer = next(
             name for name in ("y", *(f"y{i}" for i in range(len(names)))) if name not in names
         )
-        schema = _schema(names, self.bounds)
         schema = replace(
             schema,
             columns=(*schema.columns, Column(answer, role="target", type="binary")),
-            rehearsal=self.classes is None,
+            rehearsal=infer,
         )
         frame = pd.DataFrame(rows, columns=names)
         frame[answer] = yes.astype(float)
         found = self._fitted_to(
             PrivateTable.seal(frame, schema), "logistic", algorithm=self.algorithm
         )
+        other = f"a label that is neither of the two classes counts as {self.classes_[0]!s}"
+        assumptions = (
+            self.guarantee_.assumptions if infer else (*self.guarantee_.assumptions, other)
+        )
+        self.guarantee_ = replace(self.guarantee_, assumptions=assumptions)
         self.coef_, self.intercept_ = found.coefficients[None], np.array([found.intercept])
         self.intervals_ = found.intervals()
         return self
@@ -423,20 +430,20 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
             raise InputError("classes", "both mean the same", "give two that differ")
         return np.array([_label_meant(label) == yes for label in labels], dtype=bool)
 
-    def _outcomes(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """The two outcomes, in order."""
+    def _reads_classes(self) -> bool:
+        """Whether the classes are read off the labels; refuses to choose them unasked."""
         if self.classes is None:
-            assert_all_finite(labels, input_name="y")
-            check_classification_targets(labels)
-            found = np.unique(labels)
-        else:
-            found = np.asarray(self.classes)
-        if len(found) != 2:
-            many = f"{len(found)} class{'' if len(found) == 1 else 'es'}"
             raise InputError(
-                "classes", f"Only binary classification is supported, not {many}", "give two"
+                "classes",
+                "none were given",
+                'write the two public outcomes, no before yes, for example classes=("no", "yes"); '
+                'classes="infer" reads them off the labels and proves nothing',
             )
-        return found
+        if isinstance(self.classes, str) and self.classes != "infer":
+            raise InputError(
+                "classes", "one text was given", 'give two, for example classes=("no", "yes")'
+            )
+        return isinstance(self.classes, str)
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Log odds of a yes ``(n,)``, the coefficients' uncertainty averaged out."""
@@ -547,6 +554,23 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def _read_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    """The different labels, which must be two."""
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    return _two_classes(np.unique(labels))
+
+
+def _two_classes(classes: Any) -> NDArray[Any]:
+    found = np.asarray(classes)
+    if found.shape != (2,):
+        many = f"{found.size} class{'' if found.size == 1 else 'es'}"
+        raise InputError(
+            "classes", f"Only binary classification is supported, not {many}", "give two"
+        )
+    return found
 
 
 def _label_meant(label: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ ESTIMATORS = (
     DPGaussianMixture(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPKMeans(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPFactorAnalysis(1, bounds=BOUNDS, random_state=0, iterations=2),
-    DPLogisticRegression(epsilon=1000.0, bounds=BOUNDS, classes=None, random_state=0),
+    DPLogisticRegression(epsilon=1000.0, bounds=BOUNDS, classes="infer", random_state=0),
     DPLatentDirichletAllocation(2, rate=1.0, epochs=2, random_state=0),
 )
 
@@ -197,7 +198,9 @@ def test_a_regression_is_the_fit_of_the_same_name() -> None:
     table = dp.load(frame, schema=schema)
     two = dp.fit("logistic", table, privacy=dp.Privacy(1.0, 1e-5), seed=3)
     assert one.ledger_.fingerprint() == two.ledger.fingerprint()
-    assert one.guarantee_ == two.guarantee
+    *same, other = one.guarantee_.assumptions
+    assert other == "a label that is neither of the two classes counts as no"
+    assert dataclasses.replace(one.guarantee_, assumptions=tuple(same)) == two.guarantee
     np.testing.assert_array_equal(one.coef_[0], two.parameters.coefficients)
     np.testing.assert_array_equal(one.intervals_, two.parameters.intervals())
     seen = custodian_outcomes(table)[1]
@@ -209,7 +212,7 @@ def test_a_regression_is_the_fit_of_the_same_name() -> None:
 
 def test_outcomes_are_public_or_nothing_is_proved() -> None:
     rows, said = answers(500)
-    read_off = DPLogisticRegression(bounds=(-4, 4), classes=None, random_state=0).fit(rows, said)
+    read_off = DPLogisticRegression(bounds=(-4, 4), classes="infer", random_state=0).fit(rows, said)
     assert read_off.guarantee_.epsilon is None
     assert list(read_off.classes_) == ["no", "yes"]
     strange = np.where(np.arange(500) == 7, "perhaps", said)  # one person's answer is no refusal
@@ -218,7 +221,31 @@ def test_outcomes_are_public_or_nothing_is_proved() -> None:
     with pytest.raises(dp.InputError, match=r"classes: .*give two"):
         DPLogisticRegression(bounds=(-4, 4), classes=("a", "b", "c")).fit(rows, said)
     with pytest.raises(dp.InputError, match="bounds: none were given"):
-        DPLogisticRegression().fit(rows, said)
+        DPLogisticRegression(classes=("no", "yes")).fit(rows, said)
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (1, 2), (-1, 1), (0, 1), (True, False), "abc"])
+def test_classes_are_never_guessed(labels: Sequence[Any]) -> None:
+    """A default would fit anything: of 1 and 2 it would turn every sign around."""
+    rows, _ = answers(60)
+    y = [labels[i % len(labels)] for i in range(60)]
+    for words in ({}, {"classes": None}):
+        with pytest.raises(
+            dp.InputError, match=r'classes: none were given.*classes=\("no", "yes"\)'
+        ):
+            DPLogisticRegression(bounds=(-4, 4), **words).fit(rows, y)
+    with pytest.raises(dp.InputError, match="one text was given"):
+        DPLogisticRegression(bounds=(-4, 4), classes="ab").fit(rows, y)
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), (1, 2), (-1, 1), (0, 1), (False, True)])
+def test_the_second_class_is_the_one_that_is_modelled(classes: Sequence[Any]) -> None:
+    rows, said = answers()
+    y = np.where(said == "yes", classes[1], classes[0])
+    model = DPLogisticRegression(bounds=(-4, 4), classes=classes, random_state=0).fit(rows, y)
+    assert list(model.classes_) == list(classes)
+    assert model.coef_[0, 0] > 0.5
+    assert model.score(rows, y) > 0.7
 
 
 @pytest.mark.parametrize("odd", [0, "x", b"x", None, np.nan, 10**400, 2j, [1], 0.5])
