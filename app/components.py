@@ -28,13 +28,15 @@ PROVENANCE = {
 
 
 @cache
-def _style() -> str:
-    return files("app").joinpath("style.css").read_text(encoding="utf-8")
+def _text(name: str) -> str:
+    return files("app").joinpath(name).read_text(encoding="utf-8")
 
 
 def frame() -> None:
-    """The style sheet, once per run."""
-    st.html(f"<style>{_style()}</style>")
+    """The style sheet, and how boxes of numbers take a comma; once per run."""
+    style = f"<style>{_text('style.css')}</style>"
+    script = f"<script>(() => {{{_text('live/numbers.js')}}})()</script>"
+    st.html(style + script, unsafe_allow_javascript=True)
 
 
 def brand(provenance: str) -> None:

@@ -1,0 +1,56 @@
+"""Boxes of numbers take a decimal comma: 0,5 is a half, never 5."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.scripts.stage import wait_until_idle
+
+BOXES = "input[type=number]"
+SMALL = "data=generated&made=200x2x2x1"
+
+
+@pytest.mark.parametrize("place", [f"?{SMALL}", "compose", f"release?{SMALL}"])
+def test_every_box_takes_a_decimal_comma(
+    place: str, new_page: Callable[..., Any], server: Callable[..., str]
+) -> None:
+    page = new_page()
+    page.goto(f"{server(None)}/{place}")
+    page.locator(BOXES).first.wait_for(state="attached", timeout=30_000)
+    wait_until_idle(page)
+    names = page.locator(BOXES).evaluate_all(
+        "boxes => boxes.filter(b => b.offsetParent).map(b => b.ariaLabel)"
+    )
+    assert names
+    for name in names:
+        box = page.get_by_label(name, exact=True).first
+        for typed, meant in (
+            ("0,5", "0.5"),
+            ("1,5", "1.5"),
+            ("2,5e-1", "2.5e-1"),
+            ("1,2,3", "1.23"),
+        ):
+            box.focus()
+            page.keyboard.press("ControlOrMeta+A")
+            page.keyboard.type(typed)
+            assert box.input_value() == meant, name
+        page.keyboard.press("Tab")
+        wait_until_idle(page)
+        assert box.get_attribute("type") == "number"
+
+
+def test_what_is_typed_with_a_comma_is_the_budget_that_is_fitted(
+    page: Any, server: Callable[..., str]
+) -> None:
+    page.goto(f"{server(None)}/?{SMALL}")
+    box = page.locator(".st-key-epsilon_exact input")
+    box.wait_for(timeout=30_000)
+    box.click()
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type("0,5")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**epsilon=0.5**")
+    assert box.input_value() == "0.5"
