@@ -176,6 +176,19 @@ def test_rows_added_or_removed_need_no_public_count(name: str) -> None:
     assert error(name, privacy, iterations=8, initial=NEAR) < 0.4
 
 
+@pytest.mark.parametrize("words", [{"split": True}, {"missing_rate": 0.2}])
+def test_where_rows_come_and_go_the_bound_is_over_the_coins(words: dict[str, Any]) -> None:
+    """A row removed from the middle gives its coins to the next: no seed can promise more."""
+    data = table("missing-regression", 300)
+    privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove")
+    told = [
+        any("the bound is over the coins" in line for line in fit.guarantee.assumptions)
+        for more in ({}, words)
+        for fit in [dp.fit("missing-regression", data, privacy=privacy, seed=0, **more)]
+    ]
+    assert told == [False, True]
+
+
 def test_the_printed_truncation_needs_a_public_guess_of_the_rows() -> None:
     data = table("symmetric-mixture", 500)
     privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove")

@@ -716,6 +716,20 @@ def test_parts_of_a_split_are_disjoint_and_complete() -> None:
             table.split(fraction, seed=0)
 
 
+def test_where_rows_come_and_go_each_has_its_own_coin_of_a_split() -> None:
+    """The last row moves no other one from part to part."""
+    rows = np.arange(2_000.0).reshape(1_000, 2)
+    for count in (1, 2, 37, 999):
+        whole, shorter = (sealed(rows[:n]).split(0.3, 4, "add_remove") for n in (count + 1, count))
+        moved = 0
+        for one, other in zip(whole, shorter, strict=True):
+            cells = [set(table._frame["a"]) for table in (one, other)]
+            assert cells[1] <= cells[0]
+            moved += len(cells[0] - cells[1])
+        assert moved == 1
+    assert 250 < len(sealed(rows).split(0.3, 4, "add_remove")[1]._frame) < 350
+
+
 def test_doors_offer_no_way_around_the_noise() -> None:
     """The public names of a session: those that measure release, and they need noise.
 

@@ -254,6 +254,43 @@ def test_a_replaced_row_stays_in_its_part() -> None:
     assert sorted(moved) == [0, 0, 0, 1]
 
 
+def released(rows: np.ndarray, parts: int, hidden: float) -> tuple[np.ndarray, float]:
+    """What a rehearsal gives out under add/remove, in multiples of the noise, and the multiple
+    that the ledger books for a row; each row's vector leads to a corner of its own."""
+
+    def step(seen: VectorRows, runs: slice) -> np.ndarray:
+        corners = np.where(seen.rows > 0.0, 1e9, -1e9)
+        return np.repeat(corners[None], runs.stop - runs.start, axis=0)
+
+    run = session(rows, adjacency="add_remove")
+    shape, noise = BallVector(rows.shape[1], 0.7), Noise("gaussian", 3.0)
+    if parts > 1:
+        divided = run.parts(parts, hidden=hidden)
+        found = [divided.measure_next("g", shape, step, noise) for _ in range(parts)]
+    else:
+        found = [run.measure_vectors("g", shape, step, noise, hidden=hidden)]
+    (entry,) = run.ledger.entries
+    scale = np.asarray(entry.noise_scale).item()
+    vector = [
+        np.append(one.counts / one.counts_sd, one.sums / one.sums_sd[:, None]) for one in found
+    ]
+    return np.concatenate(vector), entry.sensitivity / scale
+
+
+@pytest.mark.parametrize(("parts", "hidden"), [(4, 0.0), (1, 0.4), (4, 0.4)])
+@pytest.mark.parametrize("count", [2, 9, 64, 257])
+def test_the_last_row_of_a_rehearsal_moves_no_coin_of_another(
+    parts: int, hidden: float, count: int
+) -> None:
+    """Coins are drawn in order, a row's share at a time, from a stream that knows no n: under one
+    seed, with and without the last row, all the other rows keep theirs."""
+    rows = np.random.default_rng(count).choice([-1.5, 1.5], size=(count, 3))
+    one, booked = released(rows, parts, hidden)
+    other, same = released(rows[:-1], parts, hidden)
+    assert booked == same == pytest.approx(1.0 / 3.0)
+    assert 0.0 < np.linalg.norm(one - other) <= booked * (1.0 + 1e-9)
+
+
 # ------------------------------------------------------------------ what a model sees
 
 

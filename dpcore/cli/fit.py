@@ -117,7 +117,8 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
                 "which rows are held out would change with every row added or removed",
                 "fit all rows, or give a seed for a rehearsal",
             )
-        rows, held_out = table.split(held_out_share, seed or 0)
+        adjacency = "replace_one" if asked is None else asked.adjacency
+        rows, held_out = table.split(held_out_share, seed or 0, adjacency)
     result = fit(args.model, rows, privacy=asked, seed=seed, **options)
     metrics: dict[str, Any] = {}
     if held_out is not None:

@@ -33,6 +33,7 @@ from dpcore.wall.vectors import VectorSession
 Array = NDArray[np.float64]
 
 MASKED = "which cells are missing is protected with the rest of the row"
+COINS = "by coins that read no row; where a row is added or removed, the bound is over the coins"
 PAPER = "Wang, Ding, Hu, Xie, Pan, Xu 2023"
 
 
@@ -101,8 +102,11 @@ class GradientRecipe:
         """What the guarantee takes for granted, beside the usual lines."""
         if self.model.masked:
             lines = tuple(MASKED if line.startswith("a missing cell") else line for line in lines)
-        if settings.split:
-            lines = (*lines, "rows were divided into parts by a coin that reads no row")
+        for tossed, what in (
+            (settings.split, "rows were divided into parts"),
+            (settings.missing_rate > 0.0, "further numbers were hidden"),
+        ):
+            lines = (*lines, f"{what} {COINS}") if tossed else lines
         return (*lines, "noise level, tau, threshold and step size were chosen likewise")
 
     def fit(

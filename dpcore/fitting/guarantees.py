@@ -33,7 +33,7 @@ def guarantee_of(
 
     runs: how many were fitted together. More than one is a rehearsal, because the guarantee covers
     one of them alone: budgets of a grid share noise, and draws add up. is_part: other rows of the
-    table were held out, chosen by how many there are.
+    table were held out, chosen by their places.
     """
     if plan.requests is None:
         return Guarantee(

@@ -17,7 +17,7 @@ from dpcore.checks import rows_of_one, whole
 from dpcore.errors import InputError, WallError
 from dpcore.schema import Image
 from dpcore.wall.bags import Bags
-from dpcore.wall.table import PrivateTable, locked
+from dpcore.wall.table import PrivateTable, divided, locked
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -81,7 +81,7 @@ class PrivateCorpus:
 
     ``schema``: the vocabulary and whatever else is public. ``open_to_all``: the documents are
     simulated or published, so no lock applies to them. ``is_part``: which documents are here was
-    chosen by how many there were.
+    chosen by their places.
     """
 
     __slots__ = ("_bags", "_fingerprint", "is_part", "open_to_all", "schema")
@@ -133,18 +133,13 @@ class PrivateCorpus:
             self._bags.cut(vocabulary.size), vocabulary, self.open_to_all, self.is_part
         )
 
-    def split(self, fraction: float, seed: int) -> tuple[PrivateCorpus, PrivateCorpus]:
-        """Two disjoint corpora: (rest, ``fraction`` of the documents), chosen by a public coin.
-
-        The coin depends on the number of documents, as for a table.
+    def split(
+        self, fraction: float, seed: int, adjacency: str = "replace_one"
+    ) -> tuple[PrivateCorpus, PrivateCorpus]:
+        """Two disjoint corpora: (rest, ``fraction`` of the documents), chosen by public coins, as
+        those of a table are.
         """
-        if not 0.0 < fraction < 1.0:
-            raise InputError(
-                "test_fraction", f"{fraction} is not between 0 and 1", "give one, for example 0.1"
-            )
-        order = np.random.default_rng(seed).permutation(self._bags.count)
-        cut = round(fraction * len(order))
-        rest, part = self._part(order[cut:]), self._part(order[:cut])
+        rest, part = map(self._part, divided(self._bags.count, fraction, seed, adjacency))
         rest.is_part = part.is_part = True
         return rest, part
 

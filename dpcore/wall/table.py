@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 
 def locked() -> bool:
@@ -28,11 +29,30 @@ def locked() -> bool:
     return os.environ.get("DPCORE_LOCK_TRUTH", "") not in ("", "0")
 
 
+def divided(rows: int, fraction: float, seed: int, adjacency: str) -> tuple[Places, Places]:
+    """Places of the rows in two parts, (rest, ``fraction`` of them), shuffled where a row is
+    replaced. Under ``add_remove`` each has a coin of its own, drawn in order: a last row moves no
+    other one, a row removed from the middle gives its coin to the next.
+
+    >>> [part.tolist() for part in divided(5, 0.4, 0, "add_remove")]
+    [[0, 4], [1, 2, 3]]
+    """
+    if not 0.0 < fraction < 1.0:
+        raise InputError(
+            "test_fraction", f"{fraction} is not between 0 and 1", "give one, for example 0.1"
+        )
+    if adjacency == "add_remove":
+        out = np.random.default_rng([0, seed]).random(rows) < fraction
+        return np.flatnonzero(~out), np.flatnonzero(out)
+    order, cut = np.random.default_rng(seed).permutation(rows), round(fraction * rows)
+    return order[cut:], order[:cut]
+
+
 class PrivateTable:
     """Rows of one table, sealed. Make one with ``dpcore.load`` or :meth:`seal`.
 
     ``open_to_all``: the rows are simulated or published, so no lock applies to them. ``is_part``:
-    which rows are here was chosen by how many there were.
+    which rows are here was chosen by their places.
     """
 
     __slots__ = ("_fingerprint", "_frame", "is_part", "open_to_all", "schema")
@@ -99,19 +119,15 @@ class PrivateTable:
                 frame[column.name] = self._frame[column.name].to_numpy()
         return self._like(frame, small)
 
-    def split(self, fraction: float, seed: int) -> tuple[PrivateTable, PrivateTable]:
-        """Two disjoint tables: (rest, ``fraction`` of the rows), chosen by a public coin.
+    def split(
+        self, fraction: float, seed: int, adjacency: str = "replace_one"
+    ) -> tuple[PrivateTable, PrivateTable]:
+        """Two disjoint tables: (rest, ``fraction`` of the rows), chosen by public coins.
 
-        The coin depends on the number of rows: one row absent would move many others. So a part
-        carries a guarantee where a row is replaced, and is for rehearsals elsewhere.
+        The coins go by places in the table: see :func:`divided`. So a part carries a guarantee
+        where a row is replaced, and is for rehearsals elsewhere.
         """
-        if not 0.0 < fraction < 1.0:
-            raise InputError(
-                "test_fraction", f"{fraction} is not between 0 and 1", "give one, for example 0.1"
-            )
-        order = np.random.default_rng(seed).permutation(len(self._frame))
-        cut = round(fraction * len(order))
-        rest, part = self._part(order[cut:]), self._part(order[:cut])
+        rest, part = map(self._part, divided(len(self._frame), fraction, seed, adjacency))
         rest.is_part = part.is_part = True
         return rest, part
 
@@ -156,7 +172,7 @@ class PrivateTable:
             frame[name] = frame[name].iloc[taken].array
         return self._like(frame, self.schema)
 
-    def _part(self, positions: NDArray[np.intp]) -> PrivateTable:
+    def _part(self, positions: Places) -> PrivateTable:
         part = self._frame.iloc[positions].reset_index(drop=True)
         return self._like(part, self.schema)
 

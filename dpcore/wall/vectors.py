@@ -310,18 +310,26 @@ class VectorSession(Session):
         if own and targets is not None and self.target is not None:
             targets = self.target.center[0] + self.target.half_range[0] * targets
         if hidden > 0.0:
-            shown = self._coin(1).random(rows.shape) >= hidden
+            shown = self._shown(hidden, rows.shape)
             observed = shown if observed is None else observed & shown
         rows = np.ascontiguousarray(rows if observed is None else np.where(observed, rows, 0.0))
         return VectorRows(rows, None if targets is None else targets.copy(), observed)
 
+    def _shown(self, hidden: float, shape: tuple[int, ...]) -> Mask:
+        """Which numbers ``(d, n)`` are not hidden; where rows come and go, drawn row by row."""
+        if self.adjacency == "add_remove":
+            return (self._coin(1).random(shape[::-1]) >= hidden).T
+        return self._coin(1).random(shape) >= hidden
+
     def _coin(self, use: int) -> np.random.Generator:
         """Coins that read no data: one for each place in the table where a row is replaced in its
-        place; fresh ones where places move because a row is added, except in a rehearsal."""
-        fresh = self.adjacency == "add_remove" and self._noise is not None
-        if fresh and self._noise is not None and not self._noise.rehearsal:
-            return np.random.default_rng()
-        return np.random.default_rng([use, len(self._rows.units)])
+        place; fresh ones where places move because a row is added. In a rehearsal these come from
+        a stream that knows no n: drawn row by row, the first n are the same however many follow.
+        """
+        if self.adjacency != "add_remove":
+            return np.random.default_rng([use, len(self._rows.units)])
+        fresh = self._noise is not None and not self._noise.rehearsal
+        return np.random.default_rng(None if fresh else [0, use])
 
 
 class Parts:
@@ -329,13 +337,16 @@ class Parts:
 
     Where a row is replaced in its place, places are shuffled by a public coin and cut into parts of
     ``floor(n / parts)`` rows; what is left over is not used. Where a row is added, each row falls
-    into a part by a coin of its own.
+    into a part by a coin of its own, drawn in order.
 
     **Guarantee.** Every row is in at most one part, the same whatever the other rows are, and each
     part is measured once with one noise multiplier. So for a given outcome of the coins all
     releases together are one release of that multiplier: earlier parts do not depend on the row
     that changes, later ones only through what its part gave away (post-processing). Averaging over
     coins that are equal for both tables keeps it (McSherry 2009, Theorem 4). One ledger entry.
+    Where a row is removed its coin goes with it, and each other row's coins have the same law in
+    both tables. Coins of a rehearsal are fixed to places: for given ones this is so if the row is
+    the last, and over all coins whichever it is.
     A person's k rows may fall into several parts: every part has the noise for all k, and
     ``k_1^2 + k_2^2 + ... <= k^2``.
     """
