@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import http.client
 import io
@@ -110,6 +111,58 @@ def test_a_text_that_a_spreadsheet_would_run_is_led_by_an_apostrophe(start: str)
     back = pd.read_csv(io.StringIO(as_csv(frame)))
     assert list(back) == [f"'{start}1", "b"]
     assert back.iloc[0].tolist() == [-1.5, f"'{start}2"]
+
+
+BLANKS = ["\x0b", "\x0c", "\x00", "\x85", "\xa0", "\u1680", "\u2003", "\u2009", "\u202f", "\u3000"]
+BLANKS += [
+    "\u2028",
+    "\u2029",
+    "\u200b",
+    "\u200d",
+    "\u2060",
+    "\ufeff",
+    "\u00ad",
+    "\u202e",
+    "\r",
+    "\n",
+]
+SIGNS = ["\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66", "\ufe62", "\ufe63", "\ufe6b", "\u207c"]
+SIGNS += ["\u207b", "\u208a", "\ufb29", "\u2212", "\u2010", "\u2011", "\u2013", "\u2014", "\ufe58"]
+SIGNS += ["\u2a75", "=\u0338"]
+
+
+def split_by(text: str, separator: str) -> list[str]:
+    """Cells after a first one as a spreadsheet of another locale finds them, with and without
+    minding quotes."""
+    return [*next(csv.reader([text], delimiter=separator))[1:], *text.split(separator)[1:]]
+
+
+@pytest.mark.parametrize(
+    "start", [*SIGNS, *(f"{blank}=" for blank in BLANKS), '"=', "\u200b\xa0\uff1d"]
+)
+def test_neither_odd_space_nor_an_odd_sign_begins_a_cell(start: str) -> None:
+    written = as_csv(pd.DataFrame({f"{start}1": [-1.5], "b": [f"{start}2"]}))
+    (one, _), (number, text) = csv.reader(io.StringIO(written, newline=""))
+    assert one.startswith("'")
+    assert text.startswith("'")
+    assert number == "-1.5"
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+@pytest.mark.parametrize("sign", ["=", " +", "\xa0-", '"@', '""=', "\u2212", "\uff1d", "\t="])
+def test_no_locale_splits_a_text_into_a_formula(sign: str, separator: str) -> None:
+    text = f"x{separator}{sign}cmd{separator}{separator}{sign}y"
+    written = as_csv(pd.DataFrame({"n": [-1.5], text: [text], "c": [f'a"{text}']}))
+    for line in written.splitlines():
+        for other in (";", "\t", "|", ","):
+            for cell in split_by(line, other):
+                assert cell.strip('" \xa0\t')[:1] not in {*"=+-@\u2212\uff1d"} - {""}, cell
+    assert "x; y|z - 1" in as_csv(pd.DataFrame({"a": ["x; y|z - 1"]}))
+
+
+@pytest.mark.parametrize("name", ["sep=;", "SEP=x", "Sep==", " sep=;"])
+def test_a_first_name_chooses_no_separator(name: str) -> None:
+    assert as_csv(pd.DataFrame({name: [1.0]})).startswith("'")
 
 
 def test_a_text_of_two_lines_does_not_begin_a_cell_with_its_second() -> None:
