@@ -365,6 +365,49 @@ def test_everything_given_away_is_infinite_down_to_its_probability() -> None:
     assert interval([poisson(0.0, 0.1, 2)], 0.2)[0] == 0.0
 
 
+RARE = [poisson, fixed_size, lambda noise, rate, count: replace(
+    poisson(1.0, rate, count), mechanism=Laplace(noise)
+)]  # fmt: skip
+
+
+@pytest.mark.parametrize("event", RARE)
+@pytest.mark.parametrize("noise", [1.0, 1e-3, 1e-9, 1e-30, 1e-90])
+def test_a_delta_above_the_chance_of_being_drawn_covers_any_noise(event: Any, noise: float) -> None:
+    """Without the row in any sample both tables give the same: (0, 1 - (1 - r)^count)."""
+    rare = event(noise, 1e-4, 20)
+    chance = -np.expm1(20 * np.log1p(-1e-4))
+    assert interval([rare], chance * (1.0 + 1e-9)) == (0.0, 0.0)
+    assert PLD.delta([rare], 0.0) <= chance * (1.0 + 1e-9)
+    for delta in (2.0 * chance, 0.4):
+        with pytest.raises(InputError, match="give a smaller delta"):
+            calibrate([rare], 1.0, delta, "pld")
+    with pytest.raises(InputError, match="delta"):
+        calibrate([rare], [0.1, 1.0], 0.4, "pld")
+
+
+@pytest.mark.parametrize("event", RARE)
+@pytest.mark.parametrize("noise", [1e-5, 1e-7, 1e-9, 1e-13, 1e-40, 1e-90])
+def test_next_to_no_noise_is_never_said_to_protect(event: Any, noise: float) -> None:
+    """A row that is drawn with more than delta shows; a lattice of such losses had lost it."""
+    shown = event(noise, 0.1, 2)
+    least = epsilon_of(0.01 / 0.1, 1e3)  # of much more noise, one release, the row drawn
+    low, high = interval([shown], 0.01)
+    assert 0.0 <= low <= high
+    assert high >= min(least, 0.4 / noise)
+    assert PLD.delta([shown], 3.0) >= 0.09
+    assert np.all(delta_curve([shown], np.array([0.0, 3.0])) >= 0.09)
+    assert np.all(tradeoff([shown], np.array([0.0, 0.5])) <= np.array([0.91, 0.46]))
+
+
+@pytest.mark.parametrize("noise", [0.1, 1e-2, 1e-3, 1.01e-4])
+def test_little_noise_on_a_sample_has_the_closed_form(noise: float) -> None:
+    for rate, delta in ((0.1, 0.03), (1e-3, 1e-6)):
+        low, high = interval([poisson(noise, rate)], delta)
+        exact = epsilon_of(delta / rate, 1.0 / noise) + np.log(rate)  # e^epsilon is huge
+        assert low * (1 - 1e-6) <= exact <= high * (1 + 1e-9)
+        assert high <= exact * (1 + 1e-2)
+
+
 def test_a_vector_of_many_small_entries_may_cost_less_than_its_largest_sum() -> None:
     """A hundred entries that move by 1/100 each: L2 is a tenth of L1, and so nearly is the cost."""
     spread = Event(Laplace(1.0, l2_ratio=0.1))

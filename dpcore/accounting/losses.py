@@ -16,7 +16,7 @@ from dpcore.accounting.base import Array, Events, live
 from dpcore.accounting.gaussian import all_gaussian, delta_of, total_mu
 from dpcore.accounting.lattice import Composition
 from dpcore.accounting.parallel import worst_cases
-from dpcore.accounting.pld import PLD, bare
+from dpcore.accounting.pld import FAINT, PLD, bare, drawn
 from dpcore.accounting.sides import Sides, merged
 from dpcore.errors import InputError
 
@@ -56,9 +56,11 @@ def _curve(events: Events, epsilons: Array) -> Array:
     PLD.check(events)
     if all_gaussian(events):
         return np.asarray(delta_of(epsilons, total_mu(events)), dtype=float)
-    if bare(live(events)) > 0.0:
+    if bare(live(events), 0.0) > 0.0:
         return np.ones(epsilons.shape)
     releases = merged(live(events))
+    if bare(releases) > 0.0:
+        return np.full(epsilons.shape, drawn(releases))
     if not releases:
         return np.zeros(epsilons.shape)
     above = Sides(releases, _SMALLEST, 1).above()
@@ -123,7 +125,7 @@ def loss_distribution(events: Events, points: int = 400) -> Losses:
     2.0
     """
     PLD.check(events)
-    if bare(live(events)) > 0.0:
+    if bare(live(events), 0.0 if all_gaussian(events) else FAINT) > 0.0:
         return Losses(np.linspace(-1.0, 1.0, points), np.zeros(points), 1.0)
     if all_gaussian(events):
         return _normal(float(np.asarray(total_mu(events))), points)

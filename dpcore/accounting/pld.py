@@ -5,6 +5,9 @@ Sommer, Meiser, Mohammadi 2019; Koskela, Jälkö, Honkela 2020; discretised afte
 With a sample of fixed size the lower end is that of a Poisson sample of the same rate, which a
 table whose other rows are all alike realises: the gap is that of the theorem, not of arithmetic.
 
+Two questions need no lattice: a delta of at least the chance that a row is drawn at all covers any
+noise at epsilon 0, and noise below 1e-4 of the sensitivity counts as none.
+
 Releases of every kind may be mixed. Gaussian releases on the whole table are first put together
 into one (Dong, Roth, Su 2022, Corollary 3.3).
 """
@@ -25,7 +28,7 @@ from dpcore.accounting.lattice import LONGEST
 from dpcore.accounting.parallel import check_one_adjacency
 from dpcore.accounting.sides import Sides, merged, realised
 from dpcore.accounting.solve import least_factors
-from dpcore.errors import NotCovered
+from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
 
 _KNOWN = (Gaussian, Laplace, DiscreteGaussian, EpsilonDelta)
@@ -34,6 +37,7 @@ _MOST = 5  # halvings of the step
 _QUICK = LONGEST // 4  # window of the transform where the step is halved
 _COARSEST = -15  # doublings of the step where losses are spread too widely
 _NO_DELTA = 1e-300
+FAINT = 1e-4  # noise / sensitivity: with less, losses are so large that a lattice misplaces them
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,12 @@ class PLDAccountant:
         cells = list(_cells(events, epsilon))
         found = np.zeros(len(cells))
         for case in {case for case, _ in cells if merged(case)}:
+            if delta >= drawn(merged(case)):
+                raise InputError(
+                    "delta",
+                    "a row is drawn so rarely that it allows any amount of noise",
+                    "give a smaller delta",
+                )
             places = [i for i, (other, _) in enumerate(cells) if other == case]
             found[places] = least_factors(
                 partial(_at_factor, _rough_epsilon, case, delta),
@@ -173,16 +183,16 @@ def _plainly(events: Events, delta: float) -> tuple[float, float] | None:
     if all_gaussian(events):
         exact = float(epsilon_of(delta, total_mu(events)))
         return exact, exact
-    seen = bare(events)
+    seen = bare(events, 0.0)
     if seen > 0.0:
         return (math.inf if delta < seen else 0.0), math.inf
     releases = merged(events)
-    if not releases:
+    if delta >= drawn(releases):
         return 0.0, 0.0
     if delta < _NO_DELTA:
         found = _without_delta(releases)
         return (found if delta <= 0.0 else 0.0), found
-    return None
+    return (0.0, _without_delta(releases)) if bare(releases) > 0.0 else None
 
 
 def _largest(releases: tuple[Event, ...], delta: float) -> float:
@@ -215,35 +225,44 @@ def _delta(events: Events, epsilon: float) -> float:
     """The upper end of delta of one run."""
     if all_gaussian(events):
         return float(delta_of(epsilon, total_mu(events)))
-    if bare(events) > 0.0:
+    if bare(events, 0.0) > 0.0:
         return 1.0
     releases = merged(events)
     if not releases or epsilon >= _without_delta(releases):
         return 0.0
+    if bare(releases) > 0.0:
+        return drawn(releases)
 
     def above(side: Sides) -> float:
         return side.delta_above(epsilon)
 
     _, rough = _coarse(releases, 1e-9, above)
     rough = max(_NO_DELTA, min(0.5, rough))
-    return _refined(releases, rough, _coarse(releases, rough, above), above)[1]
+    found = _refined(releases, rough, _coarse(releases, rough, above), above)[1]
+    return min(found, drawn(releases))
 
 
-def bare(events: Events) -> float:
-    """The probability that a release without any protection sees the row."""
-    unseen = 1.0
-    for event in events:
-        if _unprotected(event):
-            rate = 1.0 if event.sampling == "none" else event.sampling_rate
-            unseen *= (1.0 - rate) ** event.count
-    return 1.0 - unseen
+def bare(events: Events, least: float = FAINT) -> float:
+    """The probability that a release with no more noise than ``least`` sees the row."""
+    return drawn(tuple(event for event in events if _unprotected(event, least)))
 
 
-def _unprotected(event: Event) -> bool:
+def drawn(releases: tuple[Event, ...]) -> float:
+    """The probability that any release sees the row, a hair above: without that, two neighbouring
+    tables give the same, so ``delta`` = this covers them at epsilon 0, however much noise there is.
+    """
+    unseen = 0.0
+    for event in releases:
+        rate = 1.0 if event.sampling == "none" else event.sampling_rate
+        unseen += event.count * (math.log1p(-rate) if rate < 1.0 else -math.inf)
+    return min(1.0, -math.expm1(unseen) * (1.0 + 1e-12))
+
+
+def _unprotected(event: Event, least: float) -> bool:
     match event.mechanism:
         case EpsilonDelta(epsilon=epsilon, delta=delta):
             return bool(np.isinf(epsilon)) or delta == 1.0
-    return float(noise_of(event)) == 0.0
+    return float(noise_of(event)) <= least
 
 
 def _without_delta(releases: tuple[Event, ...]) -> float:
