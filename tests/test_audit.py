@@ -172,6 +172,54 @@ def test_full_audit_of_the_proved_mixture(structure: str, epsilon: float, compon
     assert accused <= 1
 
 
+# ------------------------------------------------------------------ too few runs
+
+
+def test_runs_too_few_to_catch_half_the_noise_are_inconclusive(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Half the noise passes 500 runs unseen; so did what the whole noise may hide."""
+    request = ["audit", "gmm", "--mode", "paper", "--runs", "500"]
+    assert main([*request, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["caught_half"] is False
+    assert record["inconclusive"] is True
+    assert main(request) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "nothing" not in text
+    assert "Inconclusive with 500 runs of each table" in text
+    assert f"--runs {record['runs_needed']}" in text
+    enough = audit("gmm", mode="paper", runs=2 * record["runs_needed"])
+    assert enough.caught_half
+    assert not enough.inconclusive
+    assert enough.runs_needed is None
+
+
+@pytest.mark.parametrize("name", ["gaussian", "laplace", "gmm", "kmeans"])
+def test_the_largest_bound_is_that_of_no_privacy_at_all(name: str) -> None:
+    """No two clouds of so many runs show more, and more runs can."""
+    asked = budget(name)
+    few, more = (audit(name, asked, runs=runs, half=False) for runs in (40, 400))
+    assert few.lower < few.largest_detectable < more.largest_detectable < np.inf
+    louder = replace(asked, epsilon=100.0)
+    apart = audit(name, louder, runs=40, half=False)
+    assert few.lower < apart.lower <= few.largest_detectable * (1.0 + 1e-9)
+    assert apart.inconclusive
+    assert apart.runs_needed is None  # no number of runs shows an epsilon of 100
+
+
+def test_a_bound_above_what_so_few_runs_can_show_is_not_tested_by_them() -> None:
+    """Counting needs about e^epsilon runs."""
+    asked = dp.Privacy(epsilon=6.0, delta=1e-9, accountant="pld")
+    few = audit("laplace", asked, runs=500, half=False)
+    assert few.largest_detectable < 6.0
+    assert few.inconclusive
+    assert few.runs_needed is not None
+    enough = audit("laplace", asked, runs=few.runs_needed, half=False)
+    assert enough.largest_detectable > 6.0
+    assert not enough.inconclusive
+
+
 # ------------------------------------------------------------------ how it is observed
 
 

@@ -2,13 +2,14 @@
 
 Every audit plays the attack twice: on the mechanism as it is, and on the same one drawing half its
 noise while its ledger states all of it. An attack that misses the second says little by passing the
-first.
+first. Nor do runs say much that are too few: each audit states what as many would show of a
+mechanism that hides nothing.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +22,7 @@ Array = NDArray[np.float64]
 
 HALF = 0.5
 SLACK = 1e-6  # relative: epsilons are rounded
+DOUBLINGS = 12  # of the runs, to say how many would be enough
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ class Audit(Evidence):
     """An audited mechanism; the measured bound and how it was got are those of its bases.
 
     lower_any: the same without a word about the noise. half_lower: the bound with half the noise;
-    ``None`` if that was not run.
+    ``None`` if that was not run. largest_detectable: the bound had the two tables never given the
+    same; as many runs show no more of any mechanism. runs_needed: of each table, about, where the
+    runs are too few to say anything; ``None`` where they are not, or no number is enough.
     """
 
     name: str = ""
@@ -75,6 +79,8 @@ class Audit(Evidence):
     proof: Proof | None = None
     lower_any: float = 0.0
     half_lower: float | None = None
+    largest_detectable: float = math.inf
+    runs_needed: int | None = None
 
     @property
     def contradicts_claim(self) -> bool:
@@ -89,10 +95,23 @@ class Audit(Evidence):
     @property
     def caught_half(self) -> bool | None:
         """Whether half the noise shows as more than is proved (or, without a proof, claimed)."""
-        said = self.proof or self.claim
-        if self.half_lower is None or said is None:
+        if self.half_lower is None or self.stated is None:
             return None
-        return self.half_lower > said.epsilon * (1.0 + SLACK)
+        return self.half_lower > self.stated
+
+    @property
+    def stated(self) -> float | None:
+        """The epsilon that an attack has to exceed: what is proved or, without a proof, claimed."""
+        promise = self.proof or self.claim
+        return None if promise is None else promise.epsilon * (1.0 + SLACK)
+
+    @property
+    def inconclusive(self) -> bool:
+        """Whether nothing is contradicted by runs that would not contradict much worse either: half
+        the noise, or none of it."""
+        if self.contradicts_claim or self.contradicts_proof or self.stated is None:
+            return False
+        return self.caught_half is False or self.largest_detectable <= self.stated
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; ``claim`` and ``proof`` are epsilons or null."""
@@ -104,6 +123,7 @@ class Audit(Evidence):
             "contradicts_claim": self.contradicts_claim,
             "contradicts_proof": self.contradicts_proof,
             "caught_half": self.caught_half,
+            "inconclusive": self.inconclusive,
         }
 
 
@@ -121,7 +141,10 @@ def audited(
     """Attack one subject under a request; ``privacy.delta`` is there."""
     delta = float(privacy.delta or 0.0)
     seen = subject.clouds(privacy, runs, seed, 1.0, **options)
-    return Audit(
+    # other draws than those of the honest run
+    halved = subject.clouds(privacy, runs, seed + 1000, HALF, **options) if half else None
+    apart = replace(seen, one=np.zeros_like(seen.one), other=np.ones_like(seen.other))
+    result = Audit(
         lower=_bound(seen, delta, confidence),
         delta=delta,
         confidence=confidence,
@@ -133,21 +156,27 @@ def audited(
         claim=seen.claim,
         proof=seen.proof,
         lower_any=epsilon_lower_bound(seen.one, seen.other, delta, confidence),
-        half_lower=_with_half(subject, privacy, runs, seed, confidence, options) if half else None,
+        half_lower=None if halved is None else _bound(halved, delta, confidence),
+        largest_detectable=_bound(apart, delta, confidence),
     )
+    if not result.inconclusive:
+        return result
+    return replace(result, runs_needed=_runs_needed(halved or apart, result))
 
 
-def _with_half(
-    subject: Auditable,
-    privacy: Privacy,
-    runs: int,
-    seed: int,
-    confidence: float,
-    options: dict[str, Any],
-) -> float:
-    """The bound where only half the noise is drawn; other draws than those of the honest run."""
-    seen = subject.clouds(privacy, runs, seed + 1000, HALF, **options)
-    return _bound(seen, float(privacy.delta or 0.0), confidence)
+def _runs_needed(weaker: Clouds, result: Audit) -> int | None:
+    """The first doubling of the runs with which the weaker mechanism, going by what was seen of it,
+    shows more than is stated of the whole one."""
+    for doubling in range(1, DOUBLINGS + 1):
+        times = 1 << doubling
+        more = replace(
+            weaker,
+            one=np.concatenate([weaker.one] * times),
+            other=np.concatenate([weaker.other] * times),
+        )
+        if _bound(more, result.delta, result.confidence) > (result.stated or 0.0):
+            return times * len(weaker.one)
+    return None
 
 
 def _bound(seen: Clouds, delta: float, confidence: float) -> float:

@@ -148,7 +148,9 @@ def _broken(found: dict[str, Any]) -> str:
     """What the attack shows to be too small, if anything."""
     if found["contradicts_proof"]:
         return "PROOF"
-    return "claim" if found["contradicts_claim"] else "nothing"
+    if found["contradicts_claim"]:
+        return "claim"
+    return "inconclusive" if found["inconclusive"] else "nothing"
 
 
 def _meaning(found: dict[str, Any]) -> str:
@@ -157,7 +159,21 @@ def _meaning(found: dict[str, Any]) -> str:
         return f"The attack shows more than is proved: something is broken. {told}"
     if found["contradicts_claim"]:
         return f"The attack shows more than the paper states: the claim fails here. {told}"
-    return told
+    return f"{_too_few(found)} {told}" if found["inconclusive"] else told
+
+
+def _too_few(found: dict[str, Any]) -> str:
+    """Why nothing follows from so few runs, and how many would be enough."""
+    runs, most = found["runs"] // 2, rounded_up(found["largest_detectable"], 3)
+    half = found["caught_half"] is False
+    missed = "half the noise passes them unseen" if half else "they cannot show what is stated"
+    needed = "No number of runs is enough for this attack"
+    if found["runs_needed"] is not None:
+        needed = f"About {found['runs_needed']:,} are needed: --runs {found['runs_needed']}"
+    return (
+        f"Inconclusive with {runs:,} runs of each table: {missed}. Of a mechanism without any "
+        f"privacy they would show epsilon = {most}, and never more. {needed}."
+    )
 
 
 def _scope(confidence: float) -> str:
