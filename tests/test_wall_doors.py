@@ -655,9 +655,13 @@ def test_the_number_of_rows_is_told_only_where_it_is_public() -> None:
 def test_the_custodians_exit_is_refused_under_the_lock(
     value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DPCORE_LOCK_TRUTH", value)
+    monkeypatch.delenv("DPCORE_LOCK_TRUTH", raising=False)
     table = sealed()
-    for part in (table, table.with_schema(SCHEMA), table.neighbour(0, "replace_one")):
+    parts = (table, table.with_schema(SCHEMA), table.neighbour(0, "replace_one"))
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", value)
+    with pytest.raises(WallError, match="locked"):
+        table.neighbour(0, "replace_one")
+    for part in parts:
         with pytest.raises(WallError, match="locked") as refusal:
             custodian_rows(part)
         assert "1234" not in str(refusal.value)

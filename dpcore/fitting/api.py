@@ -26,7 +26,7 @@ from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame, demand_squares
 from dpcore.wall.corpus import PrivateCorpus, Vocabulary, demand_loaded
-from dpcore.wall.doors import Session
+from dpcore.wall.doors import OfCount, Session
 from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.table import PrivateTable
 
@@ -152,6 +152,7 @@ def fit_grid(
     as_private: bool = False,
     delta_each: float | None = None,
     on_grid: GridNoise | None = None,
+    demand: OfCount | None = None,
     **options: Any,
 ) -> Grid:
     """Fit every budget with every noise draw at once; see :func:`fit`.
@@ -161,7 +162,8 @@ def fit_grid(
     where a request asks for fewer. draws: identities of the noise draws. secret: mixed into the
     seed. as_private: without privacy, fill and clip cells as privacy would. delta_each: the paper's
     delta per release, where its accounting needs one. on_grid: of a release, whose sums lie on a
-    grid and have whole numbers as noise; nothing of it can be repeated.
+    grid and have whole numbers as noise; nothing of it can be repeated. demand: refuses a public
+    number of rows, when nothing else is left to refuse.
     """
     if on_grid is not None and (seed is not None or len(draws) > 1):
         raise InputError("seed", "a release cannot be repeated", "leave the seed out")
@@ -195,11 +197,10 @@ def fit_grid(
         draws=np.tile(np.arange(len(draws)), 1 if requests is None else len(requests)),
         clip=number("clip", clip),
         as_private=as_private,
+        demand=partial(_demand_rows, model, settings.components, demand),
     )
     if isinstance(session.public, PublicFrame):  # spreads in own units are squares of them
         demand_squares("limits", session.public.half_range, session.public.center)
-    if session.rows is not None:
-        demand_enough_rows(model, settings.components, session.rows)
     if isinstance(how, Minibatched):
         settings = how.sized(settings, session.rows, session.adjacency)
         requests = _counted(requests, how.events(settings))
@@ -221,6 +222,13 @@ def fit_grid(
         session.rows,
         table.is_part,
     )
+
+
+def _demand_rows(model: str, components: int, more: OfCount | None, rows: int) -> None:
+    """Raise InputError for more groups than rows, or as ``more`` does."""
+    demand_enough_rows(model, components, rows)
+    if more is not None:
+        more(rows)
 
 
 def _demand_accountant(how: Any, settings: Any, requests: tuple[Privacy, ...] | None) -> None:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +89,11 @@ def release(
     and its files could not be written; :func:`rewrite` writes them.
     """
     schema = _demand_releasable(table, privacy, chosen_on, options)
-    _demand_whole(model, table.public_rows(privacy.adjacency), privacy, n_components, options)
+    _demand_whole(model, privacy, n_components, options)
     rows = whole("synthetic_rows", synthetic_rows)
     book, who = BudgetLedger(ledger), _protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
     _demand_room(book, privacy, stated, who)
-    if not accept_delta:
-        _demand_small(stated.delta, table.public_rows(privacy.adjacency))
     with _claimed(out) as folder:
         source = GridNoise()
         try:
@@ -105,6 +104,7 @@ def release(
                 n_components=n_components,
                 clip=clip,
                 on_grid=source,
+                demand=None if accept_delta else partial(_demand_small, stated.delta),
                 **options,
             )
             fit = grid.fit()
@@ -172,16 +172,19 @@ def _demand_releasable(
     return table.schema
 
 
-def _demand_whole(
-    model: str, rows: int | None, privacy: Privacy, components: int, options: dict[str, Any]
-) -> None:
-    """Raise where a fit draws samples: nothing here counts whole numbers as noise on them."""
+def _demand_whole(model: str, privacy: Privacy, components: int, options: dict[str, Any]) -> None:
+    """Raise where a fit draws samples: nothing here counts whole numbers as noise on them. A number
+    of rows to draw may be all there are, but only the rows tell.
+    """
     how = recipe(model)
     if not isinstance(how, Minibatched):
         return
     settings = how.settings(components=components, **options)
-    events = how.events(how.sized(settings, rows, privacy.adjacency))
-    if any(event.sampling != "none" for event in events):
+    drawn = getattr(settings, "minibatch", None) is not None
+    if drawn or any(
+        event.sampling != "none"
+        for event in how.events(how.sized(settings, None, privacy.adjacency))
+    ):
         raise InputError(
             "rate",
             "each step draws a sample, and whole numbers as noise are counted on all rows alone",
@@ -218,8 +221,8 @@ def _paid_for_nothing(
     )
 
 
-def _demand_small(delta: float, rows: int | None) -> None:
-    if rows is not None and delta * rows > 1.0:
+def _demand_small(delta: float, rows: int) -> None:
+    if delta * rows > 1.0:
         raise InputError(
             "delta",
             "it is above one over the number of rows: it would allow one row to be published",

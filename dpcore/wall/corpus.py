@@ -144,7 +144,9 @@ class PrivateCorpus:
         return rest, part
 
     def neighbour(self, position: int, adjacency: str) -> PrivateCorpus:
-        """A neighbouring corpus: one document replaced by a copy of the next, or absent."""
+        """A neighbouring corpus: one document replaced by a copy of the next, or absent. Raises
+        WallError where exact values are locked."""
+        self.demand_open()
         order = np.arange(self._bags.count)
         if adjacency == "add_remove":
             return self._part(np.delete(order, position))

@@ -21,7 +21,7 @@ from dpcore.errors import InputError
 from dpcore.wall.bags import Bags
 from dpcore.wall.contributions import ROUNDING, Block, _per_adjacency
 from dpcore.wall.corpus import PrivateCorpus, Vocabulary
-from dpcore.wall.doors import Noise, Session, a_share
+from dpcore.wall.doors import Noise, OfCount, Session, a_share
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.sampling import Minibatches, release_sampled
 
@@ -113,9 +113,10 @@ class NoisyTopics:
 class CorpusSession(Session):
     """One run (or a grid of runs) on one corpus: the documents, the noise, the ledger.
 
-    corpus: sealed documents. adjacency, noise, draws, rows_per_person: as for a table. clip: radius
-    of the ball that a document is drawn into, as a share of ``length``: how many words each
-    document stands for; without privacy (unless ``as_private``) it stands for as many as it has.
+    corpus: sealed documents. adjacency, noise, draws, rows_per_person, demand: as for a table.
+    clip: radius of the ball that a document is drawn into, as a share of ``length``: how many words
+    each document stands for; without privacy (unless ``as_private``) it stands for as many as it
+    has.
     resample: a document becomes so many words drawn from it, as published, and is not just scaled.
 
     ``public`` is the vocabulary.
@@ -133,6 +134,7 @@ class CorpusSession(Session):
         as_private: bool = False,
         length: int = 500,
         resample: bool = False,
+        demand: OfCount | None = None,
     ) -> None:
         if noise is None or noise.rehearsal or len(draws) > 1:
             corpus.demand_open()
@@ -158,6 +160,8 @@ class CorpusSession(Session):
         if resample:
             coins = np.random.default_rng(0) if noise is None else noise._streams[0]
             self._bags = self._bags.resampled(length, coins)
+        self._demands = []
+        self._ask(demand)
 
     @property
     def _size(self) -> int:

@@ -10,6 +10,7 @@ without noise, and its entry says so; ``plain_rows`` serves fits without privacy
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
@@ -34,9 +35,10 @@ from dpcore.wall.moments import EStep, Rows, bounded_sum, whole_sum
 from dpcore.wall.nearest import nearest_sums
 from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.partitions import PartedRows, PartedTable
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.table import PrivateTable, locked
 
 Array = NDArray[np.float64]
+OfCount = Callable[[int], None]
 
 LEAST_SHARE = 1e-12  # of the bounds, to clip at: below it squares of rows may vanish
 
@@ -104,7 +106,7 @@ class Session:
     ``None`` for a fit without privacy. draws ``(runs,)``: the source's draw of each run.
     clip: radius of the clipping ball as a share of the radius that the bounds allow (infinite: no
     clipping, only without noise). as_private: without noise, fill cells as privacy would instead
-    of refusing them.
+    of refusing them. demand: refuses a number of rows; see :meth:`_ask`.
     """
 
     def __init__(
@@ -117,6 +119,7 @@ class Session:
         rows_per_person: int = 1,
         clip: float = 1.0,
         as_private: bool = False,
+        demand: OfCount | None = None,
     ) -> None:
         self._open = table.open_to_all
         # Two budgets of one draw give the exact sums away, and many draws average them out.
@@ -145,6 +148,8 @@ class Session:
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self._noise, self._draws = noise, draws
         self._entries: list[LedgerEntry] = []
+        self._demands: list[OfCount] = []
+        self._ask(demand)
 
     @property
     def private(self) -> bool:
@@ -289,6 +294,21 @@ class Session:
     def __reduce__(self) -> NoReturn:
         raise WallError("a session is not pickled: its rows would leave the wall")
 
+    def _ask(self, demand: OfCount | None) -> None:
+        """Demand something of how many rows there are, where that is public. Under a lock last,
+        where noise is about to be drawn: who could be refused for another reason after that would
+        learn the number by questions that cost nothing.
+        """
+        if demand is not None and self.rows is not None:
+            self._demands.append(demand)
+        if self._open or not (self.private and locked()):
+            self._ask_rows()
+
+    def _ask_rows(self) -> None:
+        """Make all demands on the number of rows."""
+        for demand in self._demands:
+            demand(self._size)
+
     def _whole(self, frame: Frame, contribution: MixtureMoments | SecondMoments) -> Array:
         """The sum of all rows, for each run its own to add noise to."""
         total = self._rows.total(partial(whole_sum, frame=frame, shape=contribution))
@@ -334,6 +354,7 @@ class Session:
             bound *= self.rows_per_person
         multiplier = np.broadcast_to(np.asarray(noise.multiplier, dtype=float), (self.runs,))
         scale = noise_scale(multiplier, bound) if self.private else np.zeros(self.runs)
+        self._ask_rows()
         self._entries.append(
             LedgerEntry(
                 what=_named(what, blocks, contribution),
@@ -375,8 +396,6 @@ class Session:
         blocks = _blocks(noise, contribution)
         (multiplier,) = np.broadcast_to(np.asarray(noise.multiplier, dtype=float), (1,))
         known = self.rows
-        if known is None:
-            demand_few_rows(self._size)
         grid: Grid = grid_for(
             float(multiplier),
             _joint(contribution, blocks, self.adjacency) * self.rows_per_person,
@@ -384,6 +403,9 @@ class Session:
             MOST_ROWS if known is None else known,
             sum(total[:, :, contribution.span(block)].size for block in blocks),
         )
+        self._ask_rows()
+        if known is None:
+            demand_few_rows(self._size)
         for block in blocks:
             values = total[:, :, contribution.span(block)]
             whole = source.whole_numbers(values.size).reshape(values.shape)

@@ -166,6 +166,7 @@ def perturb_objective(
     length = objective.dim * scale  # of the noise, on average
     accuracy = ACCURACY * (1.0 + ridge + length)
     spread = 2.0 * accuracy / ridge / (SOLVED * each * people)
+    session._ask_rows()
     session._entries.append(  # before it is solved: that it cannot be is an answer, too
         BoxedEntry(
             what=what,

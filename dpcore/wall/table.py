@@ -134,7 +134,9 @@ class PrivateTable:
     def neighbour(self, position: int, adjacency: str) -> PrivateTable:
         """A neighbouring table: one row replaced by a copy of the next, or absent (add_remove);
         under label and feature only that part of it, by that of the next row with another label.
+        Raises WallError where exact values are locked: a place that is not there tells the rows.
         """
+        self.demand_open()
         order = np.arange(len(self._frame))
         if adjacency == "add_remove":
             return self._part(np.delete(order, position))

@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -389,11 +390,16 @@ def _places(session: VectorSession, rows: int, parts: int) -> list[NDArray[np.in
     if session.private and session.adjacency == "add_remove":
         fell = coin.integers(parts, size=rows)
         return [np.flatnonzero(fell == part) for part in range(parts)]
-    if rows < parts:
-        raise InputError("iterations", "there are more parts than rows", "ask for fewer")
+    session._ask(partial(_demand_as_many, parts))
     size = rows // parts
     order = coin.permutation(rows)
     return [np.sort(order[at * size : (at + 1) * size]) for at in range(parts)]
+
+
+def _demand_as_many(parts: int, rows: int) -> None:
+    """Raise InputError for fewer rows than parts."""
+    if rows < parts:
+        raise InputError("iterations", "there are more parts than rows", "ask for fewer")
 
 
 def _observed(table: PrivateTable, public: PublicFrame) -> Mask:
