@@ -26,6 +26,7 @@ COMMANDS = {
     "release": ("dpcore.cli.release", "spend budget once and write what may leave"),
     "verify": ("dpcore.cli.verify", "replay a release's proof"),
     "ledger": ("dpcore.cli.ledger", "what has been spent, what is left"),
+    "fuzz": ("dpcore.cli.fuzz", "neighbouring files at random against what is booked"),
     "reproduce": ("dpcore.cli.reproduce", "a figure or table of a paper, regenerated"),
     "cite": ("dpcore.cli.cite", "the papers behind what you used"),
     "bench": ("dpcore.cli.bench", "speed and quality against peers, in one run"),

@@ -1,0 +1,99 @@
+"""``dpcore fuzz``: neighbouring files at random, and by how much a release of them differs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from dpcore.cli.output import print_json, print_progress, print_prose, print_table
+from dpcore.errors import DPCoreError, InputError
+
+_EXAMPLES = """examples:
+  dpcore fuzz --seconds 600                every model, for ten minutes
+  dpcore fuzz --model gmm --seed 7         one model, the same pairs as last time
+  dpcore fuzz --seed 7 --pair 1203 --keep pair    one pair made anew, and its two files"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+    parser.add_argument("--seconds", metavar="S", default=60, help="how long, in seconds [60]")
+    parser.add_argument("--model", metavar="M", help="that one alone [all in turn]")
+    parser.add_argument("--seed", metavar="S", help="of all pairs [a fresh one, which is printed]")
+    parser.add_argument("--pair", metavar="N", help="that pair alone, made anew [all]")
+    parser.add_argument("--keep", metavar="FOLDER", help="with --pair: its files [thrown away]")
+    parser.add_argument("--json", action="store_true", help="one JSON object [tables for people]")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Exit code 1 where a pair violates what is proved; Ctrl-C ends it, and the rest is shown."""
+    from dpcore.fuzzing.run import fuzz
+
+    tally = fuzz(
+        args.seconds,
+        model=args.model,
+        seed=args.seed,
+        only=args.pair,
+        keep=_new_folder(args),
+        on_share=print_progress,
+        on_violation=_say,
+    )
+    record = tally.as_dict()
+    if args.json:
+        print_json(record)
+    else:
+        _show(record)
+    if tally.violations:
+        raise DPCoreError(f"{tally.violations:,} violations, the first: {_told(tally.violated[0])}")
+
+
+def _new_folder(args: argparse.Namespace) -> Path | None:
+    """Where the files of the one pair are kept."""
+    if args.keep is None:
+        return None
+    if args.pair is None:
+        raise InputError("keep", "no pair was named", "name one: --pair N")
+    if Path(args.keep).exists():
+        raise InputError("keep", "it is there already", "name a new folder")
+    return Path(args.keep)
+
+
+def _say(violation: dict[str, Any]) -> None:
+    """At once, on the side of errors: a run takes hours."""
+    print(_told(violation), file=sys.stderr, flush=True)
+
+
+def _told(one: dict[str, Any]) -> str:
+    """A violation, with the words that make it anew."""
+    return (
+        f"dpcore fuzz --seed {one['seed']} --pair {one['pair']} ({one['model']}, "
+        f"{one['adjacency']}, {one['file']}): {one['found']}"
+    )
+
+
+def _show(record: dict[str, Any]) -> None:
+    for by in ("model", "adjacency", "file"):
+        print_table(
+            [
+                {
+                    by: kind,
+                    "pairs": f"{count['pairs']:,}",
+                    "compared": f"{count['compared']:,}",
+                    "worst ratio": f"{count['worst_ratio']:.9f}",
+                }
+                for kind, count in record[f"by_{by}"].items()
+            ]
+        )
+        print()
+    print_prose(
+        f"{record['pairs']:,} pairs of neighbouring files in {record['seconds']:,} seconds, seed "
+        f"{record['seed']}: {record['compared']:,} compared, {record['releases']:,} releases; "
+        f"{record['refused']:,} refused alike, {record['refused_one']:,} refused for a word among "
+        "the numbers of one. Worst ratio: the largest change of an exact sum, as a share of the "
+        f"sensitivity that its ledger entry states: {record['worst_ratio']:.9f} "
+        f"(pair {record['worst_pair']}). Violations: {record['violations']:,}."
+    )
+    print_prose(f"Not covered: {'; '.join(record['not_covered'])}.")

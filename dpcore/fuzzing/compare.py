@@ -1,0 +1,264 @@
+"""Releases of two fits beside each other: by how much the sums behind them differ.
+
+While :func:`watching` lasts, every door shows what it is about to release. Of the first fit that is
+written down together with what came out; of the second it is compared, and what came out of the
+first is put in its place. Four seams serve all doors:
+
+=======================  ==========================================================
+all sums                 the exact sum, just before its noise
+releases on a grid       the same, and the whole numbers that it was rounded to
+one bit a number         the probabilities of both bits
+objective perturbation   the gradient and the curvature of the objective at what was
+                         found: for which noise either table would have found it
+=======================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.fitting import api
+from dpcore.fuzzing.forced import Coins, ForcedGrid, ForcedNoise
+from dpcore.mechanisms.discrete_gaussian import SCALE
+from dpcore.wall import local, objective
+from dpcore.wall.doors import Session
+from dpcore.wall.outcomes import OutcomeSession
+from dpcore.wall.vectors import VectorSession
+
+Array = NDArray[np.float64]
+
+
+class Different(Exception):
+    """The two fits did not ask for the same releases."""
+
+
+@dataclass
+class Compared:
+    """What was released of the first table, and how far the second one's is from it.
+
+    ratios: of each release, the difference as a share of what its entry states; parts of the rows
+    that share an entry are taken together. by_entry: squares of the shares of one entry. rows: of
+    the larger table. absent: those that the second table has not; turned: that the first has not.
+    """
+
+    seed: int
+    rows: int
+    absent: tuple[int, ...] = ()
+    rehearsal: bool = True
+    turned: bool = False
+    shown: list[tuple[str, Any, Any]] = field(default_factory=list)
+    on_second: bool = False
+    at: int | None = None
+    by_entry: dict[tuple[int, str], float] = field(default_factory=dict)
+    slopes: list[tuple[Array, float]] = field(default_factory=list)
+    bits: list[float] = field(default_factory=list)
+
+    def begin(self, *, second: bool, compare: bool) -> None:
+        """From now on that table is fitted. compare: with what was written down of the first."""
+        self.on_second, self.at = second, 0 if compare else None
+
+    @property
+    def releases(self) -> int:
+        """How many there were of the first table."""
+        return len(self.shown)
+
+    @property
+    def ratios(self) -> list[float]:
+        """One for each entry and norm."""
+        return [float(np.sqrt(square)) for square in self.by_entry.values()]
+
+    def next(self, kind: str, exact: Any, released: Any) -> tuple[Any, Any] | None:
+        """Write a release down, or give the first table's in its place."""
+        if self.at is None:
+            self.shown.append((kind, exact, released))
+            return None
+        if self.at >= len(self.shown):
+            raise Different("the second fit releases more")
+        before, value, answer = self.shown[self.at]
+        self.at += 1
+        if before != kind:
+            raise Different("the second fit releases something else")
+        return value, answer
+
+    def coming(self) -> Any:
+        """What came out of the first table's next release, if that has been fitted."""
+        if self.at is None or self.at >= len(self.shown):
+            return None
+        return self.shown[self.at][2]
+
+    def note(self, entry: int, norm: str, ratio: float) -> None:
+        """A share of a sensitivity; one that is no number counts as infinite."""
+        key = (entry, norm)
+        square = ratio**2 if np.isfinite(ratio) else np.inf
+        self.by_entry[key] = self.by_entry.get(key, 0.0) + square
+
+    def coins(self, *key: int) -> Coins:
+        """Coins for the table that is being fitted."""
+        absent = self.absent if self.on_second != self.turned else ()
+        return Coins([self.seed, *key], self.rows, absent)
+
+
+@contextmanager
+def watching(seen: Compared) -> Iterator[None]:
+    """Every door shows its releases to ``seen``, and all chance is forced."""
+    seams = (
+        (Session, "_add_noise", _sums(seen, Session._add_noise)),
+        (VectorSession, "_coin", _coin(seen)),
+        (api, "NoiseSource", _source(seen)),
+        (local, "_chance", _bits(seen, local._chance)),
+        (objective, "_solved", _solved(seen, objective._solved)),
+    )
+    with ExitStack() as stack:
+        for owner, name, replaced in seams:
+            stack.enter_context(mock.patch.object(owner, name, replaced))
+        yield
+
+
+def _source(seen: Compared) -> Callable[..., ForcedNoise]:
+    def made(*_: Any) -> ForcedNoise:
+        return ForcedNoise(seen.coins(0), rehearsal=seen.rehearsal)
+
+    return made
+
+
+def _coin(seen: Compared) -> Callable[..., Coins]:
+    def made(session: VectorSession, use: int) -> Coins:
+        return seen.coins(2, use)
+
+    return made
+
+
+def _sums(seen: Compared, add_noise: Callable[..., Any]) -> Callable[..., Any]:
+    """The seam of all sums."""
+
+    def watched(session: Session, what: str, total: Array, contribution: Any, noise: Any) -> Any:
+        blocks = contribution.blocks if noise.blocks is None else noise.blocks
+        spans = [contribution.span(block) for block in blocks]
+        units = [contribution.unit(block) for block in blocks]
+        exact = _joined(total, spans, units)
+        scales = add_noise(session, what, total, contribution, noise)
+        entry, number = session._entries[-1], len(session._entries)
+        steps = _steps(session._noise, _joined(total, spans, units), entry)
+        before = seen.next("sums", (exact, steps, entry), [total[..., s].copy() for s in spans])
+        if before is None:
+            return scales
+        (first, first_steps, first_entry), released = before
+        if first.shape != exact.shape or _stated(first_entry) != _stated(entry):
+            raise Different("the second fit's entry states something else")
+        order = 1 if noise.law == "laplace" else 2
+        seen.note(number, f"l{order}", _share(exact - first, order, entry.sensitivity))
+        if entry.l2_sensitivity is not None:
+            seen.note(number, "l2 beside", _share(exact - first, 2, entry.l2_sensitivity))
+        if steps is not None:
+            step = float(np.ravel(entry.noise_scale)[0]) / SCALE
+            seen.note(number, "grid", _share(step * (steps - first_steps), 2, entry.sensitivity))
+        for span, part in zip(spans, released, strict=True):
+            total[..., span] = part
+        return scales
+
+    return watched
+
+
+def _joined(total: Array, spans: list[slice], units: list[float]) -> Array:
+    """The blocks as one vector in the units of its sensitivity."""
+    parts = [(total[..., s] / unit).ravel() for s, unit in zip(spans, units, strict=True)]
+    return np.concatenate(parts)
+
+
+def _steps(source: Any, released: Array, entry: Any) -> Array | None:
+    """The whole numbers that a sum was rounded to, where there is a grid."""
+    if not isinstance(source, ForcedGrid):
+        return None
+    noise, source.last = np.concatenate(source.last), []
+    step = float(np.ravel(entry.noise_scale)[0]) / SCALE
+    return np.asarray(np.rint(released / step) - noise)
+
+
+def _stated(entry: Any) -> tuple[Any, ...]:
+    scale = np.ravel(entry.noise_scale).tolist()
+    return (entry.what, entry.noise, scale, entry.sensitivity, entry.adjacency, entry.proof)
+
+
+def _share(difference: Array, order: int, sensitivity: float) -> float:
+    length = float(np.linalg.norm(difference, order))
+    return length / sensitivity if length else 0.0
+
+
+def _bits(seen: Compared, chance: Callable[..., Array]) -> Callable[..., Array]:
+    """The seam of one bit a number: the log of how much likelier the bits can be, in all."""
+
+    def watched(numbers: Array, each: Array) -> Array:
+        here = chance(numbers, each)
+        if here.ndim < 3:  # not a table's: a question about the law itself
+            return here
+        before = seen.next("bits", None, here)
+        if before is None:
+            return here
+        there = before[1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            likelier = [np.abs(np.log(p) - np.log(q)) for p, q in _both(here, there)]
+        seen.bits.append(float(np.maximum(*likelier).sum()))
+        return np.asarray(there)
+
+    return watched
+
+
+def _both(here: Array, there: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    return (here, there), (1.0 - here, 1.0 - there)
+
+
+def _solved(seen: Compared, solve: Callable[..., Any]) -> Callable[..., Any]:
+    """The seam of objective perturbation: slopes and bends where the first table's minimiser is."""
+
+    def watched(session: OutcomeSession, *words: Any) -> Any:
+        ridge = np.ravel(words[-2])
+        found = seen.coming()
+        found = solve(session, *words) if found is None else found
+        point = np.array([[float(number) for number in run] for run in found])
+        here = _slopes(session, point, ridge)
+        before = seen.next("minimiser", (*here, ridge), found)
+        if before is not None:
+            slopes, bends, first_ridge = before[0]
+            if not np.array_equal(ridge, first_ridge):
+                raise Different("the second fit's ridge is another")
+            seen.slopes.append((here[0] - slopes, float(np.abs(here[1] - bends).max())))
+        return found
+
+    return watched
+
+
+def _slopes(session: OutcomeSession, points: Array, ridge: Array) -> tuple[Array, Array]:
+    """Of each run the gradient of the loss ``(B, p)`` and the log of the curvature's determinant.
+
+    The ridge's own part of the gradient and the noise's are the same for both tables.
+    """
+    from scipy.special import expit
+
+    rows, outcomes = session._designed, session._outcomes
+    chance = expit(points @ rows.T)
+    slopes = (chance - outcomes) @ rows
+    curved = np.einsum("bn,ni,nj->bij", chance * (1.0 - chance), rows, rows)
+    curved += ridge[:, None, None] * np.eye(rows.shape[1])
+    return slopes, np.linalg.slogdet(curved)[1]
+
+
+def weigh_pure(seen: Compared, entries: tuple[Any, ...]) -> None:
+    """Note the shares of entries that state an epsilon alone: bits, and minimisers."""
+    for likelier in seen.bits:
+        entry = entries[-1]
+        epsilon = float(np.ravel(entry.sensitivity / np.asarray(entry.noise_scale))[0])
+        seen.note(len(entries), "epsilon", likelier / epsilon)
+    for slope, bent in seen.slopes:
+        entry = entries[-1]
+        scale, surplus = (float(np.ravel(x)[0]) for x in (entry.noise_scale, entry.surplus))
+        length = float(np.linalg.norm(slope))
+        seen.note(len(entries), "slope", length / entry.sensitivity)
+        epsilon = entry.sensitivity / scale + surplus
+        seen.note(len(entries), "epsilon", (length / scale + bent) / epsilon)

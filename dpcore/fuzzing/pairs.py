@@ -1,0 +1,204 @@
+"""One pair from its seed and number: made, written, loaded, fitted twice, compared."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from dpcore.errors import DPCoreError
+from dpcore.fitting.api import Grid, fit_grid
+from dpcore.fuzzing import documents, files
+from dpcore.fuzzing.asked import MODEL_NAMES, Asked, random_fit, random_way
+from dpcore.fuzzing.compare import Compared, Different, watching, weigh_pure
+from dpcore.fuzzing.documents import Documents, random_documents
+from dpcore.fuzzing.forced import ForcedGrid
+from dpcore.fuzzing.readings import otherwise_read
+from dpcore.fuzzing.tables import Neighbours, random_tables
+from dpcore.wall import belief, moments, nearest, outcomes, vectors
+from dpcore.wall import documents as topics
+
+SMALL_BLOCKS = (  # so that a few rows fill several
+    (vectors, "TILE_ROWS", 5),
+    (outcomes, "TILE", 6),
+    (belief, "TILE", 6),
+    (moments, "BLOCK_NUMBERS", 64),
+    (moments, "WHOLE_NUMBERS", 64),
+    (nearest, "BLOCK_NUMBERS", 64),
+    (topics, "ENTRIES", 9),
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring files, and how both are fitted.
+
+    turned: the second of the tables is fitted first. small: in small blocks.
+    """
+
+    seed: int
+    number: int
+    asked: Asked
+    tables: Neighbours
+    turned: bool
+    small: bool
+
+    @property
+    def model(self) -> str:
+        return self.asked.model
+
+    @property
+    def adjacency(self) -> str:
+        return self.asked.privacy.adjacency
+
+    @property
+    def ordered(self) -> tuple[tuple[str, Any], tuple[str, Any]]:
+        """Both tables with their names, the one that is fitted first before the other."""
+        one, other = ("one", self.tables.one), ("other", self.tables.other)
+        return (other, one) if self.turned else (one, other)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a pair.
+
+    outcome: ``compared``, ``refused`` (both), ``refused one`` (for a word among numbers) or
+    ``violation``. ratio: the largest share of a sensitivity. found: what is wrong, or the refusal.
+    """
+
+    outcome: str
+    ratio: float = 0.0
+    releases: int = 0
+    found: str = ""
+
+
+def pair(seed: int, number: int) -> Pair:
+    """Pair ``number`` of a seed; models take turns."""
+    rng = np.random.default_rng([seed, number])
+    model = MODEL_NAMES[number % len(MODEL_NAMES)]
+    way = random_way(rng, model)
+    asked = random_fit(rng, model, way)
+    if model == "lda":
+        tables = random_documents(rng, asked.privacy.adjacency, sampled=way.sampled)
+    else:
+        tables = random_tables(rng, way, asked.privacy.adjacency)
+    return Pair(seed, number, asked, tables, bool(rng.random() < 0.5), bool(rng.random() < 0.2))
+
+
+def examine(made: Pair, keep: Path | None = None) -> Verdict:
+    """Write, load and fit both tables, and compare. keep: a folder for a copy of the files."""
+    seen = Compared(
+        made.asked.seed,
+        len(made.tables.one.rows),
+        made.tables.absent,
+        made.asked.rehearsal,
+        made.turned,
+    )
+    with watching(seen), _blocks(made.small):
+        (name, table), (later, other) = made.ordered
+        read: list[Any] = []
+        first = _fitted(made, table, read, None if keep is None else keep / name)
+        seen.begin(second=True, compare=isinstance(first, Grid))
+        second = _fitted(made, other, read, None if keep is None else keep / later)
+        if len(read) == 2 and otherwise_read(made.tables, *(read[::-1] if made.turned else read)):
+            return Verdict("violation", found="a cell changes how another row is read")
+        if isinstance(first, Grid) and isinstance(second, Grid):
+            return _compared(seen, first, second)
+        if isinstance(second, Different):
+            return Verdict("violation", found=f"{second}")
+        return _refused(made, seen, first, second)
+
+
+@contextmanager
+def _blocks(small: bool) -> Iterator[None]:
+    with ExitStack() as stack:
+        for module, name, size in SMALL_BLOCKS if small else ():
+            stack.enter_context(mock.patch.object(module, name, size))
+        yield
+
+
+def _fitted(made: Pair, table: Any, read: list[Any], keep: Path | None) -> Grid | Exception:
+    """A fit of one table, or what was raised. read: gets the table as it was loaded."""
+    asked = made.asked
+    on_grid = ForcedGrid(asked.seed) if asked.on_grid else None
+    with tempfile.TemporaryDirectory(prefix="dpcore-fuzz-") as name, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        folder = Path(name)
+        try:
+            load = documents.loaded if isinstance(table, Documents) else files.loaded
+            read.append(load(table, folder))
+            return fit_grid(
+                made.model,
+                read[-1],
+                privacy=(asked.privacy,),
+                seed=0 if on_grid is None and asked.rehearsal else None,
+                on_grid=on_grid,
+                **asked.options,
+            )
+        except Exception as problem:
+            return problem
+        finally:
+            if keep is not None:
+                shutil.copytree(folder, keep)
+
+
+def _compared(seen: Compared, first: Grid, second: Grid) -> Verdict:
+    """Two fits: as many releases, no larger differences, and nothing else that differs."""
+    weigh_pure(seen, first.ledger.entries)
+    ratio = max(seen.ratios, default=0.0)
+    found = ""
+    if ratio > 1.0:
+        found = f"a release moves by {ratio:.9g} times its sensitivity"
+    elif seen.at != seen.releases:
+        found = "the second fit releases less"
+    elif not same(first.ledger, second.ledger):
+        found = "the ledgers differ"
+    elif not same(first.runs.final, second.runs.final):
+        found = "the parameters differ although all releases are alike"
+    outcome = "violation" if found else "compared"
+    return Verdict(outcome, ratio, seen.releases, found)
+
+
+def _refused(made: Pair, seen: Compared, first: Any, second: Any) -> Verdict:
+    """One of the two or both were refused."""
+    raised = [each for each in (first, second) if isinstance(each, Exception)]
+    strange = [each for each in raised if not isinstance(each, DPCoreError)]
+    if strange:
+        return Verdict("violation", found=f"{type(strange[0]).__name__}: {strange[0]}")
+    sentence = _without_names(raised[0])
+    if len(raised) == 2:
+        return Verdict("refused", found=sentence)
+    if not made.tables.odd:
+        return Verdict("violation", found=f"one table alone is refused: {raised[0]}")
+    table = made.ordered[0 if raised[0] is first else 1][1]
+    seen.begin(second=raised[0] is second, compare=False)
+    turned = _fitted(made, table.ordered(range(len(table.rows))[::-1]), [], None)
+    if not isinstance(turned, DPCoreError) or str(turned) != str(raised[0]):
+        return Verdict("violation", found=f"a refusal depends on the place of a cell: {raised[0]}")
+    return Verdict("refused one", found=sentence)
+
+
+def _without_names(problem: Any) -> str:
+    """A refusal without its field, so that refusals of a kind are counted together."""
+    return f"{getattr(problem, 'found', problem)}"
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same, number by number."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return bool(np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"))
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if is_dataclass(one):
+        return all(same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return bool(one == other or (one != one and other != other))

@@ -1,0 +1,299 @@
+"""The fuzzer: quiet on the product, loud on every bug that is planted here, and ended in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.cli import main
+from dpcore.datasets import load as loading
+from dpcore.errors import InputError
+from dpcore.fitting import mixture
+from dpcore.fuzzing import run
+from dpcore.fuzzing.asked import MODEL_NAMES, WAYS
+from dpcore.fuzzing.pairs import Verdict, examine, pair
+from dpcore.fuzzing.run import fuzz
+from dpcore.registry import MODELS
+from dpcore.schema import table as described
+from dpcore.wall import (
+    clip,
+    contributions,
+    documents,
+    doors,
+    grid,
+    labelled,
+    local,
+    objective,
+    vectors,
+)
+from dpcore.wall.outcomes import OutcomeSession
+
+SEED = 20_261_123
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def verdicts(model: str, count: int) -> list[Verdict]:
+    """Of the first pairs of a model."""
+    first = MODEL_NAMES.index(model)
+    return [examine(pair(SEED, first + len(MODEL_NAMES) * at)) for at in range(count)]
+
+
+def test_every_model_is_fuzzed_in_some_way() -> None:
+    assert set(WAYS) == set(MODELS) == set(MODEL_NAMES)
+
+
+@pytest.mark.parametrize("model", MODEL_NAMES)
+def test_no_pair_moves_a_release_by_more_than_is_booked(model: str) -> None:
+    found = verdicts(model, 8)
+    assert not [verdict for verdict in found if verdict.outcome == "violation"]
+    compared = [verdict for verdict in found if verdict.outcome == "compared"]
+    assert len(compared) >= 4
+    assert 0.3 < max(verdict.ratio for verdict in compared) <= 1.0
+
+
+# ------------------------------------------------------------------ planted bugs
+
+
+def a_ball_a_hundredth_too_large(patch: pytest.MonkeyPatch) -> None:
+    own = doors.clip_to_ball
+    patch.setattr(doors, "clip_to_ball", lambda rows, radius: own(rows, 1.01 * radius))
+
+
+def a_box_booked_as_its_edge(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(vectors.BoxVector, "diameter", lambda shape, adjacency: 2.0)
+
+
+def a_gradient_a_hundredth_too_long(patch: pytest.MonkeyPatch) -> None:
+    own = vectors.BallVector.sum
+
+    def longer(shape: vectors.BallVector, made: Any) -> Any:
+        return own(replace(shape, bound=1.01 * shape.bound), made)
+
+    patch.setattr(vectors.BallVector, "sum", longer)
+
+
+def added_rows_booked_for_replaced_ones(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(contributions, "_per_adjacency", lambda _, *, replace, add: add)
+
+
+def labels_that_stay_booked_for_labels_that_move(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(labelled, "_by_adjacency", lambda _, *, add, moves, stays: add)
+
+
+def a_missing_cell_filled_by_the_mean_of_the_others(patch: pytest.MonkeyPatch) -> None:
+    own = described.numbers_meant
+
+    def filled(*words: Any) -> Any:
+        numbers = own(*words)
+        here = np.isfinite(numbers)
+        return np.where(here, numbers, numbers[here].mean() if here.any() else np.nan)
+
+    patch.setattr(described, "numbers_meant", filled)
+
+
+def a_missing_mark_that_moves_all_numbers_by_a_bit(patch: pytest.MonkeyPatch) -> None:
+    own = described.numbers_meant
+
+    def moved(*words: Any) -> Any:
+        numbers = own(*words)
+        return np.nextafter(numbers, np.inf) if np.isnan(numbers).any() else numbers
+
+    patch.setattr(described, "numbers_meant", moved)
+
+
+def a_fill_that_is_not_clipped(patch: pytest.MonkeyPatch) -> None:
+    own = clip.unit_rows
+
+    def unclipped(*words: Any, **more: Any) -> Any:
+        units = own(*words, **more)
+        return np.where(units == 0.0, 50.0, units)
+
+    patch.setattr(clip, "unit_rows", unclipped)
+    patch.setattr(doors, "clip_to_ball", lambda rows, radius: rows)
+
+
+def a_document_a_hundredth_too_long(patch: pytest.MonkeyPatch) -> None:
+    own = documents.shared_out
+
+    def longer(bags: Any, topics: Any, weights: Any, radius: float, length: Any) -> Any:
+        return own(bags, topics, weights, 1.01 * radius, length)
+
+    patch.setattr(documents, "shared_out", longer)
+
+
+def rows_that_move_a_parameter_beside_the_doors(patch: pytest.MonkeyPatch) -> None:
+    own = mixture._number_of_rows
+    patch.setattr(
+        mixture, "_number_of_rows", lambda session, noisy: own(session, noisy) + session._size
+    )
+
+
+def half_a_slope_booked(patch: pytest.MonkeyPatch) -> None:
+    own = objective.PerturbedObjective.slope_diameter
+    patch.setattr(
+        objective.PerturbedObjective,
+        "slope_diameter",
+        lambda shape, adjacency: 0.5 * own(shape, adjacency),
+    )
+
+
+def bits_that_each_take_the_whole_epsilon(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(local, "epsilon_of_a_bit", lambda session, multiplier: 1.0 / multiplier)
+
+
+def a_grid_whose_rounding_nobody_pays(patch: pytest.MonkeyPatch) -> None:
+    own = grid.grid_for
+
+    def coarse(multiplier: float, sensitivity: float, *words: Any) -> grid.Grid:
+        found = own(multiplier, sensitivity, *words)
+        return replace(found, sensitivity=0.999 * sensitivity)
+
+    patch.setattr(doors, "grid_for", coarse)
+
+
+def an_outcome_that_reads_the_row_before(patch: pytest.MonkeyPatch) -> None:
+    own = OutcomeSession.__init__
+
+    def made(session: OutcomeSession, *words: Any, **more: Any) -> None:
+        own(session, *words, **more)
+        session._outcomes = np.maximum.accumulate(session._outcomes)
+
+    patch.setattr(OutcomeSession, "__init__", made)
+
+
+def a_refusal_that_tells_of_a_row(patch: pytest.MonkeyPatch) -> None:
+    own = loading.read_described
+
+    def telling(*words: Any, **more: Any) -> pd.DataFrame:
+        frame = own(*words, **more)
+        if np.nanmax(np.abs(frame.select_dtypes("number").to_numpy(float)), initial=0.0) > 1e20:
+            raise InputError("rows", "a number is too large", "mend it")
+        return frame
+
+    patch.setattr(loading, "read_described", telling)
+
+
+PLANTS: list[tuple[Plant, str]] = [
+    (a_ball_a_hundredth_too_large, "kmeans"),
+    (a_box_booked_as_its_edge, "mean"),
+    (a_gradient_a_hundredth_too_long, "mixture-regression"),
+    (added_rows_booked_for_replaced_ones, "gmm"),
+    (added_rows_booked_for_replaced_ones, "kmeans"),
+    (labels_that_stay_booked_for_labels_that_move, "gmm-release"),
+    (a_missing_cell_filled_by_the_mean_of_the_others, "gmm-release"),
+    (a_missing_mark_that_moves_all_numbers_by_a_bit, "mean"),
+    (a_fill_that_is_not_clipped, "kmeans"),
+    (a_document_a_hundredth_too_long, "lda"),
+    (rows_that_move_a_parameter_beside_the_doors, "gmm"),
+    (half_a_slope_booked, "logistic"),
+    (bits_that_each_take_the_whole_epsilon, "mean"),
+    (a_grid_whose_rounding_nobody_pays, "fa"),
+    (an_outcome_that_reads_the_row_before, "logistic"),
+    (a_refusal_that_tells_of_a_row, "sbn"),
+]
+
+
+@pytest.mark.parametrize(
+    ("plant", "model"), PLANTS, ids=[f"{plant.__name__}-{model}" for plant, model in PLANTS]
+)
+def test_a_planted_bug_is_found(plant: Plant, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    first = MODEL_NAMES.index(model)
+    numbers = range(first, first + 150 * len(MODEL_NAMES), len(MODEL_NAMES))
+    assert any(examine(pair(SEED, number)).outcome == "violation" for number in numbers)
+
+
+# ------------------------------------------------------------------ a run and its end
+
+
+def json_of(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, Any]:
+    assert main(["fuzz", *words, "--json"]) == code
+    record: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return record
+
+
+def test_a_run_says_what_it_has_seen_and_leaves_nothing_behind(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = json_of(capsys, "--seconds", "1", "--seed", str(SEED))
+    assert found["pairs"] > 0 == found["violations"]
+    assert 0.3 < found["worst_ratio"] <= 1.0
+    assert found["seed"] == SEED
+    assert sum(kind["pairs"] for kind in found["by_model"].values()) == found["pairs"]
+    assert found["compared"] + found["refused"] + found["refused_one"] == found["pairs"]
+    assert not os.listdir(tmp_path)
+
+
+def test_a_model_alone_has_the_same_pairs_as_in_a_run_of_all() -> None:
+    alone = fuzz(1e-9, model="kmeans", seed=3)
+    assert list(alone.by["model"]) == ["kmeans"]
+    again = fuzz(only=MODEL_NAMES.index("kmeans"), seed=3)
+    assert again.total == alone.total
+
+
+def test_a_violation_tells_what_makes_it_anew(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added_rows_booked_for_replaced_ones(monkeypatch)
+    found = json_of(capsys, "--seconds", "3", "--model", "kmeans", "--seed", "0", code=1)
+    first = found["violated"][0]
+    again = ["--seed", str(first["seed"]), "--pair", str(first["pair"])]
+    assert main(["fuzz", *again, "--keep", str(tmp_path / "pair")]) == 1
+    told = capsys.readouterr()
+    assert " ".join(again) in told.err
+    assert "Violations: 1" in " ".join(told.out.split())
+    assert sorted(path.name for path in (tmp_path / "pair").iterdir()) == ["one", "other"]
+
+
+def test_an_interrupted_run_shows_what_it_has_seen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def interrupted(made: Any, keep: Any) -> Verdict:
+        seen.append(made)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return Verdict("compared", 0.5, 1)
+
+    monkeypatch.setattr(run, "examine", interrupted)
+    found = json_of(capsys, "--seconds", "1000")
+    assert (found["pairs"], found["worst_ratio"], found["releases"]) == (2, 0.5, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["--seconds", "0"], "seconds"),
+        (["--seconds", "nan"], "seconds"),
+        (["--model", "gm"], "model"),
+        (["--seed", "-1"], "seed"),
+        (["--pair", "x"], "pair"),
+        (["--keep", "there"], "keep"),
+        (["--pair", "1", "--model", "gmm"], "model"),
+        (["--pair", "1", "--keep", "."], "keep"),
+    ],
+)
+def test_bad_words_get_a_sentence(
+    words: list[str], field: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fuzz", *words]) == 2
+    assert capsys.readouterr().err.startswith(f"dpcore: {field}: ")
+
+
+def test_nothing_of_the_fuzzer_takes_rows_from_outside() -> None:
+    """It sees sums before their noise, so it sees none but those of rows that it has made."""
+    from inspect import signature
+
+    assert list(signature(pair).parameters) == ["seed", "number"]
+    assert "table" not in signature(fuzz).parameters
