@@ -24,11 +24,12 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.fitting import api
+from dpcore.fitting import api, logistic_objective
 from dpcore.fuzzing.forced import Coins, ForcedGrid, ForcedNoise
 from dpcore.mechanisms.discrete_gaussian import SCALE
-from dpcore.wall import local, objective
+from dpcore.wall import local
 from dpcore.wall.doors import Session
+from dpcore.wall.objective import perturb_objective
 from dpcore.wall.outcomes import OutcomeSession
 from dpcore.wall.vectors import VectorSession
 
@@ -113,7 +114,7 @@ def watching(seen: Compared) -> Iterator[None]:
         (VectorSession, "_coin", _coin(seen)),
         (api, "NoiseSource", _source(seen)),
         (local, "_chance", _bits(seen, local._chance)),
-        (objective, "_solved", _solved(seen, objective._solved)),
+        (logistic_objective, "perturb_objective", _minimised(seen, perturb_objective)),
     )
     with ExitStack() as stack:
         for owner, name, replaced in seams:
@@ -214,22 +215,21 @@ def _both(here: Array, there: Array) -> tuple[tuple[Array, Array], tuple[Array, 
     return (here, there), (1.0 - here, 1.0 - there)
 
 
-def _solved(seen: Compared, solve: Callable[..., Any]) -> Callable[..., Any]:
+def _minimised(seen: Compared, perturb: Callable[..., Any]) -> Callable[..., Any]:
     """The seam of objective perturbation: slopes and bends where the first table's minimiser is."""
 
-    def watched(session: OutcomeSession, *words: Any) -> Any:
-        ridge = np.ravel(words[-2])
-        found = seen.coming()
-        found = solve(session, *words) if found is None else found
-        point = np.array([[float(number) for number in run] for run in found])
-        here = _slopes(session, point, ridge)
-        before = seen.next("minimiser", (*here, ridge), found)
-        if before is not None:
-            slopes, bends, first_ridge = before[0]
-            if not np.array_equal(ridge, first_ridge):
-                raise Different("the second fit's ridge is another")
-            seen.slopes.append((here[0] - slopes, float(np.abs(here[1] - bends).max())))
-        return found
+    def watched(session: OutcomeSession, *words: Any, **more: Any) -> Any:
+        found, coming = perturb(session, *words, **more), seen.coming()
+        point = found.coefficients if coming is None else coming.coefficients
+        slopes, bends = _slopes(session, point, found.ridge)
+        before = seen.next("minimiser", (slopes, bends, found.ridge), found)
+        if before is None:
+            return found
+        (first_slopes, first_bends, first_ridge), first = before
+        if not np.array_equal(first_ridge, found.ridge):
+            raise Different("the second fit's ridge is another")
+        seen.slopes.append((slopes - first_slopes, float(np.abs(bends - first_bends).max())))
+        return first
 
     return watched
 
