@@ -227,7 +227,8 @@ def _parsed(name: str, content: bytes) -> Schema:
 
 def _blank(frame: pd.DataFrame) -> pd.DataFrame:
     """One line a column, limits empty: to be filled from the code book, not from the data."""
-    numeric = [are_numbers(frame.iloc[:, i]) for i in range(frame.shape[1])]
+    # Under the lock nothing is looked at, not even whether a column holds numbers.
+    numeric = [locked() or are_numbers(frame.iloc[:, i]) for i in range(frame.shape[1])]
     return pd.DataFrame(
         {
             "column": [str(name) for name in frame.columns],

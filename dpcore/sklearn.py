@@ -43,7 +43,7 @@ from dpcore.fitting.api import fit
 from dpcore.models import factors, gmm, lda
 from dpcore.models.logistic import Coefficients
 from dpcore.privacy import Guarantee, Ledger, Privacy
-from dpcore.schema import Column, Schema, category_meant
+from dpcore.schema import Column, Schema, category_meant, numbers_meant
 from dpcore.wall.bags import Bags
 from dpcore.wall.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable
@@ -56,6 +56,7 @@ SAID = {
     "Complex data not supported": "Complex data not supported",
     "Expected 2D array": "it is no table of two dimensions",
 }
+NO_NUMBER = ("X", "a cell is no number", "give rows of real numbers")
 Bounds = tuple[float, float] | Sequence[tuple[float, float]] | float
 
 
@@ -98,6 +99,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
     def _numbers(self, X: ArrayLike, accept_sparse: str | bool = False) -> Any:
         """Training rows as numbers; a refusal names no cell, and no warning tells of one."""
         _demand_names(list(getattr(X, "columns", ())))
+        X = _cells_read(X)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
@@ -114,8 +116,8 @@ class _Private(BaseEstimator):  # type: ignore[misc]
             if told.startswith(TOLD):
                 raise
             found = [said for start, said in SAID.items() if told.startswith(start)]
-            what = found[0] if found else "a cell is no number"
-            raise InputError("X", what, "give rows of real numbers") from None
+            what = ("X", found[0], NO_NUMBER[2]) if found else NO_NUMBER
+            raise InputError(*what) from None
         return rows
 
     def _given(self, X: ArrayLike) -> Array:
@@ -127,6 +129,19 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.non_deterministic = self.random_state is None
         return tags
+
+
+def _cells_read(X: Any) -> Any:
+    """A data frame with its cells as numbers, each read alone; anything else as it is."""
+    import pandas as pd
+
+    if not isinstance(X, pd.DataFrame) or X.columns.nlevels > 1:
+        return X
+    try:
+        numbers = {name: numbers_meant("X", X[name]) for name in X.columns}
+    except InputError:
+        raise InputError(*NO_NUMBER) from None
+    return pd.DataFrame(numbers, columns=X.columns, index=X.index)
 
 
 def _demand_names(names: list[Any]) -> None:

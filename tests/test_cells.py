@@ -263,7 +263,7 @@ def test_a_long_row_is_read_as_others_are(tmp_path: Path, monkeypatch: pytest.Mo
     frame = read_delimited(path, ",")
     assert frame["t"].tolist() == [str(number) for number in range(60)]
     monkeypatch.setattr(delimited, "CHUNKS", (64, 128))
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="a row is longer than"):
         read_delimited(path, ",")
 
 
@@ -283,3 +283,90 @@ def test_whole_numbers_of_any_length_are_read(kind: str) -> None:
     schema = Schema((Column("a", type=kind, **options),))
     frame = pd.DataFrame({"a": pd.Series([10**5000, 1], dtype=object)})
     assert len(bounded_rows(PrivateTable.seal(frame, schema), private=True)[1]) == 2
+
+
+# ---------------------------------------------------------------- what a second reading found
+
+
+@pytest.mark.parametrize("odd", [None, [], [1, 2], "x", 5, {"": 1}, {1: 1, "1": 2}])
+def test_what_is_no_record_is_a_row_of_missing_cells(odd: Any) -> None:
+    """A frame made of records takes its form from the first of them."""
+    plain = {"t": MOMENT, "v": 0}
+    for records in ([odd, plain, plain], [plain, odd, plain]):
+        (frame,) = CollectionPart("all", records).blocks(SCHEMA)
+        units = bounded_rows(PrivateTable.seal(frame, SCHEMA), private=True)[1]
+        assert units[2].tolist() == [-1.0, -1.0]
+        assert units[records.index(odd)].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("shift", range(6))
+def test_the_ends_of_a_quoted_line_stay_together(
+    shift: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever a chunk ends: how long one row is moves all others."""
+    monkeypatch.setattr(delimited, "CHUNKS", (16, 1 << 20))
+    path = tmp_path / "t.csv"
+    body = "t,note\n" + "1" * (shift + 1) + ',"a\r\nb"\n2,"c\r\nd"\n3,"\r\r\n"\n'
+    path.write_bytes(body.encode())
+    assert read_delimited(path, ",")["note"].tolist() == ["a\r\nb", "c\r\nd", "\r\r\n"]
+
+
+def test_a_date_refuses_no_other_column(tmp_path: Path) -> None:
+    """The year 10,000, a time that no clock shows, bytes that are no text: each a cell's own."""
+    columns = {
+        "t": pa.array([MOMENT, MOMENT]),
+        "v": pa.array([0, 1]),
+        "day": pa.array([2932897, 0], pa.int32()).cast(pa.date32()),
+        "time": pa.array([86400, -1], pa.int32()).cast(pa.time32("s")),
+        "zone": pa.array([2**55, 0]).cast(pa.timestamp("ms", "UTC")),
+        "text": pa.Array.from_buffers(pa.string(), 2, pa.array([b"\xff", b"b"]).buffers()),
+    }
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(columns), path)
+    words = Schema((*SCHEMA.columns, *(
+        Column(name, type="category", categories=("1970-01-01", "b"))
+        for name in ("day", "time", "zone", "text")
+    )))  # fmt: skip
+    for schema in (SCHEMA, words):
+        whole = bounded_rows(load(path, schema=schema), private=True)[1]
+        for part in parts_of(path):
+            (frame,) = part.blocks(schema)
+            units = bounded_rows(PrivateTable.seal(frame, schema), private=True)[1]
+            assert units.tolist() == whole.tolist()
+    assert whole[1, [2, 9]].tolist() == [1.0, 1.0]  # the day, and the text
+
+
+def test_a_cell_that_is_nearly_a_number_takes_no_longer_than_others() -> None:
+    """The pattern of a numeral has one way to match: else this would take a quarter of an hour."""
+    assert number_meant("1" * 200_000 + "x") is None
+    assert number_meant("1" * 200_000) == math.inf
+
+
+@pytest.mark.parametrize("kind", [".csv", ".parquet"])
+def test_a_table_without_any_column_of_the_schema_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t{kind}"
+    frame = pd.DataFrame({"a": [1]})
+    frame.to_csv(path, index=False) if kind == ".csv" else frame.to_parquet(path)
+    with pytest.raises(InputError, match="t: "):
+        load(path, schema=SCHEMA, out_of_core=True).public_rows("replace_one")
+
+
+def test_empty_lines_before_the_header_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for start in ("", "\n", "\r\n\r\n", "\ufeff\n", "\n" * 3_000_000):
+        path.write_text(start + "t\n1\n\n3\n", newline="")
+        assert read_delimited(path, ",")["t"].tolist() == ["1", "", "3"]
+
+
+@pytest.mark.parametrize("name", ["null", "NA", "true", "inf"])
+def test_a_header_may_hold_words_that_cells_may_hold(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"{name}\n1\n")
+    assert list(read_delimited(path, ",")) == [name]
+
+
+def test_what_somebody_types_is_the_cell_of_a_further_row() -> None:
+    frame = pd.DataFrame({"t": [MOMENT], "v": [True], "who": pd.Categorical(["a"])})
+    table = PrivateTable.seal(frame, SCHEMA).with_row({"t": MOMENT, "who": "b"})
+    assert table._frame["who"].tolist() == ["a", "b"]
+    assert bounded_rows(table, private=True)[1].tolist() == [[-1.0, 1.0], [-1.0, 0.0]]

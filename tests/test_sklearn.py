@@ -210,6 +210,19 @@ def test_a_regression_is_the_fit_of_the_same_name() -> None:
     assert one.score(*answers(seed=1)) > 0.7
 
 
+@pytest.mark.parametrize("odd", ["NA", " ", "TRUE", None, pd.NA, pd.NaT, 10**400, np.inf])
+def test_a_frame_is_read_cell_by_cell_as_everywhere(odd: Any) -> None:
+    """A refusal of what is missing would tell of it, and so would another number elsewhere."""
+    plain = pd.DataFrame({"a": [0.5] * 40, "b": [1.5] * 40})
+    beside = plain.astype(object)
+    beside.loc[7, "a"] = odd
+    models = [DPGaussianMixture(1, bounds=(-5, 5), random_state=0) for _ in range(2)]
+    told, same = (m.fit(rows) for m, rows in zip(models, (beside, plain), strict=True))
+    assert told.means_[0, 1] == same.means_[0, 1]
+    with pytest.raises(dp.InputError, match="a cell is no number"):
+        models[0].fit(beside.assign(b="x"))
+
+
 def test_outcomes_are_public_or_nothing_is_proved() -> None:
     rows, said = answers(500)
     read_off = DPLogisticRegression(bounds=(-4, 4), classes="infer", random_state=0).fit(rows, said)

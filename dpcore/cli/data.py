@@ -80,7 +80,9 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     )
     texts = parser.add_argument_group("documents (lda)")
     texts.add_argument(
-        "--text", metavar="COLUMN", help="column that holds the texts [the only one with text]"
+        "--text",
+        metavar="COLUMN",
+        help="column that holds the texts [the only one, or the one called text]",
     )
     texts.add_argument(
         "--vocabulary",
@@ -111,11 +113,11 @@ def read_table(args: argparse.Namespace) -> Any:
         raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
     if args.out_of_core or args.engine or args.scheduler:
         return _in_blocks(args)
-    if is_large_file(args.file):
-        with suppress(InputError):  # what cannot be read in blocks may fit into memory
-            return _in_blocks(args, by_size=True)
-    elif is_for_blocks(args.file):
+    if is_for_blocks(args.file) and not is_large_file(args.file):
         return _in_blocks(args)
+    by_size = _by_size(args)
+    if by_size is not None:
+        return by_size
     factor = None if args.pool is None else whole("pool", args.pool)
     rows, schema = _read(args)
     # What comes with the package is published or simulated: there is nothing to lock.
@@ -180,7 +182,7 @@ def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
     frame = read_frame(source, array=args.array)
     columns = _features(args, frame, stated, archive=str(source).lower().endswith(".npz"))
     schema = _bounds(args, frame, columns)
-    schema = replace(schema, columns=(*schema.columns, *_aside(args, frame)))
+    schema = replace(schema, columns=(*schema.columns, *_aside(args, frame, stated)))
     if stated is not None:  # other bounds, but the same people
         image = stated.image if schema.features == stated.features else None
         schema = replace(
@@ -189,7 +191,24 @@ def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
     return frame, schema
 
 
-def _in_blocks(args: argparse.Namespace, *, by_size: bool = False) -> PrivateTable:
+def _by_size(args: argparse.Namespace) -> PrivateTable | None:
+    """A large file under its stated schema, in blocks; ``None`` where it is read into memory."""
+    from dpcore.datasets.blocks import is_large_file, parted
+
+    looks_first = args.norm_bound is not None or args.infer_schema or args.pool is not None
+    if looks_first or not is_large_file(args.file):
+        return None
+    _check_sources(args)
+    stated = _stated(args, args.file, None)
+    if stated is None:
+        return None
+    schema = _with_roles(stated, args)
+    with suppress(InputError):  # what cannot be read in blocks may fit into memory
+        return parted(args.file, schema, array=args.array, on_share=pass_bar(), by_size=True)
+    return None
+
+
+def _in_blocks(args: argparse.Namespace) -> PrivateTable:
     """The sealed table whose rows stay where they are, with a bar for each pass over them."""
     from dpcore.datasets.blocks import parted, schema_of_files
     from dpcore.datasets.load import EVERYONES
@@ -219,14 +238,7 @@ def _in_blocks(args: argparse.Namespace, *, by_size: bool = False) -> PrivateTab
             schema = replace(schema, unit=stated.unit, rows_per_person=stated.rows_per_person)
     elif schema is not None:
         schema = _with_roles(schema, args)
-    return parted(
-        args.file,
-        schema,
-        array=args.array,
-        engine=_engine(args),
-        on_share=pass_bar(),
-        by_size=by_size,
-    )
+    return parted(args.file, schema, array=args.array, engine=_engine(args), on_share=pass_bar())
 
 
 def _engine(args: argparse.Namespace) -> Engine | None:
@@ -324,13 +336,17 @@ def _features(
     return [Column(name, unit=units.get(name)) for name in names]
 
 
-def _aside(args: argparse.Namespace, frame: pd.DataFrame) -> list[Column]:
-    """The columns of ``--label`` and ``--target``."""
+def _aside(args: argparse.Namespace, frame: pd.DataFrame, stated: Schema | None) -> list[Column]:
+    """The columns of ``--label`` and ``--target``, of public types: the schema's, or a text and a
+    number. Only a rehearsal that reads its bounds off the data may look at their cells."""
+    types = {} if stated is None else {column.name: column.type for column in stated.columns}
     found = []
     for role, name in (("label", args.label), ("target", args.target)):
         if name is not None:
             _demand(role, name, frame)
-            kind = "number" if are_numbers(frame[name]) else "text"
+            kind = types.get(name, "text" if role == "label" else "number")
+            if args.infer_schema:
+                kind = "number" if are_numbers(frame[name]) else "text"
             found.append(Column(name, role=role, type=kind))
     return found
 

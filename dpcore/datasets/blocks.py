@@ -20,7 +20,7 @@ import numpy as np
 
 from dpcore.checks import one_of
 from dpcore.datasets.collections import collection_parts, is_collection
-from dpcore.datasets.columnar import PANDAS_INDEX, _wanted, frame_of_array
+from dpcore.datasets.columnar import PANDAS_INDEX, _wanted, frame_of_array, frame_of_arrow
 from dpcore.datasets.columnar import _one_sentence as _binary
 from dpcore.datasets.delimited import _one_sentence as _written
 from dpcore.datasets.delimited import checked_header, text_batches
@@ -29,6 +29,7 @@ from dpcore.datasets.files import TABLE_FILES, check_names, check_path, is_file,
 from dpcore.datasets.load import read_frame
 from dpcore.errors import InputError
 from dpcore.schema import Schema
+from dpcore.schema.cells import demand_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +73,7 @@ class ParquetPart(_FilePart):
 
     def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
         """The columns that the schema names, in frames of a few rows groups or a part of one."""
+        import pyarrow as pa
         import pyarrow.parquet as parquet
 
         self._demand_unchanged()
@@ -83,7 +85,7 @@ class ParquetPart(_FilePart):
             for batch in file.iter_batches(
                 _rows_of_block(len(names)), row_groups=list(self.groups), columns=names
             ):
-                yield batch.to_pandas(ignore_metadata=True)
+                yield frame_of_arrow(pa.Table.from_batches([batch]))
 
 
 @dataclass(frozen=True)
@@ -123,10 +125,14 @@ class TextPart(_FilePart):
 
     def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
         """The columns that the schema names, in frames of some rows."""
+        import pandas as pd
+
         self._demand_unchanged()
         wanted = [column.name for column in schema.columns if column.name in self.names]
+        if not wanted:
+            demand_column(pd.DataFrame(), schema.columns[0].name)
         with _written(self.path):
-            batches = text_batches(self.path, self.delimiter, self.names, wanted)
+            batches = text_batches(self.path, self.delimiter, self.names, wanted, check=False)
             yield from _in_frames(batches, _rows_of_block(len(wanted)))
 
 
@@ -295,6 +301,12 @@ def _archive_part(path: Path, array: str | None) -> Partition:
     ):
         known = [name.removesuffix(".npy") for name in archive.namelist()]
         wanted = _wanted(known, array, path.name)
+        if array is None and "y" in known:
+            raise InputError(
+                path.name,
+                "its labels y lie apart from its rows X, which are read in blocks",
+                "make y a column of X, or name the array to read",
+            )
         with archive.open(f"{wanted}.npy") as raw:
             shape, _ = _header(raw, wanted)
         names = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -40,19 +40,29 @@ class CollectionPart:
             if len(rows):
                 yield frame_of_array(rows, "array")
             return
-        framed = isinstance(rows, pd.DataFrame)
-        frame = rows if framed else pd.DataFrame(list(rows), dtype=object)
-        if len(frame):
-            named = frame.reset_index(drop=True)
-            named.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
+        if not isinstance(rows, pd.DataFrame):
+            rows = _frame_of_records(list(rows), schema)
+        if len(rows):
+            named = rows.reset_index(drop=True)
+            named.columns = pd.Index([str(name) for name in rows.columns], dtype=object)
             check_names(list(named.columns), "partition")
-            if not framed:  # a key that some record lacks is a missing cell, so it is if all do
-                lacking = [c.name for c in schema.columns if c.name not in named]
-                named = named.assign(**dict.fromkeys(lacking))
             yield named
 
     def __repr__(self) -> str:
         return "CollectionPart(sealed)"
+
+
+def _frame_of_records(records: list[Any], schema: Schema) -> pd.DataFrame:
+    """The schema's columns alone, each cell read off its own record.
+
+    A key that a record lacks is a missing cell, and so is every cell of what is no record.
+    """
+    import pandas as pd
+
+    known = [record if isinstance(record, Mapping) else {} for record in records]
+    names = [column.name for column in schema.columns]
+    cells = {name: [record.get(name) for record in known] for name in names}
+    return pd.DataFrame({name: pd.Series(cells[name], dtype=object) for name in names})
 
 
 def is_collection(source: Any) -> bool:

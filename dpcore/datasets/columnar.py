@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from dpcore.schema import MOST_COLUMNS, Image, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 LARGEST_ARRAY = 4 << 30  # bytes after decompression
 MOST_NAMES_LISTED = 20
@@ -49,7 +50,8 @@ def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
         )
     names = _column_names(values.shape, where)
     flat = np.ma.asarray(values).reshape(len(values), len(names))
-    cells = np.ma.filled(flat.astype(float), np.nan)
+    with np.errstate(over="ignore"):  # a warning would tell of a long double
+        cells = np.ma.filled(flat.astype(float), np.nan)
     frame = pd.DataFrame(cells, columns=names)
     demand_rows(frame, where)
     return frame
@@ -111,8 +113,10 @@ def read_npz(path: File, array: str | None = None) -> pd.DataFrame:
     return frame
 
 
-def read_parquet(path: File) -> pd.DataFrame:
-    """The frame in a Parquet file; every flaw raises InputError."""
+def read_parquet(path: File, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """The frame in a Parquet file; every flaw raises InputError. columns: those to read, of which
+    some may be absent (all).
+    """
     import pyarrow.parquet as parquet
 
     problem = ("it cannot be read as Parquet", "write the file again")
@@ -122,9 +126,46 @@ def read_parquet(path: File) -> pd.DataFrame:
         groups = range(file.metadata.num_row_groups)
         size = sum(file.metadata.row_group(group).total_byte_size for group in groups)
         _demand_size(size, path)
-        frame: pd.DataFrame = file.read(columns=names).to_pandas(ignore_metadata=True)
+        wanted = names if columns is None else [name for name in names if name in columns]
+        frame = frame_of_arrow(file.read(columns=wanted))
     demand_rows(frame, path.name)
     return frame.reset_index(drop=True)
+
+
+def frame_of_arrow(table: pa.Table) -> pd.DataFrame:
+    """Columns of Arrow's as they are, but for dates, times and texts that hold no text: pandas
+    would refuse them all for one of them. They become texts, each cell for itself.
+    """
+    import pyarrow as pa
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_temporal(field.type) and not pa.types.is_duration(field.type):
+            texts = table.column(at).cast(pa.string())
+        elif _is_text(field.type) and not _is_valid(table.column(at)):
+            raw = table.column(at).cast(pa.large_binary()).to_pylist()
+            texts = pa.array([None if b is None else b.decode("utf-8", "replace") for b in raw])
+        else:
+            continue
+        table = table.set_column(at, field.name, texts)
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    return frame
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_valid(texts: pa.ChunkedArray) -> bool:
+    """Whether all of them are UTF-8."""
+    from pyarrow import ArrowInvalid
+
+    try:
+        texts.validate(full=True)
+    except ArrowInvalid:
+        return False
+    return True
 
 
 def _column_names(shape: tuple[int, ...], where: str) -> list[str]:
@@ -196,7 +237,7 @@ def _append_y(frame: pd.DataFrame, y: NDArray[Any]) -> None:
         raise InputError("y", "it is not one number or text per row of X", "save it so, or drop it")
     if "y" in frame.columns:
         raise InputError("y", "X has a column of that name as well", "rename one of them")
-    frame["y"] = y.astype(str) if y.dtype.kind in "US" else y
+    frame["y"] = np.char.decode(y, "latin-1") if y.dtype.kind == "S" else y
 
 
 @contextmanager

@@ -10,26 +10,29 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from threading import Lock
 from typing import IO, TYPE_CHECKING, Any
 
 from dpcore.datasets.files import File, check_names, demand_rows, most_bytes
 from dpcore.errors import InputError
-from dpcore.schema import MOST_COLUMNS, number_meant, plain
+from dpcore.schema import MOST_COLUMNS, plain
+from dpcore.schema.cells import DECIMAL
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
 LARGEST_TEXT = 4 << 30  # bytes after decompression
-LONGEST_CELL = 1 << 26  # characters; a document may be one cell
 CHUNKS = (1 << 20, 1 << 27)  # bytes read at once: the second where a row is longer than the first
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 BINARY_STARTS = (b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"\x93NUMPY", b"\x89PNG", b"%PDF", b"BZh")
 UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff")
+_LIMIT = Lock()
 
 
 def read_delimited(path: File, delimiter: str) -> pd.DataFrame:
@@ -47,12 +50,17 @@ def read_delimited(path: File, delimiter: str) -> pd.DataFrame:
 
 
 def text_batches(
-    path: File, delimiter: str, names: Sequence[str], wanted: Sequence[str]
+    path: File,
+    delimiter: str,
+    names: Sequence[str],
+    wanted: Sequence[str],
+    *,
+    check: bool = True,
 ) -> Iterator[pa.RecordBatch]:
     """The columns ``wanted`` as texts, in batches of some rows that follow the header.
 
     names: the header's, as :func:`checked_header` gives them. A row that is longer than a chunk has
-    the file read anew in larger chunks, from where it was.
+    the file read anew in larger chunks, from where it was. check: look at the quotes as well.
     """
     import pyarrow as pa
 
@@ -60,7 +68,7 @@ def text_batches(
     for chunk in CHUNKS:
         ahead = done
         try:
-            for batch in _batches(path, delimiter, names, wanted, chunk):
+            for batch in _batches(path, delimiter, names, wanted, chunk, check):
                 skipped = min(ahead, len(batch))
                 ahead -= skipped
                 if skipped < len(batch):
@@ -73,17 +81,22 @@ def text_batches(
 
 
 def _batches(
-    path: File, delimiter: str, names: Sequence[str], wanted: Sequence[str], chunk: int
+    path: File,
+    delimiter: str,
+    names: Sequence[str],
+    wanted: Sequence[str],
+    chunk: int,
+    check: bool,
 ) -> Iterator[pa.RecordBatch]:
     """All rows below the header, once; then the quotes are checked, if there are any."""
     import pyarrow as pa
     import pyarrow.csv as arrow
 
     places = [f"f{list(names).index(name)}" for name in wanted]
-    with _bytes(path) as (file, watched):
+    with _bytes(path) as (_, watched):
         # The header is a row like others here: its names were looked at before.
         reader = arrow.open_csv(
-            file,
+            watched,
             read_options=arrow.ReadOptions(autogenerate_column_names=True, block_size=chunk),
             parse_options=arrow.ParseOptions(
                 delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
@@ -100,7 +113,7 @@ def _batches(
             ahead = max(0, ahead - len(batch))
             if len(rows):
                 yield pa.record_batch(rows.columns, names=list(wanted))
-    if watched.quoted:
+    if check and watched.quoted:
         _demand_closed_quotes(path, delimiter)
 
 
@@ -134,7 +147,7 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
                     f"it has one column, whose header holds {word}",
                     f"separate the columns by {DELIMITERS[delimiter]}",
                 )
-    if 2 * sum(bool(name) and number_meant(name) is not None for name in names) >= len(names):
+    if 2 * sum(bool(re.fullmatch(DECIMAL, name)) for name in names) >= len(names):
         raise InputError(
             where,
             "its first line holds numbers, not names",
@@ -146,15 +159,16 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
 @contextmanager
 def _records(path: File, delimiter: str) -> Iterator[Iterator[list[str]]]:
     """The file's rows as a strict reader cuts them, from its first line that is not empty."""
-    limit = csv.field_size_limit(LONGEST_CELL)
-    try:
-        with (
-            _bytes(path) as (file, _),
-            io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text,
-        ):
-            yield filter(None, csv.reader(text, delimiter=delimiter, strict=True))
-    finally:
-        csv.field_size_limit(limit)
+    with _LIMIT:  # that of the process, which another thread would set back
+        limit = csv.field_size_limit(CHUNKS[-1])
+        try:
+            with (
+                _bytes(path) as (file, _),
+                io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text,
+            ):
+                yield filter(None, csv.reader(text, delimiter=delimiter, strict=True))
+        finally:
+            csv.field_size_limit(limit)
 
 
 @contextmanager
@@ -177,13 +191,14 @@ class _Watched(io.RawIOBase):
     def __init__(self, source: IO[bytes], name: str, most: int) -> None:
         self._source, self._name, self._most, self._seen = source, name, most, 0
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self.quoted = False
+        self._held = b""
+        self.quoted, self._begun = False, False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        block = self._source.read(len(buffer))
+        block = self._source.read(len(buffer) - len(self._held))
         if not self._seen and block.startswith(UTF16_STARTS):
             raise InputError(self._name, "it is not UTF-8 text", "save it as UTF-8")
         if b"\0" in block or (not self._seen and block.startswith(BINARY_STARTS)):
@@ -199,8 +214,25 @@ class _Watched(io.RawIOBase):
                 f"it expands to more than {self._most >> 30} GiB",
                 "give a smaller table or a .parquet file",
             )
+        block = self._shaped(block, len(buffer))
         buffer[: len(block)] = block
         return len(block)
+
+    def _shaped(self, block: bytes, room: int) -> bytes:
+        """Without the empty lines before the header, and never with one end of a line in two: of a
+        quoted one, the reader would lose the half that comes next."""
+        if not self._begun:
+            block = block.removeprefix(codecs.BOM_UTF8)
+            while block and not (block := block.lstrip(b"\r\n")):
+                block = self._source.read(room)
+                self._decoder.decode(block, final=not block)
+            self._begun = bool(block)
+        if self._held and not block:  # the last line's end, alone: no reader's block
+            block = b"\n"
+        block, self._held = self._held + block, b""
+        if block.endswith(b"\r") and (b"\n" in block or b"\r" in block[:-1]):
+            block, self._held = block[:-1], b"\r"
+        return block
 
 
 @contextmanager
@@ -216,10 +248,13 @@ def _one_sentence(path: File) -> Iterator[None]:
         problem = ("it is not UTF-8 text", "save it as UTF-8")
     except (gzip.BadGzipFile, EOFError, zlib.error):
         problem = ("the gzip file is damaged", "compress the table again")
-    except csv.Error:
+    except MemoryError:
+        problem = ("it does not fit into memory", "give a smaller table")
+    except (csv.Error, ArrowException) as error:
         problem = ("its cells cannot be told apart", "check quotes and line ends")
-    except ArrowException as error:
-        problem = ("it cannot be read as a table", "check quotes and line ends")
+        if "straddling" in str(error):
+            longest = CHUNKS[-1] >> 20
+            problem = (f"a row is longer than {longest} MiB", "check quotes, or leave the row out")
         if "columns, got" in str(error):
             problem = (
                 "some rows have more or fewer cells than the header",

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from dpcore.datasets.corpora import find_corpus, is_corpus
 from dpcore.datasets.words import counted, frequent, letters_of
 from dpcore.errors import InputError
-from dpcore.schema.cells import are_numbers
 
 if TYPE_CHECKING:
     from dpcore.wall.corpus import PrivateCorpus, Vocabulary
@@ -53,10 +52,10 @@ def load_documents(
 
     source: a folder of texts, a table with a column of texts, an archive of counts, or
     ``bundled:NAME``.
-    vocabulary: public words, or the path of a file with one a line. text: the column of texts,
-    where there are several. words: only the first so many words. infer_vocabulary: read the words
-    off the documents, which makes a rehearsal. unit: whose documents are protected (default:
-    author); documents_per_unit: the most that one of them has.
+    vocabulary: public words, or the path of a file with one a line. text: the column of texts
+    (the only one, or the one called text). words: only the first so many words. infer_vocabulary:
+    read the words off the documents, which makes a rehearsal. unit: whose documents are protected
+    (default: author); documents_per_unit: the most that one of them has.
 
     **Guarantee**: the documents are sealed; see :class:`dpcore.wall.corpus.PrivateCorpus`.
     **Raises** InputError; the message holds nothing of the documents.
@@ -168,11 +167,10 @@ def _texts(path: Path, column: str | None) -> list[str]:
     from dpcore.datasets.load import read_frame
 
     frame = read_frame(path)
-    if column is None:
-        named = [name for name in frame.columns if not are_numbers(frame[name])]
-        if len(named) != 1:
-            raise InputError("text", "there is not one column of texts", "name it")
-        column = named[0]
+    if column is None:  # by the header alone: what cells hold would be one document's choice
+        column = frame.columns[0] if frame.shape[1] == 1 else "text"
+        if column not in frame.columns:
+            raise InputError("text", "several columns may hold the texts", "name the one that does")
     if column not in frame.columns:
         raise InputError("text", f"there is no column {column!r}", "name one of the table")
     return frame[column].tolist()

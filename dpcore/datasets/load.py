@@ -6,6 +6,7 @@ row number or a count of the data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
@@ -87,23 +88,27 @@ def read_described(source: Source, schema: Schema, *, array: str | None = None) 
 
     **Raises** InputError; the message holds nothing of the data.
     """
-    return with_numbers(read_frame(source, array=array), schema)
+    columns = [column.name for column in schema.columns if column.role != "ignore"]
+    return with_numbers(read_frame(source, array=array, columns=columns), schema)
 
 
-def read_frame(source: Source, *, array: str | None = None) -> pd.DataFrame:
+def read_frame(
+    source: Source, *, array: str | None = None, columns: Sequence[str] | None = None
+) -> pd.DataFrame:
     """The data frame behind a path, a data frame (copied) or an array ``(n, d)``.
 
     Columns of arrays are called x1 to xd, those of pictures pixel_0_0 and so on. Cells of a text
-    file are the texts that they are: what they mean is for a schema to say.
+    file are the texts that they are: what they mean is for a schema to say. columns: those to read
+    of a Parquet file, which may hold what no frame can (all).
 
     **Raises** InputError; the message holds nothing of the data.
     """
     source, _ = named(source)
     if isinstance(source, InMemory):
-        return _from_file(source, array)
+        return _from_file(source, array, columns)
     if isinstance(source, str | PathLike):
         check_path(source)
-        return _from_file(Path(fspath(source)), array)
+        return _from_file(Path(fspath(source)), array, columns)
     return _from_memory(source)
 
 
@@ -138,7 +143,7 @@ def _public_schema(
     return schema_with(source, array) if schema is None else Schema.from_toml(schema)
 
 
-def _from_file(path: File, array: str | None) -> pd.DataFrame:
+def _from_file(path: File, array: str | None, columns: Sequence[str] | None) -> pd.DataFrame:
     """Read a file that is there."""
     from dpcore.datasets.columnar import read_npz, read_parquet
     from dpcore.datasets.delimited import read_delimited
@@ -151,7 +156,7 @@ def _from_file(path: File, array: str | None) -> pd.DataFrame:
     if ending == ".npz":
         return read_npz(path, array)
     if ending == ".parquet":
-        return read_parquet(path)
+        return read_parquet(path, columns)
     return read_delimited(path, "\t" if ending.startswith(".tsv") else ",")
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 10_000  # of a table
 ABSENT = ("None", "<NA>", "NaT")  # what is missing in one kind of column or another
 MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?", "None")
-DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"  # one way to match: no detours
 SPECIAL = {"nan": math.nan, "inf": math.inf, "infinity": math.inf, "true": 1.0, "false": 0.0}
 BLANKS = " \t\n\r\f\v"
 
@@ -83,12 +84,15 @@ def number_meant(cell: Any) -> float | None:
         return _number_of_text(plain(cell))
     if type(cell) is float:  # most often
         return cell
+    if isinstance(cell, Decimal):
+        return math.nan if cell.is_nan() else float(cell)
     if pd.api.types.is_scalar(cell) and pd.isna(cell):
         return math.nan
-    if not isinstance(cell, Real | Decimal | np.bool_):
+    if not isinstance(cell, Real | np.bool_):
         return None
     try:
-        return float(cell)
+        with np.errstate(over="ignore"):  # a warning would tell of a long double
+            return float(cell)
     except OverflowError:  # beyond every float
         return -math.inf if cell < 0 else math.inf
 
@@ -140,10 +144,9 @@ def _numbers_or_none(cells: pd.Series[Any]) -> NDArray[np.float64] | None:
     if kind.kind == "O" and not text:
         text = pd.api.types.infer_dtype(cells, skipna=True) == "string"
     if text:
-        try:
+        # Half a pair of surrogates, an undefined complex: no text of Arrow's, and read below.
+        with suppress(UnicodeError, pa.ArrowTypeError):
             return _numbers_of_texts(pa.array(cells, type=pa.large_string(), from_pandas=True))
-        except UnicodeError:  # half a pair of surrogates: no number, and no text of Arrow's
-            return None
     return _stacked([number_meant(cell) for cell in cells.astype(object)])
 
 
@@ -225,8 +228,10 @@ def category_meant(cell: object) -> str:
 def categories_meant(cells: pd.Series) -> NDArray[np.object_]:
     """:func:`category_meant` of every cell."""
     import pandas as pd
+    import pyarrow as pa
 
-    if cells.dtype == object:  # may hold 1 and True side by side: each for itself
-        return np.array([category_meant(cell) for cell in cells], dtype=object)
-    codes, different = pd.factorize(cells, use_na_sentinel=False)
-    return np.array([category_meant(cell) for cell in different], dtype=object)[codes]
+    if cells.dtype != object:  # which may hold 1 and True side by side: each for itself
+        with suppress(TypeError, pa.ArrowNotImplementedError):  # lists, for example
+            codes, different = pd.factorize(cells, use_na_sentinel=False)
+            return np.array([category_meant(cell) for cell in different], dtype=object)[codes]
+    return np.array([category_meant(cell) for cell in cells.astype(object)], dtype=object)

@@ -6,7 +6,6 @@ noise, or through the custodian's exit, marked as such.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import ClassVar, NoReturn
 
@@ -84,10 +83,9 @@ class PrivateCorpus:
     chosen by their places.
     """
 
-    __slots__ = ("_bags", "_fingerprint", "is_part", "open_to_all", "schema")
+    __slots__ = ("_bags", "is_part", "open_to_all", "schema")
 
     _bags: Bags
-    _fingerprint: str | None
     is_part: bool
     open_to_all: bool
     schema: Vocabulary
@@ -115,7 +113,7 @@ class PrivateCorpus:
         cls, bags: Bags, vocabulary: Vocabulary, open_to_all: bool, is_part: bool
     ) -> PrivateCorpus:
         corpus = object.__new__(cls)
-        corpus._bags, corpus.schema, corpus._fingerprint = bags, vocabulary, None
+        corpus._bags, corpus.schema = bags, vocabulary
         corpus.open_to_all, corpus.is_part = open_to_all, is_part
         return corpus
 
@@ -155,16 +153,6 @@ class PrivateCorpus:
 
     def _part(self, positions: Indices) -> PrivateCorpus:
         return self._made(self._bags.take(positions), self.schema, self.open_to_all, self.is_part)
-
-    def _key(self) -> str:
-        """Content hash, for caches inside one process; never shown."""
-        if self._fingerprint is None:
-            digest = hashlib.blake2b(digest_size=16)
-            for part in (self._bags.starts, self._bags.words, self._bags.counts):
-                digest.update(part.tobytes())
-            digest.update(repr(self.schema).encode())
-            self._fingerprint = digest.hexdigest()
-        return self._fingerprint
 
     def __repr__(self) -> str:
         return "PrivateCorpus(sealed)"

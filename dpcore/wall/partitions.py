@@ -121,7 +121,6 @@ class PartedTable(PrivateTable):
             raise InputError("file", "a part of the table is there twice", "name each part once")
         table = object.__new__(cls)
         table.schema, table.open_to_all, table.is_part = schema, open_to_all, False
-        table._fingerprint = None
         table._parts, table._engine = tuple(parts), engine or OneByOne()
         table._on_share, table._whole, table._held = on_share, whole, None
         return table
@@ -164,8 +163,9 @@ class PartedTable(PrivateTable):
         It counts them and finds whether they are what the schema says. Raises InputError otherwise,
         and, without privacy, on cells that the bounds do not allow.
         """
-        schema = _features_alone(demand_bounds(self))
-        look = partial(_look, schema=schema, public=public, private=private)
+        stated = demand_bounds(self)
+        schema = _features_alone(stated)
+        look = partial(_look, schema=_read_alone(stated), public=public, private=private)
         seen = self._answers(look, None)
         if not private:
             extent = Extent.of(np.empty((0, public.dim)), public)
@@ -339,6 +339,12 @@ def _read_ahead(blocks: Iterator[T]) -> Iterator[T]:
         while (block := coming.result()) is not None:
             coming = reader.submit(next, blocks, None)
             yield block
+
+
+def _read_alone(schema: Schema) -> Schema:
+    """The columns that a table in memory is checked for."""
+    columns = tuple(c for c in schema.columns if c.role not in ("ignore", "id"))
+    return replace(schema, columns=columns)
 
 
 def _features_alone(schema: Schema) -> Schema:

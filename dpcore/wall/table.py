@@ -6,7 +6,6 @@ or through the custodian's exit, marked as such.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError, WallError
-from dpcore.schema import Schema, pool, with_numbers
+from dpcore.schema import Schema, numbers_meant, pool, with_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,9 +54,8 @@ class PrivateTable:
     which rows are here was chosen by their places.
     """
 
-    __slots__ = ("_fingerprint", "_frame", "is_part", "open_to_all", "schema")
+    __slots__ = ("_frame", "is_part", "open_to_all", "schema")
 
-    _fingerprint: str | None
     _frame: pd.DataFrame
     is_part: bool
     open_to_all: bool
@@ -77,7 +75,7 @@ class PrivateTable:
     ) -> PrivateTable:
         """Seal a data frame. ``schema`` holds the public bounds; it may be given later."""
         table = object.__new__(cls)
-        table._frame, table.schema, table._fingerprint = frame, schema, None
+        table._frame, table.schema = frame, schema
         table.open_to_all, table.is_part = open_to_all, is_part
         return table
 
@@ -151,13 +149,17 @@ class PrivateTable:
         """
         import pandas as pd
 
-        row = pd.DataFrame([{name: cells.get(name) for name in self._frame.columns}])
-        for name in row:  # a column of text stays text, and one of numbers numbers
-            kind = self._frame[name].dtype
-            row[name] = row[name].astype(float if kind.kind in "iuf" else kind)
         end = len(self._frame) if position is None else position
-        parts = (self._frame.iloc[:end], row, self._frame.iloc[end + 1 :])
-        frame = pd.concat([part for part in parts if len(part)], ignore_index=True)
+        columns = {}
+        for name in self._frame:
+            column, cell = self._frame[name], pd.Series([cells.get(str(name))], dtype=object)
+            if column.dtype.kind in "iuf":
+                row = pd.Series(numbers_meant(str(name), cell))
+            else:  # whatever else a column holds, it stays, and the cell is what was typed
+                column, row = column.astype(object), cell
+            parts = (column.iloc[:end], row, column.iloc[end + 1 :])
+            columns[name] = pd.concat([part for part in parts if len(part)], ignore_index=True)
+        frame = pd.DataFrame(columns)
         return self._like(frame, self.schema)
 
     def _exchanged(self, position: int, *, labels: bool) -> PrivateTable:
@@ -180,17 +182,6 @@ class PrivateTable:
 
     def _like(self, frame: pd.DataFrame, schema: Schema | None) -> PrivateTable:
         return PrivateTable.seal(frame, schema, open_to_all=self.open_to_all, is_part=self.is_part)
-
-    def _key(self) -> str:
-        """Content hash, for caches inside one process; never shown."""
-        if self._fingerprint is None:
-            import pandas as pd
-
-            rows = pd.util.hash_pandas_object(self._frame, index=False).to_numpy()
-            digest = hashlib.blake2b(rows.tobytes(), digest_size=16)
-            digest.update(repr((list(self._frame.columns), self.schema)).encode())
-            self._fingerprint = digest.hexdigest()
-        return self._fingerprint
 
     def __repr__(self) -> str:
         return "PrivateTable(sealed)"
