@@ -10,18 +10,20 @@ where b is noise of density proportional to ``exp(-|b| / noise_scale)``: epsilon
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.boxed import BoxedEntry
 from dpcore.privacy.ledger import LedgerEntry
+from dpcore.wall.clip import HUGE
 from dpcore.wall.contributions import ROUNDING
+from dpcore.wall.minimiser import minimiser
+from dpcore.wall.nearest import _on_grid
 from dpcore.wall.outcomes import OutcomeSession
 
 Array = NDArray[np.float64]
@@ -29,8 +31,7 @@ Array = NDArray[np.float64]
 STEEPEST = 0.25  # the largest second derivative of the loss
 SOLVED = 1e-3  # share of epsilon that pays for the minimiser being found almost exactly
 ACCURACY = 1e-9  # of the gradient that a minimiser may have left
-STEPS = 200  # of Newton's method, at most
-SHORTEST = 2.0**-40  # share of a step
+LEAST_RIDGE = 1e-8  # of the squared radius: below it Newton's method takes thousands of steps
 PLAIN = 1e-6  # the same accuracy without privacy, where nothing rests on it
 
 
@@ -61,10 +62,13 @@ class PerturbedObjective:
     in H at all. QED. Theorem 9 bounds (2) by the square of the same bracket.
 
     *Solved almost exactly.* What is found lies within ``r = accuracy / ridge`` of the minimiser,
-    because J is strongly convex and the gradient left is at most ``accuracy``. A second vector of
-    density proportional to ``exp(-|u| / spread)`` is added to it: a shift by r changes its density
-    by at most ``exp(r / spread)``, on either table, so this costs ``2 r / spread``, and spread is
-    chosen to make that :data:`SOLVED` of epsilon. *Groups.* k rows cost k times one row.
+    because J is strongly convex and what is left of its gradient, rounding and all, is at most
+    ``accuracy`` (:func:`~dpcore.wall.minimiser.minimiser`, for any number of rows, and it is always
+    found). A second vector of density proportional to ``exp(-|u| / spread)`` is added to it, and
+    the sum is rounded once: a shift by r changes its density by at most ``exp(r / spread)``, on
+    either table, so this costs ``2 r / spread``, and spread is chosen to make that :data:`SOLVED`
+    of epsilon. J is that of rows cut towards 0 to a public grid, a part in 10^9: they are no longer
+    for it. *Groups.* k rows cost k times one row.
     """
 
     dim: int
@@ -138,9 +142,8 @@ def perturb_objective(
     **Guarantee.** One ledger entry each, a black box whose epsilon is at most the one asked for
     (as printed: whatever the printed noise comes to). **Assumes** a density where floating point
     has a grid: no release to disk uses this door.
-    Raises WallError where rows may be longer than the objective says, or a minimiser is not found
-    to its accuracy (then nothing else leaves, and the entry stands); InputError for a budget or
-    ridge that is not above 0.
+    Raises WallError where rows may be longer than the objective says; InputError for a budget or
+    ridge that is not above 0, or too small to compute with. Nothing it raises depends on the rows.
     """
     if objective.dim != session.design.size:
         raise ValueError("the objective has another dimension than the rows")
@@ -148,10 +151,12 @@ def perturb_objective(
     noise = session._noise
     if noise is None:
         nothing = np.zeros((session.runs, objective.dim))
-        found = _solved(session, nothing, ridge, np.full(session.runs, PLAIN))
+        _demand_computable(ridge, np.zeros(1), objective.radius)
+        accuracy = np.full(session.runs, PLAIN)
+        coefficients = _released(session, objective, nothing, ridge, accuracy, nothing)
         none = np.zeros(session.runs)
         session._entries.append(LedgerEntry(what, "none", none, 1.0, session.adjacency, None))
-        return NoisyMinimiser(found, ridge, none)
+        return NoisyMinimiser(coefficients, ridge, none)
     if noise.on_grid:
         raise InputError(
             "algorithm",
@@ -163,11 +168,12 @@ def perturb_objective(
     people = float(session.rows_per_person)
     each = _positive("epsilon", epsilon, session.runs) / people
     ridge, scale = objective.plan(each, ridge, session.adjacency, as_printed=as_printed)
+    _demand_computable(ridge, scale, objective.radius)
     length = objective.dim * scale  # of the noise, on average
     accuracy = ACCURACY * (1.0 + ridge + length)
     spread = 2.0 * accuracy / ridge / (SOLVED * each * people)
     session._ask_rows()
-    session._entries.append(  # before it is solved: that it cannot be is an answer, too
+    session._entries.append(
         BoxedEntry(
             what=what,
             noise="exponential in the norm",
@@ -180,8 +186,9 @@ def perturb_objective(
         )
     )
     inside, outside = (noise.long_tailed(objective.dim)[session._draws] for _ in range(2))
-    found = _solved(session, scale[:, None] * inside, ridge, accuracy)
-    return NoisyMinimiser(found + spread[:, None] * outside, ridge, scale)
+    inside, outside = scale[:, None] * inside, spread[:, None] * outside
+    coefficients = _released(session, objective, inside, ridge, accuracy, outside)
+    return NoisyMinimiser(coefficients, ridge, scale)
 
 
 def _positive(field: str, numbers: Array, runs: int) -> Array:
@@ -191,43 +198,38 @@ def _positive(field: str, numbers: Array, runs: int) -> Array:
     return found.copy()
 
 
-def _solved(session: OutcomeSession, noise: Array, ridge: Array, accuracy: Array) -> Array:
-    """Minimisers ``(B, p)``, each with at most ``accuracy (B,)`` of its gradient left."""
-    rows, outcomes = session._designed, session._outcomes
-    pulled = outcomes @ rows
-    return np.array(
-        [
-            minimiser(rows, pulled - linear, float(weight), float(left))
-            for linear, weight, left in zip(noise, ridge, accuracy, strict=True)
-        ]
-    )
+def _demand_computable(ridge: Array, scale: Array, radius: float) -> None:
+    """Raise InputError, before rows are touched, for public sizes that would take Newton's method
+    too long, or overflow."""
+    least = LEAST_RIDGE * radius**2
+    if not np.all(ridge >= least):
+        raise InputError(
+            "ridge", "it is too small to compute with", f"give {2.0 * least:.0e} or more"
+        )
+    if not np.all(np.maximum(ridge, scale) <= HUGE):
+        raise InputError(
+            "epsilon",
+            "noise or ridge is too large to compute with",
+            "give a larger epsilon or a smaller ridge",
+        )
 
 
-def minimiser(rows: Array, pull: Array, ridge: float, accuracy: float) -> Array:
-    """Where ``sum log(1 + exp(f.x)) - pull.f + (ridge/2) |f|^2`` is least ``(p,)``.
-
-    Newton's method, each step halved until the gradient is clearly shorter: from any start it ends,
-    because the objective is strongly convex. Behind the wall.
-    """
-
-    def slope(at: Array) -> tuple[Array, Array, float]:
-        chance = expit(rows @ at)
-        gradient = rows.T @ chance - pull + ridge * at
-        return gradient, chance, math.sqrt(float(gradient @ gradient))
-
-    point = np.zeros(rows.shape[1])
-    gradient, chance, length = slope(point)
-    for _ in range(STEPS):
-        if length <= accuracy:
-            return point
-        curved = (rows * (chance * (1.0 - chance))[:, None]).T @ rows
-        curved[np.diag_indices_from(curved)] += ridge
-        try:
-            step, share = np.linalg.solve(curved, gradient), 1.0
-        except np.linalg.LinAlgError:  # the ridge is lost in rounding
-            break
-        while slope(point - share * step)[2] > (1.0 - share / 4.0) * length and share > SHORTEST:
-            share /= 2.0
-        point = point - share * step
-        gradient, chance, length = slope(point)
-    raise WallError("the minimiser was not found to the accuracy that the proof asks for")
+def _released(
+    session: OutcomeSession,
+    objective: PerturbedObjective,
+    inside: Array,
+    ridge: Array,
+    accuracy: Array,
+    outside: Array,
+) -> Array:
+    """Minimisers with noise inside, each with at most ``accuracy (B,)`` of its gradient left, and
+    with noise added to them ``(B, p)``: rounded once, when it is in."""
+    turned = _on_grid(session._designed, objective.radius)
+    turned *= (1.0 - 2.0 * session._outcomes)[:, None]
+    out = np.empty_like(outside)
+    for run, added in enumerate(outside):
+        exact = minimiser(
+            turned, inside[run], float(ridge[run]), float(accuracy[run]), objective.radius
+        )
+        out[run] = [float(f + Fraction(noise)) for f, noise in zip(exact, added, strict=True)]
+    return out
