@@ -19,7 +19,6 @@ from dpcore.wall.minimiser import minimiser
 from dpcore.wall.nearest import _on_grid
 from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.objective import (
-    ACCURACY,
     LEAST_RIDGE,
     SOLVED,
     NoisyMinimiser,
@@ -234,7 +233,8 @@ def left_of_the_gradient(session: OutcomeSession, released: NoisyMinimiser) -> f
     total = np.array([math.fsum(column) for column in terms.T])
     left = float(np.linalg.norm(total + ridge * at + scale * session._noise.drawn[0]))
     rounded = (ridge + len(rows) * REACH**2 / 4) * 2.0**-53 * float(np.linalg.norm(at))
-    return left / (ACCURACY * float(1.0 + ridge + 3 * scale) + rounded)
+    accuracy = PerturbedObjective(3, REACH).accuracy(ridge, scale)
+    return left / (float(accuracy) + rounded)
 
 
 @pytest.mark.parametrize("cells", HOSTILE)
@@ -299,7 +299,8 @@ def test_what_is_left_of_the_gradient_is_nothing_to_the_noise() -> None:
     session = opened(people(5000), runs=40)
     shape, many = PerturbedObjective(3, REACH), np.full(40, 1.0)
     found = perturb_objective(session, "all", shape, many, np.array([1.0]))
-    spread = 2.0 * ACCURACY * (1 + found.ridge + 3 * found.noise_scale) / found.ridge / SOLVED
+    accuracy = shape.accuracy(found.ridge, found.noise_scale)
+    spread = 2.0 * accuracy / found.ridge / SOLVED
     assert np.all(3 * spread < 0.01 * found.coefficients.std(axis=0).max())
 
 

@@ -96,6 +96,14 @@ class PerturbedObjective:
         bends = 0.0 if adjacency == "label" else STEEPEST * self.radius**2 * ROUNDING
         return np.asarray(np.log1p(bends / ridge))
 
+    def accuracy(self, ridge: Array, scale: Array) -> Array:
+        """Of the gradient, how much may be left ``(B,)``: a share of its public parts.
+
+        The noise is ``dim * scale`` long on average. Three radii let floating point get there with
+        4 million rows; more of them, or more accuracy, take decimal numbers and their time.
+        """
+        return ACCURACY * (1.0 + ridge + self.dim * scale + 3.0 * self.radius)
+
     def plan(
         self, epsilon: Array, ridge: Array, adjacency: str, *, as_printed: bool = False
     ) -> tuple[Array, Array]:
@@ -169,8 +177,7 @@ def perturb_objective(
     each = _positive("epsilon", epsilon, session.runs) / people
     ridge, scale = objective.plan(each, ridge, session.adjacency, as_printed=as_printed)
     _demand_computable(ridge, scale, objective.radius)
-    length = objective.dim * scale  # of the noise, on average
-    accuracy = ACCURACY * (1.0 + ridge + length)
+    accuracy = objective.accuracy(ridge, scale)
     spread = 2.0 * accuracy / ridge / (SOLVED * each * people)
     session._ask_rows()
     session._entries.append(
