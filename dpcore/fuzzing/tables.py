@@ -20,6 +20,7 @@ WRITTEN = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 STORED = (".parquet", "frame", "records")
 ARRAYS = (".npz", "array", "pictures")
 FILES = (*WRITTEN, ".parquet", ".npz")
+MOST_PEOPLE = 3  # rows of one person
 FEW, MANY, OFTEN = 60, 3000, 0.01  # rows, and how often there are many
 COMMON = (0.0, 0.0, 0.06)  # shares of hostile cells in rows that stay
 COLUMN_TYPES = tuple(
@@ -113,6 +114,8 @@ def random_tables(rng: np.random.Generator, way: Way, adjacency: str) -> Neighbo
         begun=rng.random() < 0.2,
         pooled=kind == "pictures" and rng.random() < 0.5,
     )
+    if "missing_rate" in way.words:  # coins by cell: the rows' axis is told by its length
+        count = max(count, len(schema.numeric_columns()) + MOST_PEOPLE + 1)
     share = float(rng.choice(COMMON))
     rows = [_row(rng, table, share, odd=False) for _ in range(min(count, FEW))]
     table = replace(table, rows=_repeated(rows, count), parts=_parts(rng, table, count))
