@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -255,15 +256,16 @@ def test_a_violation_tells_what_makes_it_anew(
     assert sorted(path.name for path in (tmp_path / "pair").iterdir()) == ["one", "other"]
 
 
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_shows_what_it_has_seen(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ending: signal.Signals, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Any] = []
 
     def interrupted(made: Any, keep: Any) -> Verdict:
         seen.append(made)
         if len(seen) == 3:
-            raise KeyboardInterrupt
+            signal.raise_signal(ending)
         return Verdict("compared", 0.5, 1)
 
     monkeypatch.setattr(run, "examine", interrupted)

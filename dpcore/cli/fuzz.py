@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +35,16 @@ def run(args: argparse.Namespace) -> None:
     """Exit code 1 where a pair violates what is proved; Ctrl-C ends it, and the rest is shown."""
     from dpcore.fuzzing.run import fuzz
 
-    tally = fuzz(
-        args.seconds,
-        model=args.model,
-        seed=args.seed,
-        only=args.pair,
-        keep=_new_folder(args),
-        on_share=print_progress,
-        on_violation=_say,
-    )
+    with _ended_in_order():
+        tally = fuzz(
+            args.seconds,
+            model=args.model,
+            seed=args.seed,
+            only=args.pair,
+            keep=_new_folder(args),
+            on_share=print_progress,
+            on_violation=_say,
+        )
     record = tally.as_dict()
     if args.json:
         print_json(record)
@@ -48,6 +52,16 @@ def run(args: argparse.Namespace) -> None:
         _show(record)
     if tally.violations:
         raise DPCoreError(f"{tally.violations:,} violations, the first: {_told(tally.violated[0])}")
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """A signal to terminate, such as that of ``timeout``, works as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _new_folder(args: argparse.Namespace) -> Path | None:
