@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 from dpcore.errors import InputError
@@ -112,3 +113,10 @@ def one_of(field: str, value: Any, allowed: Collection[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise InputError(field, f"{value!r} is not known", "choose one of " + ", ".join(allowed))
     return str(value)
+
+
+def path_of(field: str, path: str | Path) -> Path:
+    """A path that a file can have."""
+    if "\0" in str(path):
+        raise InputError(field, "its name holds a NUL", "name another place")
+    return Path(path)

@@ -111,6 +111,7 @@ def ledger_record(ledger: Any) -> dict[str, Any]:
             }
             for line in state.releases
         ],
+        "open": list(state.open),
         "what_if": [asdict(row) for row in counted_otherwise(state)],
         "intact": True,
         "fingerprint": state.fingerprint,
@@ -118,6 +119,8 @@ def ledger_record(ledger: Any) -> dict[str, Any]:
 
 
 def _print(record: dict[str, Any]) -> None:
+    from dpcore.releases.ledger import told_open
+
     budget, spent, left = record["budget"], record["spent"], record["left"]
     print_prose(
         f"Budget: epsilon = {show_bound(budget['epsilon'])}, "
@@ -129,6 +132,8 @@ def _print(record: dict[str, Any]) -> None:
         f"Spent: epsilon = {show_bound(spent['epsilon'])}. One more release could have epsilon = "
         f"{show_most(left['epsilon'])} at delta = {show_most(left['delta'])}."
     )
+    for line in record["open"]:
+        print_prose(told_open(line))
     print_prose(
         f"Intact. Fingerprint {record['fingerprint']}. A copy of this file is a second budget."
     )

@@ -1,10 +1,11 @@
 """The budget ledger: a file that knows what a budget was, what has been spent, and on what.
 
-It is an SQLite database with one line for each release, each carrying the hash of the one before,
-so that a line changed alone shows; a chain rewritten as a whole shows beside the dossiers that left
-before, which carry its fingerprint. A release is written down and paid for in one transaction
-together with everything that leaves: before it nothing has left, after it nothing can be lost, and
-there is no state in between. A copy of the file is a second budget; no file can prevent that.
+It is an SQLite database of lines, each carrying the hash of the one before, so that a line changed
+alone shows; a chain rewritten as a whole shows beside the dossiers that left before, which carry
+its fingerprint. A release is paid for in one line before its noise is drawn, and everything that
+leaves is written down in another: before the first nothing is drawn, before the second nothing has
+left, after it nothing can be lost. Where the second never comes, because the release failed or its
+process died, the first counts. A copy of the file is a second budget; no file can prevent that.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dpcore.checks import one_of, positive, probability, rows_of_one, whole
+from dpcore.checks import one_of, path_of, positive, probability, rows_of_one, whole
 from dpcore.errors import BudgetExceeded, InputError
 from dpcore.privacy import Ledger
 from dpcore.privacy.adjacency import ADJACENCIES, protects
@@ -30,6 +31,9 @@ from dpcore.releases.filter import FILTERS, Amount, Filter, filter_of, total
 
 FORMAT = "dpcore budget ledger 1"
 PATIENCE = 60.0  # seconds to wait for other writers
+RESERVED = {"reserved": True}  # output of a line that paid for what is not drawn yet
+BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")  # names of SQLite's errors begin so
+UNWRITTEN = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN")
 START = "0" * 64  # what the first line names as the line before it
 
 _TABLES = """
@@ -81,7 +85,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Line:
-    """One line: the terms, or a release. body: its record."""
+    """One line: the terms, a release that is paid for, or what left of it. body: its record."""
 
     number: int
     time: str
@@ -101,7 +105,18 @@ class State:
 
     @property
     def releases(self) -> tuple[Line, ...]:
-        return tuple(line for line in self.lines if line.kind == "release")
+        """The lines that paid, each with what left of it where that stands in a later line."""
+        ends = {line.body["line"]: line.body for line in self.lines if line.kind == "end"}
+        return tuple(
+            replace(line, body={**line.body, **ends.get(line.number, {})})
+            for line in self.lines
+            if line.kind == "release"
+        )
+
+    @property
+    def open(self) -> tuple[int, ...]:
+        """Lines that reserved budget for a release that has not ended; maybe it never will."""
+        return tuple(one.number for one in self.releases if one.body["output"] == _RESERVED_HASH)
 
     @property
     def fingerprint(self) -> str:
@@ -148,7 +163,7 @@ class BudgetLedger:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = path_of("ledger", path)
         if not self.path.is_file():
             raise InputError(
                 "ledger", "there is no such file", "create one with dpcore ledger FILE --create"
@@ -177,7 +192,7 @@ class BudgetLedger:
         rows = rows_of_one(rows_per_person)
         if not unit.strip():
             raise InputError("unit", "it is empty", "say who is protected, for example person")
-        place = Path(path)
+        place = path_of("ledger", path)
         try:
             place.touch(exist_ok=False)
         except FileExistsError:
@@ -249,6 +264,34 @@ class BudgetLedger:
         _demand_room(state, filter_of(state.terms.filter).cost(ledger, stated))
         return state
 
+    def reserve(self, ledger: Ledger, stated: Amount, who: Protected) -> State:
+        """Pay for a release before its noise is drawn; its line is the last of the state returned.
+
+        **Guarantee:** from now on its cost counts, whatever becomes of it; a process that dies
+        changes nothing. Raises as :meth:`spend`; then nothing was paid for.
+        """
+        return self.spend(ledger, stated, who, RESERVED)
+
+    def complete(self, number: int, ledger: Ledger, output: dict[str, Any]) -> State:
+        """Write down all that leaves of the release that line ``number`` reserved budget for.
+
+        ledger: of what was drawn, which may not cost more than was reserved. output: what leaves,
+        JSON-ready. Nothing is spent. **Guarantee:** when this returns, it is on disk; when it
+        raises, or the process dies, it is not. Raises InputError for a line that is not open,
+        BudgetExceeded for a cost that is not covered.
+        """
+        content = _canonical(output)
+        with self._writing() as database:
+            state = _state(database)
+            if number not in state.open:
+                raise InputError("line", f"{number} is not reserved", "see dpcore ledger FILE")
+            _demand_covered(state.lines[number - 1], ledger, state.terms.filter)
+            body = {"line": number, "output": _hash(content)}
+            events = {"events": ledger.as_list()} if len(ledger) else {}
+            line = _append(database, state.lines, "end", {**body, **events})
+            _keep(database, content)
+        return replace(state, lines=(*state.lines, line))
+
     def spend(
         self, ledger: Ledger, stated: Amount, who: Protected, output: dict[str, Any]
     ) -> State:
@@ -272,8 +315,7 @@ class BudgetLedger:
                 "output": _hash(content),
             }
             line = _append(database, state.lines, "release", body)
-            known = (body["output"], content)
-            database.execute("INSERT OR IGNORE INTO outputs VALUES (?, ?)", known)
+            _keep(database, content)
             lines = (*state.lines, line)
         return replace(state, lines=lines, spent=_costs(lines, len(state.budget)))
 
@@ -311,8 +353,11 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def _unusable(problem: Exception) -> InputError:
-    if "locked" in str(problem):
+    name = getattr(problem, "sqlite_errorname", "")
+    if name.startswith(BUSY):
         return InputError("ledger", "another program keeps it busy", "try again when it is done")
+    if name.startswith(UNWRITTEN):
+        return InputError("ledger", f"it cannot be written ({problem})", "check rights and disk")
     return TamperedError("the file is no ledger, or damaged")
 
 
@@ -336,6 +381,7 @@ def _state(database: sqlite3.Connection) -> State:
             raise TamperedError(f"line {place} does not follow from the one before")
         lines.append(Line(number, time, kind, json.loads(body), hash))
         previous = hash
+    _demand_ends(lines)
     if not lines or lines[0].kind != "terms" or lines[0].body.get("format") != FORMAT:
         raise TamperedError("the file is no ledger, or its first line is missing")
     body = lines[0].body
@@ -344,6 +390,18 @@ def _state(database: sqlite3.Connection) -> State:
     terms = Terms(body["name"], limit, who, body["filter"])
     budget = filter_of(terms.filter).budget(limit)
     return State(terms, tuple(lines), _costs(lines, len(budget)), budget)
+
+
+def _demand_ends(lines: Sequence[Line]) -> None:
+    """Raise TamperedError where a line ends what no earlier line has reserved, or ends it twice."""
+    waiting: set[int] = set()
+    for line in lines:
+        if line.kind == "release" and line.body["output"] == _RESERVED_HASH:
+            waiting.add(line.number)
+        elif line.kind == "end":
+            if line.body["line"] not in waiting:
+                raise TamperedError(f"line {line.number} ends a release that was not reserved")
+            waiting.remove(line.body["line"])
 
 
 def _costs(lines: Sequence[Line], width: int) -> tuple[int, ...]:
@@ -366,6 +424,11 @@ def _append(
     return Line(number, time, kind, json.loads(text), hash)
 
 
+def _keep(database: sqlite3.Connection, content: str) -> None:
+    """Write an output down under its hash."""
+    database.execute("INSERT OR IGNORE INTO outputs VALUES (?, ?)", (_hash(content), content))
+
+
 def _canonical(value: Any) -> str:
     """JSON with one spelling."""
     return json.dumps(value, sort_keys=True, allow_nan=False, separators=(",", ":"))
@@ -375,6 +438,9 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+_RESERVED_HASH = _hash(_canonical(RESERVED))
+
+
 def _line_hash(previous: str, number: int, time: str, kind: str, body: str) -> str:
     return _hash(_canonical([previous, number, time, kind, body]))
 
@@ -382,13 +448,20 @@ def _line_hash(previous: str, number: int, time: str, kind: str, body: str) -> s
 def _demand_charged(line: Line, output: dict[str, Any], name: str) -> None:
     """Raise TamperedError where a line paid less than its own entries cost."""
     entries = output.get("dossier", {}).get("entries", []) if isinstance(output, dict) else []
-    if not entries:
-        return
-    stated = Amount(line.body["epsilon"], line.body["delta"])
     told = Ledger(tuple(LedgerEntry(**entry) for entry in entries))
-    due = filter_of(name).cost(told, stated)
-    if any(paid < units for paid, units in zip(map(int, line.body["cost"]), due, strict=True)):
+    if len(told) and not _covers(line, told, name):
         raise TamperedError(f"line {line.number} paid less than its entries cost")
+
+
+def _demand_covered(line: Line, ledger: Ledger, name: str) -> None:
+    if len(ledger) and not _covers(line, ledger, name):
+        raise BudgetExceeded(f"budget: line {line.number} reserved less than was drawn.")
+
+
+def _covers(line: Line, ledger: Ledger, name: str) -> bool:
+    """Whether a line paid for everything in a ledger."""
+    due = filter_of(name).cost(ledger, Amount(line.body["epsilon"], line.body["delta"]))
+    return all(paid >= units for paid, units in zip(map(int, line.body["cost"]), due, strict=True))
 
 
 def _demand_terms(terms: Terms, who: Protected) -> None:
@@ -416,12 +489,18 @@ def _demand_room(state: State, cost: tuple[int, ...]) -> None:
     if state.admits(cost):
         return
     left = state.left_amount
-    rest = "nothing is left, so nothing more can be released"
+    rest = "which is spent: nothing is left, so nothing more can be released"
     if left.epsilon > 0.0:
         epsilon, delta = show_most(left.epsilon), show_most(left.delta)
         rest = f"at most epsilon = {epsilon} is left at delta = {delta}; "
         rest += "ask for no more, at no larger delta"
+    waiting = "".join(f"{told_open(number)} " for number in state.open)
     raise BudgetExceeded(
-        f"budget: the release does not fit into the ledger, {rest}. Nothing was spent and nothing "
-        "left."
+        f"budget: the release does not fit into the ledger, {rest}. {waiting}Nothing was "
+        "spent and nothing left."
     )
+
+
+def told_open(number: int) -> str:
+    """Why a line counts although nothing has left for it."""
+    return f"Line {number} counts as spent: its release is under way, or its process died."

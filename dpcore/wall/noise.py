@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,18 +74,21 @@ class NoiseSource:
 class GridNoise(NoiseSource):
     """Noise of a release: whole numbers drawn exactly from the operating system's own generator.
 
-    One draw, never repeated; nothing about it can be set. ``drawn``: whether any of it is, so that
-    whatever happens from then on has been paid for.
+    One draw, never repeated. pay: called once, before the first number is drawn; where it raises,
+    nothing is drawn. ``drawn``: whether anything is.
     """
 
     on_grid = True
 
-    def __init__(self) -> None:
+    def __init__(self, pay: Callable[[], None] | None = None) -> None:
         super().__init__(None)
+        self._pay = pay
         self.drawn = False
 
     def whole_numbers(self, count: int) -> Integers:
         """Discrete Gaussian noise; see :func:`~dpcore.mechanisms.discrete_gaussian`."""
+        if self._pay is not None and not self.drawn:
+            self._pay()
         self.drawn = True
         return discrete_gaussian(count, _words)
 

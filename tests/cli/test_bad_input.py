@@ -597,6 +597,13 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "both were given",
     ),
     ("no ledger", lambda tmp: ["ledger", tmp / "l.sqlite"], "ledger", "there is no such file"),
+    ("NUL in a ledger's name", lambda tmp: ["ledger", "a\0b"], "ledger", "its name holds a NUL"),
+    (
+        "NUL in a new ledger's name",
+        lambda tmp: ["ledger", "a\0b", "--create", *BUDGET],
+        "ledger",
+        "its name holds a NUL",
+    ),
     ("no dossier", lambda tmp: ["verify", tmp / "dossier.json"], "dossier", "it cannot be read"),
     ("figure", lambda tmp: ["reproduce", "figure-9"], "name", "'figure-9' is not known"),
     (
