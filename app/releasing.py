@@ -15,14 +15,13 @@ from app.compute import Study
 from app.desks import Data
 from app.models import MODELS, RECIPES, model_title
 from app.scenario import UPLOAD, Scenario
-from dpcore.accounting import calibrate
 from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting
-from dpcore.privacy import DiscreteGaussian, Event, Ledger, Privacy
+from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show_bound
-from dpcore.privacy.ledger import LedgerEntry
-from dpcore.releases.api import FILES, SPARED, Release, release
+from dpcore.releases.api import Release, planned_noise, release
+from dpcore.releases.beside import FILES
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.wall.table import PrivateTable, locked
@@ -141,11 +140,14 @@ def planned(state: State, scenario: Scenario) -> Plan:
 
 def _cost(state: State, stated: Amount) -> tuple[int, ...]:
     """What a release of an epsilon and a delta takes, in the ledger's units."""
-    epsilon = stated.epsilon * (1.0 - SPARED)
-    noise = calibrate([Event(DiscreteGaussian(1.0, None))], epsilon, stated.delta, COUNTED_BY)
     terms = state.terms
-    entry = LedgerEntry("all", "discrete_gaussian", float(noise), 1.0, terms.adjacency, None)
-    return filter_of(terms.filter).cost(Ledger((entry,)), stated)
+    asked = Privacy(
+        epsilon=stated.epsilon,
+        delta=stated.delta,
+        adjacency=terms.adjacency,
+        accountant=COUNTED_BY,
+    )
+    return filter_of(terms.filter).cost(planned_noise(asked, stated), stated)
 
 
 def shared(state: State, locks: Sequence[float | None]) -> tuple[float, ...]:

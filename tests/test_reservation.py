@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import dpcore as dp
+from dpcore.cli import main
 from dpcore.errors import BudgetExceeded, InputError
 from dpcore.privacy import Ledger
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.releases import ledger
+from dpcore.releases import api, ledger
+from dpcore.releases.dossier import verify
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, Protected, TamperedError
+from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5
 PERSON = Protected("replace_one", "person")
 STATED = Amount(0.2, DELTA)
+SCHEMA = dp.Schema.from_bounds({"x": (0.0, 10.0), "y": (-1.0, 1.0)})
 
 
 def drawn(noise: float = 20.0) -> Ledger:
@@ -27,6 +44,13 @@ def drawn(noise: float = 20.0) -> Ledger:
 @pytest.fixture
 def book(tmp_path: Path) -> BudgetLedger:
     return BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA))
+
+
+def release(book: BudgetLedger, out: Path, epsilon: float = 0.8, **words: Any) -> api.Release:
+    cells = np.random.default_rng(0).uniform(0.0, 1.0, (400, 2))
+    table = PrivateTable.seal(pd.DataFrame(cells, columns=["x", "y"]), SCHEMA)
+    privacy = dp.Privacy(epsilon=epsilon, delta=DELTA, accountant="zcdp_tight")
+    return api.release("gmm", table, privacy=privacy, ledger=book.path, out=out, **words)
 
 
 # --- the ledger's lines -------------------------------------------------------------------------
@@ -75,3 +99,251 @@ def test_a_line_that_ends_what_nobody_reserved_is_found(book: BudgetLedger, numb
         ledger._append(database, book.state().lines, "end", {"line": number, "output": "0"})
     with pytest.raises(TamperedError, match="line 4 ends a release that was not reserved"):
         book.state()
+
+
+# --- busy, and spent ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("held", ["IMMEDIATE", "EXCLUSIVE"])
+def test_a_ledger_that_another_process_writes_is_busy_and_nothing_is_drawn(
+    held: str, book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "PATIENCE", 0.05)
+    with closing(sqlite3.connect(book.path, isolation_level=None)) as other:
+        other.execute(f"BEGIN {held}")
+        with pytest.raises(InputError, match="keeps it busy; try again"):
+            release(book, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert len(book.state().lines) == 1
+
+
+def test_a_ledger_that_cannot_be_written_is_not_called_damaged(
+    book: BudgetLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = sqlite3.connect
+
+    def only_read(path: Path, **words: Any) -> sqlite3.Connection:
+        return connect(f"file:{path}?mode=ro", uri=True, **words)
+
+    monkeypatch.setattr(ledger.sqlite3, "connect", only_read)
+    with pytest.raises(InputError, match=r"it cannot be written .*readonly") as refusal:
+        book.spend(drawn(), STATED, PERSON, {})
+    assert not isinstance(refusal.value, TamperedError)
+
+
+def test_a_ledger_that_gets_busy_once_noise_is_drawn_has_been_paid(
+    book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = []
+
+    def held(*words: Any) -> str | None:
+        others.append(sqlite3.connect(book.path, isolation_level=None))
+        others[0].execute("BEGIN IMMEDIATE")
+        return None
+
+    monkeypatch.setattr(ledger, "PATIENCE", 0.05)
+    monkeypatch.setattr(api, "_as_csv", held)
+    with pytest.raises(api.PaidError, match=r"Nothing left.* paid for as line 2.*busy"):
+        release(book, tmp_path / "out")
+    others[0].close()
+    assert book.demand_intact().open == (2,)
+
+
+@pytest.mark.parametrize("problem", [ValueError, KeyboardInterrupt, MemoryError])
+def test_whatever_ends_a_release_after_its_noise_is_told_as_paid(
+    problem: type[BaseException],
+    book: BudgetLedger,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: Any) -> None:
+        raise problem("a number of the data's")
+
+    monkeypatch.setattr(api, "_as_csv", fails)
+    with pytest.raises(api.PaidError, match=f"{problem.__name__}.* paid for as line 2") as told:
+        release(book, tmp_path / "out")
+    assert "of the data's" not in str(told.value)
+    assert book.output(2) == {"failed": problem.__name__}
+    assert not (tmp_path / "out").exists()
+
+
+# --- real processes -----------------------------------------------------------------------------
+
+RELEASER = """
+import os, sys, time
+from pathlib import Path
+from tests.test_reservation import BudgetLedger, api, release
+from dpcore.errors import BudgetExceeded
+
+here, who, how = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+fit_grid, complete = api.fit_grid, BudgetLedger.complete
+
+class Logged(api.GridNoise):
+    def whole_numbers(self, count):
+        found = super().whole_numbers(count)
+        if not (here / f"{who}.drawn").exists():
+            (here / f"{who}.drawn").touch()
+            if how == "fail":
+                raise ValueError
+            wait(how == "draw")
+        return found
+
+def wait(asked):
+    while asked:
+        time.sleep(0.01)
+
+def together(*words, **more):
+    (here / f"{who}.ready").touch()
+    while how == "fail" and len(list(here.glob("*.ready"))) < 2:
+        time.sleep(0.001)
+    return fit_grid(*words, **more)
+
+def written(self, *words):
+    found = complete(self, *words)
+    (here / f"{who}.done").touch()
+    wait(how == "write")
+    return found
+
+api.GridNoise, api.fit_grid, BudgetLedger.complete = Logged, together, written
+try:
+    release(BudgetLedger(here / "budget.sqlite"), here / who)
+except BudgetExceeded as refusal:
+    print("spent", refusal)
+except api.PaidError as refusal:
+    print("paid", refusal)
+"""
+
+
+def start(book: BudgetLedger, who: str, how: str) -> subprocess.Popen[str]:
+    words = [sys.executable, "-c", RELEASER, str(book.path.parent), who, how]
+    root = Path(__file__).parents[1]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=root)
+
+
+def test_of_two_failing_releases_at_once_one_is_refused_before_its_noise(
+    book: BudgetLedger,
+) -> None:
+    """Both were told that there is room; one alone fits."""
+    processes = [start(book, who, "fail") for who in ("one", "two")]
+    told = sorted(process.communicate(timeout=120)[0] for process in processes)
+    assert [line.split()[0] for line in told] == ["paid", "spent"]
+    assert len(list(book.path.parent.glob("*.drawn"))) == 1
+    state = book.demand_intact()
+    assert len(state.releases) == 1
+    assert state.open == ()
+    assert book.output(2) == {"failed": "ValueError"}
+
+
+def killed(book: BudgetLedger, who: str, how: str, when: Callable[[], bool]) -> None:
+    process = start(book, who, how)
+    with process:
+        while not when():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+
+
+def test_a_process_that_dies_before_its_end_has_spent(book: BudgetLedger, tmp_path: Path) -> None:
+    killed(book, "out", "draw", (tmp_path / "out.drawn").exists)
+    assert book.demand_intact().open == (2,)
+    with pytest.raises(BudgetExceeded, match="Line 2 counts as spent"):
+        release(book, tmp_path / "other")
+    with pytest.raises(InputError, match=r"the release of line 2 is being written there, or its"):
+        release(book, tmp_path / "out", 0.1)
+    with pytest.raises(InputError, match=r"2 has not ended, .*counts as spent"):
+        api.rewrite(book.path, 2, tmp_path / "out")
+    assert len(book.state().releases) == 1
+
+
+def test_what_was_on_record_when_a_process_died_is_written_into_its_folder(
+    book: BudgetLedger, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    killed(book, "out", "write", (tmp_path / "out.done").exists)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [api.CLAIM]
+    with pytest.raises(InputError, match=r"--write 2 --out FOLDER"):
+        release(book, tmp_path / "out", 0.1)
+    release(book, tmp_path / "other", 0.1)
+    with pytest.raises(InputError, match="the release of line 2"):
+        api.rewrite(book.path, 4, tmp_path / "out")  # another line's folder is not taken over
+    (tmp_path / "out" / ".report.html").write_text("half a")
+    words = ["ledger", str(book.path), "--write", "2", "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == set(api.FILES)
+    assert main(["verify", str(tmp_path / "out"), "--ledger", str(book.path)]) == 0
+    assert main(words) == 2  # a folder that is complete is nobody's to write into
+
+
+def test_a_folder_with_files_of_others_is_never_taken_over(
+    book: BudgetLedger, tmp_path: Path
+) -> None:
+    made = release(book, tmp_path / "made")
+    out = tmp_path / "out"
+    out.mkdir()
+    mark = {"ledger": book.state().terms.name, "line": 2}
+    (out / api.CLAIM).write_text(json.dumps(mark))
+    (out / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="not an empty folder"):
+        api.rewrite(book.path, made.dossier["line"]["number"], out)
+    assert {path.name for path in out.iterdir()} == {api.CLAIM, "mine.txt"}
+    for odd in ("", "[]", "{}", "\x00", '{"ledger": 1}'):
+        (out / api.CLAIM).write_text(odd)
+        with pytest.raises(InputError, match="a release began there and did not end"):
+            api.rewrite(book.path, 2, out)
+
+
+def test_the_command_says_which_line_has_not_ended(
+    book: BudgetLedger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book.reserve(drawn(), STATED, PERSON)
+    assert main(["ledger", str(book.path)]) == 0
+    assert "Line 2 counts as spent" in " ".join(capsys.readouterr().out.split())
+    assert main(["ledger", str(book.path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["open"] == [2]
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_kill_at_any_moment_leaves_nothing_drawn_unpaid(tmp_path: Path, kills: int) -> None:
+    """Whatever had drawn noise is on record, and whatever had been written down can be had."""
+    book = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(100.0, DELTA))
+    rng = random.Random(1)
+    for number in range(kills):
+        who = str(number)
+        process = start(book, who, "run")
+        with process:
+            while process.poll() is None and not (tmp_path / f"{who}.ready").exists():
+                time.sleep(0.001)
+            time.sleep(rng.uniform(0.0, 0.06))
+            process.send_signal(signal.SIGKILL)
+    state = book.demand_intact()
+    ended = len(state.releases) - len(state.open)
+    assert len(list(tmp_path.glob("*.drawn"))) <= len(state.releases)
+    assert len(list(tmp_path.glob("*.done"))) <= ended
+    for line in state.releases:
+        if line.number not in state.open:
+            api.rewrite(book.path, line.number, tmp_path / f"again-{line.number}")
+            verify(tmp_path / f"again-{line.number}", book.path)
+
+
+# --- ledgers of the first version ---------------------------------------------------------------
+
+OLD = Path(__file__).parent / "data" / "release_1"
+
+
+def test_a_ledger_of_the_first_version_takes_releases_on(tmp_path: Path) -> None:
+    """Written before budget was reserved: one release, and one that failed and was paid for."""
+    path = tmp_path / "budget.sqlite"
+    path.write_bytes((OLD / "budget.sqlite").read_bytes())
+    book = BudgetLedger(path)
+    before = book.demand_intact()
+    assert [line.number for line in before.releases] == [2, 3]
+    assert before.open == ()
+    assert book.output(3) == {"failed": "ValueError"}
+    release(book, tmp_path / "new")
+    after = book.demand_intact()
+    assert after.lines[:3] == before.lines
+    assert after.spent > before.spent
+    verify(tmp_path / "new", path)
+    verify(OLD / "first", path)
+    api.rewrite(path, 2, tmp_path / "again")
+    again = json.loads((tmp_path / "again" / "dossier.json").read_text())
+    assert again == json.loads((OLD / "first" / "dossier.json").read_text())

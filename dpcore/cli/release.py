@@ -103,7 +103,7 @@ def _ask(args: argparse.Namespace, unit: str, privacy: Privacy) -> None:
 
 def _written(out: str) -> tuple[str, ...]:
     """The files that are there; a model that does not say what rows look like has no rows."""
-    from dpcore.releases.api import FILES
+    from dpcore.releases.beside import FILES
 
     return tuple(name for name in FILES if (Path(out) / name).is_file())
 

@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpcore.accounting import calibrate
-from dpcore.checks import one_of, whole
-from dpcore.errors import BudgetExceeded, DPCoreError, InputError
+from dpcore.checks import one_of, path_of, whole
+from dpcore.errors import DPCoreError, InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
 from dpcore.privacy import DiscreteGaussian, Event, Ledger, Privacy
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.releases.dossier import CHOSEN, dossier_of, with_line
+from dpcore.releases.beside import DOSSIER, FILES, REPORT, ROWS, sealed, text_of
+from dpcore.releases.dossier import CHOSEN, dossier_of, line_of
 from dpcore.releases.filter import Amount
-from dpcore.releases.ledger import BudgetLedger, Protected
+from dpcore.releases.ledger import BudgetLedger, Protected, State
 from dpcore.releases.report import report
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Schema
@@ -33,8 +34,7 @@ from dpcore.wall.table import PrivateTable
 
 SPARED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one release
 COUNTED_BY = ("zcdp_tight", "rdp")  # what knows the discrete Gaussian law in many dimensions
-FILES = ("dossier.json", "synthetic.csv", "report.html")
-CLAIM = ".dpcore-release"  # a file that says: this folder is being written
+CLAIM = ".dpcore-release"  # a file that says which line this folder is being written for
 # Words of a fit that a release settles itself.
 SETTLED = ("schema", "seed", "secret", "draws", "as_private", "delta_each", "on_grid", "mode")
 DOCUMENTS = (
@@ -81,21 +81,28 @@ def release(
     write. table, n_components, clip, options: as :func:`dpcore.fit` takes them.
 
     **Guarantee:** ``dossier["guarantee"]``, proved for the noise as it is drawn (whole numbers,
-    exactly). The ledger pays and takes down all that leaves in one transaction. Before any noise is
-    drawn nothing is spent; whatever goes wrong afterwards is paid for as well, since that something
-    went wrong may tell of the rows.
+    exactly). The ledger pays before the first number is drawn, and takes down all that leaves in
+    one transaction. Whatever goes wrong once noise may be drawn is paid for, since that something
+    went wrong may tell of the rows; so is a release whose process dies.
     Raises InputError for choices that cannot be released and BudgetExceeded where the ledger does
-    not allow it: nothing is spent, nothing written. Raises PaidError where a release was paid for
-    and its files could not be written; :func:`rewrite` writes them.
+    not allow it, also where another release was quicker: nothing is drawn, spent or written. Raises
+    PaidError where a release was paid for and failed, or its files could not be written;
+    :func:`rewrite` writes them.
     """
     schema = _demand_releasable(table, privacy, chosen_on, options)
     _demand_whole(model, privacy, n_components, options)
     rows = whole("synthetic_rows", synthetic_rows)
     book, who = BudgetLedger(ledger), _protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
-    _demand_room(book, privacy, stated, who)
+    noise = planned_noise(privacy, stated)
+    book.check(noise, stated, who)  # before any row is touched
     with _claimed(out) as folder:
-        source = GridNoise()
+        states: list[State] = []
+
+        def pay() -> None:
+            states.append(book.reserve(noise, stated, who))
+            _note(folder, states[0])
+
         try:
             grid = fit_grid(
                 model,
@@ -103,41 +110,58 @@ def release(
                 privacy=(replace(privacy, epsilon=stated.epsilon * (1.0 - SPARED)),),
                 n_components=n_components,
                 clip=clip,
-                on_grid=source,
+                on_grid=GridNoise(pay),
                 demand=None if accept_delta else partial(_demand_small, stated.delta),
                 **options,
             )
             fit = grid.fit()
             _demand_proved(fit, who)
             synthetic = _as_csv(fit, rows)
-            unpaid = dossier_of(fit, schema, book.state().terms, chosen_on, synthetic, rows)
-            output = {"dossier": unpaid, "synthetic": synthetic}
-            json.dumps(output, allow_nan=False)
-        except Exception as problem:
-            if not source.drawn:
+            unsealed = dossier_of(fit, schema, states[0], chosen_on, synthetic, rows)
+            dossier, files = sealed(unsealed, synthetic)
+        except (Exception, KeyboardInterrupt) as problem:
+            if not states:
                 raise
-            try:
-                paid = _paid_for_nothing(book, privacy, stated, who, problem)
-            except BudgetExceeded as full:  # others spent meanwhile: as where nothing had failed
-                raise full from None
-            raise paid from problem
-        state = book.spend(fit.ledger, stated, who, output)
-        number = len(state.lines)
-        dossier = with_line(unpaid, state, number)
-        _write(folder, dossier, synthetic, number)
+            raise _failed(book, len(states[0].lines), problem) from problem
+        number = len(states[0].lines)
+        _complete(book, number, fit.ledger, {"dossier": dossier, "files": files})
+        _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
     return Release(fit, dossier, folder)
 
 
 def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
-    """Write an earlier release's files again, from what its ledger holds; nothing is spent."""
+    """Write an earlier release's files again, from what its ledger holds; nothing is spent.
+
+    out: as for :func:`release`, or the folder in which that very release was when its process died.
+    """
     book = BudgetLedger(ledger)
-    output = book.output(number)
+    output, state = book.output(number), book.state()
+    if number in state.open:
+        raise InputError(
+            "line",
+            f"the release of {number} has not ended, and where its process died it counts as spent",
+            "there are no files",
+        )
     if "dossier" not in output:
         raise InputError("line", f"{number} paid for a release that failed", "there are no files")
-    with _claimed(out) as folder:
-        dossier = with_line(output["dossier"], book.state(), number)
-        _write(folder, dossier, output["synthetic"], number)
+    with _claimed(out, _mark(state, number)) as folder:
+        dossier, files = _files_of(output, state, number)
+        _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
     return dossier
+
+
+def _files_of(
+    output: dict[str, Any], state: State, number: int
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """A dossier and the texts of its files, as a ledger holds them; an older one held the rows
+    alone, and a dossier without its line."""
+    dossier = output["dossier"]
+    if "files" in output:
+        return dossier, output["files"]
+    dossier = {**dossier, "line": line_of(state, number)}
+    rows = output["synthetic"]
+    files = {} if rows is None else {ROWS: rows}
+    return dossier, {**files, REPORT: report(json.loads(text_of(dossier)))}
 
 
 def _demand_releasable(
@@ -197,28 +221,33 @@ def _protected(privacy: Privacy, schema: Schema) -> Protected:
     return Protected(privacy.adjacency, schema.unit, rows)
 
 
-def _planned(privacy: Privacy, stated: Amount) -> Ledger:
-    """One entry of all the noise that is planned; grids are rounded towards more."""
-    one, epsilon = Event(DiscreteGaussian(1.0, None)), stated.epsilon * (1.0 - SPARED)
+def planned_noise(privacy: Privacy, stated: Amount) -> Ledger:
+    """One entry of all the noise that a release of ``stated`` plans, and a hair less: sums of its
+    parts are rounded. What it costs is reserved before anything is drawn."""
+    one, epsilon = Event(DiscreteGaussian(1.0, None)), stated.epsilon * (1.0 - SPARED / 2)
     noise = float(calibrate([one], epsilon, stated.delta, privacy.accountant))
     return Ledger((LedgerEntry("all", "discrete_gaussian", noise, 1.0, privacy.adjacency, None),))
 
 
-def _demand_room(book: BudgetLedger, privacy: Privacy, stated: Amount, who: Protected) -> None:
-    """Refuse before any row is touched where the ledger cannot pay, whatever the rows; so that
-    what is drawn can be paid for, also where nothing leaves."""
-    book.check(_planned(privacy, stated), stated, who)
-
-
-def _paid_for_nothing(
-    book: BudgetLedger, privacy: Privacy, stated: Amount, who: Protected, problem: Exception
-) -> PaidError:
-    """Pay for what was drawn although nothing of it leaves."""
-    state = book.spend(_planned(privacy, stated), stated, who, {"failed": type(problem).__name__})
+def _failed(book: BudgetLedger, number: int, problem: BaseException) -> PaidError:
+    """What is said, and written down, of a release that failed once it was paid for."""
+    kind = type(problem).__name__
+    with suppress(DPCoreError):  # that it is paid for is on record; why it failed is for readers
+        book.complete(number, Ledger(), {"failed": kind})
     return PaidError(
-        f"The release failed after its noise was drawn ({type(problem).__name__}); nothing left, "
-        f"and it is paid for as line {len(state.lines)}."
+        f"The release failed after its noise was drawn ({kind}); nothing left, and it is paid for "
+        f"as line {number}."
     )
+
+
+def _complete(book: BudgetLedger, number: int, drawn: Ledger, output: dict[str, Any]) -> None:
+    try:
+        book.complete(number, drawn, output)
+    except DPCoreError as refusal:
+        raise PaidError(
+            f"Nothing left, although the release is paid for as line {number}: what was drawn "
+            f"cannot be written down ({refusal})"
+        ) from refusal
 
 
 def _demand_small(delta: float, rows: int) -> None:
@@ -239,20 +268,21 @@ def _demand_proved(fit: Fit, who: Protected) -> None:
 
 
 @contextmanager
-def _claimed(out: str | Path) -> Iterator[Path]:
+def _claimed(out: str | Path, mark: dict[str, Any] | None = None) -> Iterator[Path]:
     """A folder that is new or empty, for this release alone; as it was, unless files were written.
 
-    Whatever could go wrong with it goes wrong here, before anything is spent.
+    mark: of the line whose files are to be written again: a folder that was left when that release
+    died is taken over. Whatever could go wrong with a folder goes wrong here, before anything is
+    spent.
     """
-    folder = Path(out).absolute()
+    folder = path_of("out", out).absolute()
     new = not folder.exists()
-    if folder.is_symlink() or (not new and (not folder.is_dir() or any(folder.iterdir()))):
-        raise InputError("out", "it is not an empty folder", "name one that is, or a new one")
+    again = not new and _demand_free(folder, mark)
+    claim = folder / CLAIM
     try:
         if new:
             folder.mkdir()
-        claim = folder / CLAIM
-        claim.touch(exist_ok=False)
+        claim.touch(exist_ok=again)
     except OSError as problem:
         raise InputError(
             "out", f"it cannot be written ({problem.strerror})", "name another folder"
@@ -265,6 +295,55 @@ def _claimed(out: str | Path) -> Iterator[Path]:
             folder.rmdir()
 
 
+def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
+    """Whether a folder is taken over from a release that died. Raises InputError for one that is
+    neither empty nor that."""
+    if folder.is_symlink() or not folder.is_dir():
+        raise InputError("out", "it is not an empty folder", "name one that is, or a new one")
+    names = {path.name for path in folder.iterdir()}
+    if not names:
+        return False
+    found = _marked(folder)
+    if found and found == mark and names <= {CLAIM, *FILES, *map(_unfinished, FILES)}:
+        return True
+    if not found:
+        began = "; a release began there and did not end" if CLAIM in names else ""
+        raise InputError(
+            "out", f"it is not an empty folder{began}", "name one that is, or a new one"
+        )
+    raise InputError(
+        "out",
+        f"it is not an empty folder: the release of line {found['line']} is being written there, "
+        "or its process died",
+        f"see dpcore ledger LEDGER, which writes its files with --write {found['line']} --out "
+        f"FOLDER where they are on record, or name another folder",
+    )
+
+
+def _note(folder: Path, state: State) -> None:
+    """Write down for which line a folder is, so that it can be told if this process dies."""
+    with suppress(OSError):  # it has paid: the ledger is what counts
+        (folder / CLAIM).write_text(json.dumps(_mark(state, len(state.lines))), encoding="utf-8")
+
+
+def _mark(state: State, number: int) -> dict[str, Any]:
+    return {"ledger": state.terms.name, "line": number}
+
+
+def _marked(folder: Path) -> dict[str, Any]:
+    """The mark that a release has left in a folder; empty where there is none to be read."""
+    try:
+        found = json.loads((folder / CLAIM).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and found.keys() == {"ledger", "line"} else {}
+
+
+def _unfinished(name: str) -> str:
+    """A file's name while it is being written."""
+    return f".{name}"
+
+
 def _as_csv(fit: Fit, rows: int) -> str | None:
     """Six figures: rows are drawn from a fit, so more would say nothing. ``None`` for models that
     do not say what rows look like."""
@@ -275,17 +354,12 @@ def _as_csv(fit: Fit, rows: int) -> str | None:
     return as_csv(fit.sample(rows), "%.6g")
 
 
-def _write(folder: Path, dossier: dict[str, Any], synthetic: str | None, number: int) -> None:
+def _write(folder: Path, texts: dict[str, str], number: int) -> None:
     """The files, each whole; the dossier last, so that where it is the others are."""
-    text = json.dumps(dossier, indent=2, sort_keys=True, allow_nan=False)
-    content = dict(zip(FILES, (text, synthetic, report(json.loads(text))), strict=True))
     try:
-        for name in reversed(FILES):
-            words = content[name]
-            if words is None:
-                continue
-            place = folder / f".{name}"
-            place.write_bytes(words.encode())
+        for name in sorted(texts, key=FILES.index, reverse=True):
+            place = folder / _unfinished(name)
+            place.write_bytes(texts[name].encode())
             os.replace(place, folder / name)
     except OSError as problem:
         raise PaidError(

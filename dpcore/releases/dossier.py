@@ -6,7 +6,6 @@ give dossiers that differ in noisy values alone. Anybody can replay its proof wi
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from dataclasses import asdict
@@ -17,15 +16,18 @@ from typing import Any
 import numpy as np
 
 from dpcore.accounting import replay
+from dpcore.checks import path_of
 from dpcore.errors import InputError, ReplayError
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Guarantee, Ledger, Proof
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.releases.ledger import BudgetLedger, State, Terms
+from dpcore.releases.beside import DOSSIER, REPORT, ROWS, compare, compare_rows, described
+from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.schema import Schema
 from dpcore.wall.grid import MOST_ROWS
 
-FORMAT = "dpcore dossier 1"
+FIRST = "dpcore dossier 1"  # without the hashes of all its files
+FORMAT = "dpcore dossier 2"
 CHOSEN = {
     "unsaid": "nobody said what was looked at while settings were chosen",
     "stand-in": "settings were chosen while looking at a stand-in drawn from public bounds",
@@ -36,21 +38,27 @@ NOISE = (
     "noise is a whole number drawn exactly from the discrete Gaussian law with the operating "
     "system's entropy, and sums are put on a grid before it is added"
 )
+NO_TEXT = (
+    "number columns hold no text: a file in which a cell of one is neither a number nor a Boolean "
+    "nor a mark for a missing cell is refused"
+)
+PROVED = ("epsilon", "delta", "adjacency", "proof", "rehearsal", "protects", "sentence")
 _FLOATING = "noise is drawn in floating point"
 
 
 def dossier_of(
-    fit: Fit, schema: Schema, terms: Terms, chosen_on: str, synthetic: str | None, rows: int
+    fit: Fit, schema: Schema, state: State, chosen_on: str, synthetic: str | None, rows: int
 ) -> dict[str, Any]:
-    """What is written into the ledger: all but what the ledger itself adds to it.
+    """All but the hashes of the files beside it.
 
-    terms: of the ledger. synthetic: the rows' file as text; rows: how many it has.
+    state: of the ledger, whose last line paid. synthetic: the rows' file as text; rows: how many it
+    has.
     """
     import dpcore
 
     guarantee = fit.guarantee.as_dict()
     kept = [line for line in guarantee["assumptions"] if not line.startswith(_FLOATING)]
-    guarantee["assumptions"] = [*kept, NOISE, *_more(fit), CHOSEN[chosen_on]]
+    guarantee["assumptions"] = [*kept, NO_TEXT, NOISE, *_more(fit), CHOSEN[chosen_on]]
     return {
         "format": FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -66,13 +74,12 @@ def dossier_of(
         "guarantee": guarantee,
         "entries": [_entry(entry) for entry in fit.ledger],
         "ledger": {
-            "name": terms.name,
-            "filter": terms.filter,
-            "limit": asdict(terms.limit),
+            "name": state.terms.name,
+            "filter": state.terms.filter,
+            "limit": asdict(state.terms.limit),
         },
-        "synthetic": None
-        if synthetic is None
-        else {"rows": rows, "sha256": _sha256(synthetic.encode())},
+        "line": line_of(state, len(state.lines)),
+        "synthetic": None if synthetic is None else described(synthetic, rows),
         "versions": {
             "dpcore": dpcore.__version__,
             "python": platform.python_version(),
@@ -97,26 +104,23 @@ def _entry(entry: LedgerEntry) -> dict[str, Any]:
     return record
 
 
-def with_line(unpaid: dict[str, Any], state: State, number: int) -> dict[str, Any]:
-    """The dossier as it is handed over: with its line in the ledger, and what was left."""
+def line_of(state: State, number: int) -> dict[str, Any]:
+    """What a dossier says of the line that paid, and of what was left."""
     line, before, after = state.lines[number - 1], state.up_to(number - 1), state.up_to(number)
     return {
-        **unpaid,
-        "line": {
-            "number": line.number,
-            "hash": line.hash,
-            "time": line.time,
-            "left_before": asdict(before.left_amount),
-            "left_after": asdict(after.left_amount),
-            "fingerprint": after.fingerprint,
-        },
+        "number": line.number,
+        "hash": line.hash,
+        "time": line.time,
+        "left_before": asdict(before.left_amount),
+        "left_after": asdict(after.left_amount),
+        "fingerprint": after.fingerprint,
     }
 
 
 def read_dossier(path: str | Path) -> dict[str, Any]:
     """A dossier's record. Raises InputError for a file that is none."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = path_of("dossier", path).read_text(encoding="utf-8")
         found = json.loads(text, object_pairs_hook=_once)
     except OSError as problem:
         raise InputError(
@@ -124,7 +128,7 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
         ) from None
     except (ValueError, RecursionError):
         raise InputError("dossier", "the file is no JSON", "name the file dossier.json") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(found, dict) or found.get("format") not in (FIRST, FORMAT):
         raise InputError("dossier", "the file is no dossier of this kind", "name dossier.json")
     return found
 
@@ -138,15 +142,22 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]:
-    """Replay a dossier's proof from its own entries, and find it in its ledger.
+    """Replay a dossier's proof from its own entries, and compare it with its files and its ledger.
 
-    path: the dossier's file. ledger: the budget ledger's; without it only the proof is replayed.
-    Returns ``{"epsilon", "delta", "accountant", "ledger"}``. The rows beside the dossier are
-    compared with it where they are there. How many rows of one person the entries' sensitivities
-    cover, only the ledger tells. Raises ReplayError, in one sentence, where anything does
-    not hold; InputError for files that cannot be read.
+    path: the dossier's file, whose neighbours are compared where they are there, or the folder of a
+    release, in which nothing may be missing and nothing else lie. ledger: the budget ledger's;
+    without it the proof is replayed and the files compared, and the rest is listed.
+    Returns ``{"epsilon", "delta", "accountant", "ledger", "files", "unvouched"}``: how each file
+    was compared, and the fields and files for which nothing vouches. Dossiers of the first format
+    know their rows alone. How many rows of one person the entries' sensitivities cover, only the
+    ledger tells. Raises ReplayError, in one sentence, where anything does not hold; InputError for
+    files that cannot be read.
     """
-    record = read_dossier(path)
+    place = path_of("dossier", path)
+    whole = place.is_dir()
+    if whole:
+        place /= DOSSIER
+    record = read_dossier(place)
     try:
         told = _ledger_of(record)
         stated = record["guarantee"]
@@ -158,13 +169,13 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
         bound = replay(told, proof)
     except ReplayError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
-        raise InputError("dossier", "a part of it is missing or odd", "ask for it again") from None
+    except ODD:
+        raise _odd() from None
     if not agreed or adjacency != {stated["adjacency"]} or rehearsal:
         raise ReplayError("The guarantee is not the one that the proof is about.")
     if worded != (stated.get("protects"), stated.get("sentence")):
         raise ReplayError("The guarantee's sentence does not say what its numbers say.")
-    _compare_rows(Path(path).parent / "synthetic.csv", record)
+    files = _compared(place.parent, record, whole=whole)
     if ledger is not None:
         _find(record, BudgetLedger(ledger))
     return {
@@ -172,7 +183,46 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
         "delta": proof.delta,
         "accountant": proof.accountant,
         "ledger": None if ledger is None else record["ledger"]["name"],
+        "files": files,
+        "unvouched": [
+            *(_unvouched(record) if ledger is None else ()),
+            *(_unlisted(place, whole=whole) if record["format"] == FIRST else ()),
+        ],
     }
+
+
+ODD = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)  # of a record's parts
+
+
+def _odd() -> InputError:
+    return InputError("dossier", "a part of it is missing or odd", "ask for it again")
+
+
+def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str, str]:
+    try:
+        if record["format"] == FIRST:
+            return compare_rows(folder, record)
+        return compare(folder, record, whole=whole)
+    except OSError as problem:
+        raise InputError(
+            "dossier", f"a file beside it cannot be read ({problem.strerror})", "check its rights"
+        ) from None
+    except InputError:
+        raise
+    except ODD:
+        raise _odd() from None
+
+
+def _unvouched(record: dict[str, Any]) -> list[str]:
+    """The fields that the proof says nothing about: only a ledger does."""
+    others = sorted(record.keys() - {"format", "guarantee"})
+    return [*others, *(f"guarantee.{k}" for k in sorted(record["guarantee"]) if k not in PROVED)]
+
+
+def _unlisted(place: Path, *, whole: bool) -> list[str]:
+    """The files beside a dossier of the first format, which knows its rows alone."""
+    beside = {path.name for path in place.parent.iterdir()} - {place.name, ROWS}
+    return sorted(beside if whole else beside & {REPORT})
 
 
 def _worded(stated: dict[str, Any], proof: Proof) -> tuple[str, str]:
@@ -203,29 +253,19 @@ def _is_sound(entry: LedgerEntry) -> bool:
     return finite and entry.noise == "discrete_gaussian" and entry.count == 1
 
 
-def _compare_rows(path: Path, record: dict[str, Any]) -> None:
-    if not path.is_file():
-        return
-    known = record.get("synthetic")
-    stated = known.get("sha256") if isinstance(known, dict) else None
-    if stated != _sha256(path.read_bytes()):
-        raise ReplayError("The synthetic rows beside the dossier are not the ones it names.")
-
-
 def _find(record: dict[str, Any], ledger: BudgetLedger) -> None:
     """The dossier, word for word, in the line it names."""
-    line, unpaid = record.get("line"), {k: v for k, v in record.items() if k != "line"}
+    line = record.get("line")
     state = ledger.demand_intact()
     number = line.get("number") if isinstance(line, dict) else None
     if number not in [one.number for one in state.releases]:
         raise ReplayError("The ledger has no such line.")
     assert isinstance(number, int)  # it is one of theirs
-    if ledger.output(number).get("dossier") != unpaid:
+    then = json.loads(json.dumps(line_of(state, number)))
+    held = ledger.output(number).get("dossier")
+    if record["format"] == FIRST and isinstance(held, dict):  # it was written down without its line
+        held = {**held, "line": line}
+    if held != record:
         raise ReplayError("The ledger's line is about another dossier.")
-    then = with_line(unpaid, state, number)["line"]
-    if json.loads(json.dumps(then)) != line:
+    if then != line:
         raise ReplayError("The dossier tells of another line than the ledger.")
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

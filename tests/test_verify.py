@@ -1,0 +1,236 @@
+"""Verifying reads all of a release: dossier, report and rows, and says what nothing vouches for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.cli import main
+from dpcore.errors import InputError, ReplayError
+from dpcore.releases import api, beside
+from dpcore.releases.dossier import verify
+from dpcore.releases.filter import Amount
+from dpcore.releases.ledger import BudgetLedger
+from dpcore.wall.table import PrivateTable
+
+OLD = Path(__file__).parent / "data" / "release_1"
+SCHEMA = dp.Schema.from_bounds({"x": (0.0, 10.0), "y, and more": (-1.0, 1.0)})
+
+
+@pytest.fixture(params=["gmm", "kmeans"])
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> api.Release:
+    """A release with synthetic rows, and one of a model that has none."""
+    cells = np.random.default_rng(0).uniform(0.0, 1.0, (400, 2))
+    table = PrivateTable.seal(pd.DataFrame(cells, columns=["x", "y, and more"]), SCHEMA)
+    BudgetLedger.create(tmp_path / "budget.sqlite", Amount(2.0, 1e-5))
+    return api.release(
+        request.param,
+        table,
+        privacy=dp.Privacy(epsilon=0.5, delta=1e-5, accountant="zcdp_tight"),
+        ledger=tmp_path / "budget.sqlite",
+        out=tmp_path / "out",
+        n_components=2,
+        synthetic_rows=7,
+    )
+
+
+def sha(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def changed(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """The dossier, with something else in it."""
+    record = json.loads((folder / "dossier.json").read_text(encoding="utf-8"))
+    change(record)
+    (folder / "dossier.json").write_text(json.dumps(record), encoding="utf-8")
+
+
+def rehashed(folder: Path, name: str) -> None:
+    """The hash in the dossier made that of the file as it is now."""
+
+    def change(record: dict[str, Any]) -> None:
+        record["files"][name] = sha(folder / name)
+        if name == "synthetic.csv":
+            record["synthetic"]["sha256"] = sha(folder / name)
+
+    changed(folder, change)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_dossier_holds_the_hash_of_every_file_beside_it(made: api.Release) -> None:
+    names = {path.name for path in made.folder.iterdir()} - {"dossier.json"}
+    assert made.dossier["files"] == {name: sha(made.folder / name) for name in names}
+    book = made.folder.parent / "budget.sqlite"
+    for place in (made.folder, made.folder / "dossier.json"):
+        found = verify(place, book)
+        assert found["files"].keys() == names
+        assert found["files"]["report.html"] == beside.ANEW
+        assert found["unvouched"] == []
+
+
+def test_an_epsilon_edited_in_the_report_is_found(made: api.Release) -> None:
+    page = made.folder / "report.html"
+    edit(page, "epsilon = 0.500", "epsilon = 0.400")
+    for place in (made.folder, made.folder / "dossier.json"):
+        with pytest.raises(ReplayError, match=r"report\.html is not the file"):
+            verify(place)
+    rehashed(made.folder, "report.html")
+    with pytest.raises(ReplayError, match=r"report\.html does not say what the dossier says"):
+        verify(made.folder)
+
+
+def test_a_report_of_another_version_is_compared_by_its_hash_alone(made: api.Release) -> None:
+    """Its words may have been others; the ledger still vouches for the hash."""
+    changed(made.folder, lambda record: record["versions"].update(dpcore="0.0.9"))
+    edit(made.folder / "report.html", "What it cost", "Its cost")
+    rehashed(made.folder, "report.html")
+    assert verify(made.folder)["files"]["report.html"] == beside.HASH
+    with pytest.raises(ReplayError, match="another dossier"):
+        verify(made.folder, made.folder.parent / "budget.sqlite")
+
+
+def test_other_words_in_another_version_do_not_fail_what_is_out(
+    made: api.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beside, "report", lambda dossier: "a new page")
+    with pytest.raises(ReplayError, match="does not say"):
+        verify(made.folder)
+    monkeypatch.setattr(dp, "__version__", "0.9.9")
+    book = made.folder.parent / "budget.sqlite"
+    assert verify(made.folder, book)["files"]["report.html"] == beside.HASH
+    api.rewrite(book, 2, made.folder.parent / "again")
+    verify(made.folder.parent / "again", book)
+    assert sha(made.folder.parent / "again" / "report.html") == sha(made.folder / "report.html")
+
+
+@pytest.mark.parametrize("made", ["gmm"], indirect=True)
+def test_rows_are_the_ones_the_dossier_describes(made: api.Release) -> None:
+    rows = made.folder / "synthetic.csv"
+    text = rows.read_text(encoding="utf-8")
+    assert made.dossier["synthetic"]["columns"] == ["x", "y, and more"]
+    assert made.dossier["synthetic"]["rows"] == 7
+    for other in (text + "1,2\n", text.replace("x,", "z,", 1), text.rsplit("\n", 2)[0] + "\n"):
+        rows.write_text(other, encoding="utf-8")
+        with pytest.raises(ReplayError, match=r"synthetic\.csv is not the file"):
+            verify(made.folder)
+        rehashed(made.folder, "synthetic.csv")
+        with pytest.raises(ReplayError, match="other columns or another length"):
+            verify(made.folder)
+
+
+def test_a_folder_holds_all_that_is_listed_and_nothing_else(made: api.Release) -> None:
+    (made.folder / "extra.html").write_text("epsilon = 0.1")
+    with pytest.raises(ReplayError, match=r"holds extra\.html, which the dossier does not list"):
+        verify(made.folder)
+    verify(made.folder / "dossier.json")  # its own files alone, wherever it has been put
+    (made.folder / "extra.html").unlink()
+    (made.folder / "report.html").unlink()
+    with pytest.raises(ReplayError, match=r"lacks report\.html"):
+        verify(made.folder)
+    assert verify(made.folder / "dossier.json")["files"]["report.html"] == beside.ABSENT
+
+
+def test_without_a_ledger_it_says_what_nothing_vouches_for(made: api.Release) -> None:
+    """Whatever is not listed cannot be changed without a failure."""
+    listed = verify(made.folder)["unvouched"]
+    assert {"parameters", "settings", "entries", "guarantee.rows_per_person"} <= set(listed)
+    record = json.loads((made.folder / "dossier.json").read_text(encoding="utf-8"))
+    (made.folder / "report.html").unlink()
+    for path in [*record, *(f"guarantee.{key}" for key in record["guarantee"])]:
+        if path in (*listed, "guarantee"):
+            continue
+        *outer, key = path.split(".")
+        other = json.loads(json.dumps(record))
+        (other[outer[0]] if outer else other)[key] = "something else"
+        (made.folder / "dossier.json").write_text(json.dumps(other), encoding="utf-8")
+        with pytest.raises((ReplayError, InputError)):
+            verify(made.folder / "dossier.json")
+
+
+@pytest.mark.parametrize(
+    "files", [None, [], {}, {"report.html": 1}, {"report.html": "0", "../x": "0"}]
+)
+def test_a_list_of_files_that_no_release_writes_is_refused(files: Any, made: api.Release) -> None:
+    changed(made.folder, lambda record: record.update(files=files))
+    with pytest.raises((InputError, ReplayError)):
+        verify(made.folder)
+
+
+def test_a_dossier_without_hashes_still_verifies_and_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Written before dossiers held hashes of all their files."""
+    for place in ("first", "first/dossier.json"):
+        assert main(["verify", str(OLD / place), "--ledger", str(OLD / "budget.sqlite")]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert "the ledger holds this very dossier" in told
+        assert "Nothing here vouches for report.html." in told
+    found = verify(OLD / "first")
+    assert found["files"] == {"synthetic.csv": beside.HASH}
+    assert {"report.html", "parameters"} <= set(found["unvouched"])
+
+
+def test_a_dossier_without_hashes_still_fails_where_it_did(tmp_path: Path) -> None:
+    for name in ("dossier.json", "synthetic.csv"):
+        (tmp_path / name).write_bytes((OLD / "first" / name).read_bytes())
+    changed(tmp_path, lambda record: record["line"]["left_after"].update(epsilon=100.0))
+    with pytest.raises(ReplayError, match="another line"):
+        verify(tmp_path / "dossier.json", OLD / "budget.sqlite")
+    (tmp_path / "synthetic.csv").write_text("x,y\n")
+    with pytest.raises(ReplayError, match=r"synthetic\.csv is not the file"):
+        verify(tmp_path / "dossier.json")
+
+
+def test_the_command_takes_the_folder_and_tells_how_it_ends(
+    made: api.Release, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book = str(made.folder.parent / "budget.sqlite")
+    assert main(["verify", str(made.folder), "--ledger", book]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "report.html: by its hash, and made anew" in told
+    assert "vouches" not in told
+    assert main(["verify", str(made.folder), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verified"] is True
+    assert "parameters" in found["unvouched"]
+    edit(made.folder / "report.html", "0.500", "0.400")
+    assert main(["verify", str(made.folder)]) == 1
+    assert main(["verify", str(made.folder.parent)]) == 2
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["verify", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "1 a check failed" in told
+    assert "folder" in told
+
+
+def test_assumptions_name_that_number_columns_hold_no_text(made: api.Release) -> None:
+    assert any("number columns hold no text" in a for a in made.dossier["guarantee"]["assumptions"])
+    assert "number columns hold no text" in (made.folder / "report.html").read_text()
+
+
+@pytest.mark.parametrize("made", ["kmeans"], indirect=True)
+def test_a_nul_in_a_name_is_told_in_a_sentence(made: api.Release, tmp_path: Path) -> None:
+    odd, limit = str(tmp_path / "a\0b"), Amount(1.0, 1e-5)
+    calls: dict[str, list[Callable[[], object]]] = {
+        "ledger": [lambda: BudgetLedger(odd), lambda: BudgetLedger.create(odd, limit)],
+        "dossier": [lambda: verify(odd)],
+        "out": [lambda: api.rewrite(tmp_path / "budget.sqlite", 2, odd)],
+    }
+    for field, some in calls.items():
+        for call in some:
+            with pytest.raises(InputError, match=f"{field}: its name holds a NUL; name another"):
+                call()
