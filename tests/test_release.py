@@ -201,6 +201,17 @@ def test_a_method_with_other_noise_is_not_released(book: Path, tmp_path: Path) -
     assert BudgetLedger(book).state().releases == ()
 
 
+@pytest.mark.parametrize("trust", ["local", "local_onebit"])
+def test_a_mean_of_the_local_model_is_refused_for_what_it_is(
+    trust: str, book: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=r"trust: there every person adds noise .*leave it cent"):
+        api.release(
+            "mean", table(), privacy=asked(), ledger=book, out=tmp_path / "out", trust=trust
+        )
+    assert BudgetLedger(book).state().releases == ()
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [

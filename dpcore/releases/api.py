@@ -42,6 +42,10 @@ DOCUMENTS = (
     "others are rounded, and no bound on that is proved",
     "fit them with dpcore fit lda without a seed, whose proof takes floating point for exact",
 )
+LOCAL = (
+    "there every person adds noise of their own, and a release has one noise, on the sum",
+    "leave it central, or run dpcore fit mean with this trust and without a seed",
+)
 FARTHEST, NARROWEST = 1e100, 1e-100  # limits and ranges whose squares are numbers
 
 
@@ -185,6 +189,8 @@ def _demand_releasable(
         raise InputError("mode", "what a paper claims is not enough to release", "choose proved")
     if privacy.epsilon is None or privacy.delta is None:
         raise InputError("epsilon", "a release needs a budget", "give epsilon and delta")
+    if options.get("trust", "central") != "central":
+        raise InputError("trust", *LOCAL)
     one_of("accountant", privacy.accountant, COUNTED_BY)
     public = PublicFrame.of(table.schema)
     if abs(public.center).max() + public.half_range.max() > FARTHEST or (
