@@ -38,6 +38,10 @@ NOISE = (
     "noise is a whole number drawn exactly from the discrete Gaussian law with the operating "
     "system's entropy, and sums are put on a grid before it is added"
 )
+ALIKE = (
+    "each row's numbers come out the same wherever in the table the row stands: they come from "
+    "blocks of one size that end with empty rows, where products treat all other rows alike"
+)
 NO_TEXT = (
     "number columns hold no text: a file in which a cell of one is neither a number nor a Boolean "
     "nor a mark for a missing cell is refused"
@@ -93,7 +97,7 @@ def _more(fit: Fit) -> tuple[str, ...]:
     and where public limits stand for the number of rows."""
     hidden = fit.guarantee.adjacency == "add_remove"
     moves = hidden or (fit.model == "gmm-release" and fit.guarantee.adjacency != "feature")
-    same = ("each row's numbers come out the same wherever in the table the row stands",)
+    same = (ALIKE,)
     cap = (f"the table has 1 to {MOST_ROWS:,} rows",)  # a file without any is refused
     return (same if moves else ()) + (cap if hidden else ())
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
@@ -36,6 +37,7 @@ from dpcore.wall.nearest import nearest_sums
 from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.partitions import PartedRows, PartedTable
 from dpcore.wall.table import PrivateTable, locked
+from dpcore.wall.threads import one_thread
 
 Array = NDArray[np.float64]
 OfCount = Callable[[int], None]
@@ -166,6 +168,15 @@ class Session:
         return self._size if known else None
 
     @property
+    def _for_good(self) -> bool:
+        """Whether this is a release, where nothing made of a row may hang on its place."""
+        return self._noise is not None and self._noise.on_grid
+
+    def _threads(self) -> AbstractContextManager[None]:
+        """In a release, linear algebra on one thread: two would share a block, with an end each."""
+        return one_thread() if self._for_good else nullcontext()
+
+    @property
     def _size(self) -> int:
         """Number of rows, public or not: for the wall alone."""
         return self._rows.count
@@ -206,6 +217,7 @@ class Session:
                     contribution=contribution,
                     e_step=e_step,
                     runs=self.runs,
+                    even=self._for_good,
                 )
             )
         scales = self._release(what, total, contribution, noises)

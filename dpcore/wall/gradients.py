@@ -16,7 +16,8 @@ from dpcore.errors import WallError
 from dpcore.wall.doors import Noise
 from dpcore.wall.outcomes import OutcomeSession, _parts
 from dpcore.wall.sampling import Minibatches, release_sampled
-from dpcore.wall.vectors import BallVector, NoisyVectors, _tiles, quiet
+from dpcore.wall.tiles import filled_up
+from dpcore.wall.vectors import BallVector, NoisyVectors, _height, _tiles, alone, quiet
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -48,11 +49,14 @@ def measure_gradients(
         total[runs, 0, 0] = len(rows)
         for some, members in _tiles(len(runs), len(rows), contribution.dim):
             seen, said, which = rows[members].view(), outcomes[members].view(), runs[some]
+            if session._for_good:
+                size = _height(contribution.dim)
+                seen, said = filled_up(seen, size), filled_up(said, size)
             seen.flags.writeable = said.flags.writeable = False
-            with quiet(private=session.private):
+            with quiet(private=session.private), session._threads():
                 vectors = np.asarray(gradients(seen, said, which), dtype=np.float64)
             if vectors.shape != (len(which), contribution.dim, len(seen)):
                 raise WallError("a model must give one vector for each run and row")
-            total[which, 0, 1:] += contribution.sum(vectors)
+            total[which, 0, 1:] += contribution.sum(alone(vectors, members))
     scales = release_sampled(session, what, total, contribution, (noise,), batches)
     return NoisyVectors(total[:, 0, 0], total[:, 0, 1:], scales["counts"], scales["sums"])

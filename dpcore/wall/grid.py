@@ -49,10 +49,13 @@ def grid_for(
     ``(n + 16) u / (1 - (n + 16) u)`` times the sum of their sizes, u = 2^-53 (Higham 2002, section
     3.1); over all coordinates the sizes come to a norm of at most ``n * row_bound``. Two sums may
     both be off. Rounding to steps g moves each of p coordinates by at most g/2, so two sums by at
-    most ``g sqrt p``. Taken as given: a row's contribution is the same bits in both tables. Where a
-    row is added, or moves to another class, others move one place, and a product of matrices may
-    round them otherwise; the dossier names this. Where a row is added the bound is that of
-    :data:`MOST_ROWS` rows, 0.004 rows. QED.
+    most ``g sqrt p``. A row's contribution is the same bits in both tables: where a row is replaced
+    no other changes its place, nor a block its size. Where one is added, or moves to another class,
+    others do move, and what is made of each comes from blocks of one size that end with empty rows
+    (:mod:`dpcore.wall.tiles`), or from no product of matrices at all. Taken as given is that a
+    product treats the rows of a block alike but for the last few; the dossier names this, and
+    ``test_wall_places.py`` looks for it. Empty rows add nothing to a sum. Where a row is added the
+    bound is that of :data:`MOST_ROWS` rows, 0.004 rows. QED.
 
     *Why the number of rows is in it.* Not because of the grid, but because of the sum before it: it
     is a product of matrices in floating point, in which one changed row moves the rounding of every

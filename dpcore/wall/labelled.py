@@ -26,10 +26,13 @@ from dpcore.wall.clip import clip_to_ball, demand_squares
 from dpcore.wall.contributions import BLOCKS, ROUNDING, Block
 from dpcore.wall.doors import Noise, NoisyMoments
 from dpcore.wall.labels import LabelledSession
+from dpcore.wall.threads import one_thread
+from dpcore.wall.tiles import looked_at
 
 Array = NDArray[np.float64]
 Adjacency: TypeAlias = Literal["replace_one", "add_remove", "label", "feature"]
 TILE_NUMBERS = 1 << 19  # numbers of one block of rows and runs
+TILE = 4096  # rows of a release that are looked at together
 
 
 @dataclass(frozen=True)
@@ -258,6 +261,15 @@ class ClassFrames:
             moved = (rows - self.center[at, which]) @ self.matrix[at, which].T
         return clip_to_ball(moved, 1.0) if self.clipped else moved
 
+    def apply_evenly(self, rows: Array, which: int) -> Array:
+        """The same for a release's one run: the same bits for a row wherever it stands."""
+        with one_thread():
+            blocks = [
+                looked_at(rows[at : at + TILE], TILE, lambda block: (self.apply(block, 0, which),))
+                for at in range(0, len(rows), TILE)
+            ]
+        return np.concatenate([np.empty((0, rows.shape[1])), *(seen for (seen,) in blocks)])
+
 
 def measure_labelled(
     session: LabelledSession,
@@ -368,11 +380,14 @@ def _class_sums(session: LabelledSession, frames: ClassFrames) -> Array:
     several = len(frames.center) > 1
     for which, rows in _by_class(session):
         for runs in _tiles(session.runs if several else 1, rows.size):
-            with np.errstate(over="ignore", invalid="ignore"):
-                moved = rows - frames.center[runs, which, None]
-                seen = moved @ np.swapaxes(frames.matrix[runs, which], -1, -2)
-            if frames.clipped:
-                seen = clip_to_ball(seen, 1.0)
+            if session._for_good:
+                seen = frames.apply_evenly(rows, which)[None]
+            else:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    moved = rows - frames.center[runs, which, None]
+                    seen = moved @ np.swapaxes(frames.matrix[runs, which], -1, -2)
+                if frames.clipped:
+                    seen = clip_to_ball(seen, 1.0)
             squares = np.swapaxes(seen, -1, -2) @ seen
             found = np.concatenate(
                 [

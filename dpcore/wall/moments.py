@@ -37,6 +37,7 @@ from dpcore.wall.blocks import (
 from dpcore.wall.contributions import MixtureMoments, SecondMoments
 from dpcore.wall.frames import Frame
 from dpcore.wall.threads import one_thread
+from dpcore.wall.tiles import filled_up
 
 if TYPE_CHECKING:
     from dpcore.wall.nearest import NearestRows
@@ -109,8 +110,12 @@ class _View:
 
     def features(self, frames: slice, members: slice) -> Array:
         """Features ``(F, p, m)``, or rows ``(1, d, m)`` where they are too many, made anew."""
-        rows = self.frame.apply(self.units[members], frames)
+        rows = self.frame.apply(self.rows(members), frames)
         return rows if self.from_rows else self.shape.features(rows)
+
+    def rows(self, members: slice) -> Array:
+        """Rows ``(m, d)`` in unit coordinates."""
+        return self.units[members]
 
     def _known(self, frames: slice, members: slice) -> Array:
         if self.kept is not None:
@@ -120,6 +125,38 @@ class _View:
     def moments(self, total: Array) -> Array:
         """Sums ``(runs, K, p)`` from the sum of what the blocks gave."""
         return total
+
+
+@dataclass(repr=False)
+class _EvenView(_View):
+    """Blocks of one size, filled up with rows of zeros: for what leaves for good, where nothing may
+    hang on the place of a row (:mod:`dpcore.wall.tiles`)."""
+
+    blocks: dict[int, Array] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        """Features are kept block by block, as they are made."""
+
+    def tiles(self, runs: int) -> list[tuple[slice, slice]]:
+        size, count = self._block_rows, len(self.units)
+        members = (slice(at, min(count, at + size)) for at in range(0, count, size))
+        return [(slice(0, runs), some) for some in members]
+
+    def rows(self, members: slice) -> Array:
+        return filled_up(self.units[members], self._block_rows)
+
+    def _known(self, frames: slice, members: slice) -> Array:
+        found = self.blocks.get(members.start)
+        if found is None:
+            found = self.features(frames, members)
+            if not self.once and found.nbytes * (len(self.blocks) + 1) <= KEPT_BYTES:
+                self.blocks[members.start] = found
+        return found
+
+    @property
+    def _block_rows(self) -> int:
+        """How many rows are in a block: public. Half of the best size, for the sake of few rows."""
+        return max(256, BLOCK_NUMBERS // 2 // (self.width + 2 * self.shape.components))
 
 
 @dataclass(repr=False)
@@ -159,11 +196,15 @@ class _GridView(_View):
         return Lens(self.maps, self.frame.radius).moments(counts, sums, squares)
 
 
-def _view(units: Array, reach: float, frame: Frame, shape: MixtureMoments, *, once: bool) -> _View:
+def _view(
+    units: Array, reach: float, frame: Frame, shape: MixtureMoments, *, once: bool, even: bool
+) -> _View:
     """Frames of many runs are seen through one, unless rounding could forbid it.
 
     Whether it could is decided for all rows within reach: no single row may change the path.
     """
+    if even:
+        return _EvenView(units, frame, shape, once=once)
     if shape.structure == "full" and frame.runs > 1 and len(units):
         shared = shared_frame(frame)
         maps = maps_between(shared, frame)
@@ -192,13 +233,13 @@ class Rows:
     nearest: NearestRows | None = field(default=None, init=False)
     _views: list[_View] = field(default_factory=list)
 
-    def view(self, frame: Frame, shape: MixtureMoments) -> _View:
+    def view(self, frame: Frame, shape: MixtureMoments, *, even: bool = False) -> _View:
         """The rows in a frame; the last one is remembered, since a fit asks again each step."""
         for view in self._views:
             if view.frame is frame and view.shape == shape:
                 return view
         self._views.clear()  # before the next is made: both at once would be twice the memory
-        self._views.append(_view(self.units, self.reach, frame, shape, once=self.once))
+        self._views.append(_view(self.units, self.reach, frame, shape, once=self.once, even=even))
         return self._views[0]
 
     @property
@@ -212,23 +253,33 @@ class Rows:
 
 
 def bounded_sum(
-    rows: Rows, frame: Frame, contribution: MixtureMoments, e_step: EStep, runs: int
+    rows: Rows,
+    frame: Frame,
+    contribution: MixtureMoments,
+    e_step: EStep,
+    runs: int,
+    *,
+    even: bool = False,
 ) -> Array:
     """Sum over rows of ``weights (x) features``, ``(runs, K, p)``, every row inside its bound.
 
     ``e_step(block, runs)`` gives weights ``(b, K, m)``; they are projected before they are used.
     A wrong shape raises; wrong numbers do no harm as long as the weights of a row come from that
-    row alone, which a review and a test of each model must see to.
+    row alone, which a review and a test of each model must see to. even: what is made of a row is
+    the same bits wherever it stands.
     """
     components = contribution.components
-    view = rows.view(frame, contribution)
+    view = rows.view(frame, contribution, even=even)
 
     def part(which: slice, members: slice) -> Array:
         block = view.block(which, members)
         weights = contribution.project(e_step(block, which))
-        expected = (which.stop - which.start, components, members.stop - members.start)
-        if weights.shape != expected:
+        count = members.stop - members.start
+        if weights.shape != (which.stop - which.start, components, block.count):
             raise ValueError("e_step gave weights of another shape than (runs, components, rows)")
+        if block.count > count:  # rows that only fill the block up
+            weights = weights.copy()
+            weights[..., count:] = 0.0
         return block.weighted_sum(weights)
 
     total = np.zeros((runs, components, view.size))

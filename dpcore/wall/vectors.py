@@ -25,6 +25,7 @@ from dpcore.wall.contributions import ROUNDING, Block
 from dpcore.wall.doors import Noise, Session
 from dpcore.wall.table import PrivateTable
 from dpcore.wall.targets import bounded_target
+from dpcore.wall.tiles import filled_up
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -199,6 +200,14 @@ class VectorRows:
             None if self.observed is None else self.observed[:, members],
         )
 
+    def filled_up(self, size: int) -> VectorRows:
+        """The same with zeros after them, as blocks of one size have (:mod:`dpcore.wall.tiles`)."""
+        return VectorRows(
+            np.ascontiguousarray(filled_up(self.rows.T, size).T),
+            None if self.targets is None else filled_up(self.targets, size),
+            None if self.observed is None else filled_up(self.observed.T, size).T,
+        )
+
 
 VectorStep = Callable[[VectorRows, slice], Array]
 
@@ -282,15 +291,14 @@ class VectorSession(Session):
         self._check(contribution, contribution.bound, contribution.bound, (noise,))
         total = np.zeros((self.runs, 1, contribution.size))
         for runs, members in _tiles(self.runs, seen.count, contribution.dim):
-            with quiet(private=self.private):
-                vectors = np.asarray(step(seen.part(members), runs), dtype=np.float64)
-            if vectors.shape != (
-                runs.stop - runs.start,
-                contribution.dim,
-                members.stop - members.start,
-            ):
+            part = seen.part(members)
+            if self._for_good:
+                part = part.filled_up(_height(contribution.dim))
+            with quiet(private=self.private), self._threads():
+                vectors = np.asarray(step(part, runs), dtype=np.float64)
+            if vectors.shape != (runs.stop - runs.start, contribution.dim, part.count):
                 raise WallError("a model must give one vector for each run and row")
-            total[runs, 0, 1:] += contribution.sum(vectors)
+            total[runs, 0, 1:] += contribution.sum(alone(vectors, members))
         total[:, 0, 0] = seen.count
         scales = self._release(what, total, contribution, (noise,))
         return NoisyVectors(total[:, 0, 0], total[:, 0, 1:], scales["counts"], scales["sums"])
@@ -423,11 +431,24 @@ def quiet(*, private: bool) -> np.errstate:
 
 def _tiles(runs: int, rows: int, dim: int) -> Iterator[tuple[slice, slice]]:
     """Pairs (runs, rows) whose vectors fit the processor's cache, runs outermost."""
-    height = max(1, min(rows, TILE_ROWS, TILE_NUMBERS // dim))
+    height = max(1, min(rows, _height(dim)))
     width = max(1, TILE_NUMBERS // (dim * height))
     for first in range(0, runs, width):
         for at in range(0, rows, height):
             yield slice(first, min(first + width, runs)), slice(at, min(at + height, rows))
+
+
+def _height(dim: int) -> int:
+    """Rows whose vectors fit the processor's cache: public."""
+    return max(1, min(TILE_ROWS, TILE_NUMBERS // dim))
+
+
+def alone(vectors: Array, members: slice) -> Array:
+    """Vectors ``(..., m)`` of some rows, and nothing of those that only fill a block up."""
+    count = members.stop - members.start
+    if vectors.shape[-1] == count:
+        return vectors
+    return np.where(np.arange(vectors.shape[-1]) < count, vectors, 0.0)
 
 
 def _per_adjacency(adjacency: str, *, replace: float, add: float) -> float:

@@ -1,0 +1,173 @@
+"""What a release makes of a row is the same, to the last bit, wherever in the table the row stands.
+
+Where a row is added or changes its class others move up a place; no lemma covers what rounding
+would make of that. Rows are taken off the front, so that all others move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+import dpcore as dp
+from dpcore.models import gmm, variational
+from dpcore.models.gradient import GRADIENT_MODELS
+from dpcore.wall import labelled, moments, vectors
+from dpcore.wall.contributions import MixtureMoments
+from dpcore.wall.doors import Noise, Session
+from dpcore.wall.frames import Frame
+from dpcore.wall.gradients import measure_gradients
+from dpcore.wall.noise import GridNoise
+from dpcore.wall.outcomes import OutcomeSession
+from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.table import PrivateTable
+from dpcore.wall.vectors import BallVector, VectorRows, VectorSession
+
+Array = NDArray[np.float64]
+GAUSSIAN = Noise("gaussian", 5.0)
+SHIFTS = (1, 2, 3, 5, 8, 13, 257)
+
+
+def seen_from(shift: int, dim: int, *, binary: bool, rows: int = 3001) -> PrivateTable:
+    """The same table with some rows taken off the front."""
+    cells = np.random.default_rng(dim).uniform(-1.0, 1.0, (rows, dim + 1))
+    frame = pd.DataFrame(cells, columns=[f"c{i}" for i in range(dim + 1)])
+    frame["kind"] = "a"
+    columns = [dp.Column(f"c{i}", lower=-1.0, upper=1.0) for i in range(dim)]
+    target = dp.Column(f"c{dim}", role="target", lower=-1.0, upper=1.0)
+    if binary:
+        target = dp.Column(f"c{dim}", role="target", type="binary")
+    kind = dp.Column("kind", role="label", type="category", categories=("a", "b"))
+    return PrivateTable.seal(frame.iloc[shift:], dp.Schema((*columns, target, kind)))
+
+
+def opened(kind: type[Session], shift: int, dim: int, **words: Any) -> Any:
+    """A session that makes a release, in which rows may move."""
+    return kind(
+        seen_from(shift, dim, binary=kind is OutcomeSession),
+        adjacency="add_remove",
+        noise=GridNoise(),
+        draws=np.zeros(1, dtype=np.intp),
+        **words,
+    )
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many ends of blocks, one after the other."""
+
+    def in_order(part: Any, add: Any, count: int) -> None:
+        for index in range(count):
+            add(index, part(index))
+
+    monkeypatch.setattr(moments, "BLOCK_NUMBERS", 1)  # that is 256 rows
+    monkeypatch.setattr(moments, "in_order", in_order)
+    monkeypatch.setattr(vectors, "TILE_ROWS", 256)
+    monkeypatch.setattr(labelled, "TILE", 256)
+
+
+def shown(told: list[Array], rows: int) -> Array:
+    """Numbers of all rows ``(..., n)`` without those of rows that only fill a block up."""
+    told = [part for part in told if part.size]  # the other class has no rows
+    if len(told) == 1:
+        return told[0][..., :rows]
+    starts = range(0, rows, 256)
+    parts = [part[..., : rows - at][..., :256] for at, part in zip(starts, told, strict=True)]
+    return np.concatenate(parts, axis=-1)
+
+
+def weights(shift: int, dim: int, components: int) -> Array:
+    """What a mixture's E step says of each row ``(K, n)``, after the wall has projected it."""
+    rng, told = np.random.default_rng(components), []
+    session = opened(Session, shift, dim)
+    turn = rng.normal(0.0, 0.3, (dim, dim))
+    frame = Frame.whitening(
+        rng.normal(0.0, 0.1, (1, dim)), (turn @ turn.T + 0.1 * np.eye(dim))[None], dim**0.5 + 1.0
+    )
+    shape = MixtureMoments.normalised(components, dim, "full", frame.radius, np.ones(3))
+    mixture = gmm.start(1, components, dim, 0)
+    narrow = gmm.Mixture(mixture.weights, mixture.means, mixture.covariances * 1e-2)
+    e_step = gmm.responsibilities(narrow, "full")
+
+    def watched(block: moments.Block, runs: slice) -> Array:
+        told.append(e_step(block, runs))
+        return told[-1]
+
+    session.measure("moments", shape, watched, frame, (GAUSSIAN,))
+    return shown(told, session._size)
+
+
+def gradient_vectors(shift: int, dim: int, model: str) -> Array:
+    """What a gradient model says of each row ``(1, d, n)``."""
+    rng, told = np.random.default_rng(dim), []
+    how = GRADIENT_MODELS[model]
+    session = opened(VectorSession, shift, dim, target=how.target, masked=how.masked)
+    beta, sigma = rng.normal(size=(1, dim)), np.array([0.05])
+
+    def watched(part: VectorRows, runs: slice) -> Array:
+        told.append(how.gradients(beta, sigma, part.rows, part.targets, part.observed))
+        return np.array(told[-1])
+
+    session.measure_vectors("gradients", BallVector(dim, 1.0), watched, GAUSSIAN)
+    return shown(told, session._size)
+
+
+def outcome_gradients(shift: int, dim: int, _: object) -> Array:
+    """What gradient variational inference says of each row ``(1, d, n)``."""
+    told: list[Array] = []
+    session = opened(OutcomeSession, shift, dim)
+    size = session.design.size
+    coins = np.random.default_rng(0)
+    known = variational.Factorised.start(1, size)
+    vectors_of = variational.row_gradients(known, coins.standard_normal((4, size)))
+
+    def watched(rows: Array, outcomes: Array, runs: NDArray[np.intp]) -> Array:
+        told.append(vectors_of(rows, outcomes, runs))
+        return np.array(told[-1])
+
+    batches = Minibatches(session, Sample.under("add_remove", 1.0))
+    measure_gradients(session, "gradients", BallVector(2 * size, 1.0), watched, GAUSSIAN, batches)
+    return shown(told, session._size)
+
+
+def in_class(shift: int, dim: int, _: object) -> Array:
+    """The rows of a class in its frame ``(d, n)``."""
+    rng, told = np.random.default_rng(dim), []
+    clip = labelled.clip_to_ball
+
+    def watched(rows: Array, radius: float) -> Array:
+        told.append(clip(rows, radius).reshape(-1, dim).T)
+        return told[-1].T.reshape(rows.shape)
+
+    frames = labelled.ClassFrames(
+        rng.normal(0.0, 0.1, (1, 2, dim)), rng.normal(0.0, 0.5, (1, 2, dim, dim))
+    )
+    session = opened(labelled.LabelledSession, shift, dim)
+    shape = labelled.LabelledMoments(2, dim, 1.0, 1.0, 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(labelled, "clip_to_ball", watched)
+        labelled.measure_labelled(session, "moments", shape, frames, (GAUSSIAN,))
+    return shown(told, session._size)
+
+
+CASES: list[tuple[Callable[..., Array], int, Any]] = [
+    *((weights, dim, groups) for dim in (1, 3, 7, 12) for groups in (2, 5)),
+    (weights, 40, 3),
+    *((gradient_vectors, dim, model) for dim in (1, 3, 7) for model in GRADIENT_MODELS),
+    *((outcome_gradients, dim, None) for dim in (1, 3, 7)),
+    *((in_class, dim, None) for dim in (1, 3, 7, 12)),
+]
+
+
+@pytest.mark.parametrize(("made", "dim", "how"), CASES)
+def test_a_row_gives_the_same_bits_wherever_it_stands(
+    made: Callable[..., Array], dim: int, how: Any
+) -> None:
+    whole = made(0, dim, how)
+    for shift in SHIFTS:
+        np.testing.assert_array_equal(made(shift, dim, how), whole[..., shift:])
