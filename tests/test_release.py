@@ -230,6 +230,40 @@ def test_steps_on_samples_are_not_released(
     assert BudgetLedger(book).state().releases == ()
 
 
+@pytest.mark.parametrize(
+    ("model", "words", "field"),
+    [
+        ("kmeans", {"algorithm": "dplloyd"}, "algorithm: a release has discrete"),
+        ("gmm-release", {"method": "laplace"}, "method: a release has discrete"),
+        ("sbn", {"sigma": 1.0}, "sigma: sbn has no such option"),
+    ],
+)
+def test_what_is_public_is_refused_before_anything_about_rows(
+    model: str, words: dict[str, Any], field: str, book: Path, tmp_path: Path
+) -> None:
+    """Of a table without a row, of which another sentence would be said."""
+    for rows in (400, 0):
+        with pytest.raises(InputError, match=field):
+            api.release(
+                model,
+                labelled(KINDS, rows),
+                privacy=asked(),
+                ledger=book,
+                out=tmp_path / "out",
+                **words,
+            )
+    assert len(BudgetLedger(book).state().lines) == 1
+
+
+def test_a_budget_that_is_spent_is_said_before_a_file_is_read(
+    book: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "odd.csv").write_text("x,y\n1,secret\n")
+    words = ["release", "gmm", str(tmp_path / "odd.csv"), "--ledger", str(book), "--delta", "1e-5"]
+    assert main([*words, "--epsilon", "3", "--out", str(tmp_path / "out"), "--yes"]) == 3
+    assert "does not fit into the ledger" in capsys.readouterr().err
+
+
 def test_documents_are_refused_with_the_reason_and_the_way_out(book: Path, tmp_path: Path) -> None:
     corpus = LDA.tables("replace_one").one
     with pytest.raises(InputError, match=r"rounded.*dpcore fit lda without a seed"):

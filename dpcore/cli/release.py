@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,23 +53,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Ask once, release, print."""
     from dpcore.registry import MODELS
-    from dpcore.releases.api import release
+    from dpcore.releases.api import planned_noise, release
+    from dpcore.releases.filter import Amount
     from dpcore.releases.ledger import BudgetLedger
 
     one_of("model", args.model, MODELS)
     one_of("accountant", args.accountant, COUNTED_BY)
-    terms = BudgetLedger(args.ledger).state().terms
+    book = BudgetLedger(args.ledger)
+    terms = book.state().terms
     adjacency = one_of("adjacency", args.adjacency or terms.adjacency, ADJACENCIES)
     options = model_options(args)
     options["synthetic_rows"] = whole("synthetic_rows", args.synthetic_rows)
-    table = read_table(args)
-    privacy = Privacy(
-        epsilon=positive("epsilon", args.epsilon),
-        delta=probability("delta", args.delta),
+    stated = Amount(positive("epsilon", args.epsilon), probability("delta", args.delta))
+    asked = Privacy(
+        epsilon=stated.epsilon,
+        delta=stated.delta,
         adjacency=adjacency,
         accountant=args.accountant,
-        rows_per_person=rows_per_person(args, table),
     )
+    noise = planned_noise(asked, stated)
+    book.check(noise, stated, replace(terms.who, adjacency=adjacency))  # before a row is read
+    table = read_table(args)
+    privacy = replace(asked, rows_per_person=rows_per_person(args, table))
     if not args.yes:
         _ask(args, terms.unit, privacy)
     made = release(

@@ -7,7 +7,7 @@ draws; the same draw at two budgets is the same noise, scaled.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -181,9 +181,7 @@ def fit_grid(
     mode = asked
     if requests is not None and any(p.noise_multiplier is not None for p in requests):
         options = {**options, **({"even": True} if "even" in how.words else {})}
-    for word in options:
-        if word not in how.words:
-            raise InputError(word, f"{model} has no such option", "use " + ", ".join(how.words))
+    demand_words(model, options)
     settings = how.settings(components=n_components, mode=mode, **options)
     _demand_accountant(how, settings, requests)
     if clip is None:
@@ -229,6 +227,14 @@ def _demand_rows(model: str, components: int, more: OfCount | None, rows: int) -
     demand_enough_rows(model, components, rows)
     if more is not None:
         more(rows)
+
+
+def demand_words(model: str, options: Collection[str]) -> None:
+    """Raise InputError for an option that a model does not have."""
+    words = recipe(model).words
+    for word in options:
+        if word not in words:
+            raise InputError(word, f"{model} has no such option", "use " + ", ".join(words))
 
 
 def _demand_accountant(how: Any, settings: Any, requests: tuple[Privacy, ...] | None) -> None:

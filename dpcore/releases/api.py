@@ -14,11 +14,11 @@ from typing import Any
 from dpcore.accounting import calibrate
 from dpcore.checks import one_of, path_of, whole
 from dpcore.errors import DPCoreError, InputError
-from dpcore.fitting.api import fit_grid
+from dpcore.fitting.api import demand_words, fit_grid
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
-from dpcore.privacy import DiscreteGaussian, Event, Ledger, Privacy
+from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Ledger, Privacy
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import DOSSIER, FILES, REPORT, ROWS, sealed, text_of
 from dpcore.releases.dossier import CHOSEN, dossier_of, line_of
@@ -29,6 +29,7 @@ from dpcore.releases.sheet import as_csv
 from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.corpus import demand_loaded
+from dpcore.wall.doors import OTHER_NOISE
 from dpcore.wall.noise import GridNoise
 from dpcore.wall.table import PrivateTable
 
@@ -203,23 +204,24 @@ def _demand_releasable(
 
 
 def _demand_whole(model: str, privacy: Privacy, components: int, options: dict[str, Any]) -> None:
-    """Raise where a fit draws samples: nothing here counts whole numbers as noise on them. A number
-    of rows to draw may be all there are, but only the rows tell.
+    """Raise where a fit draws samples, or plans other noise: nothing here counts that. A number of
+    rows to draw may be all there are, but only the rows tell.
     """
     how = recipe(model)
-    if not isinstance(how, Minibatched):
-        return
+    demand_words(model, options)
     settings = how.settings(components=components, **options)
-    drawn = getattr(settings, "minibatch", None) is not None
-    if drawn or any(
-        event.sampling != "none"
-        for event in how.events(how.sized(settings, None, privacy.adjacency))
-    ):
+    drawn = isinstance(how, Minibatched) and getattr(settings, "minibatch", None) is not None
+    if isinstance(how, Minibatched) and not drawn:
+        settings = how.sized(settings, None, privacy.adjacency)
+    events = () if drawn else how.events(settings)
+    if drawn or any(event.sampling != "none" for event in events):
         raise InputError(
             "rate",
             "each step draws a sample, and whole numbers as noise are counted on all rows alone",
             "take them all in each step (--rate 1), and few steps (--iterations 10)",
         )
+    if not all(isinstance(event.mechanism, Gaussian) for event in events):
+        raise InputError("algorithm" if "algorithm" in options else "method", *OTHER_NOISE)
 
 
 def _protected(privacy: Privacy, schema: Schema) -> Protected:

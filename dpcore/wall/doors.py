@@ -42,6 +42,10 @@ from dpcore.wall.threads import one_thread
 Array = NDArray[np.float64]
 OfCount = Callable[[int], None]
 
+OTHER_NOISE = (
+    "a release has discrete Gaussian noise, drawn once, and this one asks for another",
+    "choose the recommended method",
+)
 LEAST_SHARE = 1e-12  # of the bounds, to clip at: below it squares of rows may vanish
 
 
@@ -400,11 +404,7 @@ class Session:
     ) -> dict[Block, Array]:
         """The same for a release: sums are put on a grid and get whole numbers as noise."""
         if noise.law != "gaussian" or noise.widen_off_diagonal != 1.0 or self.runs != 1:
-            raise InputError(
-                "method",
-                "a release has discrete Gaussian noise, drawn once, and this one asks for another",
-                "choose the recommended method",
-            )
+            raise InputError("method", *OTHER_NOISE)
         blocks = _blocks(noise, contribution)
         (multiplier,) = np.broadcast_to(np.asarray(noise.multiplier, dtype=float), (1,))
         known = self.rows
