@@ -21,7 +21,7 @@ from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.wall.table import PrivateTable
 
-OLD = Path(__file__).parent / "data" / "release_1"
+OLD, NEW = (Path(__file__).parent / "data" / f"release_{number}" for number in (1, 2))
 SCHEMA = dp.Schema.from_bounds({"x": (0.0, 10.0), "y, and more": (-1.0, 1.0)})
 
 
@@ -167,6 +167,14 @@ def test_a_list_of_files_that_no_release_writes_is_refused(files: Any, made: api
     changed(made.folder, lambda record: record.update(files=files))
     with pytest.raises((InputError, ReplayError)):
         verify(made.folder)
+
+
+def test_a_report_that_is_out_can_be_made_anew_by_its_own_version() -> None:
+    """Other words in a report need another version of the package: else what is out would fail."""
+    found = verify(NEW / "first", NEW / "budget.sqlite")
+    record = json.loads((NEW / "first" / "dossier.json").read_text(encoding="utf-8"))
+    own = record["versions"]["dpcore"] == dp.__version__
+    assert found["files"]["report.html"] == (beside.ANEW if own else beside.HASH)
 
 
 def test_a_dossier_without_hashes_still_verifies_and_says_so(
