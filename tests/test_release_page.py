@@ -15,8 +15,10 @@ from app.scenario import Scenario, opening
 from app.views.release import _bought
 from dpcore.accounting.zcdp import tight_epsilon
 from dpcore.errors import InputError
+from dpcore.privacy import Privacy
+from dpcore.releases.api import planned_noise
 from dpcore.releases.filter import Amount
-from dpcore.releases.ledger import BudgetLedger
+from dpcore.releases.ledger import BudgetLedger, Protected
 
 PATIENCE = 60
 PAGE = """
@@ -89,6 +91,20 @@ def test_a_click_is_answered_while_more_is_being_worked_out(
     at.button[-1].click().run()
     assert len(asked) > 1
     assert len(BudgetLedger(path).state().releases) == 1
+
+
+def test_budget_that_a_release_holds_and_has_not_ended_is_named(path: Path) -> None:
+    book = BudgetLedger.create(path, Amount(2.0, 1e-5))
+    asked, stated = Privacy(epsilon=0.5, delta=1e-5, accountant="zcdp_tight"), Amount(0.5, 1e-5)
+    book.reserve(planned_noise(asked, stated), stated, Protected("replace_one", "person"))
+    assert "Line 2 counts as spent: its release is under way" in texts(page(path))
+
+
+def test_a_name_of_a_ledger_that_no_file_can_have_is_told(path: Path) -> None:
+    at = page(path.with_name("a\0b"))
+    at.button[-1].click().run()
+    assert not at.exception
+    assert "ledger: its name holds a NUL" in texts(at)
 
 
 def test_a_ledger_for_others_is_refused_when_spending_and_stays_as_it_is(path: Path) -> None:

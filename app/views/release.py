@@ -22,7 +22,7 @@ from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import show, show_bound, show_most
 from dpcore.releases.filter import Amount
-from dpcore.releases.ledger import BudgetLedger, State
+from dpcore.releases.ledger import BudgetLedger, State, told_open
 from dpcore.releases.whatif import counted_otherwise
 from dpcore.wall.table import PrivateTable, locked
 
@@ -226,6 +226,8 @@ def bar(plan: Plan, epsilon: float) -> None:
     )
     if plan.fits:
         split(state, epsilon)
+    for number in state.open:
+        st.caption(told_open(number))
     st.caption(
         f"Counted by zCDP, which stays sound when each release is chosen after the last. "
         f"Fingerprint {state.fingerprint}."
