@@ -10,6 +10,7 @@ import random
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from traceback import format_exception
 from typing import Any
@@ -139,14 +140,16 @@ def labelled(schema: dp.Schema, rows: int = 400) -> PrivateTable:
     return PrivateTable.seal(frame, schema)
 
 
+@pytest.mark.parametrize("accountant", api.COUNTED_BY)
 @pytest.mark.parametrize("model", sorted(RELEASED))
 def test_every_model_can_be_released_and_says_what_it_proved(
-    model: str, book: Path, tmp_path: Path
+    model: str, accountant: str, book: Path, tmp_path: Path
 ) -> None:
+    """For no more than was reserved, by either way of counting."""
     made = api.release(
         model,
         labelled(YES if model == "logistic" else KINDS),
-        privacy=asked(),
+        privacy=replace(asked(), accountant=accountant),
         ledger=book,
         out=tmp_path / "out",
         **RELEASED[model],

@@ -314,10 +314,13 @@ def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
     found = _marked(folder)
     if found and found == mark and names <= {CLAIM, *FILES, *map(_unfinished, FILES)}:
         return True
+    if CLAIM not in names:
+        raise InputError("out", "it is not an empty folder", "name one that is, or a new one")
     if not found:
-        began = "; a release began there and did not end" if CLAIM in names else ""
         raise InputError(
-            "out", f"it is not an empty folder{began}", "name one that is, or a new one"
+            "out",
+            "it is not an empty folder: a release began there and did not end",
+            "name a new one, and see with dpcore ledger LEDGER whether it had paid",
         )
     raise InputError(
         "out",

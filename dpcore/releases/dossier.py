@@ -195,7 +195,7 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
     }
 
 
-ODD = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)  # of a record's parts
+ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)  # of a record's parts
 
 
 def _odd() -> InputError:
