@@ -333,4 +333,4 @@ def taken() -> None:
     )
     for column, (name, content) in zip(st.columns(3), files.items(), strict=False):
         column.download_button(name, content, name, width="stretch")
-    st.caption("Anybody can check it without the data: dpcore verify dossier.json")
+    st.caption("Anybody can check it without the data: dpcore verify FOLDER")

@@ -47,7 +47,8 @@ def report(dossier: dict[str, Any]) -> str:
     parts = [
         f"<h1>{escape(title)}: a private release</h1>",
         f'<p class="quiet">{escape(dossier["created"])} · dossier.json beside this page holds '
-        "everything and can be checked by anybody: <code>dpcore verify dossier.json</code></p>",
+        "everything; anybody can check it, and this page with it: "
+        "<code>dpcore verify FOLDER</code></p>",
         *_promise(dossier),
         *_left(dossier),
         *_budget(dossier),
@@ -186,8 +187,8 @@ def _budget(dossier: dict[str, Any]) -> Iterable[str]:
         f"more release could have had epsilon = {show_most(before['epsilon'])} before this one, "
         f"and {show_most(after['epsilon'])} after it.</p>"
         f'<p class="quiet">Line {line["number"]} of the ledger {escape(ledger["name"])}, '
-        f"fingerprint <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a second "
-        "budget: ask for the one with this fingerprint.</p>"
+        f"whose fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a "
+        "ledger is a second budget: ask for the one that holds this line.</p>"
     )
 
 
