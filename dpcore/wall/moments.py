@@ -37,7 +37,7 @@ from dpcore.wall.blocks import (
 from dpcore.wall.contributions import MixtureMoments, SecondMoments
 from dpcore.wall.frames import Frame
 from dpcore.wall.threads import one_thread
-from dpcore.wall.tiles import filled_up
+from dpcore.wall.tiles import SPARE, filled_up
 
 if TYPE_CHECKING:
     from dpcore.wall.nearest import NearestRows
@@ -132,10 +132,13 @@ class _EvenView(_View):
     """Blocks of one size, filled up with rows of zeros: for what leaves for good, where nothing may
     hang on the place of a row (:mod:`dpcore.wall.tiles`)."""
 
-    blocks: dict[int, Array] = field(default_factory=dict, init=False)
-
     def __post_init__(self) -> None:
-        """Features are kept block by block, as they are made."""
+        size, tiles = self._block_rows + SPARE, self.tiles(1)
+        width = self.shape.dim if self.from_rows else self.size
+        if not self.once and 8 * size * len(tiles) * width <= KEPT_BYTES:
+            self.kept = np.empty((1, width, size * len(tiles)))
+            for at, (runs, members) in enumerate(tiles):
+                self.kept[..., at * size : (at + 1) * size] = self.features(runs, members)
 
     def tiles(self, runs: int) -> list[tuple[slice, slice]]:
         size, count = self._block_rows, len(self.units)
@@ -146,12 +149,11 @@ class _EvenView(_View):
         return filled_up(self.units[members], self._block_rows)
 
     def _known(self, frames: slice, members: slice) -> Array:
-        found = self.blocks.get(members.start)
-        if found is None:
-            found = self.features(frames, members)
-            if not self.once and found.nbytes * (len(self.blocks) + 1) <= KEPT_BYTES:
-                self.blocks[members.start] = found
-        return found
+        if self.kept is None:
+            return self.features(frames, members)
+        size = self._block_rows + SPARE
+        first = members.start // self._block_rows * size
+        return self.kept[..., first : first + size]
 
     @property
     def _block_rows(self) -> int:
@@ -278,7 +280,7 @@ def bounded_sum(
         if weights.shape != (which.stop - which.start, components, block.count):
             raise ValueError("e_step gave weights of another shape than (runs, components, rows)")
         if block.count > count:  # rows that only fill the block up
-            weights = weights.copy()
+            weights = weights if weights.flags.writeable else weights.copy()
             weights[..., count:] = 0.0
         return block.weighted_sum(weights)
 
