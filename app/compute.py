@@ -41,11 +41,15 @@ AT_ONCE = 40e6  # row visits (rows x runs x iterations x components) worked out 
 GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
 COMING = "This budget is still being worked out."
+COMPARING = "comparing…"
 
 
 @dataclass(frozen=True)
 class Study:
-    """What is known so far about a scenario; ``complete`` once nothing more is coming."""
+    """What is known so far about a scenario; ``complete`` once nothing more is coming.
+
+    curves: of the grid's own draws, ``None`` until they are worked out.
+    """
 
     grid: BudgetGrid
     references: References
@@ -75,39 +79,45 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
         draws = range(grid.utility.shape[1])
         return curves(data.table, setting, grid, scenario.methods(), draws)
 
+    def compared(grid: BudgetGrid) -> Curves:
+        key = (grid_key, grid.utility.shape[1])
+        return desk.curves.get(key, lambda: all_curves(grid))
+
     if whole:
         grid = desk.grids.get((grid_key, most), everything)
-        return Study(grid, known, desk.curves.get(grid_key, lambda: all_curves(grid)), True)
-    full, drawn = desk.grids.peek((grid_key, most)), desk.curves.peek(grid_key)
-    if full is not None and drawn is not None:
-        return Study(full, known, drawn, True)
-
+        return Study(grid, known, compared(grid), True)
     few, at_a_time = min(5, most), FEW_DRAWS - 1 if scenario.cost == 1.0 else 1
 
-    def so_far() -> BudgetGrid | None:
-        parts = (desk.grids.peek((grid_key, draws)) for draws in (most, few, 1))
-        return next((part for part in parts if part is not None), None)
+    def so_far() -> list[tuple[BudgetGrid, Curves | None]]:
+        """What there is, with the curves of the very same draws, most draws first."""
+        keys = [(grid_key, draws) for draws in (most, few, 1)]
+        parts = ((desk.grids.peek(key), desk.curves.peek(key)) for key in keys)
+        return [(grid, drawn) for grid, drawn in parts if grid is not None]
+
+    parts = so_far()
+    now, drawn = next((part for part in parts if part[1]), parts[0] if parts else (None, None))
+    if now is not None and drawn is not None and now.utility.shape[1] == most:
+        return Study(now, known, drawn, True)
 
     def background() -> None:
-        done = so_far() or bold()
+        done = next((grid for grid, _ in so_far()), None) or bold()
         while True:
             draws = done.utility.shape[1]
             if draws in (1, few, most):
                 desk.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
-            if draws == few:
-                desk.curves.get(grid_key, lambda ready=done: all_curves(ready))  # type: ignore[misc]
+            if draws in (few, most):
+                compared(done)
             if draws >= most or grid_key not in desk.waiting:
                 return  # it is whole, or nobody looks at it any more
             more = range(draws, min(draws + at_a_time, most))
             done = done.with_draws(budget_grid(data.table, setting, known.converged, budgets, more))
 
     point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / scenario.epsilon)))
-    now = so_far()
     if now is None:  # the current point, before anything else
         found = desk.grids.get((grid_key, "point", point), lambda: bold(point))
         now = found.among(budgets, COMING)
     in_background(desk, grid_key, background)
-    return Study(now, known, desk.curves.peek(grid_key), False)
+    return Study(now, known, drawn, False)
 
 
 def more_of(seen: Study, scenario: Scenario, data: Data, desk: Desk) -> bool:

@@ -68,7 +68,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
     ghosts = grid.utility.shape[1] - 1
     cut = found.references.clipped_share
     words = Words(
-        verdicts=tuple(judged) if found.curves is not None else ("comparing…",) * len(judged),
+        verdicts=tuple(judged) if found.curves is not None else (compute.COMPARING,) * len(judged),
         slots={
             "sentence": tuple(
                 g if g == compute.COMING else f"{a} {g}{c}"

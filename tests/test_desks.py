@@ -14,7 +14,7 @@ from app import compute, desks, tables
 from app.desks import AT_MOST, TOGETHER, Background, Desk
 from app.picture import scene_of
 from app.scenario import Scenario
-from dpcore.evaluation.study import BudgetGrid, budget_grid
+from dpcore.evaluation.study import BudgetGrid, budget_grid, curves
 
 SOON = 20.0  # seconds
 
@@ -167,9 +167,11 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     assert parts == [(1, 1), (every, 1), (every, 4)]
     fitted = [e for e, no in zip(seen.grid.epsilons, seen.grid.refusals, strict=True) if not no]
     assert fitted == [scenario.epsilon]
-    said = scene_of(scenario, data, seen).slots
-    for words, epsilon in zip(said["sentence"], seen.grid.epsilons, strict=True):
+    said = scene_of(scenario, data, seen)
+    for words, epsilon in zip(said.slots["sentence"], seen.grid.epsilons, strict=True):
         assert (words == compute.COMING) is (epsilon != scenario.epsilon)
+    (curve,) = (panel for panel in said.panels if panel.id == "curve")
+    assert set(curve.subtitle) == {compute.COMPARING}, "no verdict on budgets not yet fitted"
     assert compute.more_of(seen, scenario, data, desk)
     assert parts[3:] == [(every, 4), (every, 4)]
     whole = compute.study(scenario, data, desk)
@@ -178,3 +180,44 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     at = seen.grid.epsilons.index(scenario.epsilon)
     assert whole.grid.utility[at, 0] == pytest.approx(seen.grid.utility[at, 0], rel=1e-9)
     assert seen.grid.guarantees[at] is not None
+
+
+def test_curves_that_are_shown_together_are_of_the_same_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Fits of the chosen way of counting are its curve, part by part as the study grows."""
+    scenario, desk, seen = Scenario(), Desk(), list[compute.Study]()
+    data = tables.data_of(scenario)
+    assert data is not None
+
+    def look() -> None:
+        seen.append(compute.study(scenario, data, desk))
+
+    def looked_at(make: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*asked: Any) -> Any:
+            look()  # the page, while this part is being worked out
+            return make(*asked)
+
+        return made
+
+    def one_job(desk: Desk, key: Hashable, work: Callable[[], None]) -> None:
+        if key not in desk.waiting:
+            desk.waiting[key] = Future()
+            monkeypatch.setattr(compute, "budget_grid", looked_at(budget_grid))
+            work()
+
+    monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "curves", looked_at(curves))
+    monkeypatch.setattr(compute, "in_background", one_job)
+    look()
+    look()
+    assert seen[-1].complete
+    assert {one.grid.utility.shape[1] for one in seen} == {1, 5, compute.DRAWS}
+    compared = [one for one in seen if one.curves is not None]
+    assert len(compared) < len(seen)
+    for one in compared:
+        assert one.curves is not None
+        middle = np.median(one.grid.utility, axis=1)
+        np.testing.assert_allclose(one.curves.methods[scenario.count_by], middle, rtol=1e-12)
+    draws = [one.grid.utility.shape[1] for one in compared]
+    assert draws == sorted(draws), "what was compared stays until more of it is"
