@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -11,6 +12,7 @@ import numpy as np
 
 from app.desks import Data, Desk, in_background
 from app.scenario import Scenario
+from dpcore.accounting import guess_rate
 from dpcore.auditing.attack import Attack, Play, play, unplayed
 from dpcore.auditing.exhibits import Exhibit, exhibits
 from dpcore.auditing.fits import Pair
@@ -18,7 +20,7 @@ from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.figures.attack import attack_scene
 from dpcore.figures.scene import Scene
-from dpcore.privacy import Privacy
+from dpcore.privacy import EpsilonDelta, Event, Privacy
 from dpcore.privacy.guarantee import show_bound
 from dpcore.registry import AUDITS, EXHIBITS, load
 from dpcore.schema import Column
@@ -177,8 +179,12 @@ def _said(known: Attack, step: int, done: str) -> str:
     guarantee = known.guarantees[step]
     proved = "nothing is proved"
     if guarantee.epsilon is not None:
-        best = 50.0 * float(np.max(known.ceiling[step] + 1.0 - known.alarms))
-        proved = f"proved: nobody is right more often than {np.ceil(best):.0f} times"
+        best = math.ceil(50.0 * float(np.max(known.ceiling[step] + 1.0 - known.alarms)))
+        proved = f"proved: nobody is right more often than {best} times with this noise"
+        alone = Event(EpsilonDelta(guarantee.epsilon, guarantee.delta or 0.0))
+        allowed = math.floor(100.0 * float(guess_rate([alone])))
+        if allowed > best:
+            proved += f"; ε = {show_bound(guarantee.epsilon)} alone would allow {allowed}"
     delta = "" if guarantee.delta is None else f", δ = {show_bound(guarantee.delta)}"
     head = f"At ε = {show_bound(known.epsilons[step])}{delta}, {guarantee.protects}, "
     if not known.played[step]:

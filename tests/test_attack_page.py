@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import fields, replace
@@ -9,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
 
 import dpcore as dp
@@ -135,6 +139,31 @@ def test_what_is_said_names_delta_and_who_is_protected() -> None:
         attacking.game(five, data, desks.Desk(), attacking.FARTHEST, 0), five, data
     )
     assert all("one row moves, not all" in said for said in several.slots["attacked"])
+
+
+def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Gaussian noise: Phi(mu / 2); any mechanism of that epsilon: (e^eps + delta)/(1 + e^eps)."""
+    data = tables.data_of(RARE)
+    assert data is not None
+    monkeypatch.setattr(attacking, "in_background", lambda *_: None)
+    game = attacking.game(RARE, data, desks.Desk(), attacking.FARTHEST, 0)
+    shown = attacking.scene(game, RARE, data).slots["attacked"]
+    for epsilon, said in zip(attacking.EPSILONS, shown, strict=True):
+        (told,) = re.findall(r"more often than (\d+) times .* alone would allow (\d+)", said)
+        mu = brentq(lambda m, e=epsilon: spent(m, e) - RARE.delta, 1e-3, 30.0)
+        alone = (math.exp(epsilon) + RARE.delta) / (1.0 + math.exp(epsilon))
+        of_hundred = math.ceil(100.0 * norm.cdf(mu / 2.0)), math.floor(100.0 * alone)
+        assert tuple(map(int, told)) == of_hundred
+    five = shown[attacking.EPSILONS.index(5.0)]
+    assert "more often than 72 times with this noise; ε = 5.00 alone would allow 99)" in five
+
+
+def spent(mu: float, epsilon: float) -> float:
+    """Delta of Gaussian noise of multiplier 1/mu at an epsilon (Balle, Wang 2018, Theorem 8)."""
+    tail = norm.cdf(-mu / 2.0 - epsilon / mu)
+    return float(norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
 
 
 def test_the_same_attack_is_played_once() -> None:
