@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from urllib.parse import urlencode
@@ -14,20 +14,26 @@ import numpy as np
 
 from app.composing import Line
 from app.scenario import Scenario, opening
-from dpcore.accounting import calibrate, compose, epsilon_of, guess_rate, mu_of
+from dpcore.accounting import compose, epsilon_of, guess_rate, mu_of
 from dpcore.datasets.load import load
 from dpcore.evaluation.factors import sight
-from dpcore.evaluation.study import budget_grid, references
+from dpcore.evaluation.study import EPSILONS, BudgetGrid, Setting, budget_grid, references
 from dpcore.figures.portrait import said
 from dpcore.fitting.api import fit
+from dpcore.fitting.result import Fit
+from dpcore.models.factors import Factors
+from dpcore.models.gmm import Mixture
 from dpcore.papers.results import record_of
-from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace, Privacy
+from dpcore.privacy.events import Mechanism
 from dpcore.privacy.guarantee import show_bound
 from dpcore.registry import PAPERS
 from dpcore.wall.clip import PublicFrame
+from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5
-TERMS = "Every ε: δ = 0.00001, one person's (or one image's) row replaced."
+TERMS = "Every ε holds at δ = 0.00001, for replacing one person's (or one image's) row."
+DRAWS = range(13)  # what Explore shows of one budget
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,9 @@ class Lesson:
 
     ask: what is asked, in a sentence or two. options: what may be guessed. page: where it can be
     tried out. look: the link to it before the guess, which hides the answer. query: the link
-    afterwards, which shows it. answer: works out the number. told: what the answer teaches, with
-    ``{}`` for the number. written: the number in words [three figures]; a bound is rounded up.
+    afterwards, which shows it. answer: works out the number. told: what the answer teaches, and why
+    another answer is plausible, with ``{}`` for the number and names for others. written: the
+    number in words [three figures]; a bound is rounded up. others: the other numbers, worked out.
     """
 
     name: str
@@ -50,6 +57,7 @@ class Lesson:
     answer: Callable[[], float]
     told: str
     written: Callable[[float], str] = said
+    others: Callable[[], Mapping[str, str]] = dict
 
     def nearest(self, truth: float) -> float:
         """The option that is the answer, on the scale of the options."""
@@ -57,7 +65,7 @@ class Lesson:
 
     def explained(self) -> str:
         """The answer in words."""
-        return self.told.format(self.written(self.answer()))
+        return self.told.format(self.written(self.answer()), **self.others())
 
     def state(self, query: Mapping[str, str]) -> str:
         """A link as ``dpcore explore "..."`` takes it, on any machine; Explore opens first."""
@@ -66,12 +74,40 @@ class Lesson:
 
 
 @cache
+def _three_groups() -> tuple[BudgetGrid, Mixture]:
+    """Thirteen fits of three groups at epsilon 0.5, and the exact one."""
+    table, setting = load("bundled:three_groups"), Scenario().setting()
+    exact = references(table, setting).converged
+    return budget_grid(table, setting, exact, (0.5,), DRAWS), exact
+
+
 def groups_found() -> float:
     """In how many of 13 draws all three groups are found at epsilon 0.5."""
-    table, setting = load("bundled:three_groups"), Scenario().setting()
-    known = references(table, setting)
-    grid = budget_grid(table, setting, known.converged, (0.5,), range(13))
+    grid, _ = _three_groups()
     return float(grid.found[0].all(axis=1).sum())
+
+
+def wider() -> dict[str, str]:
+    """How much larger than the exact ellipse the median private one is at epsilon 0.5."""
+    grid, exact = _three_groups()
+    areas = np.sqrt(np.linalg.det(grid.fits.covariances[0]) / np.linalg.det(exact.covariances))
+    return {"wider": f"{np.median(areas):.1f}"}
+
+
+@cache
+def attacker_at_one() -> float:
+    """Right guesses in 100 of the best attacker on Gaussian noise of epsilon 1."""
+    return _right(Gaussian(1.0 / float(mu_of(1.0, DELTA))))
+
+
+def attackers_elsewhere() -> dict[str, str]:
+    """The same for other mechanisms of epsilon 1, and for whichever is worst."""
+    others = {"any": _right(EpsilonDelta(1.0, DELTA)), "laplace": _right(Laplace(1.0))}
+    return {name: f"{right:.0f}" for name, right in others.items()}
+
+
+def _right(mechanism: Mechanism) -> float:
+    return 100.0 * float(guess_rate([Event(mechanism)]))
 
 
 NOISE = 30.75  # of one release; a test holds it to what epsilon 0.1 needs
@@ -80,127 +116,204 @@ NOISE = 30.75  # of one release; a test holds it to what epsilon 0.1 needs
 @cache
 def hundred_together() -> float:
     """Exact epsilon of a hundred Gaussians of epsilon 0.1 each."""
-    each = Event(Gaussian(NOISE))
-    return float(compose([replace(each, count=100)], "exact", delta=DELTA).epsilon)
+    return _hundred(Gaussian(NOISE), "exact")
 
 
 @cache
-def attacker_at_one() -> float:
-    """Right guesses in 100 of the best attacker at epsilon 1."""
-    noise = float(calibrate([Event(Gaussian(1.0))], 1.0, DELTA))
-    return 100.0 * float(guess_rate([Event(Gaussian(noise))]))
+def hundreds_of_others() -> dict[str, str]:
+    """Epsilon of a hundred other mechanisms of epsilon 0.1 each, delta 0."""
+    laplace, worst = _hundred(Laplace(10.0), "pld"), _hundred(EpsilonDelta(0.1, 0.0), "kov")
+    return {"laplace": show_bound(laplace), "any": show_bound(worst)}
+
+
+def _hundred(mechanism: Mechanism, accountant: str) -> float:
+    return float(compose([Event(mechanism, count=100)], accountant, delta=DELTA).epsilon)
 
 
 @cache
 def ten_times_the_people() -> float:
-    """The epsilon that gives with ten times the rows what 1 gives: a tenth of the noise."""
-    return float(epsilon_of(DELTA, mu_of(1.0, DELTA) / 10.0))
+    """The epsilon of ten times the Gaussian noise that epsilon 1 needs."""
+    return _tenth(DELTA)
 
 
-@cache
-def a_face_shows() -> float:
-    """From which epsilon the first factor of the simulated faces can show."""
-    scenario = opening("faces_like")
-    table = load("bundled:faces_like").pooled(scenario.pool)
-    setting = scenario.setting()
-    known = references(table, setting)
-    assert table.schema is not None  # it comes with one
-    public = PublicFrame.of(table.schema)
-    return sight(setting, public, 2_000, known.converged).each[0]
+def smaller_delta() -> dict[str, str]:
+    """The same where delta falls with the number of people."""
+    return {"smaller": said(_tenth(DELTA / 10.0))}
+
+
+def _tenth(delta: float) -> float:
+    return float(epsilon_of(delta, mu_of(1.0, DELTA) / 10.0))
 
 
 @cache
 def really_paid() -> float:
     """What is proved of a published fit that claims epsilon 1."""
+    return float(_published().guarantee.epsilon or np.nan)
+
+
+@cache
+def _published() -> Fit:
     privacy = Privacy(epsilon=1.0, delta=DELTA, mode="paper", accountant="zcdp")
-    found = fit("gmm", load("bundled:three_groups"), privacy=privacy, seed=0, iterations=5)
-    return float(found.guarantee.epsilon or np.nan)
+    return fit("gmm", load("bundled:three_groups"), privacy=privacy, seed=0, iterations=5)
+
+
+RELEASES, PRINTED = 35, 28.99  # of that fit as it is printed: how many, and the noise multiplier
+
+
+def only_counted_better() -> dict[str, str]:
+    """The same with the printed sensitivities, counted exactly."""
+    events = [Event(Gaussian(PRINTED), count=RELEASES)]
+    return {"counted": show_bound(float(compose(events, "exact", delta=DELTA).epsilon))}
+
+
+@cache
+def _faces() -> tuple[PrivateTable, Setting, Factors]:
+    scenario = opening("faces_like")
+    table, setting = load("bundled:faces_like").pooled(scenario.pool), scenario.setting()
+    return table, setting, references(table, setting).converged
+
+
+@cache
+def a_face_is_found() -> float:
+    """From which budget of Explore's slider on most of 13 draws find the strongest factor."""
+    table, setting, exact = _faces()
+    near = tuple(e for e in EPSILONS if _trace() <= e <= 5.0 * _trace())  # below it none is found
+    grid = budget_grid(table, setting, exact, near, DRAWS)
+    seldom = np.flatnonzero(grid.found[:, :, 0].mean(axis=1) <= 0.5)
+    return near[int(seldom[-1]) + 1]
+
+
+@cache
+def _trace() -> float:
+    """The epsilon below which noise leaves no trace of that factor."""
+    table, setting, exact = _faces()
+    assert table.schema is not None  # it comes with one
+    return sight(setting, PublicFrame.of(table.schema), 2_000, exact).each[0]
+
+
+def a_face_can_show() -> dict[str, str]:
+    """The same in words."""
+    return {"trace": said(_trace())}
 
 
 LESSONS = (
     Lesson(
         "hide",
         "What does ε hide?",
-        "Three groups among 5,000 people, looked for privately thirteen times at ε = 0.5, each "
-        "time with other noise. In how many of the thirteen are all three groups found?",
+        "A mixture of three Gaussians is fitted thirteen times to 5,000 people, each time with "
+        "fresh Gaussian noise calibrated to ε = 0.5 (the recommended method, five steps of EM). A "
+        "group is found if its overlap with the exact one (Bhattacharyya coefficient) is at least "
+        "0.8 and its weight is within a factor of 2. In how many of the thirteen runs are all "
+        "three groups found?",
         tuple(range(14)),
         "explore",
         {"epsilon": "0.5", "hide": "says"},
         {"epsilon": "0.5"},
         groups_found,
-        "**{} of 13.** Noise does not shrink a group, it moves it: whether a group survives is a "
-        "matter of luck in between, and certain only at both ends. Drag and watch the faint draws.",
+        "**{} of 13.** Noise moves the groups. In this range luck decides whether all three are "
+        "found; with far less budget they hardly ever are, with far more they always are. The "
+        "private groups are also drawn wider: in the median, {wider} times the area of the exact "
+        "ones. The people have not spread out. A covariance computed from noisy sums is "
+        "unreliable, so where the noise is strong the M step shrinks it towards the covariance of "
+        "everybody, which is larger. That is post-processing and costs no privacy. Drag, and "
+        "watch the faint draws.",
+        others=wider,
     ),
     Lesson(
         "attack",
         "What does ε promise?",
-        "A release with ε = 1 and δ = 0.00001. Somebody knows every row but yours, and two "
-        "candidates for it. How often, of 100 guesses, is the best possible attacker right?",
+        "One release by the Gaussian mechanism, calibrated to ε = 1 and δ = 0.00001. An attacker "
+        "knows every row but yours, and two equally likely candidates for yours. How often, of "
+        "100 guesses, is the best possible attacker right?",
         tuple(range(50, 101, 2)),
         "attack",
         {"epsilon": "1", "hide": "says,hits,ruler"},
         {"epsilon": "1"},
         attacker_at_one,
         "**At most {} times in 100**, where a coin is right 50 times. No cleverness and no "
-        "computer changes that: it is a property of the noise.",
+        "computer changes that: it is a property of the noise. The textbook's e^ε/(1 + e^ε) gives "
+        "{any}. It bounds every mechanism with ε = 1, and randomized response attains it; the "
+        "Laplace mechanism with ε = 1 allows {laplace}. Gaussian noise of the same ε allows less, "
+        "because large privacy losses are rare: a pair (ε, δ) is one point of a mechanism's "
+        "privacy profile, not all of it.",
         lambda truth: f"{math.ceil(truth)}",
+        attackers_elsewhere,
     ),
     Lesson(
         "compose",
         "What does composition buy?",
-        "A hundred releases about the same people, each with ε = 0.1. Added up they cost 10. What "
-        "do they cost together, counted exactly?",
+        "A hundred releases about the same people, each by the Gaussian mechanism calibrated to ε "
+        "= 0.1 and δ = 0.00001. Basic composition adds up to ε = 10. What do they cost together "
+        "at δ = 0.00001, by exact composition?",
         (0.1, 0.2, 0.5, 0.8, 1.2, 1.6, 2, 3, 5, 7, 10),
         "compose",
         {"k": "1", "lines": str(Line(noise=NOISE)), "hide": "k,says,curve,more"},
         {"lines": str(Line(noise=NOISE))},
         hundred_together,
-        "**ε = {}.** Independent noises partly cancel: cost grows about with the square root of "
-        "the number of releases, not with the number. What counting well buys is the difference: "
-        "for the same noise a far smaller price, or for the same price far less noise.",
+        "**ε = {}.** A hundred Gaussian releases are as private as one with a tenth of the noise "
+        "multiplier. Privacy losses of random sign partly cancel, so the cost grows about with "
+        "the square root of the number of releases, not with the number. How large it is depends "
+        "on the mechanism: a hundred releases by the Laplace mechanism with ε = 0.1 cost "
+        "{laplace}, and a hundred of which only ε = 0.1 (and δ = 0) is known cost up to {any}. "
+        "From a hundred pairs (0.1, 0.00001) alone nothing follows at δ = 0.00001: their deltas "
+        "already come to 0.001.",
         show_bound,
+        hundreds_of_others,
     ),
     Lesson(
         "people",
         "What do more people buy?",
-        "5,000 people and ε = 1 give a picture you like. Now 50,000 people are asked. Which ε "
-        "gives as good a picture?",
+        "You like what the Gaussian mechanism with ε = 1 gives for 5,000 people. Now 50,000 "
+        "people are asked, and δ stays at 0.00001. Which ε leaves as much noise in every average "
+        "as before?",
         (0.01, 0.02, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.8, 1),
         "explore",
         {"data": "generated", "made": "5000x2x3x0"},
         {"data": "generated", "made": "50000x2x3x0", "epsilon": "0.081"},
         ten_times_the_people,
-        "**About ε = {}.** Noise hides one person, however many there are; among ten times as "
-        "many it is a tenth as loud.",
+        "**About ε = {}.** The sensitivity of a sum does not depend on how many people are in it; "
+        "in an average over ten times as many, ten times the noise does the same harm. A tenth of "
+        "ε, 0.1, is right for the Laplace mechanism. At a fixed δ, ten times the Gaussian noise "
+        "costs a little less. If δ falls to a tenth as well, as it should where there are more "
+        "people, it costs {smaller}.",
+        others=smaller_delta,
     ),
     Lesson(
         "claims",
         "Is the printed ε the true one?",
-        "A published way of fitting a mixture claims ε = 1. Its noise is what it is. Which ε can "
-        "be proved of that very noise, counted exactly with the true sensitivities?",
+        "DP-EM (Park et al. 2017) fits three groups in five iterations and claims ε = 1. It "
+        "composes seven Gaussian releases an iteration by zCDP, each with noise multiplier 28.99 "
+        "for a sensitivity of 2. In truth the seven are one vector, and replacing one person "
+        "moves it by √6 at most. Which ε does exact composition prove for that very noise?",
         (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3),
         "explore",
         {"method": "dpem_gaussian", "count_by": "zcdp", "hide": "says,promise"},
         {"method": "dpem_gaussian", "count_by": "zcdp"},
         really_paid,
-        "**ε = {}.** Loose sensitivities and loose counting charge for noise that is already "
-        "there; the same budget, well counted, buys a far better picture. Some papers err the "
-        "other way: see the exhibits on Attack.",
+        "**ε = {}.** The claim holds, but is loose twice over. By exact composition the 35 "
+        "releases as printed cost {counted}; the rest is sensitivity, since seven times a "
+        "sensitivity of 2 makes √28 for the vector, not √6. The same ε, well counted, buys a far "
+        "better fit. Some papers err the other way: see the exhibits on Attack.",
         show_bound,
+        only_counted_better,
     ),
     Lesson(
         "face",
         "When can anything be seen at all?",
-        "Two thousand simulated faces, 64 pixels each. Below some ε the noise drowns even the "
-        "strongest way in which they differ. Where is it?",
-        (0.05, 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8, 16),
+        "Two thousand simulated faces, 64 pixels each, and one release of their mean and second "
+        "moments by the Gaussian mechanism. A factor is found if its cosine with the exact one is "
+        "at least 0.8. From which ε on is the strongest factor found in most of thirteen runs?",
+        (0.05, 0.1, 0.2, 0.4, 0.7, 1, 1.5, 2, 4, 8, 16),
         "explore",
         {"data": "faces_like", "model": "fa", "hide": "says,curve"},
-        {"data": "faces_like", "model": "fa"},
-        a_face_shows,
-        "**From about ε = {} on it can show**; near the line luck decides. A direction shows once "
-        "it is stronger than what noise makes of 64 by 64 numbers at random. Fewer pixels, or more "
-        "people, move the line.",
+        {"data": "faces_like", "model": "fa", "epsilon": "1.6"},
+        a_face_is_found,
+        "**From ε = {} on.** The curve marks another threshold, ε = {trace}, that of "
+        "random-matrix theory: below it no trace of the first factor is left in a noisy matrix of "
+        "64 by 64 numbers. At the mark, the direction that stands out is still as good as random; "
+        "it turns towards the true one only as the noise falls further. Fewer pixels, or more "
+        "people, move both.",
+        others=a_face_can_show,
     ),
 )
 

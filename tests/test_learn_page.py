@@ -12,12 +12,17 @@ from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
 from support import ROOT
 
+import dpcore as dp
 from app import attacking, composing, hiding, learning, sheets
 from app.composing import PRESETS
+from app.compute import DRAWS
 from app.explorer import PAGES
 from app.learning import LESSONS, Lesson
 from app.papers import at_full_size, played
@@ -27,6 +32,9 @@ from dpcore.cli import main, parse
 from dpcore.cli.explore import PAGES as NAMED
 from dpcore.cli.explore import place
 from dpcore.datasets.catalogue import bundled
+from dpcore.evaluation.alignment import FOUND_AFFINITY, FOUND_WEIGHT
+from dpcore.evaluation.factors import FOUND
+from dpcore.evaluation.study import EPSILONS, budget_grid, references
 from dpcore.privacy import Event, Gaussian
 from dpcore.privacy.guarantee import show
 from dpcore.registry import PAPERS
@@ -132,6 +140,111 @@ def test_what_holds_for_every_epsilon_is_said_and_true() -> None:
         found = opening(name)
         assert (found.delta, found.adjacency) == (learning.DELTA, "replace_one")
     assert composing.Composition().delta == learning.DELTA
+
+
+@EACH
+def test_a_question_names_its_mechanism(lesson: Lesson) -> None:
+    assert "Gaussian" in lesson.ask
+
+
+def delta_of(mu: float, epsilon: float) -> float:
+    """Gaussian noise of multiplier 1 / mu (Balle, Wang 2018, Theorem 8)."""
+    tail = norm.cdf(-mu / 2.0 - epsilon / mu)
+    return float(norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
+
+
+def gaussian_mu(epsilon: float) -> float:
+    return float(brentq(lambda mu: delta_of(mu, epsilon) - learning.DELTA, 1e-4, 10.0))
+
+
+def gaussian_epsilon(mu: float, delta: float = learning.DELTA) -> float:
+    return float(brentq(lambda epsilon: delta_of(mu, epsilon) - delta, 1e-6, 10.0))
+
+
+def hundred(losses: np.ndarray[Any, Any], chances: np.ndarray[Any, Any]) -> float:
+    """Epsilon at which a hundred independent losses, on an even grid, spend delta."""
+    step, size = losses[1] - losses[0], 100 * (len(losses) - 1) + 1
+    spectrum = np.fft.rfft(chances, 2 * size)
+    total = np.fft.irfft(spectrum**100, 2 * size)[:size]
+    at = 100 * losses[0] + step * np.arange(size)
+
+    def spent(epsilon: float) -> float:
+        return float(np.sum(total * np.maximum(-np.expm1(np.minimum(epsilon - at, 0.0)), 0.0)))
+
+    return float(brentq(lambda epsilon: spent(epsilon) - learning.DELTA, 0.1, 9.9))
+
+
+def test_every_answer_follows_from_its_question_alone() -> None:
+    """Solved again, from the words of the question and by nothing of the package."""
+    solved = {
+        "attack": 100.0 * norm.cdf(gaussian_mu(1.0) / 2.0),
+        "compose": gaussian_epsilon(math.sqrt(100) * gaussian_mu(0.1)),
+        "people": gaussian_epsilon(gaussian_mu(1.0) / 10.0),
+        "claims": gaussian_epsilon(math.sqrt(5) * math.sqrt(6) / (2 * 28.99)),
+    }
+    for name, answer in solved.items():
+        assert learning.lesson(name).answer() == pytest.approx(answer, rel=1e-3)
+
+
+def test_other_plausible_answers_are_those_of_other_mechanisms() -> None:
+    odds = math.e / (1.0 + math.e)
+    laplace = 1.0 - math.exp(-0.5) / 2.0  # of Laplace noise at the middle between two candidates
+    assert learning.attackers_elsewhere() == {
+        "any": f"{100 * odds:.0f}",
+        "laplace": f"{100 * laplace:.0f}",
+    }
+    likely = math.exp(0.1) / (1.0 + math.exp(0.1))  # randomized response
+    losses = np.linspace(-0.1, 0.1, 401)
+    below = 0.5 * np.exp(-(0.1 - losses) / 2.0)  # of Laplace noise: how often the loss is at most
+    below[-1] = 1.0
+    expected = {
+        "any": hundred(np.array([-0.1, 0.1]), np.array([1.0 - likely, likely])),
+        "laplace": hundred(losses, np.diff(below, prepend=0.0)),
+    }
+    told = learning.hundreds_of_others()
+    assert {name: float(text) for name, text in told.items()} == pytest.approx(expected, rel=4e-3)
+    smaller = gaussian_epsilon(gaussian_mu(1.0) / 10.0, learning.DELTA / 10.0)
+    assert float(learning.smaller_delta()["smaller"]) == pytest.approx(smaller, rel=2e-3)
+    counted = gaussian_epsilon(math.sqrt(learning.RELEASES) / learning.PRINTED)
+    assert float(learning.only_counted_better()["counted"]) == pytest.approx(counted, rel=4e-3)
+    assert f"{learning.PRINTED}" in learning.lesson("claims").ask
+    pairs = learning.lesson("compose")
+    assert -math.expm1(100 * math.log1p(-learning.DELTA)) == pytest.approx(0.001, rel=1e-3)
+    assert "already come to 0.001" in pairs.explained()
+
+
+def grid_of(data: str, epsilons: tuple[float, ...]) -> tuple[Any, Any]:
+    """Fits of a table as Explore opens it, and the exact one."""
+    scenario = opening(data)
+    table, setting = dp.load(f"bundled:{data}"), scenario.setting()
+    table = table if scenario.pool == 1 else table.pooled(scenario.pool)
+    exact = references(table, setting).converged
+    return budget_grid(table, setting, exact, epsilons, range(DRAWS)), exact
+
+
+def test_the_picture_shows_the_face_from_where_the_answer_says() -> None:
+    face = learning.lesson("face")
+    at = EPSILONS.index(face.answer())
+    assert float(face.query["epsilon"]) == EPSILONS[at]
+    grid, _ = grid_of("faces_like", (*EPSILONS[at - 1 : at + 1], 20.0))
+    often = grid.found[:, :, 0].sum(axis=1)
+    assert often[0] <= DRAWS / 2 < often[1] <= often[2]
+    assert grid.found[1, 0, 0], "the bold draw shows it too"
+    trace = float(learning.a_face_can_show()["trace"])
+    assert trace < EPSILONS[at - 1], "the mark on the curve is another threshold"
+
+
+def test_private_groups_are_wider_the_more_so_the_stronger_the_noise() -> None:
+    grid, exact = grid_of("three_groups", (0.5, 2.0, 20.0))
+    areas = np.sqrt(np.linalg.det(grid.fits.covariances) / np.linalg.det(exact.covariances))
+    middle = np.median(areas, axis=(1, 2))
+    assert middle[0] > middle[1] > middle[2] > 1.0
+    assert learning.wider()["wider"] == f"{middle[0]:.1f}"
+    found = grid.found[0].all(axis=1).sum()
+    assert learning.groups_found() == found
+    alike = f"at least {FOUND_AFFINITY:g} and its weight is within a factor of {FOUND_WEIGHT:g}"
+    assert alike in learning.lesson("hide").ask
+    assert f"at least {FOUND:g}" in learning.lesson("face").ask
 
 
 def test_composition_is_not_addition() -> None:

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from app.learning import hundred_together
 from app.scripts.stage import wait_until_idle
 from app.sheets import sheet
+from dpcore.privacy.guarantee import show_bound
 
 COMPOSE = "3 · What does composition buy?"
 
@@ -29,11 +31,12 @@ def test_guess_then_see_then_back(new_page: Any, server: Any, visits: Any) -> No
     assert page.locator('[data-panel="curve"]').count() == 0
     page.get_by_role("link", name="Learn", exact=True).click()
     of(page, COMPOSE).get_by_role("button", name="That is my guess").click()
-    page.get_by_text("ε = 1.24.").wait_for(timeout=30_000)
+    answer = f"ε = {show_bound(hundred_together())}"
+    page.get_by_text(f"{answer}.").wait_for(timeout=30_000)
     page.wait_for_function("location.search.includes('guesses=')")
     kept = page.evaluate("location.href")
     of(page, COMPOSE).get_by_role("link", name="See it").click()
-    page.locator('[data-live="promise"]', has_text="ε = 1.24").wait_for(timeout=30_000)
+    page.locator('[data-live="promise"]', has_text=answer).wait_for(timeout=30_000)
     wait_until_idle(page)
     page.go_back()
     page.get_by_text("You said 1.6").wait_for(timeout=30_000)
