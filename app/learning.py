@@ -212,11 +212,10 @@ LESSONS = (
         groups_found,
         "**{} of 13.** Noise moves the groups. In this range luck decides whether all three are "
         "found; with far less budget they hardly ever are, with far more they always are. The "
-        "private groups are also drawn wider: in the median, {wider} times the area of the exact "
-        "ones. The people have not spread out. A covariance computed from noisy sums is "
-        "unreliable, so where the noise is strong the M step shrinks it towards the covariance of "
-        "everybody, which is larger. That is post-processing and costs no privacy. Drag, and "
-        "watch the faint draws.",
+        "private groups are also drawn wider, in the median with {wider} times the area of the "
+        "exact ones: a covariance computed from noisy sums is unreliable, so where the noise is "
+        "strong the M step shrinks it towards the covariance of everybody, which is larger. That "
+        "is post-processing and costs no privacy.",
         others=wider,
     ),
     Lesson(
@@ -233,9 +232,9 @@ LESSONS = (
         "**At most {} times in 100**, where a coin is right 50 times. No cleverness and no "
         "computer changes that: it is a property of the noise. The textbook's e^ε/(1 + e^ε) gives "
         "{any}. It bounds every mechanism with ε = 1, and randomized response attains it; the "
-        "Laplace mechanism with ε = 1 allows {laplace}. Gaussian noise of the same ε allows less, "
-        "because large privacy losses are rare: a pair (ε, δ) is one point of a mechanism's "
-        "privacy profile, not all of it.",
+        "Laplace mechanism with ε = 1 allows {laplace}. Gaussian noise allows less, because its "
+        "large privacy losses are rare: a pair (ε, δ) is one point of a mechanism's privacy "
+        "profile.",
         lambda truth: f"{math.ceil(truth)}",
         attackers_elsewhere,
     ),
@@ -252,11 +251,10 @@ LESSONS = (
         hundred_together,
         "**ε = {}.** A hundred Gaussian releases are as private as one with a tenth of the noise "
         "multiplier. Privacy losses of random sign partly cancel, so the cost grows about with "
-        "the square root of the number of releases, not with the number. How large it is depends "
-        "on the mechanism: a hundred releases by the Laplace mechanism with ε = 0.1 cost "
-        "{laplace}, and a hundred of which only ε = 0.1 (and δ = 0) is known cost up to {any}. "
-        "From a hundred pairs (0.1, 0.00001) alone nothing follows at δ = 0.00001: their deltas "
-        "already come to 0.001.",
+        "the square root of the number of releases, not with the number. For the same ε each, a "
+        "hundred releases by the Laplace mechanism cost {laplace}, and a hundred of which only ε "
+        "= 0.1 (and δ = 0) is known cost up to {any}. From a hundred pairs (0.1, 0.00001) alone "
+        "nothing follows at δ = 0.00001: their deltas already come to 0.001.",
         show_bound,
         hundreds_of_others,
     ),

@@ -14,11 +14,11 @@ from dpcore.figures.portrait import said
 
 _STYLE = """
 @page { size: A4; margin: 16mm 18mm; }
-body { font: 11.5pt/1.45 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto;
+body { font: 11pt/1.4 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto;
        padding: 0 1rem; color: #1B2733; background: #fff; }
 h1 { font-size: 1.45rem; margin: 0 0 .2rem; } h2 { font-size: 1.05rem; margin: 0 0 .2rem; }
 p { margin: .25rem 0; } li { margin: .3rem 0; } code { font-size: .82em; overflow-wrap: anywhere; }
-section { break-inside: avoid; border-top: 1px solid #8886; padding: .6rem 0 .7rem; }
+section { break-inside: avoid; border-top: 1px solid #8886; padding: .5rem 0 .6rem; }
 h2 { break-after: avoid; } .name { margin: .5rem 0 1rem; }
 .quiet { color: #5B6B7A; font-size: .88em; }
 .line { display: inline-block; border-bottom: 1px solid currentColor; width: 9rem; }
