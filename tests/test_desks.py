@@ -170,7 +170,8 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     said = scene_of(scenario, data, seen)
     for words, epsilon in zip(said.slots["sentence"], seen.grid.epsilons, strict=True):
         assert (words == compute.COMING) is (epsilon != scenario.epsilon)
-    (curve,) = (panel for panel in said.panels if panel.id == "curve")
+    _, private, curve = said.panels
+    assert private.alt[0].endswith(compute.COMING), "nor that there is no fit"
     assert set(curve.subtitle) == {compute.COMPARING}, "no verdict on budgets not yet fitted"
     assert compute.more_of(seen, scenario, data, desk)
     assert parts[3:] == [(every, 4), (every, 4)]

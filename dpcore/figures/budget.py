@@ -90,7 +90,7 @@ def budget_scene(
     return Scene(
         steps=grid.epsilons,
         step_labels=budgets,
-        panels=(*_pair_of_panels(drawing, words, budgets), curve),
+        panels=(*_pair_of_panels(drawing, words, budgets, grid.refusals), curve),
         slots=words.slots,
         positions=positions,
     )
@@ -114,8 +114,13 @@ def study_scene(found: Study) -> Scene:
     return scene.at(int(np.argmin(np.abs(np.log(grid.epsilons)))))
 
 
-def _pair_of_panels(drawing: Drawing, words: Words, budgets: tuple[str, ...]) -> tuple[Panel, ...]:
-    """Two cards of one size on the same axes; they share zoom and pan."""
+def _pair_of_panels(
+    drawing: Drawing, words: Words, budgets: tuple[str, ...], refusals: tuple[str | None, ...]
+) -> tuple[Panel, ...]:
+    """Two cards of one size on the same axes; they share zoom and pan.
+
+    refusals: why a budget has no fit, or ``None``.
+    """
     shape: dict[str, Any] = {
         "x": drawing.x,
         "y": drawing.y,
@@ -140,8 +145,10 @@ def _pair_of_panels(drawing: Drawing, words: Words, budgets: tuple[str, ...]) ->
                 for beyond in drawing.outside or ("",) * len(budgets)
             ),
             alt=tuple(
-                f"Private fit at epsilon {budget}. {alt}"
-                for budget, alt in zip(budgets, drawing.private_alts, strict=True)
+                f"Private fit at epsilon {budget}. {refusal or alt}"
+                for budget, alt, refusal in zip(
+                    budgets, drawing.private_alts, refusals, strict=True
+                )
             ),
             layers=drawing.private,
             **shape,
