@@ -298,19 +298,20 @@ LESSONS = (
     Lesson(
         "face",
         "When can anything be seen at all?",
-        "Two thousand simulated faces, 64 pixels each, and one release of their mean and second "
-        "moments by the Gaussian mechanism. A factor is found if its cosine with the exact one is "
-        "at least 0.8. From which ε on is the strongest factor found in most of thirteen runs?",
+        "Two thousand simulated faces, 64 pixels each, and a factor analysis with five factors "
+        "from one release of their mean and second moments by the Gaussian mechanism. A factor is "
+        "found if its cosine with the exact one is at least 0.8. From which ε on is the strongest "
+        "factor found in most of thirteen runs?",
         (0.05, 0.1, 0.2, 0.4, 0.7, 1, 1.5, 2, 4, 8, 16),
         "explore",
         {"data": "faces_like", "model": "fa", "hide": "says,curve"},
         {"data": "faces_like", "model": "fa", "epsilon": "1.6"},
         a_face_is_found,
-        "**From ε = {} on.** The curve marks another threshold, ε = {trace}, that of "
-        "random-matrix theory: below it no trace of the first factor is left in a noisy matrix of "
-        "64 by 64 numbers. At the mark, the direction that stands out is still as good as random; "
-        "it turns towards the true one only as the noise falls further. Fewer pixels, or more "
-        "people, move both.",
+        "**From ε = {} on.** The curve marks an earlier threshold, ε = {trace}, that of "
+        "random-matrix theory: below it the strongest factor leaves no eigenvalue outside those "
+        "of the noise, a random matrix of 64 by 64 numbers. From there on the leading direction "
+        "turns towards the true one, but a cosine of 0.8 takes less noise still. Fewer pixels, or "
+        "more people, move both.",
         others=a_face_can_show,
     ),
 )
