@@ -1,21 +1,45 @@
-"""Slow tests run only when the full gate asks for them; no test fails for being slow."""
+"""Every test is in one lane: quick, merge or full. What a run took is told at its end."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
-settings.register_profile("unhurried", settings.default, deadline=None)
-settings.load_profile("unhurried")
+if "PYTEST_XDIST_WORKER" in os.environ:  # as many threads as processes, or they wait for each other
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+settings.register_profile("thorough", deadline=None)  # no test fails for being slow
+settings.register_profile("quick", deadline=None, max_examples=20)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave slow tests out unless ``DPCORE_FULL=1``."""
-    if os.environ.get("DPCORE_FULL") == "1":
-        return
-    slow = [item for item in items if "slow" in item.keywords]
-    if slow:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if "slow" not in item.keywords]
+def pytest_configure(config: pytest.Config) -> None:
+    """Fewer examples in the quick lane."""
+    settings.load_profile("quick" if config.option.markexpr == "quick" else "thorough")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browsers are of the merge lane; what is in no lane is quick; a property is met in both."""
+    for item in items:
+        if not any(map(item.get_closest_marker, ("merge", "full"))):
+            browser = item.get_closest_marker("browser") is not None
+            item.add_marker("merge" if browser else "quick")
+            if is_hypothesis_test(getattr(item, "function", None)):
+                item.add_marker("merge")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Where the time went, by file."""
+    spent: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            spent[report.nodeid.partition("::")[0]] += getattr(report, "duration", 0.0)
+    total = sum(spent.values())
+    terminalreporter.section(f"{total:.0f} seconds of tests, by file")
+    for name, seconds in spent.most_common(15):
+        terminalreporter.line(f"{seconds:7.1f}s  {name}")

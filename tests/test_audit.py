@@ -69,7 +69,7 @@ def test_a_claim_that_fails_is_contradicted(name: str) -> None:
     assert found.caught_half is None
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "mode"), EVERY)
 def test_every_audit_stands_with_its_proof_and_catches_half_the_noise(name: str, mode: str) -> None:
     found = audit(name, mode=mode, confidence=0.99)
@@ -78,7 +78,7 @@ def test_every_audit_stands_with_its_proof_and_catches_half_the_noise(name: str,
     assert found.caught_half
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", MODELS)
 def test_proofs_stand_where_a_row_is_added(name: str) -> None:
     asked = replace(budget(name), adjacency="add_remove")
@@ -107,7 +107,7 @@ WAYS: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "asked", "words"), WAYS)
 def test_every_other_proved_way_stands_and_is_caught_with_half_its_noise(
     name: str, asked: dict[str, Any], words: dict[str, Any]
@@ -149,7 +149,7 @@ def test_an_attack_on_what_a_split_left_shows_more_than_its_noise_is_worth() -> 
     assert fit.guarantee().epsilon == pytest.approx(1.0, abs=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("epsilon", [1.0, 8.0])
 @pytest.mark.parametrize("structure", ["full", "diag", "spherical"])
 @pytest.mark.parametrize("components", [1, 2])

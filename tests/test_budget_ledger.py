@@ -269,7 +269,7 @@ def test_processes_that_spend_at_once_never_overspend(tmp_path: Path) -> None:
         spend(ledger, noise=100.0)
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.full)])
 def test_a_kill_loses_no_release_and_pays_for_none_twice(tmp_path: Path, kills: int) -> None:
     """What a killed process had reported is on record; at most one more, which it was writing."""
     ledger = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(20.0, DELTA))

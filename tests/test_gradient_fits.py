@@ -329,7 +329,7 @@ def test_the_recipes_know_the_words_they_list() -> None:
         assert all(hasattr(settings, word) for word in how.words)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_large_fit_takes_less_than_three_seconds() -> None:
     import time
 

@@ -73,7 +73,7 @@ def test_marginals_are_densities() -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.slow
+@pytest.mark.full
 def test_figures_of_real_rows_come_from_the_shared_data() -> None:
     ask = Ask(data=shared_data("mnist.npz").parent, draws=1)
     shared_data("swiss_smart_meter.npz")

@@ -438,7 +438,7 @@ def test_the_bench_is_registered_and_its_rows_keep_the_contract() -> None:
     assert abs(row["quality_ours"] - row["quality_peer"]) < 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_memory_does_not_grow_with_rows(tmp_path: Path) -> None:
 
     peaks = []

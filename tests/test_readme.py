@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import tomllib
 
 from support import ROOT
 
@@ -40,3 +41,13 @@ def test_the_gate_runs_the_printed_test_command() -> None:
     block = README.split("<!-- test command -->")[1].split("```")[1]
     assert "<!-- test command -->" in gate
     assert block.strip().splitlines()[1].startswith("python3 -m venv")
+
+
+def test_every_lane_is_a_marker_with_its_line() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    markers = [
+        line.partition(":")[0] for line in project["tool"]["pytest"]["ini_options"]["markers"]
+    ]
+    table = README.partition("| lane |")[2].partition("\n\n")[0]
+    lanes = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
+    assert lanes == [name for name in markers if name not in ("realdata", "browser")]

@@ -144,7 +144,7 @@ def test_figure_8_has_every_curve_at_every_size(
             assert each["proved_epsilon"] is not None
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.realdata
 def test_figure_6_on_adult() -> None:
     """Everything accounted as proved is better than the printed noise, at the same promise."""

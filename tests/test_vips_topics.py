@@ -86,7 +86,7 @@ def test_figure_2_has_every_curve_by_both_perplexities(
     json.dumps(found.rows, allow_nan=False)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_order_of_the_methods_on_wikipedia() -> None:
     """Figures 2 and 3: of the published, clipping is best, and no clipping worst."""
     folder = shared_data("wikipedia.npz").parent

@@ -283,7 +283,7 @@ OPENED: list[tuple[str, str, Callable[[Any, Path], Iterator[str]]]] = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("address", "words", "states"), OPENED)
 def test_axe_finds_nothing_serious_in_what_can_be_opened(
     address: str, words: str, states: Any, drawn: Callable[..., Any], tmp_path: Path
@@ -327,7 +327,7 @@ def linear(share: Array) -> Array:
 LIGHT = np.array([0.2126, 0.7152, 0.0722])
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.full)])
 def test_the_keyboard_s_place_is_seen(theme: str, drawn: Callable[..., Any]) -> None:
     """Focus changes at least 60 pixels by 3:1, on everything of the first screen that takes it."""
     page = drawn("")

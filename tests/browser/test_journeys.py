@@ -183,7 +183,7 @@ def test_a_lesson_without_a_mouse(opened: Keyboard) -> None:
     keys.told("From the first screen through a lesson and back")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_ten_readers_at_once_see_their_own_numbers(new_page: Any, server: Any) -> None:
     """Ten links on one server: each page shows its own budget, and follows its own slider."""
     budgets = ["0.100", "0.200", "0.400", "0.500", "0.710", "1.00", "2.00", "4.00", "10.0", "20.0"]
