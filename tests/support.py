@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,42 @@ def require(what: str, found: bool, reason: str) -> None:
     if what in os.environ.get("DPCORE_REQUIRE", "").split(","):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def every(names: str, cases: Iterable[Any]) -> Callable[..., Any]:
+    """``pytest.mark.parametrize`` as one test: it runs every case, and says which of them fail.
+
+    For quick cases that skip nothing. Each gets a ``monkeypatch`` of its own; other fixtures are
+    shared by all.
+    """
+    words = names.split(", ")
+    named = type(pytest.param())
+    plain = (case.values if isinstance(case, named) else case for case in cases)
+    values = [tuple(case) if len(words) > 1 else (case,) for case in plain]
+    assert values, "there is no case"
+
+    def once(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def run(**fixtures: Any) -> None:
+            errors: list[Exception] = []
+            for case in values:
+                with pytest.MonkeyPatch.context() as patch:
+                    fresh = {"monkeypatch": patch} if "monkeypatch" in fixtures else {}
+                    try:
+                        test(**{**fixtures, **fresh, **dict(zip(words, case, strict=True))})
+                    except (Exception, pytest.fail.Exception) as error:
+                        failed = error if isinstance(error, Exception) else AssertionError(error)
+                        failed.add_note(f"case: {', '.join(map(repr, case))}")
+                        errors.append(failed)
+            if errors:
+                raise ExceptionGroup(f"{len(errors)} of {len(values)} cases", errors)
+
+        known = inspect.signature(test)
+        others = [one for name, one in known.parameters.items() if name not in words]
+        run.__signature__ = known.replace(parameters=others)  # type: ignore[attr-defined]
+        return run
+
+    return once
 
 
 def shared(name: str) -> Path:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import every
 
 from dpcore.accounting import ACCOUNTANTS, accountant, calibrate, compose, covers
 from dpcore.accounting.base import Rough, scaled
@@ -110,7 +111,7 @@ def test_exact_names_a_method_that_covers_laplace() -> None:
     assert "zcdp_tight" in str(covers("exact", SAMPLES["laplace"]))
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@every("name, kind", CASES)
 def test_more_noise_costs_less_and_more_releases_cost_more(name: str, kind: str) -> None:
     events = SAMPLES[kind]
     base = epsilon(name, events)
@@ -122,7 +123,7 @@ def test_more_noise_costs_less_and_more_releases_cost_more(name: str, kind: str)
         assert np.all(np.diff(costs) <= 0.0)
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@every("name, kind", CASES)
 def test_delta_and_epsilon_are_inverse(name: str, kind: str) -> None:
     events, method = SAMPLES[kind], accountant(name)
     for delta in (1e-9, 1e-5, 1e-3):
@@ -138,7 +139,7 @@ def test_delta_and_epsilon_are_inverse(name: str, kind: str) -> None:
         assert again <= at * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("name", "kind"), NOISY)
+@every("name, kind", NOISY)
 def test_calibrated_noise_meets_the_budget_and_is_the_smallest(name: str, kind: str) -> None:
     events = SAMPLES[kind]
     targets = np.geomspace(0.25, 30.0, 5 if name in ROUGH else 53)
@@ -180,7 +181,7 @@ def test_budgets_that_cannot_be_are_refused(bad: float) -> None:
             compose([Event(Gaussian(1.0))], delta=bad)
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@every("name, kind", CASES)
 def test_a_grid_of_runs_gives_what_single_runs_give(name: str, kind: str) -> None:
     grid = [_spread(event) for event in SAMPLES[kind]]
     together = np.asarray(epsilon(name, grid))

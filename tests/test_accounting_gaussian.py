@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import every
 
 from dpcore.accounting import compose, delta_of, epsilon_of, mu_of
 from dpcore.errors import InputError
@@ -38,8 +39,8 @@ def test_delta_agrees_with_sixty_digits(mu: float) -> None:
         assert delta_of(epsilon, mu) == pytest.approx(float(truth), rel=tolerance)
 
 
-@pytest.mark.parametrize("mu", MUS)
-@pytest.mark.parametrize("delta", [1e-15, 1e-5, 1e-2])
+@every("mu", MUS)
+@every("delta", [1e-15, 1e-5, 1e-2])
 def test_epsilon_is_never_below_the_truth_and_never_far_above(mu: float, delta: float) -> None:
     epsilon = epsilon_of(delta, mu)
     if epsilon == 0.0:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import every
 
 from dpcore.accounting import accountant, calibrate, compose
 from dpcore.accounting.kov import KOV, closed_form, grid_epsilon
@@ -201,9 +202,9 @@ def test_what_is_enclosed_holds_what_is_multiplied_out(delta: float) -> None:
     assert known <= float(high) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("count", [1, 7, 1000, 10**6])
-@pytest.mark.parametrize("each", [1e-6, 1e-3, 0.5, 50.0])
-@pytest.mark.parametrize("delta", [1e-300, 1e-15, 1e-5, 0.3])
+@every("count", [1, 7, 1000, 10**6])
+@every("each", [1e-6, 1e-3, 0.5, 50.0])
+@every("delta", [1e-300, 1e-15, 1e-5, 0.3])
 def test_extremes_are_finite_and_their_own_inverse(each: float, count: int, delta: float) -> None:
     events = boxes((each, count))
     found = epsilon(events, delta)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
+from support import every
 
 from dpcore.accounting import calibrate, compose, delta_of, epsilon_of, pld
 from dpcore.accounting.base import scaled
@@ -186,8 +187,8 @@ EVENTS = {
 }
 
 
-@pytest.mark.parametrize("name", list(EVENTS))
-@pytest.mark.parametrize("step", [0.11, 0.013])
+@every("name", list(EVENTS))
+@every("step", [0.11, 0.013])
 def test_lattice_laws_keep_to_their_side(name: str, step: float) -> None:
     """Against the pair itself, by quadrature: above never below, below never above."""
     for pair in pairs_of(EVENTS[name], 9.0):

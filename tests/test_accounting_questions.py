@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
+from support import every
 
 from dpcore.accounting import (
     ACCOUNTANTS,
@@ -45,7 +46,7 @@ def repeats(events: list[Event], count: int) -> list[Event]:
     return [replace(event, count=event.count * count) for event in events]
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@every("name, kind", CASES)
 def test_against_count_is_compose_with_counts_multiplied(name: str, kind: str) -> None:
     counts = np.array([0, 1, 7]) if (name, kind) in SLOW else np.array([0, 1, 2, 10, 100, 1000])
     found = against_count(LISTS[kind], counts, DELTA, name)
@@ -73,7 +74,7 @@ def test_against_count_keeps_the_shape_and_refuses_what_is_no_count() -> None:
         against_count(LISTS["both"], [0, 1], DELTA, "exact")
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@every("name, kind", CASES)
 def test_the_most_repeats_fit_and_one_more_does_not(name: str, kind: str) -> None:
     budget = 1.3
     count = most_repeats(LISTS[kind], budget, DELTA, name)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from support import every
 
 from dpcore.accounting import accountant, calibrate, compose, covers, rdp
 from dpcore.accounting.base import scaled
@@ -131,8 +132,8 @@ def test_poisson_divergence_at_fractional_orders(noise: float, rate: float, orde
     assert renyi(poisson(noise, rate), order) == pytest.approx(known, rel=1e-10)
 
 
-@pytest.mark.parametrize("noise", [0.1, 0.3, 0.5, 1.0, 2.8, 3.0, 12.0, 100.0])
-@pytest.mark.parametrize("rate", [1e-5, 0.05, 0.999])
+@every("noise", [0.1, 0.3, 0.5, 1.0, 2.8, 3.0, 12.0, 100.0])
+@every("rate", [1e-5, 0.05, 0.999])
 def test_poisson_quadrature_agrees_with_the_finite_sums(noise: float, rate: float) -> None:
     most = 1000 if noise >= 0.5 else 200
     orders = np.arange(1.0, most + 1.0)
@@ -205,8 +206,8 @@ def test_orders_that_cannot_be_are_refused(bad: float) -> None:
 # --- the Rényi accountant ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("noise", [1e-3, 0.5, 5.0, 100.0, 1e4])
-@pytest.mark.parametrize("delta", [1e-300, 1e-15, 1e-5, 0.01])
+@every("noise", [1e-3, 0.5, 5.0, 100.0, 1e4])
+@every("delta", [1e-300, 1e-15, 1e-5, 0.01])
 def test_the_search_over_orders_finds_the_closed_form_of_gaussians(
     noise: float, delta: float
 ) -> None:
@@ -234,8 +235,8 @@ MIXTURES: dict[str, list[Event]] = {
 }
 
 
-@pytest.mark.parametrize("name", MIXTURES)
-@pytest.mark.parametrize("delta", [1e-15, 1e-5, 0.02])
+@every("name", MIXTURES)
+@every("delta", [1e-15, 1e-5, 0.02])
 def test_no_order_of_a_fine_grid_is_better(name: str, delta: float) -> None:
     events = MIXTURES[name]
     orders = np.geomspace(1e-3, 1e5, 4001)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-from support import ROOT
+from support import ROOT, every
 
 PACKAGE = ROOT / "dpcore"
 
@@ -212,7 +211,7 @@ def _room(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_name)
+@every("path", _modules())
 def test_a_room_imports_only_what_it_may(path: Path) -> None:
     room = _room(_name(path))
     if room not in MAY_IMPORT:
@@ -228,7 +227,7 @@ def test_a_room_imports_only_what_it_may(path: Path) -> None:
             assert _room(target) in MAY_IMPORT[room], f"{_name(path)} imports {target}"
 
 
-@pytest.mark.parametrize("path", _modules(), ids=_name)
+@every("path", _modules())
 def test_rows_are_reached_only_through_the_parts_named_here(path: Path) -> None:
     room = _room(_name(path))
     for target in _at_run_time(path):

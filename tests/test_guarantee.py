@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support import every
 
 import dpcore as dp
 from dpcore.accounting import ACCOUNTANTS
@@ -41,10 +42,10 @@ def private_fit(privacy: dp.Privacy | None = None, **options: Any) -> Fit:
     return dp.fit("gmm", source, privacy=privacy or budget(), **(asked | options))
 
 
-@pytest.mark.parametrize("accountant", ACCOUNTANTS)
-@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
-@pytest.mark.parametrize("epsilon", [0.5, 8.0])
-@pytest.mark.parametrize("components", [1, 2])
+@every("accountant", ACCOUNTANTS)
+@every("adjacency", ["replace_one", "add_remove"])
+@every("epsilon", [0.5, 8.0])
+@every("components", [1, 2])
 def test_a_proved_fit_replays_to_at_most_its_budget(
     accountant: str, adjacency: str, epsilon: float, components: int
 ) -> None:
@@ -94,8 +95,8 @@ ENTRY = {
 }
 
 
-@pytest.mark.parametrize(
-    ("accountant", "change"),
+@every(
+    "accountant, change",
     [
         (accountant, change)
         for accountant in ("exact", "zcdp", "linear")
@@ -103,7 +104,7 @@ ENTRY = {
         if (accountant, change) != ("zcdp", "another law")  # zCDP: 1/(2 z^2) for both laws
     ],
 )
-@pytest.mark.parametrize("at", [0, 2, 4])
+@every("at", [0, 2, 4])
 def test_altering_one_event_breaks_the_replay(change: str, at: int, accountant: str) -> None:
     fit = private_fit(budget(accountant=accountant))
     assert fit.guarantee.proof is not None

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from support import every
 
 import dpcore as dp
 from dpcore.accounting import replay
@@ -475,10 +476,8 @@ def hostile(kind: str) -> PrivateTable:
     return PrivateTable.seal(frame, schema)
 
 
-@pytest.mark.parametrize("kind", ["undefined", "equal", "no class", "one class", "few", "single"])
-@pytest.mark.parametrize(
-    ("method", "adjacency"), [(m, a) for m, several in ADJACENT.items() for a in several]
-)
+@every("kind", ["undefined", "equal", "no class", "one class", "few", "single"])
+@every("method, adjacency", [(m, a) for m, several in ADJACENT.items() for a in several])
 def test_any_table_gives_a_valid_mixture(kind: str, method: str, adjacency: str) -> None:
     accountant = "linear" if method == "laplace" else "exact"
     for epsilon in (0.1, 50.0):

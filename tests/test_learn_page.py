@@ -17,7 +17,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
-from support import ROOT
+from support import ROOT, every
 
 import dpcore as dp
 from app import attacking, composing, hiding, learning, sheets
@@ -321,8 +321,8 @@ class Sheet(HTMLParser):
 # ---------------------------------------------------------------- what a link hides
 
 
-@pytest.mark.parametrize("page", hiding.WORDS)
-@pytest.mark.parametrize("text", ["", "nonsense", "says,<script>", "says,says,", ",,", "x" * 5000])
+@every("page", hiding.WORDS)
+@every("text", ["", "nonsense", "says,<script>", "says,says,", ",,", "x" * 5000])
 def test_words_that_a_page_does_not_know_are_left_out(page: str, text: str) -> None:
     known = hiding.known(page, text)
     assert known == ("says" if "says" in text else "")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from support import every
 
 from dpcore.errors import InputError
 from dpcore.models.min_trace import MinTrace, min_trace_covariance
@@ -60,8 +61,8 @@ def test_axes_cover_themselves() -> None:
     np.testing.assert_allclose(found.covariance, np.diag([1.0, 4.0, 9.0]), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 5, 8, 12])
-@pytest.mark.parametrize("count", [20, 400, 5000])
+@every("dim", [1, 2, 3, 5, 8, 12])
+@every("count", [20, 400, 5000])
 def test_certified_and_feasible(dim: int, count: int) -> None:
     vectors, weight = drawn(count, dim, dim * count)
     found = min_trace_covariance(vectors, weight)

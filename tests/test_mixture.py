@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from support import every
 
 import dpcore as dp
 from dpcore.fitting.api import fit_grid
@@ -116,8 +117,8 @@ def assert_same(one: Mixture, other: Mixture, tolerance: float = 1e-6) -> None:
 # ------------------------------------------------------------------ noise zero is plain EM
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize(("components", "dim"), SHAPES)
+@every("structure", STRUCTURES)
+@every("components, dim", SHAPES)
 def test_without_noise_steps_are_scikit_learns(
     structure: Structure, components: int, dim: int
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import shared_data
+from support import every, shared_data
 
 import dpcore as dp
 from dpcore.cli import main
@@ -275,7 +275,7 @@ def test_leading_vectors_are_found_by_either_route(monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(overlap, 1.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@every("name", PAPERS)
 def test_everything_that_can_be_reproduced_is_told_in_a_sentence(name: str) -> None:
     sentence = reproductions()[name]
     assert sentence.endswith(".")

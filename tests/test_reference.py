@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from support import ROOT
+from support import ROOT, every
 
 import dpcore as dp
 from app.scripts.reference import MODULES
@@ -75,7 +75,7 @@ def unsaid(thing: Any) -> list[str]:
     return [name for name in asked_of(thing) if not re.search(rf"\b{name}\b", said_of(thing))]
 
 
-@pytest.mark.parametrize("name", dp.__all__)
+@every("name", dp.__all__)
 def test_a_public_name_says_what_it_takes_and_what_it_refuses(name: str) -> None:
     thing = getattr(dp, name)
     text = said_of(thing)
@@ -139,7 +139,7 @@ FOLLOWING = sorted(  # files that do what a paper says
 SOURCE = re.compile(r"\b(?:19|20)\d\d\b")  # the year of a paper
 
 
-@pytest.mark.parametrize("name", FOLLOWING)
+@every("name", FOLLOWING)
 def test_what_follows_a_paper_names_it(name: str) -> None:
     text = (ROOT / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
     told = [part for part in re.findall(r'"""(.*?)"""', text, re.DOTALL) if SOURCE.search(part)]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support import ROOT
+from support import ROOT, every
 
 from app.choices import CHOICES, read_words, write_words
 from app.models import MAX_COMPONENTS, METHODS, MODELS, RECIPES
@@ -87,7 +87,7 @@ def test_the_copied_link_is_the_same_query(scenario: Scenario) -> None:
     assert dict(parse_qsl(scenario.as_link(), keep_blank_values=True)) == scenario.as_query()
 
 
-@pytest.mark.parametrize("name", FIELDS)
+@every("name", FIELDS)
 def test_one_changed_choice_is_in_the_link_alone(name: str) -> None:
     other: dict[str, Any] = {
         "data": GENERATED,
@@ -118,8 +118,8 @@ def test_the_first_screen_needs_no_link() -> None:
 NONSENSE = ["", "nan", "-1", "inf", "1e999", "²", "²x2x3x0", "0x10", "<b>", "a" * 5000, "9" * 5000]
 
 
-@pytest.mark.parametrize("text", NONSENSE, ids=lambda text: ascii(text[:8]))
-@pytest.mark.parametrize("name", sorted(set(FIELDS) - {"hide"}))
+@every("text", NONSENSE)
+@every("name", sorted(set(FIELDS) - {"hide"}))
 def test_nonsense_is_ignored(name: str, text: str) -> None:
     found = from_query({name: text}, NAMES)
     if name == "made":  # kept as written, read as the default

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support import every
 
 import dpcore as dp
 from dpcore.datasets.corpora import find_corpus
@@ -87,8 +88,8 @@ def swept(model: str, table: Any, components: int) -> None:
     )
 
 
-@pytest.mark.parametrize("what", [fitted, studied, swept])
-@pytest.mark.parametrize("model", TABLE_MODELS)
+@every("what", [fitted, studied, swept])
+@every("model", TABLE_MODELS)
 def test_a_small_table_gives_a_result_or_one_sentence(
     model: str, what: Callable[[str, Any, int], None]
 ) -> None:

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import exponnorm, norm
+from support import every
 from test_wall_documents import bags_of, corpus_of, texts
 
 import dpcore as dp
@@ -207,8 +208,8 @@ def test_noise_that_vanishes_is_no_noise(topics_of: Any) -> None:
 # --- what is believed of cells -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("even", [1e-3, 0.01, 0.7, 40.0])
-@pytest.mark.parametrize("count", [-60.0, -3.0, 0.2, 5.0, 90.0])
+@every("even", [1e-3, 0.01, 0.7, 40.0])
+@every("count", [-60.0, -3.0, 0.2, 5.0, 90.0])
 def test_beliefs_are_as_likely_as_their_densities_say(count: float, even: float) -> None:
     """Both kinds against scipy's densities; means of what is spread against the plain belief."""
     sd = 0.8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from support import every
 
 from dpcore.papers.results import kept
 from dpcore.papers.verdicts import AGREES, CHECKS, DIFFERS, PARTLY, STANDS_IN, verdict
@@ -23,14 +23,14 @@ def test_every_figure_and_table_has_a_verdict() -> None:
     assert set(STANDS_IN) <= set(PAPERS)
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@every("name", PAPERS)
 def test_every_statement_speaks_of_points_that_are_there(name: str) -> None:
     for check in verdict(name, rows_of(name)).checks:
         assert check.of > 0, check.says
         assert 0 <= check.holds <= check.of
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@every("name", PAPERS)
 def test_every_statement_turns_with_some_number(name: str) -> None:
     """For each statement there is one number whose change, up or down, changes its count."""
     rows = rows_of(name)

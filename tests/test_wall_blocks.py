@@ -7,6 +7,7 @@ from time import sleep
 
 import numpy as np
 import pytest
+from support import every
 
 from dpcore.models import gmm
 from dpcore.wall import blocks, moments
@@ -51,9 +52,9 @@ def e_step_of(runs: int, dim: int, rng: np.random.Generator) -> moments.EStep:
     return gmm.responsibilities(gmm.Mixture(start.weights, means, shapes), "full")
 
 
-@pytest.mark.parametrize("radius", [1.0, 3.0, math.inf])
-@pytest.mark.parametrize("dim", [1, 2, 7])
-@pytest.mark.parametrize("seed", range(3))
+@every("radius", [1.0, 3.0, math.inf])
+@every("dim", [1, 2, 7])
+@every("seed", range(3))
 def test_a_shared_frame_gives_the_sums_of_each_runs_own(
     radius: float, dim: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from support import every
 
 from dpcore.errors import InputError
 from dpcore.mechanisms import gaussian
@@ -106,9 +107,9 @@ def assert_within(change: np.ndarray, shape: MixtureMoments, adjacency: str) -> 
         assert np.all(l1 <= shape.block_l1_diameter(block, adjacency) * hair)
 
 
-@pytest.mark.parametrize("trick", HOSTILE)
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@every("trick", HOSTILE)
+@every("structure", STRUCTURES)
+@every("adjacency", ADJACENCIES)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
 def test_no_model_moves_a_sum_by_more_than_the_diameter(
     trick: str, structure: str, adjacency: str
@@ -329,9 +330,9 @@ def through_the_wall(pair: Pair, shape: MixtureMoments, adjacency: str) -> float
 
 
 # b/c on the condition's edge a = b^2/2c; at the last, opposite rows of one component attain it.
-@pytest.mark.parametrize("ratio", [0.2, 0.7, 1.0, 1.3, CORNER])
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("components", [1, 2])
+@every("ratio", [0.2, 0.7, 1.0, 1.3, CORNER])
+@every("structure", STRUCTURES)
+@every("components", [1, 2])
 def test_free_counts_never_exceed_the_diameter_on_the_edge(
     ratio: float, structure: str, components: int
 ) -> None:
@@ -432,9 +433,9 @@ def cluster_changes(pairs: np.ndarray, shape: ClusterMoments, adjacency: str) ->
     return [first - second, first - second[:, ::-1]]
 
 
-@pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("weights", [(1.0, 1.0), (3.0, 1.0), (1.0, 3.0), (1.0, 0.9)])
-@pytest.mark.parametrize("dim", [1, 2, 4])
+@every("adjacency", ADJACENCIES)
+@every("weights", [(1.0, 1.0), (3.0, 1.0), (1.0, 3.0), (1.0, 0.9)])
+@every("dim", [1, 2, 4])
 def test_an_attacker_meets_every_sensitivity_of_nearest_rows(
     adjacency: str, weights: tuple[float, float], dim: int
 ) -> None:

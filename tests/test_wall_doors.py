@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import kolmogorov, ndtr
+from support import every
 
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian, Laplace, LedgerEntry
@@ -348,10 +349,10 @@ def softly(form: MixtureMoments, runs: int) -> EStep:
     return e_step
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("dim", [1, 3, 33])
-@pytest.mark.parametrize("own_frames", [False, True])
-@pytest.mark.parametrize("kept", [True, False])
+@every("structure", STRUCTURES)
+@every("dim", [1, 3, 33])
+@every("own_frames", [False, True])
+@every("kept", [True, False])
 def test_the_sum_is_the_sum_over_rows(
     structure: str, dim: int, own_frames: bool, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -553,9 +554,9 @@ def test_a_model_meets_no_rows_at_the_other_doors() -> None:
     assert "1234" not in repr(run._rows.nearest)
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("dim", [1, 3, 33, 100])
-@pytest.mark.parametrize("frames", [0, 1, 3])
+@every("structure", STRUCTURES)
+@every("dim", [1, 3, 33, 100])
+@every("frames", [0, 1, 3])
 def test_everyone_at_once_is_everyone_with_weight_one(
     structure: str, dim: int, frames: int
 ) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from support import every
 
 from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
@@ -91,8 +92,8 @@ def neighbours(adjacency: str, rng: np.random.Generator, at: Array | None) -> tu
 WEIGHTS = [(1.0, 1.0, 1.0), (0.1, 1.0, 1.0), (0.05, 1.0, 0.4), (1.0, 0.5, 0.0), (0.0, 0.6, 0.8)]
 
 
-@pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("weights", WEIGHTS)
+@every("adjacency", ADJACENCIES)
+@every("weights", WEIGHTS)
 def test_no_pair_of_tables_differs_by_more_and_some_by_98_percent(
     adjacency: str, weights: tuple[float, float, float]
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from support import every
 
 from dpcore.wall import nearest
 from dpcore.wall.clip import clip_to_ball
@@ -96,9 +97,9 @@ def centres_for(kind: str, dim: int, components: int, rng: np.random.Generator) 
     return np.stack([rng.normal(size=(components, dim)), ties, onto])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dim", [1, 2, 3, 4, 5, 6, 9])
-@pytest.mark.parametrize("small", [True, False])
+@every("kind", KINDS)
+@every("dim", [1, 2, 3, 4, 5, 6, 9])
+@every("small", [True, False])
 def test_fast_sums_are_the_sums_over_rows(
     kind: str, dim: int, small: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,8 +206,8 @@ def test_cutting_to_the_grid_makes_no_row_longer() -> None:
     assert np.abs(on_grid(rows, 0.3) - rows).max() < 0.5 * 2.0**-GRID_BITS
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dim", [1, 2, 4, 8])
+@every("kind", KINDS)
+@every("dim", [1, 2, 4, 8])
 def test_squared_distances_are_those_of_the_rows(kind: str, dim: int) -> None:
     rng = np.random.default_rng(dim)
     for count, components in ((1, 1), (50, 3), (2000, 6)):

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from support import every
 
 import dpcore as dp
 from dpcore.fitting.api import fit_grid
@@ -184,7 +185,7 @@ def neighbour(
     return other
 
 
-@pytest.mark.parametrize(("model", "words", "adjacency"), CASES)
+@every("model, words, adjacency", CASES)
 def test_no_release_moves_by_more_than_its_entry_says(
     model: str, words: dict[str, Any], adjacency: str, compared: Compared
 ) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from support import every
 
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian
@@ -221,10 +222,10 @@ def worst(shape: OutcomeMoments, adjacency: str, seed: int = 0) -> float:
 WEIGHTS = ((1.0, 0.2), (1.0, 0.5), (1.0, 1.0), (0.3, 1.0), (1.0, math.sqrt(0.125)))
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("least", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("dim", [2, 3])
+@every("weights", WEIGHTS)
+@every("least", [0.0, 0.3, 1.0])
+@every("adjacency", ADJACENCIES)
+@every("dim", [2, 3])
 def test_an_attacker_meets_the_stated_sensitivity_and_no_more(
     weights: tuple[float, float], least: float, adjacency: str, dim: int
 ) -> None:
