@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from itertools import product
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from support import ROOT
+from support import ROOT, every
 
 from app import compute, desks
 from app.explorer import PAGES
+from app.exports import command, notebook, script
 from app.models import METHODS, RECIPES
-from app.scenario import Scenario, offered
+from app.picture import picture
+from app.scenario import GENERATED, UPLOAD, Made, Scenario, from_query, offered
+from app.tables import data_of, desk_of
+from dpcore.figures.scene import Scene
 from dpcore.privacy import Privacy
 from dpcore.registry import load as loaded
 
@@ -38,6 +43,27 @@ def opened(**query: str) -> AppTest:
     for name, value in query.items():
         page.query_params[name] = value
     return page.run()
+
+
+def asked(**query: str) -> Scenario:
+    """What Explore reads in a link."""
+    return from_query(
+        query, {**{table.name: table for table in offered()}, UPLOAD: 0, GENERATED: 0}
+    )
+
+
+def drawn(scenario: Scenario) -> Scene:
+    """The picture that Explore shows, without a page around it."""
+    data = data_of(scenario)
+    assert data is not None
+    if data.whole is not None:
+        compute.exposure(scenario, data, desk_of(data))
+    return picture(scenario, data, compute.study(scenario, data, desk_of(data)))
+
+
+def now_in(scene: Scene, slot: str) -> str:
+    """What a slot says at the current step, as plain text."""
+    return unescape(re.sub(r"<[^>]+>", "", scene.slots[slot][scene.step]))
 
 
 def healthy(page: AppTest) -> AppTest:
@@ -156,27 +182,29 @@ def test_the_explorer_opens_on_explore_and_every_page_is_there(first: AppTest) -
 # ---------------------------------------------------------------- every choice
 
 
-@pytest.mark.parametrize("table", offered(), ids=lambda table: table.name)
-def test_every_bundled_table_opens(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_background(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first part of each study; the rest comes in the background and would outlive the test."""
     monkeypatch.setattr(compute, "in_background", lambda *_: None)
-    page = healthy(opened(**SMALL))
-    healthy(control(page, "selectbox", "Data").select(table.name).run())
-    assert not page.error
-    private = next(panel for panel in scene(page)["panels"] if panel["id"] == "private")
-    words = {
-        "gmm": "group",
-        "kmeans": "centre",
-        "fa": "factor",
-        "symmetric-mixture": "one cloud at cities (points) ",
-        "mixture-regression": "pressure (change in mmHg) changes by ",
-        "missing-regression": "pay ",
-        "gmm-release": "Lake: ",
-        "logistic": "earlier visits ",
-        "lda": "topic",
-        "sbn": "unit",
-    }[table.models[0]]
-    told = private["alt"][scene(page)["step"]]
+
+
+WORDS_OF_PARTS = {
+    "gmm": "group",
+    "kmeans": "centre",
+    "fa": "factor",
+    "symmetric-mixture": "one cloud at cities (points) ",
+    "mixture-regression": "pressure (change in mmHg) changes by ",
+    "missing-regression": "pay ",
+    "gmm-release": "Lake: ",
+    "logistic": "earlier visits ",
+    "lda": "topic",
+    "sbn": "unit",
+}
+
+
+def speaks_of_its_parts(table: Any, told: str) -> None:
+    """The alternative text of a table's first picture names as many parts as there are."""
+    words = WORDS_OF_PARTS[table.models[0]]
     if words.islower() and " " not in words:
         parts = table.openings[0].components
         assert f"{words} {parts}" in told
@@ -184,20 +212,63 @@ def test_every_bundled_table_opens(table: Any, monkeypatch: pytest.MonkeyPatch) 
     assert words in told
 
 
-@pytest.mark.parametrize(("method", "count_by"), list(product(RECIPES, METHODS)))
-def test_every_recipe_counts_every_way_it_can(method: str, count_by: str) -> None:
+@every("table", offered())
+def test_every_bundled_table_has_its_picture(table: Any, no_background: None) -> None:
+    scene = drawn(asked(data=table.name))
+    private = next(panel for panel in scene.panels if panel.id == "private")
+    speaks_of_its_parts(table, private.alt[scene.step])
+
+
+@pytest.mark.full
+@every("table", offered())
+def test_every_bundled_table_opens(table: Any, no_background: None) -> None:
+    page = healthy(opened(**SMALL))
+    healthy(control(page, "selectbox", "Data").select(table.name).run())
+    assert not page.error
+    private = next(panel for panel in scene(page)["panels"] if panel["id"] == "private")
+    speaks_of_its_parts(table, private["alt"][scene(page)["step"]])
+
+
+def recipe_link(method: str, count_by: str) -> dict[str, str]:
+    """A link to a recipe on a table that it suits."""
     model = RECIPES[method].models[0]
     data = {"gmm-release": {"data": "five_parties"}, "logistic": {"data": "who_comes_back"}}
     data["lda"] = {"data": "few_bars", "iterations": "1"}
-    choices = {**data.get(model, SMALL), "model": model}
-    page = healthy(opened(**choices, method=method, count_by=count_by, epsilon="8"))
+    choices = {**data.get(model, SMALL), "model": model, "method": method}
+    return {**choices, "count_by": count_by, "epsilon": "8"}
+
+
+@every("method, count_by", product(RECIPES, METHODS))
+def test_a_way_that_a_recipe_has_not_is_brought_in_line(method: str, count_by: str) -> None:
+    found = asked(**recipe_link(method, count_by))
+    assert found.method == method
+    assert found.count_by == (count_by if count_by in found.methods() else found.methods()[0])
+
+
+def promises_what_it_says(method: str, said: str) -> None:
+    """A guarantee stands under the picture, and a paper's claim is told as such."""
+    assert said
+    if RECIPES[method].mode == "paper":
+        assert "The paper says epsilon = 8.00" in said
+
+
+@every("method, count_by", [(name, way) for name, recipe in RECIPES.items() for way in recipe.ways])
+def test_every_recipe_counts_every_way_it_can(method: str, count_by: str) -> None:
+    found = asked(**recipe_link(method, count_by))
+    assert found.count_by == count_by
+    promises_what_it_says(method, now_in(drawn(found), "guarantee"))
+
+
+@pytest.mark.full
+@every("method, count_by", product(RECIPES, METHODS))
+def test_the_page_of_every_recipe_offers_the_ways_it_has(method: str, count_by: str) -> None:
+    page = healthy(opened(**recipe_link(method, count_by)))
     offered = control(page, "selectbox", "Count the cost by")
+    model = RECIPES[method].models[0]
     legal = Scenario(model=model, method=method).methods()
     assert offered.value == (count_by if count_by in legal else legal[0])
     assert len(offered.options) == len(legal)
-    assert guarantee(page)
-    if RECIPES[method].mode == "paper":
-        assert "The paper says epsilon = 8.00" in guarantee(page)
+    promises_what_it_says(method, guarantee(page))
 
 
 EXTREMES: list[dict[str, str]] = [
@@ -268,18 +339,41 @@ EXTREMES: list[dict[str, str]] = [
 ]
 
 
-def _named(query: dict[str, str]) -> str:
-    return "&".join(f"{name}={value}" for name, value in query.items())
+def says_numbers(slots: dict[str, Any], step: int) -> None:
+    """Each slot says something, and nothing that is no number."""
+    for name, lines in slots.items():
+        assert lines[step], name
+        assert "nan" not in lines[step].lower().split()
 
 
-@pytest.mark.parametrize("query", EXTREMES, ids=_named)
-def test_extreme_choices_render(query: dict[str, str]) -> None:
+@every("query", EXTREMES)
+def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
+    scenario = asked(**{**SMALL, **query})
+    scene = drawn(scenario)
+    says_numbers(dict(scene.slots), scene.step)
+    assert json.dumps(scene.as_dict(), allow_nan=False)
+    assert all((command(scenario), script(scenario), notebook(scenario)))
+
+
+def renders(query: dict[str, str]) -> None:
+    """The whole page."""
     page = healthy(opened(**{**SMALL, **query}))
     assert not page.error
-    now = scene(page)
-    for name, texts_of_slot in now["slots"].items():
-        assert texts_of_slot[now["step"]], name
-        assert "nan" not in texts_of_slot[now["step"]].lower().split()
+    says_numbers(scene(page)["slots"], scene(page)["step"])
+
+
+A_DOZEN = EXTREMES[::6]  # at least one of each kind of control
+
+
+@every("query", A_DOZEN)
+def test_extreme_choices_render(query: dict[str, str]) -> None:
+    renders(query)
+
+
+@pytest.mark.full
+@every("query", [query for query in EXTREMES if query not in A_DOZEN])
+def test_all_other_extreme_choices_render(query: dict[str, str]) -> None:
+    renders(query)
 
 
 def test_hidden_controls_are_not_there() -> None:
@@ -301,8 +395,14 @@ NONSENSE = {
 }
 
 
-@pytest.mark.parametrize("text", NONSENSE.values(), ids=NONSENSE)
-def test_a_link_of_nonsense_opens_the_first_screen(text: str, first: AppTest) -> None:
+@every("text", NONSENSE.values())
+def test_a_link_of_nonsense_is_that_of_the_first_screen(text: str) -> None:
+    query = dict.fromkeys(Scenario.__dataclass_fields__, text)
+    assert replace(asked(**query, other=text), made=Scenario.made) == Scenario()
+
+
+def opens_the_first_screen(text: str, first: AppTest) -> None:
+    """The page of a link of nonsense."""
     query = dict.fromkeys(Scenario.__dataclass_fields__, text)
     page = healthy(opened(**query, other=text))
     assert (bold(page), exact(page)) == (bold(first), exact(first))
@@ -310,10 +410,34 @@ def test_a_link_of_nonsense_opens_the_first_screen(text: str, first: AppTest) ->
     assert not any("<script" in html for html in texts(page))
 
 
-@pytest.mark.parametrize("name", Scenario.__dataclass_fields__)
+def test_a_link_of_nonsense_opens_the_first_screen(first: AppTest) -> None:
+    opens_the_first_screen(NONSENSE["words"], first)
+
+
+@pytest.mark.full
+@every("text", [text for name, text in NONSENSE.items() if name != "words"])
+def test_links_of_other_nonsense_open_the_first_screen(text: str, first: AppTest) -> None:
+    opens_the_first_screen(text, first)
+
+
+@every("name", Scenario.__dataclass_fields__)
 def test_one_word_of_nonsense_leaves_the_rest(name: str) -> None:
-    query = {**SMALL, "epsilon": "2", name: "nonsense"}
-    page = healthy(opened(**query))
+    query = {**SMALL, "epsilon": "2"}
+    without = {key: value for key, value in query.items() if key != name}
+    found = asked(**{**query, name: "nonsense"})
+    if name == "made":  # kept as written, read as the default
+        assert Made.parse(found.made) == Made()
+        found = replace(found, made=SMALL["made"])
+        without = query
+    assert found == asked(**without)
+    if name not in ("epsilon", "hide"):
+        assert found.epsilon == 2.0
+
+
+@pytest.mark.full
+@every("name", Scenario.__dataclass_fields__)
+def test_the_page_of_one_word_of_nonsense_opens(name: str) -> None:
+    page = healthy(opened(**{**SMALL, "epsilon": "2", name: "nonsense"}))
     assert not page.error
     if name != "epsilon" and name != "hide":
         assert "epsilon = 2.00" in guarantee(page)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from support import every
 
 from app import prices
 from app.composing import (
@@ -32,6 +33,7 @@ from app.desks import Desk
 from app.exports import account_command, account_questions, account_script
 from app.listing import edited_lines
 from app.price_words import finding, said_of
+from app.views.compose import picture
 from dpcore.accounting import ACCOUNTANTS, calibrate, compose
 from dpcore.errors import InputError
 from dpcore.evaluation.composition import (
@@ -111,7 +113,11 @@ def scene(page: AppTest) -> dict[str, Any]:
 
 def bars(page: AppTest) -> dict[str, tuple[float | None, str]]:
     """name -> (value, label) at the current count."""
-    now = scene(page)
+    return bars_of(scene(page))
+
+
+def bars_of(now: dict[str, Any]) -> dict[str, tuple[float | None, str]]:
+    """The same of a scene."""
     layer = now["panels"][0]["layers"][0]
     step = now["step"]
     rows = zip(layer["names"], layer["values"][step], layer["labels"][step], strict=True)
@@ -321,18 +327,39 @@ EXTREMES: list[dict[str, str]] = [
 ]
 
 
-def _named(query: dict[str, str]) -> str:
-    return "&".join(f"{name}={value}" for name, value in query.items())
+def says_numbers(scene: dict[str, Any]) -> None:
+    """Each slot says numbers, and every bar has its label."""
+    for name, lines in scene["slots"].items():
+        assert "nan" not in lines[scene["step"]].lower().split(), name
+        assert "inf" not in lines[scene["step"]].lower().split(), name
+    assert all(label for _, label in bars_of(scene).values())
 
 
-@pytest.mark.parametrize("query", EXTREMES, ids=_named)
+@every("query", EXTREMES)
+def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
+    """What the page computes and draws, without a page around it."""
+    asked = from_query(query)
+    says_numbers(picture(asked, prices.priced(asked)).as_dict())
+    assert all((account_command(asked), account_questions(asked), account_script(asked)))
+
+
+def renders(query: dict[str, str]) -> None:
+    """The whole page."""
+    says_numbers(scene(healthy(opened(**query))))
+
+
+FEW = EXTREMES[::6]
+
+
+@every("query", FEW)
 def test_extreme_choices_render(query: dict[str, str]) -> None:
-    page = healthy(opened(**query))
-    now = scene(page)
-    for name, lines in now["slots"].items():
-        assert "nan" not in lines[now["step"]].lower().split(), name
-        assert "inf" not in lines[now["step"]].lower().split(), name
-    assert all(label for _, label in bars(page).values())
+    renders(query)
+
+
+@pytest.mark.full
+@every("query", [query for query in EXTREMES if query not in FEW])
+def test_all_other_extreme_choices_render(query: dict[str, str]) -> None:
+    renders(query)
 
 
 def test_what_has_no_theorem_says_so_and_nothing_is_drawn() -> None:
