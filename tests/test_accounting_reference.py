@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import shared
+from support import every, shared
 
 from dpcore.accounting import Accountant, calibrate, compose, delta_of
 from dpcore.accounting.kov import closed_form, grid_epsilon
@@ -247,7 +247,7 @@ def entries() -> list[Row]:
     return rows
 
 
-@pytest.mark.parametrize(("group", "method"), list(ROUTES))
+@every("group, method", list(ROUTES))
 def test_every_reference_row_is_met(group: str, method: str) -> None:
     rows = [r for r in entries() if (r["group"], r["accountant"]) == (group, method)]
     if (group, method) in AT_MOST:
@@ -259,7 +259,7 @@ def test_every_reference_row_is_met(group: str, method: str) -> None:
         assert found == near, row["id"]
 
 
-@pytest.mark.parametrize(("group", "method"), list(AT_MOST))
+@every("group, method", list(AT_MOST))
 def test_more_orders_never_cost_more_and_seldom_save_much(group: str, method: str) -> None:
     rows = [r for r in entries() if (r["group"], r["accountant"]) == (group, method)]
     rows = [r for r in rows if r["kind"] != "exact" and r["value"] is not None]
@@ -295,7 +295,12 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("group", list(WHOLE))
+SLOW = ("subsampled_gaussian_poisson", "subsampled_gaussian_wor_replace_one")  # half a minute each
+
+
+@pytest.mark.parametrize(
+    "group", [pytest.param(name, marks=[pytest.mark.merge] * (name in SLOW)) for name in WHOLE]
+)
 def test_privacy_loss_intervals_agree_and_are_narrow(group: str) -> None:
     """Both intervals hold the truth, so they overlap; ours may not be wider than is promised."""
     rows = [r for r in entries() if r["group"] == group and r["kind"] == "tight_interval"]
@@ -344,7 +349,9 @@ def test_privacy_loss_intervals_meet_those_of_random_variables(group: str) -> No
     ("group", "accountant", "events"),
     [
         ("vips_headline", "pld_poisson_replace_one_sigma_over_C", replaced_in_a_ball),
-        ("subsampled_gaussian_poisson_replace_one", "pld", replaced),
+        pytest.param(
+            "subsampled_gaussian_poisson_replace_one", "pld", replaced, marks=pytest.mark.merge
+        ),
         ("vips_headline", "pld_dominating_pair", fixed_size),
         ("vips_headline", "pld_poisson_add_remove", poisson),
     ],

@@ -15,7 +15,7 @@ from queue import Empty
 from typing import Any
 
 import pytest
-from support import ROOT, require
+from support import ROOT, every, require
 
 from dpcore.figures.notebook import in_slices
 from dpcore.papers.results import (
@@ -59,6 +59,7 @@ def needs_kernel() -> None:
     require("notebooks", not missing, f"not installed: {', '.join(missing)} (extra: notebooks)")
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_in_the_fast_setting(path: Path, tmp_path: Path) -> None:
     """By ``python -m dpcore.figures.notebook``, on a copy, so that nothing here changes."""
@@ -184,7 +185,7 @@ def test_every_registered_exhibit_belongs_to_one_paper() -> None:
     )
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@every("name", PAPERS)
 def test_a_kept_result_says_what_made_it(name: str) -> None:
     record = record_of(name)
     assert record["command"].startswith(f"dpcore reproduce {name}")
