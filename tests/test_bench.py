@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import every
 
 from dpcore import bench
 from dpcore.accounting import wbk
@@ -98,6 +99,7 @@ def test_with_a_huge_budget_the_private_grid_comes_close_to_the_plain_peer() -> 
     assert row["quality_ours"] == pytest.approx(row["quality_peer"], abs=0.1)
 
 
+@pytest.mark.merge
 def test_memory_is_that_of_a_process_of_its_own() -> None:
     """Neither this process nor its parent counts: an array here changes nothing there."""
     small = measure.peak_mib("dpcore.bench.gmm", "run_alone", **_size(300))
@@ -291,6 +293,7 @@ FACES = factors.Data(60, 8, 2)
 PLAIN = factors.Plain(FACES, 1e-3, repetitions=1)
 
 
+@pytest.mark.merge
 def test_both_factor_analyses_stop_equally_far_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -646,12 +649,13 @@ def _long(case: accounting.Case) -> bool:
     return case.package == "opendp" and asked.scale > 1
 
 
-@pytest.mark.parametrize(
-    "case",
-    [c for c in accounting.CASES if isinstance(c, accounting.Case) and _comparable(c)],
-    ids=lambda case: f"{case.question.name} ({case.package})",
-)
-def test_the_peer_is_asked_the_same_and_ours_is_as_tight(case: accounting.Case) -> None:
+def test_the_peer_is_asked_the_same_and_ours_is_as_tight() -> None:
+    """Of every peer that is at hand; which are is found here, not while tests are collected."""
+    cases = [c for c in accounting.CASES if isinstance(c, accounting.Case) and _comparable(c)]
+    every("case", cases)(as_tight_as_the_peer)()
+
+
+def as_tight_as_the_peer(case: accounting.Case) -> None:
     """Bounds of one kind: ours never above the peer's, nor far below where the theorem is one."""
     asked = case.question
     theirs = np.asarray(asked.peers[case.package]()())

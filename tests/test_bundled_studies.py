@@ -60,8 +60,19 @@ class Opening:
 OPENINGS = [(table, model) for table in bundled() for model in table.models]
 
 
+SMALL = ("rare_person", "three_groups", "two_clouds", "digits")  # one of each kind that is quick
+
+
 @pytest.fixture(
-    scope="module", params=OPENINGS, ids=[f"{table.name}-{model}" for table, model in OPENINGS]
+    scope="module",
+    params=[
+        pytest.param(
+            (table, model),
+            id=f"{table.name}-{model}",
+            marks=[pytest.mark.merge] * (table.name not in SMALL or model == "kmeans"),
+        )
+        for table, model in OPENINGS
+    ],
 )
 def opening(request: pytest.FixtureRequest) -> Opening:
     return Opening(*request.param)

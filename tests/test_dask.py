@@ -152,6 +152,7 @@ def visited(home: Path) -> Any:
     return visit
 
 
+@pytest.mark.merge
 def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, tmp_path: Path) -> None:
     """In the third pass the worker that reads part 2 dies, without a word."""
     visit = visited(tmp_path)
@@ -225,6 +226,7 @@ def test_rows_that_are_refused_without_privacy_are_refused_over_all_workers(
         dp.fit("gmm", dp.load(folder, schema=SCHEMA, engine="dask"), privacy=None, n_components=2)
 
 
+@pytest.mark.merge
 def test_the_command_line_has_workers(
     client: Any,
     folder: Path,

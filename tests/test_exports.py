@@ -133,7 +133,13 @@ def exported(scenario: Scenario, at: Path) -> dict[str, Any]:
         return {kind: one.result() for kind, one in runs.items()}
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+QUICK = ("the first screen", "every setting changed", "yes or no", "topics, as published")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.merge] * (name not in QUICK)) for name in SCENARIOS],
+)
 def test_an_export_gives_the_fit_of_the_page(name: str, tmp_path: Path) -> None:
     scenario = SCENARIOS[name]
     data = _data(scenario)
