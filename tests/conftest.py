@@ -22,6 +22,11 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("quick" if config.option.markexpr == "quick" else "thorough")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A compressed file holds the second in which it was made; processes would differ in names."""
+    return "compressed" if isinstance(val, bytes) and val.startswith(b"\x1f\x8b") else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browsers are of the merge lane; what is in no lane is quick; a property is met in both.
