@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,16 @@ settings.register_profile("quick", deadline=None, max_examples=20)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Fewer examples in the quick lane."""
-    settings.load_profile("quick" if config.option.markexpr == "quick" else "thorough")
+    settings.load_profile("quick" if _quick(config) else "thorough")
+
+
+def _quick(config: pytest.Config) -> bool:
+    return bool(config.option.markexpr == "quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The quick lane need not import what browsers are tested with."""
+    return True if collection_path.name == "browser" and _quick(config) else None
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
