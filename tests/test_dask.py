@@ -44,7 +44,7 @@ def client() -> Iterator[Any]:
     """Two workers, each a process of one thread."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
         ) as cluster,
         distributed.Client(cluster) as connected,
     ):

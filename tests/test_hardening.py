@@ -38,7 +38,7 @@ def test_five_million_columns_are_counted_and_nothing_more(monkeypatch: pytest.M
     def looked(name: str) -> bool:
         raise AssertionError("a name was looked at")
 
-    monkeypatch.setattr(delimited, "number_meant", looked)
+    monkeypatch.setattr(delimited, "_is_numeral", looked)
     with pytest.raises(InputError, match="more than 10,000 columns"):
         load(InMemory("wide.csv", b"c," * 4_999_999 + b"c\n1\n"))
 

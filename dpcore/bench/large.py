@@ -114,7 +114,7 @@ def _cluster(workers: int) -> Iterator[Engine]:
     distributed = import_module("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

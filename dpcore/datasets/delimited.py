@@ -147,13 +147,17 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
                     f"it has one column, whose header holds {word}",
                     f"separate the columns by {DELIMITERS[delimiter]}",
                 )
-    if 2 * sum(bool(re.fullmatch(DECIMAL, name)) for name in names) >= len(names):
+    if 2 * sum(map(_is_numeral, names)) >= len(names):
         raise InputError(
             where,
             "its first line holds numbers, not names",
             "add a header line whose names are words",
         )
     check_names(names, where)
+
+
+def _is_numeral(name: str) -> bool:
+    return re.fullmatch(DECIMAL, name) is not None
 
 
 @contextmanager
