@@ -268,7 +268,7 @@ def test_equal_rows_whose_rounding_adds_up_are_solved_to_the_accuracy_that_is_pa
     assert left_of_the_gradient(session, released) <= 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [0, 1])
 def test_three_million_rows_are_solved_to_the_accuracy_that_is_paid_for(seed: int) -> None:
     frame = people(3_000_000, seed)
