@@ -25,6 +25,7 @@ from app.scenario import Scenario
 from app.tables import desk_of, provenance
 from dpcore.figures.scene import Scene
 from dpcore.releases.sheet import as_csv
+from dpcore.schema import Schema
 
 FILES = {
     "stand-in": ("stand-in-", "a fit of stand-in rows drawn from the limits, not of the table"),
@@ -98,10 +99,17 @@ def _files(scenario: Scenario, data: Data, found: Study, split: str) -> None:
     if not MODELS[scenario.model].answer:  # says who says yes, not what rows look like
         st.download_button(
             "Synthetic rows (CSV)",
-            lambda: as_csv(compute.one_fit(scenario, data).sample(1000, seed=0)).encode(),
+            lambda: _synthetic_rows(scenario, data),
             f"{kind}synthetic.csv",
             "text/csv",
         )
+
+
+def _synthetic_rows(scenario: Scenario, data: Data) -> bytes:
+    """Rows drawn from the fit, inside the limits; documents have none."""
+    schema = data.schema if isinstance(data.schema, Schema) else None
+    fit = compute.one_fit(scenario, data)
+    return as_csv(fit.sample(1000, seed=0, schema=schema)).encode()
 
 
 def _own_file(scenario: Scenario, data: Data) -> None:

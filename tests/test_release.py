@@ -791,3 +791,21 @@ def test_budget_is_spent_only_by_a_yes(
     assert (tmp_path / "left").exists() is (code == 0)
     spent = BudgetLedger("l.sqlite").state().spent_amount.epsilon
     assert (spent > 0.0) is (code == 0)
+
+
+def test_synthetic_rows_lie_inside_the_limits() -> None:
+    """A normal law has tails; a length of stay has none below 0."""
+    schema = dp.Schema.from_bounds({"stay": (0, 30), "age": (0, 110)})
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"stay": rng.exponential(3, 400).clip(0, 30), "age": rng.uniform(0, 99, 400)}
+    )
+    fit = dp.fit("gmm", dp.load(frame, schema=schema), privacy=None, n_components=1)
+    assert (fit.sample(1000)["stay"] < 0).mean() > 0.1
+    rows = fit.sample(1000, schema=schema)
+    assert len(rows) == 1000
+    assert rows["stay"].between(0, 30).all()
+    assert rows["age"].between(0, 110).all()
+    assert (rows["stay"] == 0).mean() == 0.0  # drawn inside, not moved to the limit
+    far = dp.Schema.from_bounds({"stay": (1e6, 2e6), "age": (0, 110)})
+    assert fit.sample(5, schema=far)["stay"].tolist() == [1e6] * 5

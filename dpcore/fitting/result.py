@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,16 @@ import numpy as np
 from dpcore.fitting.recipe import Parameters
 from dpcore.privacy.guarantee import Guarantee
 from dpcore.privacy.ledger import Ledger
+from dpcore.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dpcore.wall.corpus import PrivateCorpus
     from dpcore.wall.table import PrivateTable
+
+
+DRAWS = 100  # of rows, while some lie outside the limits
 
 
 @dataclass(frozen=True)
@@ -35,9 +40,13 @@ class Fit:
     settings: dict[str, Any]
     seed: int | None
 
-    def sample(self, count: int, seed: int = 0) -> pd.DataFrame:
-        """Synthetic rows from the fitted model; free, because it reads only what was released."""
-        rows: pd.DataFrame = self.parameters.sample(count, np.random.default_rng(seed))
+    def sample(self, count: int, seed: int = 0, schema: Schema | None = None) -> pd.DataFrame:
+        """Synthetic rows from the fitted model; free, because it reads only what was released.
+
+        schema: rows are drawn inside its public limits (anywhere), as real ones would be.
+        """
+        draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
+        rows: pd.DataFrame = draw(count) if schema is None else _drawn_inside(draw, count, schema)
         return rows
 
     def score(self, table: PrivateTable | PrivateCorpus) -> float:
@@ -49,3 +58,31 @@ class Fit:
         from dpcore.evaluation.yardstick import worth  # evaluation reads fits, not fits it
 
         return worth(self.model, self.parameters, self.settings, table)
+
+
+def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schema) -> pd.DataFrame:
+    """Rows drawn anew while they lie outside the limits; what stays outside is moved to them.
+
+    A model of which hardly any row lies inside says little about real ones; then the rest is at the
+    limits.
+    """
+    import pandas as pd
+
+    rows = draw(count)
+    limits = {
+        c.name: (c.low, c.high) for c in schema.columns if c.type == "number" and c.name in rows
+    }
+    low, high = (pd.Series({name: pair[side] for name, pair in limits.items()}) for side in (0, 1))
+    kept, missing = [], count
+    for _ in range(DRAWS):
+        cells = rows[list(limits)]
+        inside = ((cells >= low) & (cells <= high)).all(axis=1)
+        kept.append(rows[inside].head(missing))
+        missing -= len(kept[-1])
+        if not missing:
+            break
+        rows = draw(count)
+    else:
+        rows[list(limits)] = rows[list(limits)].clip(low, high, axis=1)
+        kept.append(rows.head(missing))
+    return pd.concat(kept, ignore_index=True)

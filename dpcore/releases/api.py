@@ -121,7 +121,7 @@ def release(
             )
             fit = grid.fit()
             _demand_proved(fit, who)
-            synthetic = _as_csv(fit, rows)
+            synthetic = _as_csv(fit, rows, schema)
             unsealed = dossier_of(fit, schema, states[0], chosen_on, synthetic, rows)
             dossier, files = sealed(unsealed, synthetic)
         except (Exception, KeyboardInterrupt) as problem:
@@ -355,14 +355,14 @@ def _unfinished(name: str) -> str:
     return f".{name}"
 
 
-def _as_csv(fit: Fit, rows: int) -> str | None:
+def _as_csv(fit: Fit, rows: int, schema: Schema) -> str | None:
     """Six figures: rows are drawn from a fit, so more would say nothing. ``None`` for models that
     do not say what rows look like."""
     try:
         fit.sample(1)
     except InputError:
         return None
-    return as_csv(fit.sample(rows), "%.6g")
+    return as_csv(fit.sample(rows, schema=schema), "%.6g")
 
 
 def _write(folder: Path, texts: dict[str, str], number: int) -> None:
