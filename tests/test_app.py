@@ -366,7 +366,7 @@ def is_drawn(query: dict[str, str]) -> None:
     assert all((command(scenario), script(scenario), notebook(scenario)))
 
 
-QUICK = EXTREMES[1::3]
+QUICK = EXTREMES[1::5]
 
 
 @every("query", QUICK)

@@ -581,7 +581,13 @@ EXPORTED = {
 }
 
 
-@pytest.mark.parametrize("asked", EXPORTED.values(), ids=EXPORTED)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(asked, id=name, marks=[pytest.mark.merge] * (name not in ("many", "budget")))
+        for name, asked in EXPORTED.items()
+    ],
+)
 def test_exports_give_the_numbers_of_the_page(asked: Composition, tmp_path: Path) -> None:
     epsilon = asked.epsilon if asked.hold == "budget" else None
     prices = price_list(asked.events, asked.delta, (asked.k,), epsilon=epsilon)
