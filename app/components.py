@@ -34,9 +34,9 @@ def _text(name: str) -> str:
 
 def frame() -> None:
     """The style sheet, and how boxes of numbers take a comma; once per run."""
-    style = f"<style>{_text('style.css')}</style>"
+    st.html(f"<style>{_text('style.css')}</style>")
     script = f"<script>(() => {{{_text('live/numbers.js')}}})()</script>"
-    st.html(style + script, unsafe_allow_javascript=True)
+    st.html(script, unsafe_allow_javascript=True)
 
 
 def brand(provenance: str) -> None:

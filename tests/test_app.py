@@ -74,7 +74,8 @@ def healthy(page: AppTest) -> AppTest:
 
 
 def texts(page: AppTest) -> list[str]:
-    return [node.value for node in _all(page.main) if node.type == "html"]
+    html = [node.value for node in _all(page.main) if node.type == "html"]
+    return [text for text in html if not text.startswith("<script")]
 
 
 def _all(block: Any, skip: str = "") -> Iterator[Any]:

@@ -218,12 +218,11 @@ def test_text_in_a_number_column_is_one_sentence_wherever_it_stands(
 def cut(text: str) -> list[list[str]] | None:
     """The rows below the header as a strict reader cuts them, or nothing."""
     try:
-        rows = [row or [""] for row in csv.reader(io.StringIO(text, newline=""), strict=True)]
+        header, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     except csv.Error:
         return None
-    width = len(rows[0])
-    rows = [row for row in rows[1:] if width == 1 or row != [""]]
-    return rows if rows and {len(row) for row in rows} == {width} else None
+    rows = [row or [""] for row in rows] if len(header) == 1 else list(filter(None, rows))
+    return rows if rows and {len(row) for row in rows} == {len(header)} else None
 
 
 @given(
@@ -233,6 +232,7 @@ def cut(text: str) -> list[list[str]] | None:
 )
 @example(1, "1\n\n3\n", "\n")
 @example(2, '1,"a\n2,b\n3,"c"', "\n")
+@example(3, ',,\r""', "\n")
 @settings(max_examples=400)
 def test_a_file_is_cut_into_cells_by_its_form_alone(width: int, body: str, end: str) -> None:
     """Two readers that were written apart agree on every file, or both refuse it."""

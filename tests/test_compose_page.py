@@ -102,7 +102,8 @@ def _all(block: Any, skip: str = "") -> Iterator[Any]:
 
 
 def texts(page: AppTest) -> list[str]:
-    return [node.value for node in _all(page.main) if node.type == "html"]
+    html = [node.value for node in _all(page.main) if node.type == "html"]
+    return [text for text in html if not text.startswith("<script")]
 
 
 def scene(page: AppTest) -> dict[str, Any]:
