@@ -59,9 +59,9 @@ def _frame_of_records(records: list[Any], schema: Schema) -> pd.DataFrame:
     """
     import pandas as pd
 
-    known = [record if isinstance(record, Mapping) else {} for record in records]
+    mappings = [record if isinstance(record, Mapping) else {} for record in records]
     names = [column.name for column in schema.columns]
-    cells = {name: [record.get(name) for record in known] for name in names}
+    cells = {name: [mapping.get(name) for mapping in mappings] for name in names}
     return pd.DataFrame({name: pd.Series(cells[name], dtype=object) for name in names})
 
 

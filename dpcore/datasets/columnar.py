@@ -114,8 +114,8 @@ def read_npz(path: File, array: str | None = None) -> pd.DataFrame:
 
 
 def read_parquet(path: File, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """The frame in a Parquet file; every flaw raises InputError. columns: those to read, of which
-    some may be absent (all).
+    """The frame in a Parquet file; every flaw raises InputError. columns: those to read; some of
+    them may be absent (all).
     """
     import pyarrow.parquet as parquet
 

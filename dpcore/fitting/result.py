@@ -63,8 +63,8 @@ class Fit:
 def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schema) -> pd.DataFrame:
     """Rows drawn anew while they lie outside the limits; what stays outside is moved to them.
 
-    A model of which hardly any row lies inside says little about real ones; then the rest is at the
-    limits.
+    A model that hardly ever draws a row inside the limits says little about real rows; then the
+    rest lies at the limits.
     """
     import pandas as pd
 
@@ -73,16 +73,16 @@ def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schem
         c.name: (c.low, c.high) for c in schema.columns if c.type == "number" and c.name in rows
     }
     low, high = (pd.Series({name: pair[side] for name, pair in limits.items()}) for side in (0, 1))
-    kept, missing = [], count
+    batches, missing = [], count
     for _ in range(DRAWS):
         cells = rows[list(limits)]
         inside = ((cells >= low) & (cells <= high)).all(axis=1)
-        kept.append(rows[inside].head(missing))
-        missing -= len(kept[-1])
+        batches.append(rows[inside].head(missing))
+        missing -= len(batches[-1])
         if not missing:
             break
         rows = draw(count)
     else:
         rows[list(limits)] = rows[list(limits)].clip(low, high, axis=1)
-        kept.append(rows.head(missing))
-    return pd.concat(kept, ignore_index=True)
+        batches.append(rows.head(missing))
+    return pd.concat(batches, ignore_index=True)

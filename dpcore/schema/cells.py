@@ -189,10 +189,10 @@ def _numbers_of_texts(texts: Any) -> NDArray[np.float64] | None:
     if len(odd):
         rest = pc.dictionary_encode(texts.take(pa.array(odd)), null_encoding="encode")
         rest = rest.combine_chunks() if isinstance(rest, pa.ChunkedArray) else rest
-        said = _stacked([number_meant(text) for text in rest.dictionary.to_pylist()])
-        if said is None:
+        meant = _stacked([number_meant(text) for text in rest.dictionary.to_pylist()])
+        if meant is None:
             return None
-        cells[odd] = said[rest.indices.to_numpy()]
+        cells[odd] = meant[rest.indices.to_numpy()]
     return np.asarray(cells)
 
 

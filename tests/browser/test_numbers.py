@@ -54,3 +54,23 @@ def test_what_is_typed_with_a_comma_is_the_budget_that_is_fitted(
     page.keyboard.press("Enter")
     page.wait_for_url("**epsilon=0.5**")
     assert box.input_value() == "0.5"
+
+
+def test_a_cell_of_a_table_takes_a_decimal_comma(page: Any, server: Callable[..., str]) -> None:
+    page.goto(f"{server(None)}/?data=upload")
+    page.get_by_text("Read so far: nothing").wait_for(timeout=30_000)
+    file = {"name": "t.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n3,4\n"}
+    page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(file)
+    limits = page.locator("[data-testid=stDataFrame] canvas").first
+    limits.wait_for(timeout=30_000)
+    wait_until_idle(page)
+    limits.click(position={"x": 30, "y": 35 + 12}, force=True)
+    for column in range(4):
+        page.wait_for_selector(f"#glide-cell-{column}-0[aria-selected=true]", state="attached")
+        if column < 3:
+            page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("input.gdg-input:focus")
+    page.wait_for_timeout(100)  # the cell opens with a transition, and loses keys until then
+    page.keyboard.type("0,5")
+    page.wait_for_function("document.activeElement.value === '0.5'")
