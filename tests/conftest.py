@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import settings
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # as many threads as processes, or they wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not any(map(item.get_closest_marker, ("merge", "full"))):
             browser = item.get_closest_marker("browser") is not None
             item.add_marker("merge" if browser else "quick")
-            if is_hypothesis_test(getattr(item, "function", None)):
+            if getattr(getattr(item, "function", None), "is_hypothesis_test", False):
                 item.add_marker("merge")
 
 
