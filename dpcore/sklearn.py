@@ -16,7 +16,7 @@ bounds takes its public fill: a refusal would tell of it.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,7 +57,8 @@ SAID = {
     "Expected 2D array": "it is no table of two dimensions",
 }
 NO_NUMBER = ("X", "a cell is no number", "give rows of real numbers")
-Bounds = tuple[float, float] | Sequence[tuple[float, float]] | float
+Pair = tuple[float, float]
+Bounds = Pair | Sequence[Pair] | tuple[Sequence[float], Sequence[float]] | dict[str, Pair] | float
 
 
 class _Private(BaseEstimator):  # type: ignore[misc]
@@ -161,13 +162,19 @@ def _sealed(rows: Any, names: list[str], bounds: Bounds | None) -> PrivateTable:
 
 
 def _schema(names: list[str], bounds: Bounds | None) -> Schema:
-    """Bounds in words: one pair for all columns, a pair each, or the radius of a ball."""
+    """Bounds in words: one pair for all columns, a pair each (in their order or by name), all lower
+    ones and all upper ones, or the radius of a ball. Of two columns, two pairs are one each."""
     if bounds is None:
         raise InputError(
             "bounds",
             "none were given",
             "give limits that could be printed before anybody saw the data, such as (0, 110)",
         )
+    if isinstance(bounds, Mapping):
+        absent = [name for name in names if name not in bounds]
+        if absent:
+            raise InputError("bounds", f"column {absent[0]!r} has none", "give a pair for each")
+        bounds = [bounds[name] for name in names]
     try:
         pairs = np.asarray(bounds, dtype=float)
     except (TypeError, ValueError):
@@ -176,6 +183,8 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
         return Schema.ball_of(names, None, float(pairs))
     if pairs.shape == (2,):
         pairs = np.tile(pairs, (len(names), 1))
+    if pairs.shape == (2, len(names)) and len(names) != 2:  # all lower ones, all upper ones
+        pairs = pairs.T
     if pairs.shape != (len(names), 2):
         raise InputError(
             "bounds",
@@ -191,7 +200,8 @@ class DPGaussianMixture(DensityMixin, _Private):  # type: ignore[misc]
     """A private Gaussian mixture: ``weights_ (K,)``, ``means_ (K, d)``, ``covariances_ (K, d, d)``.
 
     n_components: groups. epsilon, delta, adjacency, accountant: see :class:`dpcore.Privacy`.
-    bounds: (lower, upper) for all columns, one pair each, or the radius of a ball around 0.
+    bounds: (lower, upper) for all columns, one pair each (in order, or a dict by name), (lower
+    ones, upper ones), or the radius of a ball around 0.
     covariance: full | diag | spherical. random_state: ``None`` for a release, a number to rehearse.
 
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.

@@ -284,7 +284,11 @@ def test_a_release_that_does_not_fit_leaves_everything_as_it_was(
         (BudgetExceeded, "does not fit", {"privacy": asked(2.1)}),
         (InputError, "adjacency", {"privacy": asked(adjacency="add_remove")}),
         (InputError, "mode", {"privacy": asked(mode="paper")}),
-        (InputError, "accountant", {"privacy": dp.Privacy(epsilon=1.0, delta=DELTA)}),
+        (
+            InputError,
+            "accountant",
+            {"privacy": dp.Privacy(epsilon=1.0, delta=DELTA, accountant="zcdp")},
+        ),
         (InputError, "budget", {"privacy": dp.Privacy(noise_multiplier=3.0)}),
         (InputError, "chosen_on", {"chosen_on": "a hunch"}),
         (InputError, "out", {"out": tmp_path}),
@@ -791,6 +795,13 @@ def test_budget_is_spent_only_by_a_yes(
     assert (tmp_path / "left").exists() is (code == 0)
     spent = BudgetLedger("l.sqlite").state().spent_amount.epsilon
     assert (spent > 0.0) is (code == 0)
+
+
+def test_the_default_accountant_is_counted_as_a_release_can_be(book: Path, tmp_path: Path) -> None:
+    asked_plainly = dp.Privacy(epsilon=1.0, delta=1e-6)
+    made = dp.release("gmm", table(), privacy=asked_plainly, ledger=book, out=tmp_path / "out")
+    assert made.dossier["guarantee"]["epsilon"] <= 1.0
+    assert dp.verify(made.folder, book)["epsilon"] == made.dossier["guarantee"]["epsilon"]
 
 
 def test_synthetic_rows_lie_inside_the_limits() -> None:

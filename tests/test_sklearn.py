@@ -233,6 +233,18 @@ def test_a_frame_is_read_cell_by_cell_as_everywhere(
         DPKMeans(1, bounds=(-5, 5)).fit(rows.assign(b="x"))
 
 
+def test_bounds_are_given_in_many_forms() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (60, 3)), columns=list("abc"))
+    limits = [(0, 1), (-1, 2), (0, 5)]
+    forms: list[Any] = [limits, dict(zip("cba", limits[::-1], strict=True))]
+    forms.append(tuple(zip(*limits, strict=True)))
+    fits = [DPKMeans(2, bounds=form, random_state=0).fit(frame) for form in forms]
+    for fit in fits:
+        np.testing.assert_array_equal(fit.cluster_centers_, fits[0].cluster_centers_)
+    with pytest.raises(dp.InputError, match="column 'c' has none"):
+        DPKMeans(2, bounds={"a": (0, 1), "b": (0, 1)}).fit(frame)
+
+
 def test_outcomes_are_public_or_nothing_is_proved() -> None:
     rows, said = answers(500)
     read_off = DPLogisticRegression(bounds=(-4, 4), classes="infer", random_state=0).fit(rows, said)

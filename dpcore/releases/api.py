@@ -79,11 +79,13 @@ def release(
 ) -> Release:
     """Fit ``model`` once with noise that nobody can draw again, pay, and write the files.
 
-    privacy: an epsilon and a delta; counted by ``zcdp_tight`` or ``rdp``. ledger: a budget ledger
-    of the same adjacency and unit. out: a folder that is not there yet or empty. accept_delta:
-    allow a delta above one over the rows. chosen_on: what was looked at while settings were chosen,
-    ``stand-in`` | ``real data`` | ``unsaid``. synthetic_rows: how many to draw from the fit and
-    write. table, n_components, clip, options: as :func:`dpcore.fit` takes them.
+    privacy: an epsilon and a delta; the accountant is ``zcdp_tight`` or ``rdp``, and the default of
+    :class:`dpcore.Privacy` stands for the first (its own does not cover whole numbers).
+    ledger: a budget ledger of the same adjacency and unit. out: a folder that is not there yet or
+    empty. accept_delta: allow a delta above one over the rows. chosen_on: what was looked at while
+    settings were chosen, ``stand-in`` | ``real data`` | ``unsaid``. synthetic_rows: how many to
+    draw from the fit and write. table, n_components, clip, options: as :func:`dpcore.fit` takes
+    them.
 
     **Guarantee:** ``dossier["guarantee"]``, proved for the noise as it is drawn (whole numbers,
     exactly). The ledger pays before the first number is drawn, and takes down all that leaves in
@@ -94,6 +96,8 @@ def release(
     PaidError where a release was paid for and failed, or its files could not be written;
     :func:`rewrite` writes them.
     """
+    if privacy.accountant == Privacy.accountant:
+        privacy = replace(privacy, accountant=COUNTED_BY[0])
     schema = _demand_releasable(table, privacy, chosen_on, options)
     _demand_whole(model, privacy, n_components, options)
     rows = whole("synthetic_rows", synthetic_rows)
