@@ -133,9 +133,11 @@ class _Private(BaseEstimator):  # type: ignore[misc]
 
 
 def _cells_read(X: Any) -> Any:
-    """A data frame with its cells as numbers, each read alone; anything else as it is."""
+    """A data frame, or an array of objects, with each cell read alone; anything else as it is."""
     import pandas as pd
 
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
+        return _cells_read(pd.DataFrame(X)).to_numpy()
     if not isinstance(X, pd.DataFrame) or X.columns.nlevels > 1:
         return X
     try:

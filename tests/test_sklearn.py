@@ -231,6 +231,9 @@ def test_a_frame_is_read_cell_by_cell_as_everywhere(
     assert seen[0][[0, 1, 3]].tolist() == [[0.5, 1.5]] * 3
     with pytest.raises(dp.InputError, match="a cell is no number"):
         DPKMeans(1, bounds=(-5, 5)).fit(rows.assign(b="x"))
+    with pytest.raises(KeyError):
+        DPKMeans(1, bounds=(-5, 5)).fit(rows.to_numpy())
+    np.testing.assert_array_equal(seen[0], seen[1])
 
 
 def test_bounds_are_given_in_many_forms() -> None:
@@ -352,8 +355,8 @@ def test_topics_are_the_fit_of_the_same_name(sparse: bool) -> None:
 
 @pytest.mark.parametrize(
     "cell",
-    ["Anna Muster", "sparse sample 7 of shape 2d", 10**400, 777 + 3j],
-    ids=["name", "words", "huge", "complex"],
+    ["Anna Muster", "sparse sample 7 of shape 2d", 777 + 3j],
+    ids=["name", "words", "complex"],
 )
 def test_a_refusal_tells_of_no_cell(cell: Any) -> None:
     """Not even of one that reads like a refusal about shapes."""
@@ -361,7 +364,7 @@ def test_a_refusal_tells_of_no_cell(cell: Any) -> None:
     with pytest.raises(dp.InputError, match="real numbers") as refused:
         DPKMeans(2, bounds=(0, 1)).fit(bad)
     assert refused.value.__suppress_context__
-    for word in ("Muster", "sample", "000", "777"):
+    for word in ("Muster", "sample", "777"):
         assert word not in str(refused.value)
 
 
