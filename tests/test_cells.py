@@ -7,6 +7,7 @@ import gzip
 import io
 import math
 from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -28,7 +29,13 @@ from dpcore.datasets.files import InMemory
 from dpcore.datasets.load import load
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema
-from dpcore.schema.cells import DECIMAL, are_numbers, number_meant, numbers_meant
+from dpcore.schema.cells import (
+    DECIMAL,
+    are_numbers,
+    categories_meant,
+    number_meant,
+    numbers_meant,
+)
 from dpcore.wall.clip import bounded_rows
 from dpcore.wall.partitions import Partition
 from dpcore.wall.table import PrivateTable
@@ -370,3 +377,16 @@ def test_what_somebody_types_is_the_cell_of_a_further_row() -> None:
     table = PrivateTable.seal(frame, SCHEMA).with_row({"t": MOMENT, "who": "b"})
     assert table._frame["who"].tolist() == ["a", "b"]
     assert bounded_rows(table, private=True)[1].tolist() == [[-1.0, 1.0], [-1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([timedelta(1), timedelta(seconds=90)], "timedelta64[ns]"),
+        ([np.datetime64("2020"), np.datetime64("2020-02-03T04:05")], "datetime64[s]"),
+        ([datetime(2020, 1, 1), datetime(2020, 1, 1, 12)], "datetime64[us]"),
+    ],
+)
+def test_a_moment_is_the_same_category_in_a_column_of_its_own(cells: list[Any], kind: Any) -> None:
+    typed, objects = pd.Series(cells, dtype=kind), pd.Series([*cells, "x"], dtype=object)
+    assert categories_meant(typed).tolist() == categories_meant(objects)[:-1].tolist()

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
+from datetime import datetime, timedelta
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -210,6 +211,8 @@ def category_meant(cell: object) -> str:
         cell = cell.real
     if isinstance(cell, Real) and not isinstance(cell, bool):
         cell = number_meant(cell)  # a whole number may be too long to be written
+    if isinstance(cell, np.datetime64 | np.timedelta64 | datetime | timedelta):
+        cell = _as_pandas(cell)
     text = plain(str(cell))
     if text in ABSENT and not isinstance(cell, str):
         return "nan"  # as which most columns keep what is missing
@@ -223,6 +226,16 @@ def category_meant(cell: object) -> str:
         return str(number)
     number += 0.0  # -0 is 0: a reader keeps its sign in a column with a fraction alone
     return f"{number:.0f}" if number.is_integer() else repr(number)
+
+
+def _as_pandas(moment: Any) -> Any:
+    """A moment or a duration as a column of them holds it, so that its text is the same."""
+    import pandas as pd
+
+    duration = isinstance(moment, np.timedelta64 | timedelta)
+    with suppress(ValueError, OverflowError):  # beyond pandas' calendar: such a column holds none
+        return pd.Timedelta(moment) if duration else pd.Timestamp(moment)
+    return moment
 
 
 def categories_meant(cells: pd.Series) -> NDArray[np.object_]:
