@@ -238,7 +238,7 @@ def test_steps_on_samples_are_not_released(
     [
         ("kmeans", {"algorithm": "dplloyd"}, "algorithm: a release has discrete"),
         ("gmm-release", {"method": "laplace"}, "method: a release has discrete"),
-        ("sbn", {"sigma": 1.0}, "sigma: sbn has no such option"),
+        ("sbn", {"sigma": 1.0}, "sigma: model .sbn. takes no such option"),
     ],
 )
 def test_what_is_public_is_refused_before_anything_about_rows(

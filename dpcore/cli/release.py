@@ -104,7 +104,11 @@ def _ask(args: argparse.Namespace, unit: str, privacy: Privacy) -> None:
         print("Spend it? [y/N] ", end="", flush=True)
         answer = sys.stdin.readline()  # nothing where the input ends
     if answer.strip().lower() not in ("y", "yes"):
-        raise InputError("yes", "nobody said so", "answer y, or give --yes")
+        raise InputError(
+            "yes",
+            "the release was not confirmed, and nothing was spent",
+            "answer y or pass --yes",
+        )
 
 
 def _written(out: str) -> tuple[str, ...]:

@@ -232,9 +232,10 @@ def _demand_rows(model: str, components: int, more: OfCount | None, rows: int) -
 def demand_words(model: str, options: Collection[str]) -> None:
     """Raise InputError for an option that a model does not have."""
     words = recipe(model).words
+    takes = "it takes " + ", ".join(words) if words else "leave it out: it takes none"
     for word in options:
         if word not in words:
-            raise InputError(word, f"{model} has no such option", "use " + ", ".join(words))
+            raise InputError(word, f"model {model!r} takes no such option", takes)
 
 
 def _demand_accountant(how: Any, settings: Any, requests: tuple[Privacy, ...] | None) -> None:
