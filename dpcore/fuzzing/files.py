@@ -95,7 +95,11 @@ def _in_memory(table: Table) -> Any:
 
     names = _names(table)
     if table.kind == "records":
-        return pd.DataFrame.from_records([dict(zip(names, row, strict=True)) for row in table.rows])
+        records = [dict(zip(names, row, strict=True)) for row in table.rows]
+        try:
+            return pd.DataFrame.from_records(records)
+        except OverflowError:  # older versions of pandas guess no type where a number is this long
+            return pd.DataFrame(records, dtype=object)
     if table.kind == "frame":
         return pd.DataFrame(
             {
