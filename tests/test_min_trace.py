@@ -5,7 +5,7 @@ from __future__ import annotations
 import cvxpy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support import every
@@ -80,6 +80,7 @@ def test_certified_and_feasible(dim: int, count: int) -> None:
     st.sampled_from([1e-150, 1e-9, 1.0, 1e9, 1e120]),
     st.integers(0, 3),
 )
+@example(39, 1, 4, 1.0, 0)
 def test_feasible_in_every_shape_and_scale(
     seed: int, dim: int, count: int, scale: float, lost: int
 ) -> None:

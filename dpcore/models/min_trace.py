@@ -234,7 +234,8 @@ def _maximise(rows: Array, start: Array, tolerance: float) -> Array:
         if failed:
             break
         slack_step = (barrier - slack * step) / weights - slack
-        short = max(0.95, 1.0 - left)  # of the way to the border, all but all of it near the end
+        # Of the way to the border, nearly all near the end, and never all: it is divided by.
+        short = min(max(0.95, 1.0 - left), 1.0 - 1e-12)
         length = min(1.0, short / _reached(weights, step), short / _reached(slack, slack_step))
         weights, slack = weights + length * step, slack + length * slack_step
     return np.asarray(weights)
