@@ -252,8 +252,8 @@ LESSONS = (
         "**ε = {}.** A hundred Gaussian releases are as private as one with a tenth of the noise "
         "multiplier. Privacy losses of random sign partly cancel, so the cost grows about with "
         "the square root of the number of releases, not with the number. For the same ε each, a "
-        "hundred releases by the Laplace mechanism cost {laplace}, and a hundred of which only ε "
-        "= 0.1 (and δ = 0) is known cost up to {any}. From a hundred pairs (0.1, 0.00001) alone "
+        "hundred releases by the Laplace mechanism cost {laplace}, and a hundred by any mechanisms "
+        "with ε = 0.1 and δ = 0 cost up to {any}. From a hundred pairs (0.1, 0.00001) alone "
         "nothing follows at δ = 0.00001: their deltas already come to 0.001.",
         show_bound,
         hundreds_of_others,

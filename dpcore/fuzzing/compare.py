@@ -151,7 +151,7 @@ def _sums(seen: Compared, add_noise: Callable[..., Any]) -> Callable[..., Any]:
         if before is None:
             return scales
         (first, first_steps, first_entry), released = before
-        if first.shape != exact.shape or _stated(first_entry) != _stated(entry):
+        if first.shape != exact.shape or not _state_the_same(first_entry, entry):
             raise Different("the second fit's entry states something else")
         order = 1 if noise.law == "laplace" else 2
         seen.note(number, f"l{order}", _share(exact - first, order, entry.sensitivity))
@@ -182,9 +182,15 @@ def _steps(source: Any, released: Array, entry: Any) -> Array | None:
     return np.asarray(np.rint(released / step) - noise)
 
 
-def _stated(entry: Any) -> tuple[Any, ...]:
-    scale = np.ravel(entry.noise_scale).tolist()
-    return (entry.what, entry.noise, scale, entry.sensitivity, entry.adjacency, entry.proof)
+def _state_the_same(first: Any, second: Any) -> bool:
+    """Whether two entries say the same, up to the rounding of a scale that is worked out from what
+    left: linear algebra may round otherwise where its arrays lie elsewhere in memory.
+    """
+    words = [
+        (e.what, e.noise, e.adjacency, e.proof, np.shape(e.noise_scale)) for e in (first, second)
+    ]
+    sizes = [np.append(np.ravel(e.noise_scale), e.sensitivity) for e in (first, second)]
+    return words[0] == words[1] and np.allclose(sizes[0], sizes[1], rtol=1e-9, atol=0.0)
 
 
 def _share(difference: Array, order: int, sensitivity: float) -> float:

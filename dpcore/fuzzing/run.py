@@ -19,7 +19,7 @@ from dpcore.fuzzing.pairs import Pair, Verdict, examine, pair
 LISTED = 100  # violations that are listed, and sentences of refusals that are counted apart
 LARGEST_SEED = 1 << 32
 NOT_COVERED = (
-    "what papers print (mode paper), of which nothing is proved",
+    "mechanisms as published (mode paper), which carry no proof",
     "tables on a cluster (engine dask)",
     "the laws of the noise, which are forced here",
 )
