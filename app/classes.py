@@ -22,9 +22,9 @@ from dpcore.evaluation.classes import (
     printed_allocation,
     rightly_named,
 )
-from dpcore.evaluation.labelled import YARDSTICK
 from dpcore.figures.classes import Classes, classes_scene
 from dpcore.figures.scene import Scene
+from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.privacy.guarantee import show_bound
 
 COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides what tells it too

@@ -16,13 +16,13 @@ from app.composing import Line
 from app.scenario import Scenario, opening
 from dpcore.accounting import compose, epsilon_of, guess_rate, mu_of
 from dpcore.datasets.load import load
-from dpcore.evaluation.factors import sight
 from dpcore.evaluation.study import EPSILONS, BudgetGrid, Setting, budget_grid, references
 from dpcore.figures.portrait import said
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
-from dpcore.models.factors import Factors
-from dpcore.models.gmm import Mixture
+from dpcore.models.factor_analysis.mathematics import Factors
+from dpcore.models.factor_analysis.scoring import sight
+from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.papers.results import record_of
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace, Privacy
 from dpcore.privacy.events import Mechanism

@@ -16,14 +16,14 @@ from app.scenario import Scenario
 from app.tables import desk_of, provenance
 from dpcore.accounting import guess_rate
 from dpcore.datasets.cities import CITIES
-from dpcore.evaluation.factors import sight
-from dpcore.evaluation.labelled import divergence, noise_alone
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import mapped, yardstick
 from dpcore.figures.budget import Words, budget_scene
 from dpcore.figures.scene import Scene
-from dpcore.fitting.labelled_parameters import warned
-from dpcore.models.gmm import Mixture
+from dpcore.models.factor_analysis.scoring import sight
+from dpcore.models.gaussian_mixture.mathematics import Mixture
+from dpcore.models.labelled_mixture.parameters import warned
+from dpcore.models.labelled_mixture.scoring import divergence, noise_alone
 from dpcore.privacy import Guarantee, Ledger
 from dpcore.privacy.guarantee import show, show_bound
 

@@ -40,8 +40,10 @@ from sklearn.utils.validation import (
 
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit
-from dpcore.models import factors, gmm, lda
-from dpcore.models.logistic import Coefficients
+from dpcore.models.factor_analysis import mathematics as factors
+from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.logistic_regression.mathematics import Coefficients
+from dpcore.models.topics import mathematics as lda
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.schema import Column, Schema, category_meant, numbers_meant
 from dpcore.wall.bags import Bags

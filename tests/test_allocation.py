@@ -17,9 +17,9 @@ from scipy.optimize import minimize
 
 import dpcore as dp
 from dpcore.accounting.base import noise_of
-from dpcore.fitting.mixture import MixtureSettings, proved_events
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
-from dpcore.models.allocation import losses, solved_weights, step_shares
+from dpcore.models.gaussian_mixture.private import MixtureSettings, proved_events
+from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure
 from dpcore.wall.moments import in_order
 from dpcore.wall.threads import one_thread

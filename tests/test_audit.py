@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpcore as dp
-from dpcore.auditing import mechanisms, tables
+from dpcore.auditing import mechanisms, neighbours
 from dpcore.auditing.api import audit, audits, budget, modes
 from dpcore.auditing.estimate import gaussian_lower_bound
 from dpcore.auditing.fits import FitAttack, Pair
@@ -18,6 +18,8 @@ from dpcore.auditing.observe import Replay, ShortNoise, log_likelihood_ratios, o
 from dpcore.cli import main
 from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.discrete_gaussian import SCALE
+from dpcore.models.logistic_regression.attack import LOGISTIC
+from dpcore.models.mean.attack import MEAN
 from dpcore.registry import AUDITS, MODELS, load
 from dpcore.schema import Ball, Column
 
@@ -132,7 +134,7 @@ def test_an_attack_on_what_a_split_left_shows_more_than_its_noise_is_worth() -> 
     schema = dp.Schema((Column("x"), Column("y")), ball=Ball((0.0, 0.0), 1.0))
 
     def halves(adjacency: str) -> Pair:
-        whole = tables._pair(rows, rows, adjacency, schema, "one row or none")
+        whole = neighbours.neighbours(rows, rows, adjacency, schema, "one row or none")
         one, other = (table.split(0.5, seed=0)[0] for table in (whole.one, whole.other))
         return Pair(one, other, whole.scene)
 
@@ -239,8 +241,8 @@ def test_what_is_observed_is_what_everybody_gets(name: str) -> None:
 
 def test_a_share_of_the_noise_is_drawn_and_all_of_it_is_stated() -> None:
     request = budget("mean")
-    words = dict(tables.MEAN.options)
-    table = tables.MEAN.tables("replace_one").one
+    words = dict(MEAN.options)
+    table = MEAN.tables("replace_one").one
     whole, half = (
         observe("mean", table, request, ShortNoise(3, range(50), share), 50, **words)
         for share in (1.0, 0.5)
@@ -254,8 +256,8 @@ def test_a_share_of_the_noise_is_drawn_and_all_of_it_is_stated() -> None:
 
 
 def test_the_likelihood_ratio_of_one_release_is_the_textbooks() -> None:
-    request, words = budget("mean"), dict(tables.MEAN.options)
-    pair = tables.MEAN.tables("replace_one")
+    request, words = budget("mean"), dict(MEAN.options)
+    pair = MEAN.tables("replace_one")
     seen = observe("mean", pair.one, request, ShortNoise(3, range(20), 1.0), 20, **words)
     still = observe("mean", pair.other, request, Replay(20, first=True), 20, **words)
     found = log_likelihood_ratios("mean", (pair.one, pair.other), request, seen, 0, **words)
@@ -271,7 +273,7 @@ def test_the_likelihood_ratio_of_one_release_is_the_textbooks() -> None:
 
 def test_sampled_rows_are_weighed_with_their_chance() -> None:
     """On average over the first table, the ratio of two densities is 1."""
-    subject, request = tables.LOGISTIC, budget("logistic", "paper")
+    subject, request = LOGISTIC, budget("logistic", "paper")
     words = {"minibatch": 50, "iterations": 2}
     pair = subject.tables("replace_one")
     seen = observe("logistic", pair.one, request, ShortNoise(1, range(3000), 1.0), 3000, **words)

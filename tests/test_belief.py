@@ -17,16 +17,16 @@ from scipy.special import expit, logsumexp
 
 import dpcore as dp
 from dpcore.accounting import compose, replay
-from dpcore.evaluation.belief import YARDSTICK
 from dpcore.evaluation.metrics import metrics
 from dpcore.evaluation.yardstick import Scorer
-from dpcore.figures.belief import given_back
 from dpcore.figures.plotly import scene_figure
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.belief import as_printed
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
-from dpcore.models import belief
-from dpcore.models.belief import Network, Posterior, Sums
+from dpcore.models.sigmoid_belief import mathematics as belief
+from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
+from dpcore.models.sigmoid_belief.picture import given_back
+from dpcore.models.sigmoid_belief.private import as_printed
+from dpcore.models.sigmoid_belief.scoring import YARDSTICK
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.belief import BeliefMoments, _as_belief, _of_rows

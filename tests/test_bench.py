@@ -31,7 +31,7 @@ from dpcore.bench import (
 )
 from dpcore.cli import main
 from dpcore.errors import InputError
-from dpcore.models import lda
+from dpcore.models.topics import mathematics as lda
 from dpcore.wall.table import PrivateTable
 
 KEYS = {

@@ -11,12 +11,19 @@ from scipy.integrate import quad
 
 from dpcore.datasets.labelled import labelled_classes, labelled_table
 from dpcore.datasets.load import load
-from dpcore.evaluation.labelled import YARDSTICK, ClassScorer, gaussian_divergence
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.labelled_public import _Sums
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
-from dpcore.models import labelled, shaped
-from dpcore.models.class_shapes import FACTOR, belief, best_shape, clip_radius, kept
+from dpcore.models.labelled_mixture import mathematics as labelled
+from dpcore.models.labelled_mixture import shaped_noise as shaped
+from dpcore.models.labelled_mixture.class_shapes import (
+    FACTOR,
+    belief,
+    best_shape,
+    clip_radius,
+    kept,
+)
+from dpcore.models.labelled_mixture.public_features import _Sums
+from dpcore.models.labelled_mixture.scoring import YARDSTICK, ClassScorer, gaussian_divergence
 from dpcore.privacy import Privacy
 from dpcore.wall.clip import clip_to_ball
 from dpcore.wall.doors import NoisyMoments

@@ -11,10 +11,10 @@ import pytest
 import dpcore as dp
 from dpcore.errors import WallError
 from dpcore.evaluation.exposure import success_rate
-from dpcore.evaluation.gradient import LEAST
 from dpcore.evaluation.study import Setting, budget_grid, references, study
 from dpcore.evaluation.yardstick import fits_rival, scorer_of, yardstick
-from dpcore.models.gradient import GRADIENT_MODELS, Coefficients, apart
+from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS, Coefficients, apart
+from dpcore.models.gradient_em.scoring import LEAST
 from dpcore.schema import Column, Schema
 
 OPENINGS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -19,14 +19,14 @@ from app.scenario import Scenario, from_query, offered, opening, sane
 from dpcore.cli import main
 from dpcore.datasets.corpora import CORPORA, corpora, find_corpus, is_corpus
 from dpcore.errors import InputError
-from dpcore.evaluation.belief import YARDSTICK as PIXELS
-from dpcore.evaluation.belief import turned
 from dpcore.evaluation.metrics import loneliest_row, metrics
 from dpcore.evaluation.study import EPSILONS, Setting, budget_grid, references
 from dpcore.evaluation.verdict import verdicts
 from dpcore.evaluation.yardstick import scorer_of
-from dpcore.models import belief
-from dpcore.models.belief import Network
+from dpcore.models.sigmoid_belief import mathematics as belief
+from dpcore.models.sigmoid_belief.mathematics import Network
+from dpcore.models.sigmoid_belief.scoring import YARDSTICK as PIXELS
+from dpcore.models.sigmoid_belief.scoring import turned
 from dpcore.schema import Schema
 from dpcore.wall.corpus import PrivateCorpus
 

@@ -15,12 +15,13 @@ from dpcore.auditing.exhibits import Exhibit, exhibits
 from dpcore.auditing.exhibits.base import DRAWS
 from dpcore.auditing.exhibits.gradient import truncation_as_printed
 from dpcore.auditing.observe import ShortNoise, observe
-from dpcore.auditing.tables import KMEANS, SYMMETRIC_MIXTURE
 from dpcore.cli import main
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.topics import RECIPE as TOPICS
-from dpcore.models.truncation import truncation
+from dpcore.models.gradient_em.attack import SYMMETRIC_MIXTURE
+from dpcore.models.kmeans.attack import KMEANS
+from dpcore.models.shared.truncation import truncation
+from dpcore.models.topics.private import RECIPE as TOPICS
 from dpcore.privacy import Gaussian, Privacy
 from dpcore.registry import EXHIBITS
 from dpcore.wall.documents import TopicWords

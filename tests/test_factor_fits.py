@@ -12,11 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 import dpcore as dp
-from dpcore.evaluation.factors import YARDSTICK, sight
 from dpcore.evaluation.study import Setting
 from dpcore.evaluation.yardstick import Scorer
-from dpcore.fitting.factors import RECIPE, squares_noise
-from dpcore.models import factors
+from dpcore.models.factor_analysis import mathematics as factors
+from dpcore.models.factor_analysis.private import RECIPE, squares_noise
+from dpcore.models.factor_analysis.scoring import YARDSTICK, sight
 from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.table import PrivateTable

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpcore.accounting.gaussian import mu_of
-from dpcore.evaluation.loadings import align
-from dpcore.models import factors as fa
-from dpcore.models import visible
-from dpcore.models.factors import Factors
-from dpcore.models.visible import least_visible, noise_edge
+from dpcore.models.factor_analysis import mathematics as fa
+from dpcore.models.factor_analysis import visible
+from dpcore.models.factor_analysis.loadings import align
+from dpcore.models.factor_analysis.mathematics import Factors
+from dpcore.models.factor_analysis.visible import least_visible, noise_edge
 from dpcore.wall.threads import one_thread
 
 NONE = np.zeros(1)
@@ -289,7 +289,7 @@ def test_without_noise_large_matrices_raise_no_warning() -> None:
 
 
 def test_a_large_product_in_stripes_is_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpcore.models import threads
+    from dpcore.models.shared import threads
 
     rng = np.random.default_rng(0)
     matrix, thin = rng.normal(size=(303, 300)), rng.normal(size=(300, 7))

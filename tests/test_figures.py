@@ -32,10 +32,10 @@ from dpcore.figures.scene import (
     at_step,
     layer_dict,
 )
-from dpcore.fitting.mean import Means
-from dpcore.models.factors import Factors
-from dpcore.models.gradient import Coefficients
-from dpcore.models.kmeans import Centres
+from dpcore.models.factor_analysis.mathematics import Factors
+from dpcore.models.gradient_em.mathematics import Coefficients
+from dpcore.models.kmeans.mathematics import Centres
+from dpcore.models.mean.private import Means
 from dpcore.registry import MODELS, PORTRAITS
 from dpcore.wall.clip import PublicFrame
 

@@ -18,11 +18,11 @@ import pytest
 from dpcore.cli import main
 from dpcore.datasets import load as loading
 from dpcore.errors import InputError
-from dpcore.fitting import mixture
 from dpcore.fuzzing import run
 from dpcore.fuzzing.asked import MODEL_NAMES, WAYS
 from dpcore.fuzzing.pairs import Verdict, examine, pair
 from dpcore.fuzzing.run import fuzz
+from dpcore.models.gaussian_mixture import private as mixture
 from dpcore.registry import MODELS
 from dpcore.schema import table as described
 from dpcore.wall import (

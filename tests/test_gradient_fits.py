@@ -16,8 +16,8 @@ from dpcore.datasets.load import load
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.recipe import recipe
-from dpcore.models.gradient import GRADIENT_MODELS, apart
-from dpcore.models.truncation import LIMIT, largest
+from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS, apart
+from dpcore.models.shared.truncation import LIMIT, largest
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable

@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from dpcore.datasets import gradient_models as made
-from dpcore.models import gradient
-from dpcore.models.gradient import GRADIENT_MODELS, MISSING, REGRESSIONS, SYMMETRIC, GradientModel
+from dpcore.models.gradient_em import mathematics as gradient
+from dpcore.models.gradient_em.mathematics import (
+    GRADIENT_MODELS,
+    MISSING,
+    REGRESSIONS,
+    SYMMETRIC,
+    GradientModel,
+)
 
 SIGMA = 0.8
 MODELS = tuple(GRADIENT_MODELS.values())

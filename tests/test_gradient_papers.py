@@ -9,10 +9,10 @@ from support import shared_data
 from dpcore.datasets import gradient_models as made
 from dpcore.datasets.load import load
 from dpcore.errors import InputError
-from dpcore.evaluation.gradient import VectorScorer
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import fit_grid
-from dpcore.models.gradient import GRADIENT_MODELS, apart
+from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS, apart
+from dpcore.models.gradient_em.scoring import VectorScorer
 from dpcore.papers.gradient_settings import EM, EXACT, OURS, ROBUST, clipped_at, slope
 from dpcore.papers.gradient_simulated import GUIDE, THRESHOLDS
 from dpcore.papers.reproduction import Ask, Reproduction, reproduce, values

@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from dpcore.models.kmeans.mathematics.private import RECIPE
+from dpcore.models.kmeans.mathematics.scoring import YARDSTICK, align, converged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 import dpcore as dp
-from dpcore.evaluation.kmeans import YARDSTICK, align, converged
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.kmeans import RECIPE
-from dpcore.models import kmeans
-from dpcore.models.kmeans import Centres
+from dpcore.models.kmeans.mathematics import Centres
+from dpcore.models.kmeans.mathematics import mathematics as kmeans
 from dpcore.privacy import Laplace
 from dpcore.schema import Schema
 from dpcore.wall.doors import NoisyClusters

@@ -23,12 +23,12 @@ from dpcore.evaluation.classes import (
     voted,
     worth_of,
 )
-from dpcore.evaluation.labelled import YARDSTICK
 from dpcore.evaluation.study import BudgetGrid, Setting, budget_grid, references
 from dpcore.evaluation.yardstick import mapped
 from dpcore.figures.classes import POINTS, Classes, classes_scene
-from dpcore.models.labelled import LabelledMixture
-from dpcore.models.labelled_published import classes_of, design
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture
+from dpcore.models.labelled_mixture.published_mathematics import classes_of, design
+from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.wall.table import PrivateTable
 
 EPSILONS = (0.05, 0.2, 0.5, 1.0, 5.0, 20.0)

@@ -14,23 +14,24 @@ import dpcore as dp
 from dpcore.accounting import replay
 from dpcore.datasets.labelled import labelled_classes, labelled_frame, labelled_table
 from dpcore.errors import InputError
-from dpcore.evaluation.labelled import (
+from dpcore.fitting.api import Grid, fit_grid
+from dpcore.mechanisms.gaussian import symmetric_to_coordinates
+from dpcore.models.labelled_mixture import mathematics as labelled
+from dpcore.models.labelled_mixture import shaped_noise as shaped
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
+from dpcore.models.labelled_mixture.private import PROVED, RECIPE
+from dpcore.models.labelled_mixture.published_mathematics import (
+    classes_of,
+    design,
+    mapped_counts,
+    r1smg_scale,
+)
+from dpcore.models.labelled_mixture.scoring import (
     YARDSTICK,
     ClassScorer,
     divergence,
     gaussian_divergence,
     unlabelled_divergence,
-)
-from dpcore.fitting.api import Grid, fit_grid
-from dpcore.fitting.labelled import PROVED, RECIPE
-from dpcore.mechanisms.gaussian import symmetric_to_coordinates
-from dpcore.models import labelled, shaped
-from dpcore.models.labelled import LabelledMixture, Place
-from dpcore.models.labelled_published import (
-    classes_of,
-    design,
-    mapped_counts,
-    r1smg_scale,
 )
 from dpcore.privacy import Privacy
 from dpcore.wall.doors import NoisyMoments

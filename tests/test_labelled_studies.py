@@ -13,12 +13,12 @@ from app import compute, desks, picture, tables
 from app.models import MODELS, RECIPES
 from app.scenario import Scenario, opening, sane
 from dpcore.evaluation.exposure import success_rate
-from dpcore.evaluation.labelled import divergence, noise_alone
 from dpcore.evaluation.study import Setting, budget_grid, references, study
 from dpcore.evaluation.sweep import sweep
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import fits_rival, scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
+from dpcore.models.labelled_mixture.scoring import divergence, noise_alone
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable

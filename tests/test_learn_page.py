@@ -32,9 +32,9 @@ from dpcore.cli import main, parse
 from dpcore.cli.explore import PAGES as NAMED
 from dpcore.cli.explore import place
 from dpcore.datasets.catalogue import bundled
-from dpcore.evaluation.alignment import FOUND_AFFINITY, FOUND_WEIGHT
-from dpcore.evaluation.factors import FOUND
 from dpcore.evaluation.study import EPSILONS, budget_grid, references
+from dpcore.models.factor_analysis.scoring import FOUND
+from dpcore.models.gaussian_mixture.alignment import FOUND_AFFINITY, FOUND_WEIGHT
 from dpcore.privacy import Event, Gaussian
 from dpcore.privacy.guarantee import show
 from dpcore.registry import PAPERS

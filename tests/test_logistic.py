@@ -18,13 +18,13 @@ import dpcore as dp
 from dpcore.accounting import compose, replay
 from dpcore.accounting.wbk import FixedSizeAccountant
 from dpcore.errors import InputError, WallError
-from dpcore.evaluation.logistic import YARDSTICK, auc, calibration_error, log_loss
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.figures.portrait import Subject, portrait
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.logistic_parameters import INCLUDED
-from dpcore.models import logistic
-from dpcore.models.logistic import Coefficients
+from dpcore.models.logistic_regression import mathematics as logistic
+from dpcore.models.logistic_regression.mathematics import Coefficients
+from dpcore.models.logistic_regression.parameters import INCLUDED
+from dpcore.models.logistic_regression.scoring import YARDSTICK, auc, calibration_error, log_loss
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.clip import PublicFrame

@@ -16,10 +16,11 @@ import dpcore as dp
 from dpcore.accounting import compose, replay
 from dpcore.cli.models import usual_method
 from dpcore.errors import InputError, WallError
-from dpcore.evaluation.logistic import YARDSTICK
 from dpcore.fitting.api import fit_grid
-from dpcore.models import logistic, variational
-from dpcore.models.variational import Climb, Factorised
+from dpcore.models.logistic_regression import mathematics as logistic
+from dpcore.models.logistic_regression import variational
+from dpcore.models.logistic_regression.scoring import YARDSTICK
+from dpcore.models.logistic_regression.variational import Climb, Factorised
 from dpcore.privacy import EpsilonDelta, Gaussian, Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.doors import Noise

@@ -17,7 +17,7 @@ from dpcore.datasets.heavy_tails import Tail, log_normal, pareto, student
 from dpcore.datasets.load import load
 from dpcore.errors import InputError, WallError
 from dpcore.fitting.api import fit_grid
-from dpcore.models import heavy_tails
+from dpcore.models.mean import mathematics as heavy_tails
 from dpcore.papers.reproduction import Ask, reproduce
 from dpcore.privacy import EpsilonDelta, Privacy
 from dpcore.schema import Column, Schema

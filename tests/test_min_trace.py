@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from support import every
 
 from dpcore.errors import InputError
-from dpcore.models.min_trace import MinTrace, min_trace_covariance
+from dpcore.models.labelled_mixture.min_trace import MinTrace, min_trace_covariance
 
 Array = NDArray[np.float64]
 

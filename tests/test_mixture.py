@@ -18,10 +18,11 @@ from support import every
 
 import dpcore as dp
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.parameters import MixtureParameters
-from dpcore.models import gmm, gmm_published
-from dpcore.models.gmm import Mixture, Prior
-from dpcore.models.moments import drawn_in, floored_eigenvalues, inside, one_gaussian
+from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gaussian_mixture import published as gmm_published
+from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
+from dpcore.models.gaussian_mixture.parameters import MixtureParameters
+from dpcore.models.shared.moments import drawn_in, floored_eigenvalues, inside, one_gaussian
 from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure

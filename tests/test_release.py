@@ -21,10 +21,10 @@ import pytest
 from numpy.typing import NDArray
 
 import dpcore as dp
-from dpcore.auditing.tables import LDA
 from dpcore.cli import main
 from dpcore.errors import BudgetExceeded, DPCoreError, InputError, ReplayError
 from dpcore.mechanisms.discrete_gaussian import SCALE
+from dpcore.models.topics.attack import LDA
 from dpcore.releases import api, dossier
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger

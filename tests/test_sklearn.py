@@ -18,7 +18,7 @@ from support import every
 import dpcore as dp
 from dpcore.datasets.documents import load_documents
 from dpcore.evaluation.metrics import metrics
-from dpcore.models import gmm
+from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.schema import Column
 from dpcore.sklearn import (
     DPFactorAnalysis,

@@ -16,7 +16,7 @@ from dpcore.datasets.corpora import find_corpus
 from dpcore.evaluation.classes import worth_of
 from dpcore.evaluation.metrics import metrics
 from dpcore.evaluation.verdict import found_sentences, verdicts
-from dpcore.models.labelled_published import NEIGHBOURS
+from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
 from dpcore.registry import MODELS
 from dpcore.schema import Column, Schema
 

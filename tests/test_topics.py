@@ -23,13 +23,14 @@ from dpcore.bench import topics as bench
 from dpcore.datasets.bars import bars
 from dpcore.datasets.documents import load_documents
 from dpcore.errors import InputError
-from dpcore.evaluation.topics import YARDSTICK, align, completion, distances, split_words
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.topics import RECIPE, TopicSettings, published_epsilon, published_noise
-from dpcore.models import lda, topic_cells
-from dpcore.models.lda import Frequencies, Memory, Topics
-from dpcore.models.topic_cells import sharpened
+from dpcore.models.topics import cells as topic_cells
+from dpcore.models.topics import mathematics as lda
+from dpcore.models.topics.cells import sharpened
+from dpcore.models.topics.mathematics import Frequencies, Memory, Topics
+from dpcore.models.topics.private import RECIPE, TopicSettings, published_epsilon, published_noise
+from dpcore.models.topics.scoring import YARDSTICK, align, completion, distances, split_words
 from dpcore.privacy import Event, Gaussian
 from dpcore.schema import Schema
 from dpcore.wall.bags import Bags

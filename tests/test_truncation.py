@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from dpcore.errors import InputError
-from dpcore.models.truncation import (
+from dpcore.models.shared.truncation import (
     LIMIT,
     ROOT2,
     Truncation,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support import every
 
-from dpcore.models import gmm
+from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.wall import blocks, moments
 from dpcore.wall.contributions import MixtureMoments
 from dpcore.wall.frames import Frame

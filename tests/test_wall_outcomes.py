@@ -407,7 +407,7 @@ def test_squares_without_noise_leave_only_where_features_are_public() -> None:
 
 def test_a_rows_curvature_is_the_same_to_the_last_bit_wherever_it_stands() -> None:
     """As the wall looks: whoever stands before it, beside it, or nobody."""
-    from dpcore.models import logistic
+    from dpcore.models.logistic_regression import mathematics as logistic
     from dpcore.wall.outcomes import TILE
 
     rng, size = np.random.default_rng(0), 55

@@ -15,8 +15,9 @@ import pytest
 from numpy.typing import NDArray
 
 import dpcore as dp
-from dpcore.models import gmm, variational
-from dpcore.models.gradient import GRADIENT_MODELS
+from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS
+from dpcore.models.logistic_regression import variational
 from dpcore.wall import labelled, moments, vectors
 from dpcore.wall.contributions import MixtureMoments
 from dpcore.wall.doors import Noise, Session

@@ -1,6 +1,6 @@
 """Whole fits under attack: a model, two neighbouring tables that it tells apart best, and a budget.
 
-A model joins by one function in :mod:`dpcore.auditing.tables` and one line in the registry; what
+A model joins by its ``attack.py`` and one line in the registry; what
 its fits release, how an attacker weighs it, and what claim and proof say is the same for all.
 """
 

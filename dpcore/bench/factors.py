@@ -28,8 +28,8 @@ from dpcore.bench.measure import least_seconds, peak_mib, peer_version, row
 from dpcore.datasets.faces import faces_like
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
-from dpcore.models import factors
-from dpcore.models.factors import Factors
+from dpcore.models.factor_analysis import mathematics as factors
+from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.privacy import Privacy
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable

@@ -23,7 +23,7 @@ from dpcore.datasets.generators import gaussian_mixture, stroke_like
 from dpcore.evaluation.study import EPSILONS
 from dpcore.fitting.api import Grid, fit, fit_grid
 from dpcore.fitting.result import Fit
-from dpcore.models import gmm
+from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.privacy import Privacy
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable

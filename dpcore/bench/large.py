@@ -25,7 +25,7 @@ from dpcore.bench.measure import peak_mib, row
 from dpcore.datasets.blocks import files_of, parted
 from dpcore.datasets.parts import write_parts
 from dpcore.fitting.api import fit
-from dpcore.models.gmm import Mixture, log_density
+from dpcore.models.gaussian_mixture.mathematics import Mixture, log_density
 from dpcore.privacy import Privacy
 from dpcore.wall.partitions import Engine, PartedTable
 

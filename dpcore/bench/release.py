@@ -23,8 +23,8 @@ from dpcore.bench.measure import least_seconds, peak_mib, peer_version, row
 from dpcore.bench.release_medians import DELTA, MEDIANS, simulated
 from dpcore.datasets.labelled import labelled_classes
 from dpcore.fitting.api import fit_grid
-from dpcore.models.labelled_published import classes_of, design
-from dpcore.models.min_trace import min_trace_covariance
+from dpcore.models.labelled_mixture.min_trace import min_trace_covariance
+from dpcore.models.labelled_mixture.published_mathematics import classes_of, design
 from dpcore.privacy import Privacy
 
 Array = NDArray[np.float64]

@@ -21,8 +21,8 @@ import dpcore
 from dpcore.bench.measure import least_seconds, peak_mib, row
 from dpcore.datasets.labelled import labelled_classes, labelled_table
 from dpcore.datasets.load import load
-from dpcore.evaluation.labelled import YARDSTICK
 from dpcore.fitting.api import Grid, fit_grid
+from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.privacy import Privacy
 from dpcore.wall.table import PrivateTable
 

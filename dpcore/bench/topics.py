@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from dpcore.bench import peers
 from dpcore.bench.measure import least_processor_seconds, peak_mib, peer_version, row
 from dpcore.fitting.api import fit
-from dpcore.models import lda
+from dpcore.models.topics import mathematics as lda
 from dpcore.privacy import Privacy
 from dpcore.wall.bags import Bags
 from dpcore.wall.corpus import PrivateCorpus, Vocabulary

@@ -17,20 +17,20 @@ from scipy.spatial import cKDTree
 
 from dpcore.accounting.gaussian import all_gaussian, epsilon_of, total_mu
 from dpcore.errors import DPCoreError
-from dpcore.evaluation.labelled import (
+from dpcore.evaluation.study import BudgetGrid, Setting, fitted
+from dpcore.evaluation.yardstick import mapped
+from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gaussian_mixture.mathematics import Mixture
+from dpcore.models.labelled_mixture import staged as labelled_staged
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture
+from dpcore.models.labelled_mixture.published_mathematics import classes_of, design
+from dpcore.models.labelled_mixture.scoring import (
     YARDSTICK,
     ClassScorer,
     accuracy,
     class_divergence,
     divergence,
 )
-from dpcore.evaluation.study import BudgetGrid, Setting, fitted
-from dpcore.evaluation.yardstick import mapped
-from dpcore.fitting import labelled_staged
-from dpcore.models import gmm
-from dpcore.models.gmm import Mixture
-from dpcore.models.labelled import LabelledMixture
-from dpcore.models.labelled_published import classes_of, design
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

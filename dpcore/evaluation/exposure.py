@@ -19,7 +19,7 @@ from dpcore.checks import one_of, whole
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import Setting, fitted
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.models.gmm import Mixture
+from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -17,7 +17,7 @@ from dpcore.evaluation.yardstick import mapped
 from dpcore.figures.buys import TICKS
 from dpcore.figures.portrait import NO_FIT, column_title, own_units, said
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene
-from dpcore.models.labelled import LabelledMixture
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.privacy.guarantee import show, show_bound
 
 Array = NDArray[np.float64]

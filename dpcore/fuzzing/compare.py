@@ -24,9 +24,10 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.fitting import api, logistic_objective
+from dpcore.fitting import api
 from dpcore.fuzzing.forced import Coins, ForcedGrid, ForcedNoise
 from dpcore.mechanisms.discrete_gaussian import SCALE
+from dpcore.models.logistic_regression import objective as logistic_objective
 from dpcore.wall import local
 from dpcore.wall.doors import Session
 from dpcore.wall.objective import perturb_objective

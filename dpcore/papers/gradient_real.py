@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.load import load
-from dpcore.evaluation.gradient import SYMMETRIC_MIXTURE
 from dpcore.fitting.api import fit_grid
-from dpcore.models.gradient import apart
+from dpcore.models.gradient_em.mathematics import apart
+from dpcore.models.gradient_em.scoring import SYMMETRIC_MIXTURE
 from dpcore.papers.gradient_settings import (
     DELTA,
     EM,

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from dpcore.datasets import gradient_models as made
 from dpcore.datasets.load import load
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.models.gradient import MISSING, REGRESSIONS, SYMMETRIC, GradientModel, apart
+from dpcore.models.gradient_em.mathematics import (
+    MISSING,
+    REGRESSIONS,
+    SYMMETRIC,
+    GradientModel,
+    apart,
+)
 from dpcore.papers.reproduction import Ask, Row, spread_row, values
 from dpcore.privacy import Privacy
 from dpcore.wall.table import PrivateTable

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.labelled import labelled_table
-from dpcore.evaluation.labelled import YARDSTICK
+from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.papers.labelled_runs import (
     OURS,
     PROVED,

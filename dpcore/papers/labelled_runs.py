@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.evaluation.labelled import YARDSTICK
 from dpcore.fitting.api import Grid, fit_grid
+from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
 from dpcore.privacy import Privacy
 from dpcore.wall.table import PrivateTable

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from dpcore.accounting import compose
 from dpcore.datasets.load import load
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.fitting.belief import as_printed
-from dpcore.models import belief
+from dpcore.models.sigmoid_belief import mathematics as belief
+from dpcore.models.sigmoid_belief.private import as_printed
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, values
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.table import PrivateTable

@@ -12,7 +12,7 @@ import math
 from dataclasses import replace
 
 from dpcore.accounting import compose
-from dpcore.fitting.topics import RECIPE, TopicSettings, published_epsilon
+from dpcore.models.topics.private import RECIPE, TopicSettings, published_epsilon
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row
 from dpcore.privacy import Gaussian
 

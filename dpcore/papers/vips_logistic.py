@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.datasets.load import load
-from dpcore.evaluation.logistic import YARDSTICK, OutcomeScorer
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.fitting.belief import as_printed
+from dpcore.models.logistic_regression.scoring import YARDSTICK, OutcomeScorer
+from dpcore.models.sigmoid_belief.private import as_printed
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, spread_row, values
 from dpcore.privacy import Gaussian, Privacy
 from dpcore.schema import Column, Schema

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.documents import load_documents
-from dpcore.evaluation.topics import align, distances
 from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.fitting.topics import DELTA_EACH, published_epsilon, published_noise
-from dpcore.models.lda import Topics, top_words
+from dpcore.models.topics.mathematics import Topics, top_words
+from dpcore.models.topics.private import DELTA_EACH, published_epsilon, published_noise
+from dpcore.models.topics.scoring import align, distances
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, values
 from dpcore.papers.vips_epsilon import SIGMAS, TOPICS, settings_of
 from dpcore.privacy import Privacy

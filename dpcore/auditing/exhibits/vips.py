@@ -15,7 +15,7 @@ from dpcore.auditing.exhibits.base import (
     of_normal_noise,
     stated_mu,
 )
-from dpcore.fitting.topics import RECIPE, published_epsilon
+from dpcore.models.topics.private import RECIPE, published_epsilon
 from dpcore.privacy import Gaussian
 
 PAPER = "Park, Foulds, Chaudhuri, Welling 2020"

@@ -1,0 +1,50 @@
+"""The portrait of factor analysis: its loadings, as small images or as columns of one table.
+
+A factor that is not found is drawn as what it is, noise; the word under it says how much it has to
+do with the exact one: the cosine of the angle between them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.figures.parts import Parts, cosines, drawing
+from dpcore.figures.portrait import Drawing, Portrait, Subject
+from dpcore.models.factor_analysis.mathematics import Factors
+from dpcore.wall.clip import PublicFrame
+
+Array = NDArray[np.float64]
+
+
+def draw(subject: Subject) -> Drawing:
+    """Exact loadings beside private ones; no rows and no other draws."""
+    fits: Factors = subject.private
+    truth, scale, label = _in_units(subject.public, subject.exact.loadings[0])
+    private = fits.loadings[:, 0] * scale
+    return drawing(
+        Parts(
+            exact=truth,
+            private=private,
+            label=label,
+            part="factor",
+            columns=subject.public.names,
+            verb="moves",
+            likeness=cosines(private, truth),
+            note="cos {:.2f}",
+            alike="cosine {:.2f} with the exact one",
+        ),
+        subject.image,
+    )
+
+
+def _in_units(public: PublicFrame, loadings: Array) -> tuple[Array, float, str]:
+    """Loadings in the columns' own unit where they share one, else in half ranges of each."""
+    spread, units = public.half_range, set(public.units)
+    if len(units) == 1 and np.ptp(spread) <= 1e-9 * spread[0]:
+        unit = public.units[0]
+        return loadings * spread[0], float(spread[0]), f"loading ({unit})" if unit else "loading"
+    return loadings, 1.0, "loading (share of each column's half range)"
+
+
+PORTRAIT: Portrait = draw

@@ -1,0 +1,214 @@
+"""Private factor analysis: one release of second moments, then as much EM as one likes for nothing.
+
+*proved*: mean and second moments of all rows leave as one vector; what noise could have made of
+them is taken out before the factors are sought. *paper*: DP-EM's section 6, the second moment
+about the public centre with the noise of Analyze Gauss, then its EM as printed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.published import PublishedBudget
+from dpcore.checks import one_of, whole
+from dpcore.errors import InputError
+from dpcore.fitting.plan import groups
+from dpcore.fitting.recipe import Printed, Runs, demand_replacement, row_bound
+from dpcore.models.factor_analysis import mathematics as factors
+from dpcore.models.factor_analysis.mathematics import Factors, PsiUpdate
+from dpcore.models.factor_analysis.parameters import FactorParameters
+from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.contributions import MixtureMoments, SecondMoments
+from dpcore.wall.doors import Noise, Session
+from dpcore.wall.frames import Frame
+from dpcore.wall.threads import one_thread
+
+Array = NDArray[np.float64]
+
+UPDATES = ("paper", "exact")
+PRINTED_SENSITIVITY = 2.0  # of the sum of y y^T, |y| <= 1: the paper is silent, its program has 2/N
+
+
+@dataclass(frozen=True)
+class FactorSettings:
+    """Public choices of a factor analysis; none may be read from the data.
+
+    components: factors; 0 leaves independent columns. iterations: EM steps, free of charge. update:
+    in paper mode, the loadings with which the noise variance is computed. start: of paper mode.
+    """
+
+    components: int = 3
+    iterations: int = 50
+    update: PsiUpdate = "paper"
+    start: int = 0
+    mode: str = "proved"
+
+
+class FactorRecipe:
+    """Factor analysis, proved and as published; see the module."""
+
+    words = ("iterations", "update", "start")
+
+    def settings(
+        self,
+        *,
+        components: int = 3,
+        iterations: int = 50,
+        update: str = "paper",
+        start: int = 0,
+        mode: str = "proved",
+    ) -> FactorSettings:
+        """Settings from plain words."""
+        one_of("update", update, UPDATES)
+        return FactorSettings(
+            whole("factors", components, least=0),
+            whole("iterations", iterations),
+            "paper" if update == "paper" else "exact",
+            whole("start", start, least=0),
+            mode,
+        )
+
+    def events(self, settings: FactorSettings) -> tuple[Event, ...]:
+        return (Event(Gaussian(1.0)),)
+
+    def published(
+        self, requests: Sequence[Privacy], settings: FactorSettings, delta_each: float | None
+    ) -> PublishedBudget:
+        """One Gaussian release with z = sqrt(2 ln(1.25 / delta)) / epsilon (Dwork, Roth 2014)."""
+        demand_replacement(requests)
+        multiplier, used = np.empty(len(requests)), delta_each
+        for i, request in enumerate(requests):
+            if request.noise_multiplier is not None:
+                multiplier[i] = request.noise_multiplier
+        for (accountant, delta), members in groups(requests).items():
+            if accountant != "linear":
+                raise InputError(
+                    "accountant", "the paper counts one release, nothing composed", "choose linear"
+                )
+            targets = np.array([requests[i].epsilon for i in members], dtype=float)
+            multiplier[members] = math.sqrt(2.0 * math.log(1.25 / delta)) / targets
+            used = delta
+        each = np.full(len(requests), np.nan)
+        return PublishedBudget(each, multiplier, used, 1)
+
+    def printed(self, request: Privacy, settings: FactorSettings) -> Printed | None:
+        if request.mode != "paper":
+            return None
+        return Printed(
+            "Park, Foulds, Chaudhuri, Welling 2017, section 6 (Analyze Gauss)",
+            (
+                "the paper does not say how much one row can change the second moment; its program "
+                "has 2/N, and the truth is sqrt(2)/N",
+                "its formula for the noise is proved for epsilon below 1 only",
+                "the paper scales by the data's own largest norm and centres by the data's own "
+                "mean, which is not private; here bounds and centre are public",
+            ),
+        )
+
+    def fit(
+        self,
+        session: Session,
+        settings: FactorSettings,
+        noise: Array,
+        published: PublishedBudget | None,
+    ) -> Runs[Factors]:
+        if settings.mode == "paper":
+            found = _fit_published(session, settings, noise)
+        else:
+            found = _fit_proved(session, settings, noise)
+        return Runs(found, (found,))
+
+    def parameters(self, batch: Factors, run: int, public: PublicFrame) -> FactorParameters:
+        return FactorParameters.from_units(batch, run, public)
+
+
+@one_thread()
+def _fit_proved(session: Session, settings: FactorSettings, multiplier: Array) -> Factors:
+    """Mean and second moments as one vector, then the factors that show through the noise.
+
+    multiplier ``(B,)``: noise of the release / its sensitivity.
+    """
+    dim, radius = session.public.dim, session.radius
+    demand_fewer_factors(settings.components, dim)
+    # Of fewer rows than columns the second moments are larger than the rows and slower to multiply.
+    if not session.private and session.runs == 1 and 0 < (session.rows or 0) < dim:
+        exact = session.plain_rows()
+        if exact is not None:
+            return factors.maximum_likelihood(exact, settings.components, settings.iterations)
+    bound = row_bound(session)
+    contribution = MixtureMoments.normalised(1, dim, "full", bound, _weights(dim))
+    noisy = session.measure(
+        "mean and second moments of all rows",
+        contribution,
+        None,
+        Frame.identity(dim, radius),
+        (Noise("gaussian", multiplier),),
+    )
+    rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
+    count = np.maximum(np.broadcast_to(rows, (session.runs,)), 1.0)
+    return factors.proved(
+        noisy.sums[:, 0] / count[:, None],
+        noisy.squares[:, 0] / count[:, None, None],
+        noisy.squares_sd / count,
+        noisy.sums_sd / count,
+        settings.components,
+        settings.iterations,
+        bound,
+    )
+
+
+def demand_fewer_factors(factors: int, columns: int) -> None:
+    """Raise InputError for as many factors as columns, or more: they would explain nothing."""
+    if factors >= columns:
+        raise InputError(
+            "factors", "there are as many as columns, or more", "ask for fewer than columns"
+        )
+
+
+def squares_noise(dim: int, radius: float, adjacency: str) -> float:
+    """Noise deviation in a diagonal entry of the proved release's sum of squares, at noise
+    multiplier 1: what decides which factors can be seen."""
+    contribution = MixtureMoments.normalised(1, dim, "full", radius, _weights(dim))
+    return contribution.diameter(adjacency) * contribution.unit("squares")
+
+
+def _weights(dim: int) -> Array:
+    """The split between counts, sums and squares.
+
+    Noise in the sums moves the mean alone; noise in the squares moves d directions of the
+    covariance. In likelihood they cost ``(R^2/2) tr S^-1`` and ``(R^4/8) [(tr S^-1)^2 + tr S^-2]``
+    for rows of covariance S, and at ``S = R^2/d`` the best split is ``b^2 : c^2 = 1 :
+    sqrt(d (d + 1) / 4)``. Counts weigh what is free.
+    """
+    squares = max(1.0, (dim * (dim + 1.0) / 4.0) ** 0.25)
+    return np.array([0.5 / squares, 1.0, squares])
+
+
+@one_thread()
+def _fit_published(session: Session, settings: FactorSettings, multiplier: Array) -> Factors:
+    """The second moment about the public centre with the paper's noise, then its EM."""
+    assert session.rows is not None  # where they are not public, the paper has no noise
+    dim, bound = session.public.dim, row_bound(session)
+    demand_fewer_factors(settings.components, dim)
+    contribution = SecondMoments(dim, bound)
+    true = contribution.diameter(session.adjacency)
+    printed = multiplier * PRINTED_SENSITIVITY / true
+    noisy = session.measure_squares(
+        "second moments of all rows",
+        contribution,
+        Noise("gaussian", printed, widen_off_diagonal=math.sqrt(2.0)),
+    )
+    begin = factors.start(session.runs, settings.components, dim, bound, settings.start)
+    return factors.published(
+        noisy.squares / session.rows, begin, settings.iterations, settings.update
+    )
+
+
+RECIPE: Any = FactorRecipe()

@@ -1,0 +1,105 @@
+"""How factor analyses are judged: by the log-likelihood of a row, beside independent columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting import compose
+from dpcore.evaluation.study import Setting
+from dpcore.evaluation.yardstick import Scorer, Wording, bounds_alone
+from dpcore.models.factor_analysis import mathematics as factors
+from dpcore.models.factor_analysis.loadings import align
+from dpcore.models.factor_analysis.mathematics import Factors
+from dpcore.models.factor_analysis.private import demand_fewer_factors, squares_noise
+from dpcore.models.factor_analysis.visible import least_visible
+from dpcore.privacy import Event, Gaussian
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+FOUND = 0.8  # cosine between a factor's loadings and the exact ones
+STEPS = 500
+
+
+class FactorYardstick:
+    """Mean log density of a row; loadings turned to look like the exact ones."""
+
+    wording = Wording(
+        part="factor",
+        parts="factors",
+        simplest="a fit without factors",
+        utility="log-likelihood per {unit}",
+        worth="log-likelihood per row",
+    )
+    simplest = 0
+    alike = 0.97
+    metrics = ("test_log_likelihood", "test_log_likelihood_scaled", "reconstruction_error")
+
+    def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Factors:
+        """Maximum likelihood by EM from the principal components, 500 steps."""
+        public, rows = custodian_rows(table)
+        demand_fewer_factors(parts, public.dim)
+        return factors.maximum_likelihood(rows, parts, STEPS)
+
+    def score(self, batch: Factors, scorer: Scorer) -> Array:
+        return factors.log_density(batch, scorer.rows) + scorer.public.log_volume()
+
+    def measure(self, batch: Factors, scorer: Scorer, metric: str) -> Array:
+        """``reconstruction_error``: mean squared error of a coordinate, in public units."""
+        match metric:
+            case "test_log_likelihood_scaled":
+                return factors.log_density(batch, scorer.rows)
+            case "reconstruction_error":
+                return factors.reconstruction_error(batch, scorer.rows)
+        return self.score(batch, scorer)
+
+    def nothing(self, scorer: Scorer) -> float:
+        return bounds_alone(scorer.public)
+
+    def align(self, batch: Factors, reference: Factors) -> tuple[Factors, NDArray[np.bool_]]:
+        """Found: loadings whose direction is the exact one's, within a cosine of 0.8."""
+        aligned = align(batch, reference)
+        return aligned.fit, np.asarray(aligned.cosines >= FOUND)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a release of second moments can show at all.
+
+    any_data: the epsilon below which no factor of any data shows, whatever the rows. each: the
+    epsilon from which each factor of the exact fit shows, strongest first; infinite where never.
+    """
+
+    any_data: float
+    each: tuple[float, ...]
+
+
+def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> Sight:
+    """From which budgets factors can be seen through a proved fit's noise.
+
+    exact ``(1, ...)``: the fit without privacy, in public unit coordinates.
+    Source: Baik, Ben Arous, Peche 2005; see ``visible.least_visible``.
+    """
+    radius = public.radius * setting.clip
+    per_multiplier = squares_noise(public.dim, radius, setting.adjacency) / rows
+    per_multiplier *= setting.rows_per_person
+    strengths = np.linalg.eigvalsh(np.swapaxes(exact.loadings[0], 0, 1) @ exact.loadings[0])[::-1]
+    strongest = np.append(radius**2, strengths)
+    with np.errstate(divide="ignore"):
+        multiplier = strongest / least_visible(per_multiplier, public.dim)
+    found = np.full(strongest.shape, np.inf)
+    for i, most in enumerate(multiplier):
+        if most > 0.0:
+            bound = compose([Event(Gaussian(float(most)))], setting.accountant, delta=setting.delta)
+            found[i] = float(bound.epsilon)
+    return Sight(float(found[0]), tuple(map(float, found[1:])))
+
+
+YARDSTICK = FactorYardstick()

@@ -1,0 +1,66 @@
+"""A fitted mixture in the data's own units: what is printed, exported and sampled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gaussian_mixture.mathematics import Mixture
+from dpcore.wall.clip import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MixtureParameters:
+    """One mixture: weights ``(K,)``, means ``(K, d)``, covariances ``(K, d, d)``.
+
+    Components stand in the order of their own means, first column first.
+    """
+
+    columns: tuple[str, ...]
+    weights: Array
+    means: Array
+    covariances: Array
+
+    @classmethod
+    def from_units(cls, mixture: Mixture, run: int, public: PublicFrame) -> MixtureParameters:
+        """One run of a batch in public unit coordinates, put in own units."""
+        spread = public.half_range
+        means = public.center + spread * mixture.means[run]
+        order = np.lexsort(means.T[::-1])
+        covariances = mixture.covariances[run] * spread[:, None] * spread[None, :]
+        return cls(public.names, mixture.weights[run][order], means[order], covariances[order])
+
+    def in_units(self, public: PublicFrame) -> Mixture:
+        """The same as a batch of one in public unit coordinates."""
+        spread = public.half_range
+        covariances = self.covariances / (spread[:, None] * spread[None, :])
+        means = (self.means - public.center) / spread
+        return Mixture(self.weights[None], means[None], covariances[None])
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "columns": list(self.columns),
+            "weights": self.weights.tolist(),
+            "means": self.means.tolist(),
+            "covariances": self.covariances.tolist(),
+        }
+
+    def as_mixture(self) -> Mixture:
+        """The same as a batch of one, in own units."""
+        return Mixture(self.weights[None], self.means[None], self.covariances[None])
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Synthetic rows from the mixture."""
+        import pandas as pd
+
+        rows, _ = gmm.sample(self.as_mixture(), count, rng)
+        return pd.DataFrame(rows, columns=list(self.columns))

@@ -1,0 +1,100 @@
+"""How Gaussian mixtures are judged: by the log-likelihood of a row, beside one Gaussian."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.evaluation.yardstick import Scorer, Wording, bounds_alone
+from dpcore.fitting.recipe import demand_enough_rows
+from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gaussian_mixture.alignment import align
+from dpcore.models.gaussian_mixture.mathematics import Mixture
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+STARTS = 5  # of the converged fit
+
+
+class MixtureYardstick:
+    """Mean log density of a row; components matched by their overlap."""
+
+    wording = Wording(
+        part="group",
+        parts="groups",
+        simplest="a single Gaussian",
+        utility="log-likelihood per {unit}",
+        worth="log-likelihood per row",
+    )
+    simplest = 1
+    alike = 0.97
+    metrics = ("test_log_likelihood", "test_log_likelihood_scaled")
+
+    def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Mixture:
+        return converged(table, parts, options.get("covariance", "full"))
+
+    def score(self, batch: Mixture, scorer: Scorer) -> Array:
+        return gmm.log_density(batch, scorer.rows) + scorer.public.log_volume()
+
+    def measure(self, batch: Mixture, scorer: Scorer, metric: str) -> Array:
+        if metric == "test_log_likelihood_scaled":  # of x / R, where R is a norm bound
+            return gmm.log_density(batch, scorer.rows)
+        return self.score(batch, scorer)
+
+    def nothing(self, scorer: Scorer) -> float:
+        return bounds_alone(scorer.public)
+
+    def align(self, batch: Mixture, reference: Mixture) -> tuple[Mixture, NDArray[np.bool_]]:
+        aligned = align(batch, reference)
+        return aligned.mixture, aligned.found
+
+
+def converged(table: PrivateTable, components: int, covariance: str = "full") -> Mixture:
+    """Maximum likelihood mixture in public unit coordinates, a batch of one; its components stand
+    in the order of their means, first column first.
+
+    scikit-learn's EM to tolerance 1e-4, the best of five k-means starts. Raises InputError for too
+    few rows.
+    """
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.mixture import GaussianMixture
+    from threadpoolctl import threadpool_limits
+
+    _, rows = custodian_rows(table)
+    demand_enough_rows("gmm", components, len(rows))
+    if len(rows) < 2:
+        raise InputError("rows", "one row has no spread", "bring more rows")
+    model = GaussianMixture(
+        components,
+        covariance_type=covariance,
+        n_init=STARTS,
+        max_iter=300,
+        tol=1e-4,
+        random_state=0,
+    )
+    # One thread: k-means threads get in each other's way on tables of this size.
+    with threadpool_limits(1), warnings.catch_warnings():
+        # Duplicate rows leave k-means fewer centres than asked; the mixture is still fitted.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(rows)
+    covariances = np.asarray(model.covariances_, dtype=float)
+    dim = rows.shape[1]
+    if covariance == "diag":
+        covariances = covariances[:, :, None] * np.eye(dim)
+    elif covariance == "spherical":
+        covariances = covariances[:, None, None] * np.eye(dim)
+    means = np.asarray(model.means_, dtype=float)
+    order = np.lexsort(means.T[::-1])
+    weights = np.asarray(model.weights_, dtype=float)
+    return Mixture(weights[None, order], means[None, order], covariances[None, order])
+
+
+YARDSTICK = MixtureYardstick()

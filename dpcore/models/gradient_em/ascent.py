@@ -1,0 +1,187 @@
+"""The steps of a gradient fit: a mean of bounded gradients with noise, then a step along it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.fitting.recipe import Runs
+from dpcore.models.gradient_em import mathematics as gradients
+from dpcore.models.gradient_em.mathematics import Bend, Coefficients, GradientModel
+from dpcore.models.gradient_em.settings import GradientSettings
+from dpcore.models.shared.truncation import LIMIT, truncation
+from dpcore.wall.doors import Noise
+from dpcore.wall.vectors import BallVector, BoxVector, NoisyVectors, VectorRows, VectorSession
+
+Array = NDArray[np.float64]
+
+FARTHEST = 10.0  # times the farthest target: where a slope is drawn back, unless a norm is given
+
+
+class Ascent:
+    """One fit of all runs of a session; multiplier ``(B,)``: noise of each release."""
+
+    def __init__(
+        self,
+        model: GradientModel,
+        session: VectorSession,
+        settings: GradientSettings,
+        multiplier: Array,
+    ) -> None:
+        self.model, self.session, self.settings = model, session, settings
+        self.multiplier = multiplier
+        self.dim = session.public.dim
+        self.norm = _norm(session, settings, mixture=not model.target)
+        self.algorithm = _algorithm(session, settings)
+        self.bend = self._bend() if self.algorithm == "robust" else None
+        self.parts = None
+        if settings.split and self.algorithm != "em":
+            self.parts = session.parts(settings.iterations, own=settings.own, hidden=self._hidden)
+        self.counted: list[Array] = []
+
+    @property
+    def _hidden(self) -> float:
+        return self.settings.missing_rate
+
+    def run(self) -> Runs[Coefficients]:
+        beta = np.tile(self._initial(), (self.session.runs, 1))
+        history = []
+        for iteration in range(1, self.settings.iterations + 1):
+            mean = self._mean_gradient(beta, iteration)
+            beta = gradients.ascended(beta, mean, self.settings.step_size, self.norm)
+            history.append(self._batch(beta))
+        return Runs(history[-1], tuple(history))
+
+    def _initial(self) -> Array:
+        given = self.settings.initial
+        if given is None:
+            norm = min(self.settings.start_norm or self.settings.sigma, self.norm)
+            return gradients.start(self.model, self.dim, norm, self.settings.start)
+        if len(given) != self.dim:
+            raise InputError(
+                "initial", "it has another length than there are columns", "give one number each"
+            )
+        return np.array(given)
+
+    def _mean_gradient(self, beta: Array, iteration: int) -> Array:
+        """Mean of the bounded gradients ``(B, d)``, with noise."""
+        sigma, bend = self.settings.sigma, self.bend
+        of_rows = self.model.gradients
+
+        def plain(seen: VectorRows, runs: slice) -> Array:
+            return of_rows(beta[runs], sigma, seen.rows, seen.targets, seen.observed)
+
+        if bend is None:
+            bound = self.settings.radius(self.dim) if self.algorithm == "clipped" else math.inf
+            noisy = self._measure(BallVector(self.dim, bound), plain, iteration)
+            return np.asarray(noisy.sums / self._divisor(noisy)[:, None])
+        scale, soft = bend.scale, truncation(bend.smoothing)
+
+        def truncated(seen: VectorRows, runs: slice) -> Array:
+            with np.errstate(over="ignore"):
+                return np.asarray(soft(plain(seen, runs) / scale[runs, None, None]))
+
+        noisy = self._measure(BoxVector(self.dim, soft.largest), truncated, iteration)
+        return np.asarray(scale[:, None] * noisy.sums / self._divisor(noisy)[:, None])
+
+    def _measure(
+        self, contribution: BallVector | BoxVector, step: Any, iteration: int
+    ) -> NoisyVectors:
+        multiplier = self.multiplier
+        if self.settings.mode == "paper" and self.bend is not None:
+            multiplier = multiplier * (LIMIT / contribution.bound)  # its bound is that of phi
+        noise = Noise("gaussian", multiplier)
+        if self.parts is not None:
+            what = f"iterations 1 to {self.settings.iterations}: gradients, each of its own rows"
+            return self.parts.measure_next(what, contribution, step, noise)
+        return self.session.measure_vectors(
+            f"iteration {iteration}: gradients",
+            contribution,
+            step,
+            noise,
+            own=self.settings.own,
+            hidden=self._hidden,
+        )
+
+    def _divisor(self, noisy: NoisyVectors) -> Array:
+        """How many rows were summed ``(B,)``: public, or the mean of what was released so far."""
+        if self.session.rows is not None:
+            return np.full(self.session.runs, max(1.0, float(self._expected_rows())))
+        self.counted.append(noisy.counts)
+        return np.asarray(np.maximum(np.mean(self.counted, axis=0), 1.0))
+
+    def _expected_rows(self) -> int:
+        """Rows of one release: public, or the public guess."""
+        known = self.session.rows if self.session.rows is not None else self.settings.rows
+        if known is None:
+            raise InputError(
+                "rows",
+                "how far to truncate depends on how many rows there are, which is not public here",
+                "give a public guess, or choose the clipped algorithm",
+            )
+        split = self.settings.split and self.algorithm != "em"
+        return known // self.settings.iterations if split else known
+
+    def _bend(self) -> Bend:
+        settings = self.settings
+        if settings.bend == "typical":
+            scale = settings.threshold or 2.0 * math.sqrt(settings.public_tau)
+            return gradients.fixed_bend(self.session.runs, scale, settings.failure)
+        form = math.log(1.0 / settings.failure) if settings.form == "second" else 1.0
+        return gradients.printed_bend(
+            self.multiplier / math.sqrt(form),
+            max(1.0, float(self._expected_rows())),
+            settings.public_tau,
+            settings.failure,
+        )
+
+    def _batch(self, beta: Array) -> Coefficients:
+        session, runs = self.session, self.session.runs
+        origin, scale = np.zeros(self.dim), np.ones(self.dim)
+        target_origin, target_scale = 0.0, 1.0
+        if not self.settings.own:
+            origin, scale = session.public.center, session.public.half_range
+            if session.target is not None:
+                target_origin = float(session.target.center[0])
+                target_scale = float(session.target.half_range[0])
+        return Coefficients(
+            beta,
+            np.full(runs, self.settings.sigma),
+            np.tile(origin, (runs, 1)),
+            np.tile(scale, (runs, 1)),
+            np.full(runs, target_origin),
+            np.full(runs, target_scale),
+        )
+
+
+def _algorithm(session: VectorSession, settings: GradientSettings) -> str:
+    """What is done here: without privacy, nothing is bounded, unless it shall look as if."""
+    bounded = session.private or session.as_private
+    if not bounded or settings.algorithm == "em":
+        return "em"
+    robust = settings.algorithm == "robust"
+    if robust and not session.private and settings.bend == "printed":
+        return "em"  # the printed truncation tends to none as the noise vanishes
+    return "robust" if robust else "clipped"
+
+
+def _norm(session: VectorSession, settings: GradientSettings, *, mixture: bool) -> float:
+    """Radius of the public ball that beta is kept in: any that holds the truth will do.
+
+    The mean of rows is no longer than the longest row that the bounds allow; a slope for covariates
+    of spread 1 no larger than the farthest target, here with some room.
+    """
+    if settings.norm is not None:
+        return settings.norm
+    public = session.public if mixture else session.target
+    assert public is not None  # a regression's session has a target
+    if not settings.own:
+        return public.radius if mixture else FARTHEST
+    if public.is_ball:
+        return float(np.linalg.norm(public.center) + public.half_range[0])
+    farthest = float(np.linalg.norm(np.abs(public.center) + public.half_range))
+    return farthest if mixture else FARTHEST * farthest

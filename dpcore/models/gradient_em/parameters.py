@@ -1,0 +1,94 @@
+"""What a gradient fit found, in the data's own units: ``beta``, and what it is the beta of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.models.gradient_em.mathematics import MISSING, SYMMETRIC, Coefficients
+from dpcore.wall.clip import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GradientParameters:
+    """One ``beta (d,)`` in the data's own units.
+
+    Of a mixture its clouds lie at ``origin + beta`` and ``origin - beta``; of a regression a target
+    is ``target_origin + <x - origin, beta>`` (or minus it). scale, target_scale: units in which
+    sigma is meant, public.
+    """
+
+    model: str
+    columns: tuple[str, ...]
+    beta: Array
+    sigma: float
+    origin: Array
+    scale: Array
+    target_origin: float
+    target_scale: float
+
+    @classmethod
+    def from_units(
+        cls, model: str, found: Coefficients, run: int, public: PublicFrame
+    ) -> GradientParameters:
+        """One run of a batch in model coordinates, put in own units."""
+        scale, target = found.scale[run], float(found.target_scale[run])
+        return cls(
+            model,
+            public.names,
+            found.beta[run] * _own_unit(model, scale, target),
+            float(found.sigma[run]),
+            found.origin[run],
+            scale,
+            float(found.target_origin[run]),
+            target,
+        )
+
+    def in_units(self, public: PublicFrame) -> Coefficients:
+        """The same as a batch of one in model coordinates."""
+        return Coefficients(
+            (self.beta / _own_unit(self.model, self.scale, self.target_scale))[None],
+            np.array([self.sigma]),
+            self.origin[None],
+            self.scale[None],
+            np.array([self.target_origin]),
+            np.array([self.target_scale]),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        record: dict[str, Any] = {"columns": list(self.columns), "beta": self.beta.tolist()}
+        if np.any(self.origin):
+            record["origin"] = self.origin.tolist()
+        if self.target_origin:
+            record["target_origin"] = self.target_origin
+        return record
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Synthetic rows from the model; covariates are normal, as the model has it."""
+        import pandas as pd
+
+        coins = rng.choice(np.array([-1.0, 1.0]), size=count)
+        signs = np.ones(count) if self.model == MISSING.name else coins
+        noise = rng.standard_normal((count, len(self.columns)))
+        if self.model == SYMMETRIC.name:
+            rows = self.origin + signs[:, None] * self.beta + self.sigma * self.scale * noise
+            return pd.DataFrame(rows, columns=list(self.columns))
+        rows = self.scale * noise
+        spread = self.sigma * self.target_scale * rng.standard_normal(count)
+        frame = pd.DataFrame(self.origin + rows, columns=list(self.columns))
+        name = "target" if "target" not in self.columns else "explained target"
+        frame[name] = self.target_origin + signs * (rows @ self.beta) + spread
+        return frame
+
+
+def _own_unit(model: str, scale: Array, target: float) -> Array:
+    """What one unit of beta is worth ``(d,)``: a place, or a slope."""
+    return scale if model == SYMMETRIC.name else np.asarray(target / scale)

@@ -1,0 +1,236 @@
+"""Gradient fits as they are judged, shown and told: clouds or lines, beside knowing nothing.
+
+The simplest rival of one vector of coefficients is none: a cloud around the middle, a flat line. It
+reads no data and costs nothing, so it is not fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from dpcore.errors import InputError
+from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, chosen
+from dpcore.fitting.recipe import recipe
+from dpcore.models.gradient_em.mathematics import (
+    MISSING,
+    REGRESSIONS,
+    SYMMETRIC,
+    Coefficients,
+    GradientModel,
+    apart,
+    start,
+)
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.custodian_vectors import custodian_vectors
+from dpcore.wall.table import PrivateTable
+from dpcore.wall.targets import target_frame
+from dpcore.wall.vectors import VectorRows
+
+Array = NDArray[np.float64]
+
+STARTS = 5
+FOUND = 0.25  # of the length of the exact beta
+MEANT = ("sigma", "own")  # the options that say which coefficients are sought
+LEAST = 0.1  # of the noise level: coefficients shorter than that are hardly any
+
+
+@dataclass(frozen=True)
+class VectorScorer(Scorer):
+    """Exact rows with target and mask, in model coordinates; ``table`` for the best fit on all.
+
+    The target is the last column of ``public``.
+    """
+
+    model: GradientModel
+    seen: VectorRows
+    sigma: float
+    table: PrivateTable
+    own: bool
+
+    @cached_property
+    def best(self) -> Array:
+        """Beta ``(d,)`` of the best fit that is not private, on all rows of the table."""
+        seen = _seen(self.model, self.table, self.own)
+        return converged(self.model, seen, self.sigma)
+
+    @property
+    def length(self) -> float:
+        """Length of the exact coefficients; hardly any count as :data:`LEAST`."""
+        return max(float(np.linalg.norm(self.best)), LEAST * self.sigma)
+
+
+class GradientYardstick:
+    """``estimation_error``: distance of beta from that of the best fit without privacy, or from its
+    nearer sign, in the model's coordinates; ``test_log_likelihood``: mean log density of a row (of
+    a target given its row). Utility: the share of the way from knowing nothing to the best fit.
+    """
+
+    simplest = 0
+    alike = 0.95
+    metrics = ("estimation_error", "test_log_likelihood")
+    rival_words: tuple[str, ...] = ()
+
+    def __init__(self, model: GradientModel, part: str, parts: str, simplest: str) -> None:
+        self.model = model
+        self.wording = Wording(
+            part=part,
+            parts=parts,
+            simplest=simplest,
+            utility="share of the way to exact",
+            worth="share of the way to the exact fit",
+        )
+
+    def scorer(
+        self,
+        table: PrivateTable,
+        options: Mapping[str, Any] | None = None,
+        most: int | None = SCORED_ROWS,
+    ) -> VectorScorer:
+        """What scores this model: at most so many rows, by a fixed coin; ``None``: all of them."""
+        settings = recipe(self.model.name).settings(**_meant(options or {}))
+        public, rows = custodian_rows(table)
+        if self.model.target:
+            public = _with_target(public, target_frame(table.schema))
+        seen = _seen(self.model, table, settings.own)
+        some = chosen(len(rows), most)
+        rows, seen = rows[some], seen.part(some)
+        return VectorScorer(public, rows, self.model, seen, settings.sigma, table, settings.own)
+
+    def converged(
+        self, table: PrivateTable, parts: int, options: Mapping[str, Any]
+    ) -> Coefficients:
+        """Maximum likelihood: the best of five public starts, by quasi-Newton steps."""
+        settings = recipe(self.model.name).settings(**_meant(options))
+        public, seen = custodian_rows(table)[0], _seen(self.model, table, settings.own)
+        beta = converged(self.model, seen, settings.sigma)
+        origin, scale, target = np.zeros(public.dim), np.ones(public.dim), (0.0, 1.0)
+        if not settings.own:
+            origin, scale = public.center, public.half_range
+            if self.model.target:
+                frame = target_frame(table.schema)
+                target = float(frame.center[0]), float(frame.half_range[0])
+        return Coefficients(
+            beta[None],
+            np.array([settings.sigma]),
+            origin[None],
+            scale[None],
+            np.array([target[0]]),
+            np.array([target[1]]),
+        )
+
+    def score(self, batch: Coefficients, scorer: Scorer) -> Array:
+        """Below 0 for a fit that is worse than knowing nothing."""
+        return 1.0 - self.measure(batch, scorer, "estimation_error") / _vector(scorer).length
+
+    def measure(self, batch: Coefficients, scorer: Scorer, metric: str) -> Array:
+        own = _vector(scorer)
+        if metric == "estimation_error":
+            return apart(batch.beta, own.best, mirrored=self.model.mirrored)
+        seen = own.seen
+        return np.asarray(
+            self.model.log_likelihood(batch.beta, own.sigma, seen.rows, seen.targets, seen.observed)
+        )
+
+    def nothing(self, scorer: Scorer) -> float:
+        """Coefficients of 0: worth 0, unless the exact ones are hardly any."""
+        own = _vector(scorer)
+        return 1.0 - float(np.linalg.norm(own.best)) / own.length
+
+    def silent(self, reference: Coefficients) -> Coefficients:
+        """Coefficients of 0 in the reference's coordinates."""
+        return replace(reference, beta=np.zeros_like(reference.beta))
+
+    def align(
+        self, batch: Coefficients, reference: Coefficients
+    ) -> tuple[Coefficients, NDArray[np.bool_]]:
+        """Signs turned towards the reference; found: within a quarter of its length."""
+        exact = reference.beta[0]
+        flip = np.where(self.model.mirrored & (batch.beta @ exact < 0.0), -1.0, 1.0)
+        turned = replace(batch, beta=flip[:, None] * batch.beta)
+        away = np.linalg.norm(turned.beta - exact, axis=1)
+        return turned, np.asarray(away <= FOUND * np.linalg.norm(exact))[:, None]
+
+    def shown(self, table: PrivateTable) -> Array:
+        """Exact rows ``(n, d)`` in own units, with their targets ``(n, d + 1)`` where there are
+        any; NaN where a number is missing."""
+        seen = _seen(self.model, table, own=True)
+        rows = seen.rows if seen.observed is None else np.where(seen.observed, seen.rows, np.nan)
+        columns = rows if seen.targets is None else np.vstack([rows, seen.targets])
+        return np.ascontiguousarray(columns.T)
+
+    def unbounded(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Plain steps along the mean of the gradients as they are."""
+        bounding = ("algorithm", "threshold", "split", "bend")
+        plain = {word: value for word, value in options.items() if word not in bounding}
+        return {**plain, "algorithm": "em"}
+
+    def clipped_share(self, table: PrivateTable, options: Mapping[str, Any]) -> float:
+        """Share of the rows whose gradient at the best fit is longer than the threshold."""
+        known = {word: options[word] for word in recipe(self.model.name).words if word in options}
+        settings = recipe(self.model.name).settings(**known)
+        if settings.algorithm not in (None, "clipped"):
+            return 0.0
+        judged = self.scorer(table, options, most=None)
+        seen = judged.seen
+        gradients = self.model.gradients(
+            judged.best[None], settings.sigma, seen.rows, seen.targets, seen.observed
+        )
+        lengths = np.linalg.norm(gradients[0], axis=0)
+        return float(np.mean(lengths > settings.radius(len(judged.best)))) if lengths.size else 0.0
+
+
+def converged(model: GradientModel, seen: VectorRows, sigma: float) -> Array:
+    """Beta ``(d,)`` of highest likelihood on exact rows, from five public starts."""
+    parts = (seen.rows, seen.targets, seen.observed)
+
+    def loss(beta: Array) -> tuple[float, Array]:
+        value = -float(model.log_likelihood(beta[None], sigma, *parts)[0])
+        slope = model.gradients(beta[None], sigma, *parts)[0].mean(axis=1)
+        return value, -slope / sigma**2
+
+    dim = len(seen.rows)
+    tries = [
+        minimize(loss, start(model, dim, sigma, seed), jac=True, method="L-BFGS-B")
+        for seed in range(STARTS if model.mirrored else 1)
+    ]
+    return np.asarray(min(tries, key=lambda found: float(found.fun)).x)
+
+
+def _vector(scorer: Scorer) -> VectorScorer:
+    if not isinstance(scorer, VectorScorer):
+        raise InputError(
+            "scorer", "it holds no target and knows no best fit", "ask the yardstick for its own"
+        )
+    return scorer
+
+
+def _seen(model: GradientModel, table: PrivateTable, own: bool) -> VectorRows:
+    return custodian_vectors(table, target=model.target, masked=model.masked, own=own)
+
+
+def _meant(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {word: options[word] for word in MEANT if word in options}
+
+
+def _with_target(public: PublicFrame, target: PublicFrame) -> PublicFrame:
+    """The columns of a picture: the features, then the target."""
+    return replace(
+        public,
+        names=(*public.names, *target.names),
+        units=(*public.units, *target.units),
+        center=np.concatenate([public.center, target.center]),
+        half_range=np.concatenate([public.half_range, target.half_range]),
+    )
+
+
+SYMMETRIC_MIXTURE = GradientYardstick(SYMMETRIC, "pair", "pairs", "a single cloud in the middle")
+MIXTURE_REGRESSION = GradientYardstick(REGRESSIONS, "pair", "pairs", "a flat line")
+MISSING_REGRESSION = GradientYardstick(MISSING, "regression", "regressions", "a flat line")

@@ -1,0 +1,55 @@
+"""Fitted centres in the data's own units: what is printed, exported and sampled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.models.kmeans.mathematics import Centres
+from dpcore.wall.clip import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KMeansParameters:
+    """Centres ``(K, d)`` in the order of their coordinates, first column first.
+
+    shares ``(K,)``: what share of the rows the fit believes to be nearest to each.
+    """
+
+    columns: tuple[str, ...]
+    centers: Array
+    shares: Array
+
+    @classmethod
+    def from_units(cls, centres: Centres, run: int, public: PublicFrame) -> KMeansParameters:
+        """One run of a batch in public unit coordinates, put in own units."""
+        own = public.center + public.half_range * centres.centres[run]
+        order = np.lexsort(own.T[::-1])
+        return cls(public.names, own[order], centres.shares[run][order])
+
+    def in_units(self, public: PublicFrame) -> Centres:
+        """The same as a batch of one in public unit coordinates."""
+        units = (self.centers - public.center) / public.half_range
+        return Centres(units[None], self.shares[None])
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "columns": list(self.columns),
+            "centers": self.centers.tolist(),
+            "shares": self.shares.tolist(),
+        }
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Synthetic rows: centres alone, since nothing was released about the spread there."""
+        import pandas as pd
+
+        chosen = rng.choice(len(self.centers), size=count, p=self.shares / self.shares.sum())
+        return pd.DataFrame(self.centers[chosen], columns=list(self.columns))

@@ -1,0 +1,92 @@
+"""Plain rivals of the staged release: all sums at once, in the public ball, with round noise.
+
+*laplace*: pure epsilon, noise by the L1 sensitivity. *gaussian*: split as the module of the model
+says is best for a class that fills the ball. *colored*: sums of features with the shaped noise of
+:mod:`dpcore.models.labelled_mixture.min_trace`, where features are public.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.models.labelled_mixture import mathematics as labelled
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture
+from dpcore.models.labelled_mixture.min_trace import min_trace_covariance
+from dpcore.models.labelled_mixture.staged import Ball, clips, in_ball, moments, public_ball
+from dpcore.wall.doors import Noise, NoisyMoments
+from dpcore.wall.labelled import LabelledVectors, measure_by_label, measure_labelled
+from dpcore.wall.labels import LabelledSession
+from dpcore.wall.public_columns import public_features
+
+Array = NDArray[np.float64]
+
+COLORED_SHARE = 1.0 / 3.0  # of mu^2, for the sums
+
+
+def fit(session: LabelledSession, factor: Array, kind: str, target: str) -> LabelledMixture:
+    """The mixture; factor ``(B,)``: noise multiplier of the one release (Laplace: its scale)."""
+    clipped = clips(session)
+    ball = public_ball(session)
+    frames, place = in_ball(session, ball)
+    weights = labelled.best_weights(session.public.dim, 1.0)
+    if kind == "colored":
+        noisy = _colored(session, ball, factor)
+    else:
+        law = "laplace" if kind == "laplace" else "gaussian"
+        noisy = measure_labelled(
+            session,
+            "counts, sums and squares",
+            moments(session, weights),
+            frames,
+            (Noise(law, factor),),
+        )
+    sizes = labelled.usable(noisy.counts, noisy.counts_sd)
+    means, covariances, doubt = labelled.gaussians(
+        noisy, sizes, place, target=target, clipped=clipped
+    )
+    counts = np.maximum(noisy.counts, np.minimum(noisy.counts_sd, 1e100)[:, None])
+    shares = labelled.shares(counts, doubt, target)
+    names = np.broadcast_to(np.array(session.classes), shares.shape)
+    return LabelledMixture(shares, means, covariances, sizes, doubt, names)
+
+
+def _colored(session: LabelledSession, ball: Ball, factor: Array) -> NoisyMoments:
+    """The same sums; those of features with noise shaped by the features."""
+    if session.private and session.adjacency != "label":
+        raise InputError(
+            "method",
+            "colored noise is shaped by the features, which this adjacency protects",
+            "choose adjacency label, or another method",
+        )
+    dim = session.public.dim
+    frames, _ = in_ball(session, ball)
+    rows = (public_features(session) - ball.center) / ball.radius
+    found = min_trace_covariance(rows + 0.0) if len(rows) else None
+    shape = np.eye(dim) if found is None else found.covariance
+    shape = shape + 1e-12 * max(float(np.trace(shape)), 1e-300) * np.eye(dim)
+    values, vectors = np.linalg.eigh(shape)
+    root = (vectors * np.sqrt(np.maximum(values, 1e-300))) @ vectors.T
+    sums, sd = measure_by_label(
+        session,
+        "sums of features",
+        LabelledVectors(session.components, dim),
+        lambda run, which: rows @ np.linalg.inv(root),
+        Noise("gaussian", factor / math.sqrt(COLORED_SHARE)),
+        alike=True,
+    )
+    a, _, c = labelled.best_weights(dim, 1.0)
+    rest = measure_labelled(
+        session,
+        "counts and squares",
+        moments(session, np.array([a, 0.0, c])),
+        frames,
+        (Noise("gaussian", factor / math.sqrt(1.0 - COLORED_SHARE)),),
+    )
+    size = sd * math.sqrt(float(np.trace(shape)) / dim)
+    return NoisyMoments(
+        rest.counts, sums @ root, rest.squares, rest.counts_sd, size, rest.squares_sd
+    )

@@ -1,0 +1,118 @@
+"""What a labelled release found, in own units: one Gaussian for each class, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gaussian_mixture.mathematics import Mixture
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture
+from dpcore.wall.clip import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+UNUSABLE = 1.0  # of expected divergence: beyond it noise has changed the class beyond recognition
+CLASS_COLUMN = "class"  # of synthetic rows, where the label has no name of its own
+
+
+@dataclass(frozen=True)
+class ReleaseParameters:
+    """One labelled mixture: weights ``(K,)``, means ``(K, d)``, covariances ``(K, d, d)``.
+
+    classes: their names, in the order of the schema. sizes ``(K,)``: rows of each class, noisy.
+    doubt ``(K,)``: divergence that the noise is expected to cost each class, worked out from
+    released values alone. label: the name of their column.
+    """
+
+    columns: tuple[str, ...]
+    classes: tuple[str, ...]
+    weights: Array
+    means: Array
+    covariances: Array
+    sizes: Array
+    doubt: Array
+    label: str = CLASS_COLUMN
+
+    @classmethod
+    def from_units(
+        cls, mixture: LabelledMixture, run: int, public: PublicFrame
+    ) -> ReleaseParameters:
+        """One run of a batch in public unit coordinates, put in own units."""
+        spread = public.half_range
+        return cls(
+            public.names,
+            tuple(str(name) for name in mixture.names[run]),
+            mixture.weights[run],
+            public.center + spread * mixture.means[run],
+            mixture.covariances[run] * spread[:, None] * spread[None, :],
+            mixture.sizes[run],
+            mixture.doubt[run],
+            public.label or CLASS_COLUMN,
+        )
+
+    def in_units(self, public: PublicFrame) -> LabelledMixture:
+        """The same as a batch of one in public unit coordinates."""
+        spread = public.half_range
+        return LabelledMixture(
+            self.weights[None],
+            ((self.means - public.center) / spread)[None],
+            (self.covariances / (spread[:, None] * spread[None, :]))[None],
+            self.sizes[None],
+            self.doubt[None],
+            np.array(self.classes)[None],
+        )
+
+    @property
+    def expected_divergence(self) -> float:
+        """What the noise is expected to cost in all, by its own released values."""
+        return float(self.weights @ self.doubt)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user should be told in plain words; free, because it reads released values."""
+        return warned(self.classes, self.doubt)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "columns": list(self.columns),
+            "label": self.label,
+            "classes": list(self.classes),
+            "weights": self.weights.tolist(),
+            "means": self.means.tolist(),
+            "covariances": self.covariances.tolist(),
+            "sizes": self.sizes.tolist(),
+            "doubt": self.doubt.tolist(),
+            "expected_divergence": self.expected_divergence,
+            "warnings": list(self.warnings),
+        }
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Synthetic rows with their class, in a column named as the label is."""
+        import pandas as pd
+
+        mixture = Mixture(self.weights[None], self.means[None], self.covariances[None])
+        rows, which = gmm.sample(mixture, count, rng)
+        frame = pd.DataFrame(rows, columns=list(self.columns))
+        frame[self.label] = np.array(self.classes)[which]
+        return frame
+
+
+def warned(classes: tuple[str, ...], doubts: Array) -> tuple[str, ...]:
+    """What a user should be told of classes and their doubt ``(K,)``.
+
+    >>> warned(("cat", "dog"), np.array([0.1, 3.0]))
+    ('the noise outweighs what is known of dog: too few rows',)
+    """
+    lost = [name for name, doubt in zip(classes, doubts, strict=True) if doubt > UNUSABLE]
+    if not lost:
+        return ()
+    if len(lost) == len(classes):
+        return ("the noise outweighs every class: this budget is too small for these rows",)
+    return (f"the noise outweighs what is known of {', '.join(lost)}: too few rows",)

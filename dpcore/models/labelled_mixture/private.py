@@ -1,0 +1,186 @@
+"""The labelled release: one Gaussian for each class, chosen to differ least from the exact ones.
+
+Proved under the adjacency asked for are *staged* (all adjacencies), *public_features* and *mte*
+(labels protected, features public), the plain rivals *laplace*, *gaussian*, *colored*, and the
+simplest, *pooled*: one Gaussian for all classes. *auto* takes public features where only labels are
+protected and the budget is small, else the staged one. In paper mode runs what Liu, Scaglione,
+Peisert 2025 print, without proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.published import PublishedBudget
+from dpcore.checks import one_of
+from dpcore.errors import InputError
+from dpcore.fitting.recipe import Printed, Runs
+from dpcore.models.labelled_mixture import baselines as labelled_baselines
+from dpcore.models.labelled_mixture import mathematics as labelled
+from dpcore.models.labelled_mixture import pooled as labelled_pooled
+from dpcore.models.labelled_mixture import public_features as labelled_public
+from dpcore.models.labelled_mixture import published as labelled_published
+from dpcore.models.labelled_mixture import staged as labelled_staged
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture
+from dpcore.models.labelled_mixture.parameters import ReleaseParameters
+from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
+from dpcore.privacy import Event, Gaussian, Laplace, Privacy
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.doors import Session
+from dpcore.wall.labels import LabelledSession
+
+Array = NDArray[np.float64]
+
+PROVED = ("auto", "staged", "mte", "public_features", "laplace", "gaussian", "colored", "pooled")
+PUBLISHED = ("paper", "laplace", "gaussian", "colored", "r1smg")
+TARGETS = ("reverse", "forward")
+SMALL = 0.015  # attainable divergence below which the staged release beats public features
+SOURCE = "Liu, Scaglione, Peisert 2025"
+
+
+@dataclass(frozen=True)
+class ReleaseSettings:
+    """Public choices of a release; none may be read from the data.
+
+    components: not chosen; there is one for each class of the schema. method: see the module.
+    target: the divergence that post-processing serves, ``reverse`` or ``forward``. neighbours: of
+    the published mechanism.
+    """
+
+    method: str = "auto"
+    target: str = "reverse"
+    neighbours: str = "all"
+    mode: str = "proved"
+    components: int = 1
+
+
+class ReleaseRecipe:
+    """The labelled release, proved and as published; see the module.
+
+    opens: what its rows are opened with, since they have a label.
+    """
+
+    words = ("method", "target", "neighbours")
+    opens: type[Session] = LabelledSession
+
+    def settings(
+        self,
+        *,
+        components: int = 1,
+        method: str | None = None,
+        target: str = "reverse",
+        neighbours: str = "all",
+        mode: str = "proved",
+    ) -> ReleaseSettings:
+        """Settings from plain words; components are the schema's classes, whatever is asked."""
+        method = method or ("paper" if mode == "paper" else "auto")
+        one_of("method", method, tuple(dict.fromkeys((*PROVED, *PUBLISHED))))
+        if mode == "paper" and method not in PUBLISHED:
+            raise InputError(
+                "method", f"no paper prints {method}", "choose " + ", ".join(PUBLISHED)
+            )
+        if mode != "paper" and method not in PROVED:
+            raise InputError(
+                "method",
+                f"{method} is not proved",
+                "choose mode paper, or one of " + ", ".join(PROVED),
+            )
+        one_of("target", target, TARGETS)
+        one_of("neighbours", neighbours, NEIGHBOURS)
+        return ReleaseSettings(method, target, neighbours, mode)
+
+    def events(self, settings: ReleaseSettings) -> tuple[Event, ...]:
+        if settings.method == "laplace":
+            return (Event(Laplace(1.0)),)
+        shares = {
+            "auto": labelled_staged.SHARES,  # public features: one release of the same worth
+            "staged": labelled_staged.SHARES,
+            "mte": labelled_public.ROUNDS,
+            "colored": (labelled_baselines.COLORED_SHARE, 1.0 - labelled_baselines.COLORED_SHARE),
+        }.get(settings.method, (1.0,))
+        return tuple(Event(Gaussian(share**-0.5)) for share in shares)
+
+    def published(
+        self, requests: Sequence[Privacy], settings: ReleaseSettings, delta_each: float | None
+    ) -> PublishedBudget:
+        """One release with the whole of epsilon and delta, which the paper divides itself."""
+        if any(p.epsilon is None or p.delta is None for p in requests):
+            raise InputError(
+                "noise_multiplier", "the paper designs its noise from a budget", "give an epsilon"
+            )
+        ball = settings.neighbours == "ball"
+        wanted = "feature" if ball else "label"
+        if any(p.adjacency != wanted for p in requests):
+            raise InputError(
+                "adjacency",
+                "the paper protects a label; with neighbours ball, a row's features",
+                f"choose {wanted}",
+            )
+        if len({p.delta for p in requests}) > 1:
+            raise InputError("delta", "budgets of one grid have several", "fit them apart")
+        each = np.array([p.epsilon for p in requests], dtype=float)
+        return PublishedBudget(each, 1.0 / each, requests[0].delta, 1)
+
+    def printed(self, request: Privacy, settings: ReleaseSettings) -> Printed | None:
+        if request.mode != "paper":
+            return None
+        return labelled_published.printed(settings.method, settings.neighbours)
+
+    def fit(
+        self,
+        session: Session,
+        settings: ReleaseSettings,
+        noise: Array,
+        published: PublishedBudget | None,
+    ) -> Runs[LabelledMixture]:
+        assert isinstance(session, LabelledSession)  # the kind this recipe asks for
+        if published is not None:
+            found = labelled_published.fit(session, settings.method, settings.neighbours, published)
+        else:
+            found = _fit_proved(session, settings, noise)
+        return Runs(found, (found,))
+
+    def parameters(
+        self, batch: LabelledMixture, run: int, public: PublicFrame
+    ) -> ReleaseParameters:
+        return ReleaseParameters.from_units(batch, run, public)
+
+
+def _fit_proved(
+    session: LabelledSession, settings: ReleaseSettings, noise: Array
+) -> LabelledMixture:
+    method = settings.method
+    if method == "pooled":
+        return labelled_pooled.fit(session, noise, settings.target)
+    if method == "auto" or not session.private:
+        method = chosen(session, noise)
+    if method == "public_features":
+        return labelled_public.fit_table(session, noise)
+    if method == "mte":
+        return labelled_public.fit_shaped(session, noise, settings.target)
+    if method == "staged":
+        return labelled_staged.fit(session, noise, settings.target)
+    return labelled_baselines.fit(session, noise, method, settings.target)
+
+
+def chosen(session: LabelledSession, noise: Array) -> str:
+    """The method that suits adjacency and budget, from public facts alone.
+
+    Where labels alone are protected, shapes of the public features win until noise would cost the
+    staged release less than :data:`SMALL`, in the middle of the grid's budgets and with classes of
+    one size. noise ``(B,)``: total noise multiplier.
+    """
+    if not session.private or session.adjacency != "label" or session.rows is None:
+        return "staged"
+    even = np.full((1, session.components), session.rows / session.components)
+    middle = np.array([1.0 / np.median(noise)]) / session.rows_per_person
+    cost = labelled.attainable(session.public.dim, middle, even, touched=2.0)
+    return "staged" if float(cost[0]) < SMALL else "public_features"
+
+
+RECIPE: Any = ReleaseRecipe()

@@ -1,0 +1,92 @@
+"""The labelled release as printed: run through the exhibit door, with its claim and its faults."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.published import PublishedBudget
+from dpcore.fitting.recipe import Printed
+from dpcore.models.labelled_mixture import published_mathematics as paper
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture
+from dpcore.wall.labelled_exhibit import exhibit_labelled
+from dpcore.wall.labels import LabelledSession
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+BALLS = ("ball", "scalable")  # neighbours whose noise comes from a norm bound
+
+_NOISE_READS = "the size of its noise is worked out from the private rows (local sensitivity)"
+_TWO = "a label that changes touches two classes, of which it counts one"
+_RIVALS = {
+    "laplace": "Laplace noise",
+    "gaussian": "independent Gaussian noise",
+    "colored": "Gaussian noise of optimised shape on the means alone",
+    "r1smg": "rank-1 singular Gaussian noise",
+}
+
+
+def printed(method: str, neighbours: str) -> Printed:
+    """The claim, and why it does not hold."""
+    source = "Liu, Scaglione, Peisert 2025, "
+    if method == "r1smg":
+        return Printed(
+            source + "section 5 (R1SMG, Ji and Li 2024)",
+            (
+                _NOISE_READS,
+                "along one random direction nothing but a chance of about delta hides where the "
+                "answer is not",
+            ),
+        )
+    if method != "paper":
+        return Printed(source + f"section 5 ({_RIVALS[method]})", (_NOISE_READS, _TWO))
+    reasons: tuple[str, ...] = (
+        "Wishart noise of d + 1 degrees only ever adds: a covariance below the exact one is "
+        "impossible, which tells neighbours apart at every epsilon",
+        _NOISE_READS,
+    )
+    if neighbours in BALLS:
+        wrong = "its noise is scaled by the norm bound, where the square is needed"
+        if neighbours == "ball":
+            return Printed(source + "equations (32) and (9)", (*reasons, wrong))
+        reasons = (*reasons, wrong)
+    mapping = "its mapping of class sizes reaches sizes that a neighbour's cannot"
+    return Printed(source + "Theorem 1", (*reasons, _TWO, mapping))
+
+
+def fit(
+    session: LabelledSession, method: str, neighbours: str, published: PublishedBudget
+) -> LabelledMixture:
+    """The mixture; published: epsilon ``(B,)`` and delta of each run."""
+    delta, number = published.delta_each, session.components
+    assert delta is not None  # a request without one was refused
+    public, dim = session.public, session.public.dim
+    ball, scaled = neighbours == "ball", neighbours in BALLS
+    bound = float(public.half_range.max() if public.is_ball else np.linalg.norm(public.half_range))
+
+    def mechanism(rows: Array, codes: Codes, normals: Array) -> tuple[Array, ...]:
+        if scaled:
+            rows = rows - public.center  # the paper's ball is around the origin
+        norm = bound if scaled else None
+        classes = paper.classes_of(rows, codes, number, neighbours, norm)
+        shift = public.center if scaled else 0.0
+        parts = [
+            paper.release(classes, float(epsilon), delta, method, own, mapped=not ball)
+            for epsilon, own in zip(published.epsilon_each, normals, strict=True)
+        ]
+        weights, means, covariances = (np.array(part) for part in zip(*parts, strict=True))
+        return weights, means + shift, covariances
+
+    weights, means, covariances = exhibit_labelled(
+        session, "weights, means and covariances", mechanism, paper.draws_needed(dim, number)
+    )
+    spread = public.half_range
+    return LabelledMixture(
+        weights,
+        (means - public.center) / spread,
+        covariances / (spread[:, None] * spread),
+        weights * (session.rows or 1),
+        np.zeros_like(weights),
+        np.broadcast_to(np.array(session.classes), weights.shape),
+    )

@@ -1,0 +1,217 @@
+"""How labelled releases are judged: by Kullback-Leibler divergence from the exact classes.
+
+With labels the divergence of two mixtures splits over classes and has a closed form: ``KL(q, p) =
+sum_k q_k (ln q_k/p_k + KL(N_k^q, N_k^p))``. *reverse_kl* is that of the release q from the exact p
+(what Liu, Scaglione, Peisert 2025 minimise and print), *kl* that of the exact from the release.
+Without labels there is none, and a mean over draws stands in: :func:`unlabelled_divergence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, bounds_alone, chosen
+from dpcore.models.gaussian_mixture import mathematics as gmm
+from dpcore.models.gaussian_mixture.mathematics import Mixture
+from dpcore.models.labelled_mixture.mathematics import LabelledMixture, attainable
+from dpcore.models.shared.moments import THINNEST
+from dpcore.wall.custodian_labels import custodian_classes
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+TINY = 1e-300
+FOUND = 1.0  # divergence of a class from the exact one, up to which it counts as found
+
+
+@dataclass(frozen=True)
+class ClassScorer(Scorer):
+    """Some exact rows ``(n, d)`` in public unit coordinates with their classes ``(n,)``.
+
+    exact: weights, means and covariances of the classes over all rows, a batch of one.
+    """
+
+    codes: Codes
+    exact: LabelledMixture
+
+    @classmethod
+    def judging(cls, table: PrivateTable, most: int | None = SCORED_ROWS) -> ClassScorer:
+        """At most so many rows, by a fixed coin; ``None``: all of them."""
+        public, rows, codes, names = custodian_classes(table)
+        rows, codes = rows[codes >= 0], codes[codes >= 0]
+        exact = exact_classes(rows, codes, names)
+        some = chosen(len(rows), most)
+        return cls(public, rows[some], codes[some], exact)
+
+
+class ReleaseYardstick:
+    """``reverse_kl``, ``kl``: see the module; ``accuracy``: share of the rows whose class is the
+    likeliest by the release. Utility: mean log-likelihood of a row with its class.
+    """
+
+    wording = Wording(
+        part="class",
+        parts="classes",
+        simplest="one Gaussian for all classes",
+        utility="log-likelihood per {unit}",
+        worth="log-likelihood per row",
+    )
+    simplest = 1
+    alike = 0.97
+    metrics = ("reverse_kl", "kl", "accuracy")
+    rival_words: tuple[str, ...] = ("clip",)
+    rival_options: Mapping[str, Any] = MappingProxyType({"method": "pooled"})
+
+    def scorer(self, table: PrivateTable, most: int | None = SCORED_ROWS) -> ClassScorer:
+        """Rows with their classes: a release is judged by both."""
+        return ClassScorer.judging(table, most)
+
+    def converged(
+        self, table: PrivateTable, parts: int, options: Mapping[str, Any]
+    ) -> LabelledMixture:
+        """The exact moments of each class, a batch of one."""
+        return ClassScorer.judging(table, None).exact
+
+    def noiseless(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Without noise all ways of releasing give the exact classes."""
+        return {word: value for word, value in options.items() if word != "method"}
+
+    def score(self, batch: LabelledMixture, scorer: Scorer) -> Array:
+        codes = _classes(scorer).codes
+        joint = log_joint(batch, scorer.rows)
+        own = joint[:, np.arange(len(codes)), codes]
+        return np.asarray(own.sum(axis=1) / max(1, len(codes)) + scorer.public.log_volume())
+
+    def measure(self, batch: LabelledMixture, scorer: Scorer, metric: str) -> Array:
+        judged = _classes(scorer)
+        if metric == "accuracy":
+            return accuracy(batch, judged.rows, judged.codes)
+        pair = (batch, judged.exact) if metric == "reverse_kl" else (judged.exact, batch)
+        return divergence(*pair)
+
+    def nothing(self, scorer: Scorer) -> float:
+        """Rows even over the bounds, classes even."""
+        even = -float(np.log(_classes(scorer).exact.weights.shape[1]))
+        return bounds_alone(scorer.public) + even
+
+    def align(
+        self, batch: LabelledMixture, reference: LabelledMixture
+    ) -> tuple[LabelledMixture, NDArray[np.bool_]]:
+        """Classes have names, so nothing moves; found: within :data:`FOUND` of the exact one."""
+        return batch, class_divergence(batch, reference) <= FOUND
+
+
+def _classes(scorer: Scorer) -> ClassScorer:
+    if not isinstance(scorer, ClassScorer):
+        raise InputError("label", "the rows came without classes", "score a table with a label")
+    return scorer
+
+
+def exact_classes(rows: Array, codes: Codes, names: tuple[str, ...]) -> LabelledMixture:
+    """Weights, means and covariances of the classes of rows ``(n, d)``, a batch of one."""
+    dim, number = rows.shape[1], len(names)
+    counts = np.bincount(codes, minlength=number).astype(float)
+    means, covariances = np.zeros((number, dim)), np.tile(np.eye(dim), (number, 1, 1))
+    for which in range(number):
+        own = rows[codes == which]
+        if len(own):
+            means[which] = own.mean(axis=0)
+            covariances[which] = np.cov(own.T, bias=True).reshape(dim, dim)
+        covariances[which] += THINNEST * max(float(np.trace(covariances[which])), 1.0) * np.eye(dim)
+    return LabelledMixture(
+        (counts / max(counts.sum(), 1.0))[None],
+        means[None],
+        covariances[None],
+        counts[None],
+        np.zeros((1, number)),
+        np.array(names)[None],
+    )
+
+
+def gaussian_divergence(
+    means: Array, covariances: Array, other_means: Array, other_covariances: Array
+) -> Array:
+    """``KL(N(m, S), N(m', S'))`` for arrays of Gaussians, ``(..., d)`` and ``(..., d, d)``.
+
+    >>> one, two = np.eye(1), 2.0 * np.eye(1)
+    >>> float(gaussian_divergence(np.zeros(1), one, np.ones(1), two).round(6))
+    0.346574
+    """
+    dim = means.shape[-1]
+    gap = (other_means - means)[..., None]
+    inverse = np.linalg.inv(other_covariances)
+    trace = np.sum(inverse * covariances, axis=(-2, -1))
+    length = (np.swapaxes(gap, -1, -2) @ inverse @ gap)[..., 0, 0]
+    logs = np.linalg.slogdet(other_covariances)[1] - np.linalg.slogdet(covariances)[1]
+    return np.asarray(0.5 * (trace + length - dim + logs))
+
+
+def class_divergence(one: LabelledMixture, other: LabelledMixture) -> Array:
+    """Divergence ``(B, K)`` of each class; one of the batches may hold a single mixture."""
+    return np.maximum(
+        gaussian_divergence(one.means, one.covariances, other.means, other.covariances), 0.0
+    )
+
+
+def divergence(one: LabelledMixture, other: LabelledMixture) -> Array:
+    """``KL(one, other)`` over rows with their classes ``(B,)``; closed form.
+
+    A class that ``one`` has and ``other`` has not is worth infinity; one that ``one`` lacks, none.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(one.weights) - np.log(other.weights)
+        parts = one.weights * (logs + class_divergence(one, other))
+    return np.asarray(np.sum(np.where(one.weights > 0.0, parts, 0.0), axis=1))
+
+
+def noise_alone(
+    noise: Array, exact: LabelledMixture, adjacency: str, rows_per_person: int = 1
+) -> Array:
+    """Divergence ``(S,)`` that noise would cost if every class's place and shape were known.
+
+    noise ``(S,)``: total multiplier of Gaussian releases; exact: a batch of one.
+    """
+    touched = 1.0 if adjacency == "add_remove" else 2.0
+    sizes = np.repeat(exact.sizes, len(noise), axis=0)
+    return attainable(exact.dim, 1.0 / (noise * rows_per_person), sizes, touched)
+
+
+def unlabelled_divergence(
+    one: LabelledMixture, other: LabelledMixture, draws: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """``KL(one, other)`` of rows without their classes, first runs; mean and standard error.
+
+    Never above :func:`divergence`, by the data-processing inequality.
+    """
+    first, second = _mixture(one, 0), _mixture(other, 0)
+    rows, _ = gmm.sample(first, draws, rng)
+    logs = [np.logaddexp.reduce(gmm.log_joint(each, rows)[0], axis=1) for each in (first, second)]
+    gaps = logs[0] - logs[1]
+    return float(gaps.mean()), float(gaps.std() / np.sqrt(draws))
+
+
+def accuracy(batch: LabelledMixture, rows: Array, codes: Codes) -> Array:
+    """Share ``(B,)`` of rows ``(n, d)`` whose class is the likeliest by the mixture."""
+    guessed = log_joint(batch, rows).argmax(axis=2)
+    return np.asarray((guessed == codes).mean(axis=1)) if len(codes) else np.zeros(batch.runs)
+
+
+def log_joint(batch: LabelledMixture, rows: Array) -> Array:
+    """Log density of each row with each class ``(B, n, K)``."""
+    return np.concatenate([gmm.log_joint(_mixture(batch, run), rows) for run in range(batch.runs)])
+
+
+def _mixture(batch: LabelledMixture, run: int) -> Mixture:
+    at = slice(run, run + 1)
+    return Mixture(np.maximum(batch.weights[at], TINY), batch.means[at], batch.covariances[at])
+
+
+YARDSTICK = ReleaseYardstick()

@@ -1,0 +1,108 @@
+"""What a logistic regression found, in own units, with intervals that say what is in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from dpcore.checks import probability
+from dpcore.errors import InputError
+from dpcore.models.logistic_regression.mathematics import Coefficients
+from dpcore.wall.clip import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+INCLUDED = (
+    "intervals include the privacy noise and the chance of drawing these rows, both to first "
+    "order; they leave out clipping and the pull towards 0 that keeps noise in check, which is the "
+    "larger error at small budgets, and of vb and vips at any: then many miss the exact coefficient"
+)
+UNKNOWN = "how much noise is in the coefficients is not known, so there are no intervals"
+
+
+@dataclass(frozen=True)
+class LogisticParameters:
+    """Log odds of a yes: intercept + coefficients ``(d,)`` times a row, in own units.
+
+    covariance ``(d + 1, d + 1)``: the intercept last; noise_covariance: the part of it that is
+    privacy noise, undefined where a fit does not know it. outcome: what a yes is.
+    """
+
+    columns: tuple[str, ...]
+    coefficients: Array
+    intercept: float
+    covariance: Array
+    noise_covariance: Array
+    outcome: str | None = None
+
+    @classmethod
+    def from_units(cls, batch: Coefficients, run: int, public: PublicFrame) -> LogisticParameters:
+        """One run of a batch in public unit coordinates, put in own units."""
+        own = batch.at(slice(run, run + 1)).mapped(_own_units(public))
+        mean = own.mean[0]
+        return cls(
+            public.names,
+            mean[:-1],
+            float(mean[-1]),
+            own.covariance[0],
+            own.noise_covariance[0],
+            public.outcome,
+        )
+
+    def in_units(self, public: PublicFrame) -> Coefficients:
+        """The same as a batch of one in public unit coordinates."""
+        mean = np.append(self.coefficients, self.intercept)
+        own = Coefficients(mean[None], self.covariance[None], self.noise_covariance[None])
+        back = np.asarray(np.linalg.inv(_own_units(public)), dtype=np.float64)
+        return own.mapped(back)
+
+    def intervals(self, level: float = 0.95) -> Array:
+        """Low and high end of each coefficient, the intercept last ``(d + 1, 2)``; see INCLUDED.
+
+        Undefined where the fit does not know how large the noise in it is.
+        """
+        reach = float(ndtri(0.5 + 0.5 * probability("level", level, example="0.95")))
+        middle = np.append(self.coefficients, self.intercept)
+        spread = reach * np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+        if not self.knows_noise:
+            spread = np.full_like(spread, np.nan)
+        return np.column_stack([middle - spread, middle + spread])
+
+    @property
+    def knows_noise(self) -> bool:
+        """Whether the fit knows how large the privacy noise in its coefficients is."""
+        return bool(np.all(np.isfinite(self.noise_covariance)))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "columns": list(self.columns),
+            "outcome": self.outcome,
+            "coefficients": self.coefficients.tolist(),
+            "intercept": self.intercept,
+            "covariance": self.covariance.tolist(),
+            "noise_covariance": self.noise_covariance.tolist() if self.knows_noise else None,
+            "intervals": self.intervals().tolist() if self.knows_noise else None,
+            "intervals_include": INCLUDED if self.knows_noise else UNKNOWN,
+        }
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Refused: nothing was released about how rows are spread."""
+        raise InputError(
+            "sample",
+            "a regression says who says yes, not what rows look like",
+            "sample from a mixture",
+        )
+
+
+def _own_units(public: PublicFrame) -> Array:
+    """The matrix ``(p, p)`` from coefficients of ``(u, 1)`` to those of ``(x, 1)`` in own units."""
+    matrix = np.diag(np.append(1.0 / public.half_range, 1.0))
+    matrix[-1, :-1] = -public.center / public.half_range
+    return matrix

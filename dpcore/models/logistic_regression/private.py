@@ -1,0 +1,375 @@
+"""Private logistic regression: one release that serves every later step, and three that iterate.
+
+*one_shot*: first and second moments by outcome leave once, with one sensitivity; the rest is
+post-processing. *vb*: the same, then steps of variational Bayes, each on one release of
+curvature-weighted squares. *vips*: minibatch steps (Park, Foulds, Chaudhuri, Welling 2020,
+Algorithm 5), with the noise they print in paper mode and with the true joint sensitivity otherwise.
+*objective* and *dpvi*: rivals (``objective``, ``dpvi``). Where
+only labels are protected, squares of features are public, and one_shot has noise in its sums alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting import calibrate
+from dpcore.accounting.published import PublishedBudget
+from dpcore.checks import one_of, positive, whole
+from dpcore.errors import InputError
+from dpcore.fitting.minibatch import Steps, forgotten, share_of_a_step, steps_of
+from dpcore.fitting.plan import groups
+from dpcore.fitting.recipe import Printed, Runs, demand_replacement
+from dpcore.models.logistic_regression import mathematics as logistic
+from dpcore.models.logistic_regression.dpvi import fit_dpvi
+from dpcore.models.logistic_regression.mathematics import Coefficients
+from dpcore.models.logistic_regression.objective import REASONS, fit_objective
+from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOURCE
+from dpcore.models.logistic_regression.parameters import LogisticParameters
+from dpcore.models.sigmoid_belief.private import as_printed
+from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.doors import Noise
+from dpcore.wall.outcomes import (
+    CurvatureMoments,
+    NoisyOutcomes,
+    OutcomeMoments,
+    OutcomeSession,
+    OutcomeSums,
+    measure_outcomes,
+)
+from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 5"
+ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
+SAMPLED = ("vips", "dpvi")  # those that draw minibatches
+PUBLISHED = ("vips", "objective")  # those that run as printed
+STEPS = ("vb", *SAMPLED)  # those that take steps: the others read the rows once
+WEIGHTS = (1.0, 0.6)  # of sums and squares: best or near it on three public tables, any budget
+FIRST_SHARE = 0.5  # of mu^2, for the release that vb starts from
+PRINTED = (0.5, 0.5)  # noise sd 2 sigma on (y - 1/2) x and sigma/2 on xi x x^T, rows in |x| <= 1
+FLOOR = 1e-4  # of an eigenvalue of the mean of xi x x^T, in the authors' program
+WHOLE = Steps(1, Sample("none", 1.0))
+
+
+@dataclass(frozen=True)
+class LogisticSettings:
+    """Public choices of a fit; none may be read from the data.
+
+    iterations: steps, of those that take any; ``None`` for one pass over the rows (vips).
+    minibatch: rows of a step, where their number is public; rate: each row's chance to be in it.
+    delay, forgetting: step t weighs ``(delay + t)^-forgetting``. ridge: of objective perturbation,
+    the least prior precision; ``None`` for one that grows with the noise. steps, only_labels: how
+    rows are drawn and whether features are public, filled in once the rows and the adjacency are
+    known.
+    """
+
+    algorithm: str = "one_shot"
+    iterations: int | None = None
+    minibatch: int | None = None
+    rate: float | None = None
+    delay: float = 0.0
+    forgetting: float = 1.0
+    mode: str = "proved"
+    components: int = 1
+    ridge: float | None = None
+    steps: Steps = WHOLE
+    only_labels: bool = False
+
+
+class LogisticRecipe:
+    """Logistic regression, proved and as published; see the module."""
+
+    words = ("algorithm", "iterations", "minibatch", "rate", "delay", "forgetting", "ridge")
+    clip = 1.0
+
+    def settings(
+        self,
+        *,
+        components: int = 1,
+        algorithm: str | None = None,
+        iterations: int | None = None,
+        minibatch: int | None = None,
+        rate: float | None = None,
+        delay: float | None = None,
+        forgetting: float | None = None,
+        ridge: float | None = None,
+        mode: str = "proved",
+    ) -> LogisticSettings:
+        """Settings from plain words; components are not read: there is one regression.
+
+        delay, forgetting: by default all steps weigh alike (0, 1); in paper mode as in the
+        authors' program (1024, 0.7).
+        """
+        paper = mode == "paper"
+        algorithm = one_of("algorithm", algorithm or _usual(mode), ALGORITHMS)
+        if paper and algorithm not in PUBLISHED:
+            raise InputError("algorithm", "no paper prints this one", "choose vips or objective")
+        if algorithm not in STEPS and iterations is not None:
+            raise InputError(
+                "iterations",
+                f"{algorithm} reads the rows once",
+                "leave it out, or choose vb, vips or dpvi",
+            )
+        if algorithm not in SAMPLED and (minibatch is not None or rate is not None):
+            raise InputError("minibatch", "this one draws no minibatches", "choose vips or dpvi")
+        if algorithm != "objective" and ridge is not None:
+            raise InputError("ridge", "only objective perturbation has one", "choose objective")
+        minibatch, rate = share_of_a_step(minibatch, rate)
+        if delay is None:
+            delay = 1024.0 if paper else 0.0
+        if iterations is None and algorithm == "vb":
+            iterations = 5
+        if iterations is None and algorithm == "dpvi":
+            iterations = 50
+        return LogisticSettings(
+            algorithm,
+            None if iterations is None else whole("iterations", iterations),
+            minibatch,
+            rate,
+            0.0 if delay == 0.0 else positive("delay", delay),
+            forgotten((0.7 if paper else 1.0) if forgetting is None else forgetting),
+            mode,
+            ridge=None if ridge is None else positive("ridge", ridge, example="1"),
+        )
+
+    def takes_steps(self, algorithm: str | None, mode: str) -> bool:
+        """Whether an algorithm [the usual one] has iterations to choose."""
+        return (algorithm or _usual(mode)) in STEPS
+
+    def session(
+        self, settings: LogisticSettings, table: PrivateTable, **words: Any
+    ) -> OutcomeSession:
+        """A session on the rows and their outcomes."""
+        return OutcomeSession(table, **words)
+
+    def sized(
+        self, settings: LogisticSettings, rows: int | None, adjacency: str
+    ) -> LogisticSettings:
+        """The settings with the steps that minibatches make of them."""
+        only_labels = adjacency == "label"
+        if only_labels and settings.algorithm not in ("one_shot", "objective"):
+            raise InputError(
+                "adjacency",
+                "its steps have noise for features and labels together",
+                "choose one_shot or objective, or protect the replacement of a row",
+            )
+        if settings.algorithm not in SAMPLED:
+            return replace(settings, only_labels=only_labels)
+        steps = steps_of(
+            minibatch=settings.minibatch,
+            rate=settings.rate,
+            iterations=settings.iterations,
+            epochs=1,
+            rows=rows,
+            adjacency=adjacency,
+        )
+        return replace(settings, steps=steps)
+
+    def assumptions(self, settings: LogisticSettings, guarantee: Guarantee) -> tuple[str, ...]:
+        """Those of a table, and what counts as a yes."""
+        said = ["a target that says neither yes nor no counts by its column's public rule"]
+        if settings.steps.sample.sampling != "none":
+            said.append("which rows a step drew stays secret")
+        return (*guarantee.assumptions, *said)
+
+    def events(self, settings: LogisticSettings) -> tuple[Event, ...]:
+        if settings.algorithm == "objective":
+            return (Event(Laplace(1.0)),)  # epsilon alone, as its inverse
+        if settings.algorithm == "one_shot":
+            return (Event(Gaussian(1.0)),)
+        if settings.algorithm in SAMPLED:
+            return settings.steps.events()
+        first, each = _multipliers(settings)
+        return (Event(Gaussian(first)), Event(Gaussian(each), count=settings.iterations or 0))
+
+    def accountants(self, settings: LogisticSettings) -> tuple[str, ...]:
+        """Of objective perturbation only epsilon is known, and epsilons add up."""
+        return ("linear",) if settings.algorithm == "objective" else ()
+
+    def published(
+        self, requests: Sequence[Privacy], settings: LogisticSettings, delta_each: float | None
+    ) -> PublishedBudget:
+        """One sigma for both releases of a step, by the accountant asked for."""
+        demand_replacement(requests)
+        events = self.events(settings)
+        sigma = np.empty(len(requests))
+        for i, request in enumerate(requests):
+            if request.noise_multiplier is not None:
+                sigma[i] = request.noise_multiplier
+        for (accountant, delta), members in groups(requests).items():
+            targets = np.array([requests[i].epsilon for i in members], dtype=float)
+            sigma[members] = calibrate(events, targets, delta, as_printed(accountant))
+        return PublishedBudget(1.0 / sigma, sigma, None, settings.steps.count)
+
+    def printed(self, request: Privacy, settings: LogisticSettings) -> Printed | None:
+        if request.mode != "paper":
+            return None
+        if settings.algorithm == "objective":
+            return Printed(OBJECTIVE_SOURCE, REASONS, pure=True)
+        return Printed(
+            SOURCE,
+            (
+                "both sums of a step are counted as one release although each has noise of its "
+                "own; that holds because their stated sensitivities are twice the true one and "
+                "1.4 times it: together they have the noise of 1.257 sigma",
+                "the paper scales rows by the data's own largest norm; here the bounds are public",
+            ),
+        )
+
+    def fit(
+        self,
+        session: OutcomeSession,
+        settings: LogisticSettings,
+        noise: Array,
+        published: PublishedBudget | None,
+    ) -> Runs[Coefficients]:
+        sigma = None if published is None else np.asarray(published.noise_multiplier)
+        if settings.algorithm == "vips":
+            found = _fit_vips(session, settings, noise, sigma)
+        elif settings.algorithm == "objective":
+            amount, printed = (noise, False) if sigma is None else (sigma, True)
+            found = [fit_objective(session, amount, settings.ridge, as_printed=printed)]
+        elif settings.algorithm == "dpvi":
+            found = fit_dpvi(session, settings.steps, noise)
+        else:
+            found = _fit_whole(session, settings, noise)
+        units = _to_units(session)
+        history = tuple(one.mapped(units) for one in found)
+        return Runs(history[-1], history)
+
+    def parameters(self, batch: Coefficients, run: int, public: PublicFrame) -> LogisticParameters:
+        return LogisticParameters.from_units(batch, run, public)
+
+
+def _usual(mode: str) -> str:
+    """The algorithm where none is named."""
+    return "vips" if mode == "paper" else "one_shot"
+
+
+def _multipliers(settings: LogisticSettings) -> tuple[float, float]:
+    """Noise multipliers of vb's first release and of each step; inverse squares add up to 1."""
+    steps = settings.iterations or 1
+    return FIRST_SHARE**-0.5, ((1.0 - FIRST_SHARE) / steps) ** -0.5
+
+
+def _fit_whole(
+    session: OutcomeSession, settings: LogisticSettings, factor: Array
+) -> list[Coefficients]:
+    """One release of both sums; for vb then one of weighted squares for each step.
+
+    factor ``(B,)``: total noise multiplier. **Guarantee:** the releases of
+    :meth:`LogisticRecipe.events` times the factor.
+    """
+    one_shot = settings.algorithm == "one_shot"
+    first, each = (1.0, 0.0) if one_shot else _multipliers(settings)
+    size = session.design.size
+    shape = OutcomeMoments(size, session.reach, *WEIGHTS)
+    released = measure_outcomes(
+        session,
+        "sums by outcome" if settings.only_labels else "sums by outcome and squares",
+        OutcomeSums(size, session.reach) if settings.only_labels else shape,
+        (Noise("gaussian", factor * first),),
+    )
+    if one_shot:
+        return [logistic.one_shot(released, _rows(session, released))]
+    fit = logistic.step(released, np.ones(session.runs))
+    history = [fit]
+    for iteration in range(1, (settings.iterations or 1) + 1):
+        weighted = measure_outcomes(
+            session,
+            f"iteration {iteration}: squares by curvature",
+            CurvatureMoments(size, session.reach, least=0.0),
+            (Noise("gaussian", factor * each),),
+            logistic.curvature(fit),
+        )
+        fit = logistic.step(
+            replace(weighted, sums=released.sums, sums_sd=released.sums_sd),
+            logistic.precision(fit),
+        )
+        history.append(fit)
+    return history
+
+
+def _fit_vips(
+    session: OutcomeSession, settings: LogisticSettings, factor: Array, sigma: Array | None
+) -> list[Coefficients]:
+    """Minibatch steps; statistics of earlier steps are averaged with those of the next.
+
+    sigma ``(B,)``: the paper's noise, in paper mode; then noise is widened beside the diagonal and
+    what is known of its size is not used, as printed: the posterior knows nothing of it.
+    """
+    paper = settings.mode == "paper"
+    size, weights = session.design.size, PRINTED if paper else WEIGHTS
+    contribution = OutcomeMoments(size, session.reach, *weights, least=0.0)
+    if sigma is not None:
+        factor = sigma / contribution.diameter("replace_one")
+    widen = 2.0**0.5 if paper else 1.0
+    unit = session.reach if paper else 1.0  # the paper's prior is on rows in the unit ball
+    batches = Minibatches(session, settings.steps.sample)
+    fit = logistic.nothing(session.runs, size)
+    floor = FLOOR * (session.rows or 0) if paper else 0.0
+    average: NoisyOutcomes | None = None
+    history = []
+    for iteration in range(1, settings.steps.count + 1):
+        released = measure_outcomes(
+            session,
+            f"iteration {iteration}: sums by outcome and squares by curvature",
+            contribution,
+            (Noise("gaussian", factor, widen_off_diagonal=widen),),
+            logistic.curvature(fit.mapped(np.eye(size) / unit)),
+            batches,
+        )
+        weight = 1.0 if average is None else (settings.delay + iteration) ** -settings.forgetting
+        average = _averaged(average, _seen(released, settings, unit), weight)
+        fit = logistic.step(average, logistic.precision(fit), floor)
+        history.append(fit.mapped(np.eye(size) / unit))
+    return [one.noise_unknown() for one in history] if sigma is not None else history
+
+
+def _seen(released: NoisyOutcomes, settings: LogisticSettings, unit: float) -> NoisyOutcomes:
+    """Sums over a minibatch as estimates of those over all rows of x / unit; in paper mode nothing
+    is made of the size of their noise."""
+    share = settings.steps.sample.rate
+    known = 0.0 if settings.mode == "paper" else 1.0
+    return NoisyOutcomes(
+        released.sums / (share * unit),
+        released.squares / (share * unit**2),
+        known * released.sums_sd / (share * unit),
+        known * released.squares_sd / (share * unit**2),
+    )
+
+
+def _averaged(before: NoisyOutcomes | None, now: NoisyOutcomes, weight: float) -> NoisyOutcomes:
+    """Statistics that give the newest a weight; noise of different steps is independent."""
+    if before is None:
+        return now
+    kept = 1.0 - weight
+    return NoisyOutcomes(
+        kept * before.sums + weight * now.sums,
+        kept * before.squares + weight * now.squares,
+        np.hypot(kept * before.sums_sd, weight * now.sums_sd),
+        np.hypot(kept * before.squares_sd, weight * now.squares_sd),
+    )
+
+
+def _rows(session: OutcomeSession, released: NoisyOutcomes) -> Array | float:
+    """Public where a row is replaced; otherwise as released: the intercept's own square."""
+    if session.rows is not None:
+        return float(session.rows)
+    return np.asarray(np.maximum(released.squares[:, -1, -1], 1.0))
+
+
+def _to_units(session: OutcomeSession) -> Array:
+    """The matrix ``(p, p)`` from coefficients of the design to those of ``(u, 1)``."""
+    return np.asarray(session.design.to_units(np.eye(session.design.size)).T)
+
+
+RECIPE: Any = LogisticRecipe()

@@ -1,0 +1,274 @@
+"""The mean of heavy-tailed columns, by a trusted curator or from what persons send themselves.
+
+*central*: numbers are bent at a public scale, summed, and one noise is added. *local*: every person
+adds noise to an own number. *local_onebit*: every person sends one random bit a number, which is
+epsilon with delta 0 and the most accurate of the local ones. Wang, Ding, Hu, Xie, Pan, Xu 2023,
+section 4; Duchi, Jordan, Wainwright 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.published import PublishedBudget
+from dpcore.checks import one_of, positive, probability, whole
+from dpcore.errors import InputError
+from dpcore.fitting.recipe import Printed, Runs, demand_replacement
+from dpcore.models.gradient_em.private import PAPER, printed_multiplier
+from dpcore.models.mean import mathematics as heavy_tails
+from dpcore.models.mean.mathematics import METHODS, Bent
+from dpcore.models.shared.truncation import LIMIT
+from dpcore.privacy import Event, Gaussian, Laplace, Privacy
+from dpcore.wall.clip import PublicFrame
+from dpcore.wall.doors import Noise, Session
+from dpcore.wall.local import epsilon_of_a_bit, randomise, randomise_bits
+from dpcore.wall.vectors import BoxVector, VectorRows, VectorSession
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+TRUSTS = ("central", "local", "local_onebit")
+
+
+@dataclass(frozen=True)
+class MeanSettings:
+    """Public choices of a mean; none may be read from the data.
+
+    trust: who adds the noise. method: where numbers are bent, see
+    :func:`dpcore.models.mean.mathematics.central`. tau: public bound on the mean square of a column
+    about the middle of its bounds, in its own units squared; ``None``: what the bounds allow.
+    failure: the probability at which the bend aims. rows: a public guess of how many rows there
+    are, where that is not public.
+    """
+
+    components: int = 1
+    trust: str = "central"
+    method: str = "clip"
+    tau: float | None = None
+    failure: float = 0.05
+    rows: int | None = None
+    mode: str = "proved"
+
+
+@dataclass(frozen=True)
+class Means:
+    """B means ``(B, d)`` in public unit coordinates."""
+
+    mean: Array
+
+    @property
+    def runs(self) -> int:
+        return int(self.mean.shape[0])
+
+
+@dataclass(frozen=True)
+class MeanParameters:
+    """One mean ``(d,)`` in the data's own units."""
+
+    columns: tuple[str, ...]
+    mean: Array
+
+    def in_units(self, public: PublicFrame) -> Means:
+        """The same as a batch of one in public unit coordinates."""
+        return Means(public.to_units(self.mean)[None])
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"columns": list(self.columns), "mean": self.mean.tolist()}
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """The mean again and again: nothing was released about the spread around it."""
+        import pandas as pd
+
+        return pd.DataFrame(np.tile(self.mean, (count, 1)), columns=list(self.columns))
+
+
+class MeanRecipe:
+    """One mean, central or local; see the module."""
+
+    words = ("trust", "method", "tau", "failure", "rows")
+    opens = VectorSession
+
+    def settings(
+        self,
+        *,
+        components: int = 1,
+        trust: str = "central",
+        method: str | None = None,
+        tau: float | None = None,
+        failure: float = 0.05,
+        rows: int | None = None,
+        mode: str = "proved",
+    ) -> MeanSettings:
+        """Settings from plain words; in paper mode the method is one that the paper prints."""
+        one_of("trust", trust, TRUSTS)
+        if mode == "paper":
+            method = method or "improved"
+            if method not in ("older", "improved") or trust == "local_onebit":
+                raise InputError(
+                    "method", "the paper prints another", "choose older or improved, with noise"
+                )
+        one_of("method", method or "clip", METHODS)
+        if trust == "local_onebit" and method not in (None, "clip"):
+            raise InputError("method", "one bit is sent of a clipped number", "choose clip")
+        return MeanSettings(
+            trust=trust,
+            method=method or "clip",
+            tau=None if tau is None else positive("tau", tau),
+            failure=probability("failure", failure, example="0.05"),
+            rows=None if rows is None else whole("rows", rows),
+            mode=mode,
+        )
+
+    def events(self, settings: MeanSettings) -> tuple[Event, ...]:
+        """One release; of bits it is epsilon = 1/multiplier, as of Laplace noise."""
+        return (Event(Laplace(1.0) if settings.trust == "local_onebit" else Gaussian(1.0)),)
+
+    def accountants(self, settings: MeanSettings) -> tuple[str, ...]:
+        """Bits are planned as Laplace noise; where only epsilon counts, the two cost the same."""
+        return ("linear",) if settings.trust == "local_onebit" else ()
+
+    def published(
+        self, requests: Sequence[Privacy], settings: MeanSettings, delta_each: float | None
+    ) -> PublishedBudget:
+        """``rho = e^2`` of zCDP, ``e = sqrt(ln(1/delta) + epsilon) - sqrt(ln(1/delta))``."""
+        demand_replacement(requests)
+        multiplier = np.array([printed_multiplier(p, releases=1) for p in requests])
+        return PublishedBudget(1.0 / multiplier, multiplier, None, 1)
+
+    def printed(self, request: Privacy, settings: MeanSettings) -> Printed | None:
+        if request.mode != "paper":
+            return None
+        place = "Theorem 2" if settings.method == "improved" else "Lemma 1"
+        return Printed(
+            f"{PAPER}, {place}",
+            ("its noise is counted here as in the paper's Algorithm 2, by zero concentration",),
+        )
+
+    def assumed(self, lines: tuple[str, ...], settings: MeanSettings) -> tuple[str, ...]:
+        """What the guarantee takes for granted, beside the usual lines."""
+        if settings.trust != "central":
+            lines = (*lines, "every person draws the noise: nobody collects an exact row")
+        return (*lines, "tau was chosen likewise")
+
+    def fit(
+        self,
+        session: Session,
+        settings: MeanSettings,
+        noise: Array,
+        published: PublishedBudget | None,
+    ) -> Runs[Means]:
+        assert isinstance(session, VectorSession)  # the kind this recipe asks for
+        multiplier = np.asarray(noise if published is None else published.noise_multiplier)
+        public = session.public
+        spread = np.full(public.dim, 1.0)
+        if settings.tau is not None:
+            spread = math.sqrt(settings.tau) / public.half_range
+        if not session.private and not session.as_private:
+            found = _plain(session)
+        elif settings.trust == "local_onebit" and session.private:
+            found = spread * _one_bit(session, settings, multiplier, spread)
+        elif settings.trust == "central" or not session.private:
+            found = spread * _central(session, settings, multiplier, spread)
+        else:
+            found = spread * _local(session, settings, multiplier, spread)
+        mean = Means(np.clip(found, -1.0, 1.0))  # no mean is outside the bounds
+        return Runs(mean, (mean,))
+
+    def parameters(self, batch: Means, run: int, public: PublicFrame) -> MeanParameters:
+        return MeanParameters(public.names, public.center + public.half_range * batch.mean[run])
+
+
+def _plain(session: VectorSession) -> Array:
+    """The mean of all rows, which privacy does not protect."""
+
+    def rows(seen: VectorRows, runs: slice) -> Array:
+        return np.repeat(seen.rows[None], runs.stop - runs.start, axis=0)
+
+    noise = Noise("gaussian", 0.0)
+    contribution = BoxVector(session.public.dim, math.inf)
+    noisy = session.measure_vectors("mean", contribution, rows, noise, own=False)
+    return np.asarray(noisy.sums / noisy.counts[:, None])
+
+
+def _central(
+    session: VectorSession, settings: MeanSettings, multiplier: Array, spread: Array
+) -> Array:
+    """One noisy sum of bent numbers, in units of ``sqrt tau``: ``(B, d)``."""
+    dim = session.public.dim
+    bent = heavy_tails.central(
+        settings.method, multiplier, _expected_rows(session, settings), dim, settings.failure
+    )
+    noisy = session.measure_vectors(
+        "sum of bent numbers",
+        BoxVector(dim, bent.largest),
+        partial(_bent, bent, spread),
+        Noise("gaussian", _of_bound(multiplier, bent, settings)),
+        own=False,
+    )
+    count = np.full(session.runs, float(session.rows)) if session.rows else noisy.counts
+    return np.asarray(bent.scale[:, None] * noisy.sums / np.maximum(count, 1.0)[:, None])
+
+
+def _local(
+    session: VectorSession, settings: MeanSettings, multiplier: Array, spread: Array
+) -> Array:
+    """The mean of what persons send, each with own noise: ``(B, d)`` in units of ``sqrt tau``."""
+    rows = _expected_rows(session, settings)
+    dim = session.public.dim
+    bent = heavy_tails.local(settings.method, multiplier, rows, dim, settings.failure)
+    sent = randomise(
+        session,
+        "each row's bent numbers, with noise of their own",
+        bent.largest,
+        partial(_bent, bent, spread),
+        Noise("gaussian", _of_bound(multiplier, bent, settings)),
+    )
+    return np.asarray(bent.scale[:, None] * sent.mean(axis=1))
+
+
+def _one_bit(
+    session: VectorSession, settings: MeanSettings, multiplier: Array, spread: Array
+) -> Array:
+    """The mean of random bits, of the size that makes them right on average: ``(B, d)``."""
+    each = epsilon_of_a_bit(session, multiplier)
+    scale = heavy_tails.one_bit_scale(each, _expected_rows(session, settings))
+    bits = randomise_bits(
+        session,
+        "one random bit for each of a row's numbers",
+        partial(_bent, Bent(scale, None), spread),
+        multiplier,
+    )
+    size = scale * heavy_tails.inflation(each)
+    return np.asarray(size[:, None] * (2.0 * bits.mean(axis=1) - 1.0))
+
+
+def _of_bound(multiplier: Array, bent: Bent, settings: MeanSettings) -> Array:
+    """The paper's noise is relative to the bound of phi, not to the smaller one of its mean."""
+    return multiplier * (LIMIT / bent.largest) if settings.mode == "paper" else multiplier
+
+
+def _bent(bent: Bent, spread: Array, seen: VectorRows, runs: slice) -> Array:
+    return bent.of(seen.rows / spread[:, None], runs)
+
+
+def _expected_rows(session: VectorSession, settings: MeanSettings) -> float:
+    known = session.rows if session.rows is not None else settings.rows
+    if known is None:
+        raise InputError(
+            "rows",
+            "where to bend depends on how many rows there are, which is not public here",
+            "give a public guess",
+        )
+    return max(1.0, float(known))
+
+
+RECIPE: Any = MeanRecipe()

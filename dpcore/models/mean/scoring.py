@@ -1,0 +1,65 @@
+"""How means are judged: by their distance from the exact ones, beside the middle of the bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.evaluation.yardstick import Scorer, Wording
+from dpcore.models.mean.private import Means
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+FOUND = 0.05  # of a column's half range
+
+
+class MeanYardstick:
+    """``estimation_error``: distance of the means from the exact ones, each column counted in half
+    ranges of its bounds. Utility: minus that.
+    """
+
+    wording = Wording(
+        part="mean",
+        parts="means",
+        simplest="the middle of the limits",
+        utility="minus the error (half ranges of the limits)",
+        worth="half ranges of the limits",
+    )
+    simplest = 0
+    alike = 0.95
+    metrics = ("estimation_error",)
+    rival_words: tuple[str, ...] = ()
+
+    def scorer(self, table: PrivateTable, most: int | None = None) -> Scorer:
+        """All rows: of some, the mean is another one."""
+        return Scorer.of(table, None)
+
+    def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Means:
+        """The exact means of the rows inside their bounds, a batch of one."""
+        return Means(custodian_rows(table)[1].mean(axis=0)[None])
+
+    def score(self, batch: Means, scorer: Scorer) -> Array:
+        return -self.measure(batch, scorer, "estimation_error")
+
+    def measure(self, batch: Means, scorer: Scorer, metric: str) -> Array:
+        return np.asarray(np.linalg.norm(batch.mean - scorer.rows.mean(axis=0), axis=1))
+
+    def nothing(self, scorer: Scorer) -> float:
+        """The middle of the bounds."""
+        return -float(np.linalg.norm(scorer.rows.mean(axis=0)))
+
+    def silent(self, reference: Means) -> Means:
+        """The same, as a batch of one."""
+        return Means(np.zeros_like(reference.mean))
+
+    def align(self, batch: Means, reference: Means) -> tuple[Means, NDArray[np.bool_]]:
+        """Columns have names, so nothing moves; found ``(B, d)``: within :data:`FOUND`."""
+        return batch, np.abs(batch.mean - reference.mean[0]) <= FOUND
+
+
+YARDSTICK = MeanYardstick()

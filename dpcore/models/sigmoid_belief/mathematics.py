@@ -1,0 +1,360 @@
+r"""Sigmoid belief networks: hidden causes, each on or off, that light up the pixels of a row.
+
+Hidden unit k is on with log odds ``b_k``, pixel j with log odds ``w_j z + c_j``. Variational Bayes
+with Polya-Gamma augmentation makes both sides normal (Gan, Henao, Carlson, Carin 2015); weights
+have the three-parameter beta normal prior, which pulls most of them to 0 (Park, Foulds, Chaudhuri,
+Welling 2020, Algorithm 6 and appendices 4, 5). The E step of a row reads that row and released
+numbers; the M step reads released sums and is total. Runs are kept in a list: one network is large.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, k0e, k1e
+
+from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_coordinates
+from dpcore.models.shared.moments import finite, floored_eigenvalues
+from dpcore.wall.belief import STEEPEST, NoisyBelief
+from dpcore.wall.threads import one_thread
+
+Array = NDArray[np.float64]
+Numbers = NDArray[Any]  # in a precision of one's choice
+Indices = NDArray[np.intp]
+
+WIDE = 10.0  # prior variance of the biases
+ROUNDS = 2  # of curvature and hidden units, for each row
+SMALLEST, LARGEST = 1e-10, 1e10  # of a scale in the weights' prior
+LARGEST_WEIGHT = 1e3
+ROUNDING = 1e-12  # of the largest sum, so that none is without an inverse
+PRINTED_FLOOR = 1e-3  # of an eigenvalue of a pixel's form, mean over rows, as printed
+TOLERATED = 0.03  # noise in a weight, log odds; a ridge keeps it below
+
+
+@dataclass(frozen=True)
+class Network:
+    """B networks: weights ``(B, J, K)``, visible_bias ``(B, J)``, hidden_bias ``(B, K)``."""
+
+    weights: Array
+    visible_bias: Array
+    hidden_bias: Array
+
+    @property
+    def runs(self) -> int:
+        return int(self.weights.shape[0])
+
+    def at(self, runs: slice) -> Network:
+        """Some of the runs."""
+        return Network(self.weights[runs], self.visible_bias[runs], self.hidden_bias[runs])
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """What one run knows: means of weights ``(J, K)`` and biases, and their second moments.
+
+    weight_squares ``(K(K+1)/2, J)``: of ``E[w_j w_j^T]`` in norm-keeping coordinates.
+    visible_squares ``(J,)``, hidden_squares ``(K,)``: of the biases. The rest is the weights'
+    prior: precision ``(J, K)``, rate ``(J, K)``, spread ``(K,)``, whole.
+    """
+
+    weights: Array
+    weight_squares: Array
+    visible_bias: Array
+    visible_squares: Array
+    hidden_bias: Array
+    hidden_squares: Array
+    precision: Array
+    rate: Array
+    spread: Array
+    whole: float
+
+
+def start(hidden: int, visible: int, seed: int) -> Posterior:
+    """A start that knows no data: small random weights, as in the authors' program."""
+    rng = np.random.default_rng([seed, hidden, visible, 7])
+    weights = 0.1 * rng.standard_normal((visible, hidden))
+    return Posterior(
+        weights,
+        _squares(weights, np.zeros((visible, hidden, hidden))),
+        np.zeros(visible),
+        np.ones(visible),
+        np.zeros(hidden),
+        np.ones(hidden),
+        np.ones((visible, hidden)),
+        np.ones((visible, hidden)),
+        np.ones(hidden),
+        1.0,
+    )
+
+
+def fixed(weights: Array, visible_bias: Array, hidden_bias: Array) -> Posterior:
+    """One network that is known for certain: weights ``(J, K)`` and biases."""
+    j, k = weights.shape
+    return replace(
+        start(k, j, 0),
+        weights=weights,
+        weight_squares=_squares(weights, np.zeros((j, k, k))),
+        visible_bias=visible_bias,
+        visible_squares=visible_bias**2,
+        hidden_bias=hidden_bias,
+        hidden_squares=hidden_bias**2,
+    )
+
+
+def _squares(weights: Array, covariance: Array) -> Array:
+    """``E[w w^T]`` of each pixel in norm-keeping coordinates ``(K(K+1)/2, J)``."""
+    seconds = covariance + weights[:, :, None] * weights[:, None]
+    return np.ascontiguousarray(symmetric_to_coordinates(seconds).T)
+
+
+def curvature_at(score: Array) -> Array:
+    """``tanh(t/2) / (2t)``, 1/4 at 0.
+
+    >>> curvature_at(np.array([0.0, 2.0])).round(4).tolist()
+    [0.25, 0.1904]
+    """
+    size = np.maximum(np.abs(score), 1e-6)
+    return np.asarray(np.tanh(size / 2.0) / (2.0 * size))
+
+
+def e_step(
+    rows: Array, known: Posterior, rounds: int = ROUNDS, *, single: bool = True
+) -> tuple[Array, Array]:
+    """Hidden units ``(m, K)`` and curvature ``(m, J)`` for rows ``(m, J)`` of 0 and 1.
+
+    Every row begins at the units' own odds; each round raises the bound on its likelihood. No round
+    waits for another row. single: large products in single precision, which is twice as fast, and
+    rounds a row by its place in the block: only where no row changes its place.
+    """
+    kind: type[np.floating[Any]] = np.float32 if single else np.float64
+    units = known.weights.shape[1]
+    hidden = np.repeat(expit(known.hidden_bias)[None], len(rows), axis=0)
+    curvature = curvature_at(hidden @ known.weights.T + known.visible_bias)  # a cheap first guess
+    entries, square = _entries(known, kind), _square(units)
+    for turn in range(rounds):
+        if turn > 0:
+            curvature = curvature_at(_scores(hidden, known, entries))
+        pulls: Numbers = curvature.astype(entries.dtype) @ entries.T
+        between = np.take(pulls, square, axis=1).reshape(len(rows), units, units)
+        odds = (rows - 0.5 - curvature * known.visible_bias) @ known.weights
+        odds += known.hidden_bias - 0.5 * pulls[:, :units]
+        now: Numbers = hidden.astype(kind)
+        for k in range(units):
+            others = np.einsum("ml,ml->m", now, between[:, k]) - now[:, k] * between[:, k, k]
+            now[:, k] = expit(odds[:, k] - others)
+        hidden = now.astype(np.float64)
+    return hidden, curvature
+
+
+def _entries(known: Posterior, kind: type[np.floating[Any]] = np.float32) -> Numbers:
+    """``E[w w^T]`` of each pixel ``(K(K+1)/2, J)`` in a precision: diagonal, then above it."""
+    units = known.weights.shape[1]
+    entries = known.weight_squares.astype(kind)
+    entries[units:] *= kind(0.5**0.5)
+    return np.asarray(entries)
+
+
+def _pairs(units: int) -> tuple[Indices, Indices]:
+    """Rows and columns of those entries."""
+    above = np.triu_indices(units, 1)
+    first, second = (np.append(np.arange(units), side) for side in above)
+    return first, second
+
+
+def _square(units: int) -> Indices:
+    """Which of those entries each entry of a whole matrix is ``(K * K,)``."""
+    first, second = _pairs(units)
+    at = np.empty((units, units), dtype=np.intp)
+    at[first, second] = at[second, first] = np.arange(len(first))
+    return at.ravel()
+
+
+def _scores(hidden: Array, known: Posterior, entries: Numbers) -> Array:
+    """Root of the expected square of each pixel's log odds ``(m, J)``."""
+    units = hidden.shape[1]
+    first, second = _pairs(units)
+    cast = hidden.astype(entries.dtype)
+    products = np.take(cast, first, axis=1)
+    products *= np.take(cast, second, axis=1)
+    products[:, :units] = cast
+    products[:, units:] *= entries.dtype.type(2.0)
+    seconds = np.asarray(products @ entries, dtype=np.float64)
+    middle = hidden @ known.weights.T
+    seconds += known.visible_squares + 2.0 * known.visible_bias * middle
+    return np.asarray(np.sqrt(np.maximum(seconds, 0.0)))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Averaged sums of one run, as if over all rows; ``*_sd``: of the noise in a coordinate."""
+
+    hidden: Array
+    visible: Array
+    curvature: Array
+    pairs: Array
+    forms: Array
+    rows: float
+    pairs_sd: float
+    forms_sd: float
+
+    @classmethod
+    def of(cls, released: NoisyBelief, run: int, share: float, *, as_printed: bool) -> Sums:
+        """One run of a release on a share of the rows; as printed, nothing is made of the size of
+        its noise."""
+        found = (released.hidden, released.visible, released.curvature, released.pairs)
+        parts = [finite(part[run]) / share for part in (*found, released.forms)]
+        rows = float(released.rows[run]) / share
+        known = 0.0 if as_printed else 1.0 / share
+        noise = [known * float(released.sd[name][run]) for name in ("pairs", "forms")]
+        return cls(parts[0], parts[1], parts[2], parts[3], parts[4], rows, noise[0], noise[1])
+
+    @one_thread()
+    def in_range(self) -> Sums:
+        """Each sum cut to what exact rows could add up to, as the authors' program does.
+
+        The forms of a pixel also lose eigenvalues below :data:`PRINTED_FLOOR` per row.
+        """
+        units, rows = len(self.hidden), max(self.rows, 1.0)
+        on = np.clip(self.hidden + rows / 2.0, 0.0, rows)
+        both = self.pairs + (self.hidden + rows / 2.0) / 2.0
+        reach = np.append(np.ones(units), np.full(len(self.forms) - units, 2.0**0.5))
+        forms = np.clip(self.forms, 0.0, STEEPEST * rows * reach[:, None])
+        square = symmetric_from_coordinates(np.ascontiguousarray(forms.T), units)
+        floor = np.full(len(square), PRINTED_FLOOR * rows)
+        return replace(
+            self,
+            hidden=on - rows / 2.0,
+            visible=np.clip(self.visible, -rows / 2.0, rows / 2.0),
+            curvature=np.clip(self.curvature, 0.0, STEEPEST * rows),
+            pairs=np.clip(both, 0.0, rows) - on / 2.0,
+            forms=symmetric_to_coordinates(floored_eigenvalues(square, floor)).T,
+        )
+
+    def averaged(self, now: Sums, weight: float) -> Sums:
+        """With the sums of a later step; noise of different steps is independent."""
+        kept = 1.0 - weight
+        return Sums(
+            kept * self.hidden + weight * now.hidden,
+            kept * self.visible + weight * now.visible,
+            kept * self.curvature + weight * now.curvature,
+            kept * self.pairs + weight * now.pairs,
+            kept * self.forms + weight * now.forms,
+            kept * self.rows + weight * now.rows,
+            float(np.hypot(kept * self.pairs_sd, weight * now.pairs_sd)),
+            float(np.hypot(kept * self.forms_sd, weight * now.forms_sd)),
+        )
+
+
+@one_thread()
+def m_step(sums: Sums, before: Posterior) -> Posterior:
+    """The next posterior from released sums alone.
+
+    A ridge of the size of the noise's eigenvalues in a pixel's forms, and so large that noise in
+    the pairs moves a weight by little, vanishes with the noise.
+    """
+    k = before.weights.shape[1]
+    most = STEEPEST * max(sums.rows, 1.0)  # of a sum of curvatures
+    curvature = np.clip(sums.curvature, 0.0, most)
+    diagonal = np.clip(sums.forms[:k], 0.0, most).T  # of each pixel
+    ridge = sums.forms_sd * np.sqrt(2.0 * k) + sums.pairs_sd / TOLERATED
+    forms = symmetric_from_coordinates(np.ascontiguousarray(sums.forms.T), k)
+    forms = np.clip(forms, -most, most)
+    covariance = _inverse(forms, before.precision + ridge + ROUNDING * most)
+    target = sums.pairs - before.visible_bias[:, None] * diagonal
+    weights = np.einsum("jkl,jl->jk", covariance, target)
+    weights = np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+    visible_variance = 1.0 / (1.0 / WIDE + curvature)
+    visible = visible_variance * (sums.visible - np.sum(diagonal * weights, axis=1))
+    visible = np.clip(visible, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+    steepness = curvature_at(np.sqrt(before.hidden_squares))
+    hidden_variance = 1.0 / (1.0 / WIDE + max(sums.rows, 1.0) * steepness)
+    hidden = np.clip(hidden_variance * sums.hidden, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+    squares = weights**2 + np.einsum("jkk->jk", covariance)
+    precision, rate, spread, whole = _shrinkage(squares, before)
+    return Posterior(
+        weights,
+        _squares(weights, covariance),
+        visible,
+        visible**2 + visible_variance,
+        hidden,
+        hidden**2 + hidden_variance,
+        precision,
+        rate,
+        spread,
+        whole,
+    )
+
+
+def _inverse(forms: Array, diagonal: Array) -> Array:
+    """Inverse of ``forms + diag`` for each pixel; where that has none, of its positive part."""
+    step = np.arange(forms.shape[1])
+    forms = forms.copy()
+    forms[:, step, step] += diagonal
+    try:
+        np.linalg.cholesky(forms)
+    except np.linalg.LinAlgError:
+        for pixel, form in enumerate(forms):
+            try:
+                np.linalg.cholesky(form)
+            except np.linalg.LinAlgError:
+                values, vectors = np.linalg.eigh(form)
+                least = float(diagonal[pixel].min())
+                forms[pixel] = (vectors * np.maximum(values, least)) @ vectors.T
+    return np.asarray(np.linalg.inv(forms))
+
+
+def _shrinkage(squares: Array, before: Posterior) -> tuple[Array, Array, Array, float]:
+    """The weights' prior given ``E[w^2] (J, K)``: precision, rate, spread of each unit, and whole.
+
+    Generalised inverse Gaussian moments: with ``u = sqrt(ab)``, ``E[1/s] = sqrt(a/b) K1(u)/K0(u)``
+    and ``E[s] = sqrt(b/a) K1(u)/K0(u)``.
+    """
+    j, k = squares.shape
+    a = 2.0 * np.clip(before.rate, SMALLEST, LARGEST)
+    b = np.clip(squares, SMALLEST, LARGEST)
+    ratio = np.asarray(k1e(np.sqrt(a * b)) / k0e(np.sqrt(a * b)), dtype=np.float64)
+    precision = np.asarray(np.clip(np.sqrt(a / b) * ratio, SMALLEST, LARGEST))
+    scale = np.asarray(np.clip(np.sqrt(b / a) * ratio, SMALLEST, LARGEST))
+    rate = 1.0 / (scale + before.spread)
+    spread = (j / 2.0 + 0.5) / (before.whole + rate.sum(axis=0))
+    whole = (k / 2.0 + 0.5) / (1.0 + spread.sum())
+    return precision, rate, spread, float(whole)
+
+
+def network(found: list[Posterior]) -> Network:
+    """The means of all runs."""
+    return Network(
+        np.stack([one.weights for one in found]),
+        np.stack([one.visible_bias for one in found]),
+        np.stack([one.hidden_bias for one in found]),
+    )
+
+
+def reconstructed(rows: Array, net: Network, run: int) -> Array:
+    """Chance of each pixel ``(m, J)`` given what the rows make of the hidden units."""
+    known = fixed(net.weights[run], net.visible_bias[run], net.hidden_bias[run])
+    hidden = e_step(rows, known)[0]
+    return np.asarray(expit(hidden @ known.weights.T + known.visible_bias))
+
+
+def bound(rows: Array, known: Posterior, hidden: Array) -> Array:
+    """The bound on each row's log-likelihood ``(m,)`` at hidden units, curvature at its best."""
+    score = _scores(hidden, known, _entries(known))
+    middle = hidden @ known.weights.T + known.visible_bias
+    pixels = (rows - 0.5) * middle - np.logaddexp(score / 2.0, -score / 2.0)
+    safe = np.clip(hidden, 1e-12, 1.0 - 1e-12)
+    prior = hidden * known.hidden_bias - np.logaddexp(0.0, known.hidden_bias)
+    entropy = -safe * np.log(safe) - (1.0 - safe) * np.log1p(-safe)
+    per_unit: Array = np.asarray(prior + entropy, dtype=np.float64)
+    return np.asarray(pixels.sum(axis=1) + per_unit.sum(axis=1), dtype=np.float64)
+
+
+def sample(net: Network, count: int, rng: np.random.Generator) -> Array:
+    """Rows of 0 and 1 ``(count, J)`` from the first run's network."""
+    odds = expit(net.hidden_bias[0])
+    hidden = (rng.random((count, len(odds))) < odds).astype(float)
+    chance = expit(hidden @ net.weights[0].T + net.visible_bias[0])
+    return np.asarray(rng.random(chance.shape) < chance, dtype=float)

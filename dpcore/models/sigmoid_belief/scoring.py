@@ -1,0 +1,135 @@
+"""How sigmoid belief networks are judged: by the share of pixels they give back as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from dpcore.evaluation.yardstick import Scorer, Wording
+from dpcore.fitting.api import fit_grid
+from dpcore.models.sigmoid_belief import mathematics as belief
+from dpcore.models.sigmoid_belief.mathematics import Network
+from dpcore.models.sigmoid_belief.private import WEIGHTS
+from dpcore.wall.belief import BeliefMoments
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+FOUND = 0.7  # cosine from which a unit's weights are those of another
+MEASURED = 2000  # rows of which the clipped share is told
+HALF = 0.5  # of its bounds: above it a pixel is on, unless a fit says otherwise
+
+
+@dataclass(frozen=True)
+class PixelScorer(Scorer):
+    """Rows of pixels. threshold: the share of its bounds above which a pixel is on."""
+
+    threshold: float = HALF
+
+
+class BeliefYardstick:
+    """``pixel_accuracy``: a row's pixels are guessed from what the network makes of the row itself;
+    the share that is right. The trivial rival guesses for each pixel what it mostly is; who knows
+    nothing says that all pixels are off.
+    """
+
+    wording = Wording(
+        part="hidden unit",
+        parts="hidden units",
+        simplest="a single hidden unit",
+        utility="share of pixels given back",
+        worth="share of pixels given back",
+    )
+    simplest = 1
+    alike = 0.97
+    metrics = ("pixel_accuracy", "pixel_accuracy_trivial", "pixel_accuracy_all_off")
+    rival_words = (
+        "minibatch", "rate", "iterations", "epochs", "delay", "forgetting", "threshold", "clip",
+    )  # fmt: skip
+
+    def scorer(
+        self, table: PrivateTable, options: Mapping[str, Any], most: int | None = None
+    ) -> PixelScorer:
+        """Exact rows, and from which share of their bounds the fits call a pixel on."""
+        found = Scorer.of(table, most)
+        return PixelScorer(found.public, found.rows, float(options.get("threshold", HALF)))
+
+    def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Network:
+        """Twenty steps on all rows without noise, a batch of one."""
+        known = {key: options[key] for key in ("threshold", "start") if key in options}
+        steps = {"rate": 1.0, "iterations": 20, "delay": 1.0, "forgetting": 1e-9}
+        many: dict[str, Any] = {"n_components": parts, "as_private": True, **steps, **known}
+        found: Network = fit_grid("sbn", table, privacy=None, **many).runs.final
+        return turned(found, found.weights.sum(axis=1) < 0.0)
+
+    def score(self, batch: Network, scorer: Scorer) -> Array:
+        return self.measure(batch, scorer, "pixel_accuracy")
+
+    def measure(self, batch: Network, scorer: Scorer, metric: str) -> Array:
+        rows = self.on(scorer)
+        if metric == "pixel_accuracy_trivial":
+            share = rows.mean(axis=0)
+            return np.full(batch.runs, np.mean(np.maximum(share, 1.0 - share)))
+        if metric == "pixel_accuracy_all_off":
+            return np.full(batch.runs, self.nothing(scorer))
+        found = [
+            np.mean((belief.reconstructed(rows, batch, run) > 0.5) == rows)
+            for run in range(batch.runs)
+        ]
+        return np.array(found, dtype=float)
+
+    def on(self, scorer: Scorer) -> Array:
+        """Which pixels are on: above a share of their bounds ``(n, J)``."""
+        threshold = scorer.threshold if isinstance(scorer, PixelScorer) else HALF
+        return np.asarray(scorer.rows > 2.0 * threshold - 1.0, dtype=float)
+
+    def nothing(self, scorer: Scorer) -> float:
+        """All pixels off."""
+        return float(1.0 - self.on(scorer).mean())
+
+    def moved_share(self, best: Network, scorer: Scorer, clip: float) -> float:
+        """At the best fit's weights, towards which the steps go."""
+        rows = self.on(scorer)[:MEASURED]
+        if not len(rows):
+            return 0.0
+        known = belief.fixed(best.weights[0], best.visible_bias[0], best.hidden_bias[0])
+        shape = BeliefMoments(best.weights.shape[2], rows.shape[1], WEIGHTS, clip)
+        hidden, curvature = belief.e_step(rows, known)
+        return float(np.mean(shape.norms(hidden, rows, curvature) > clip * (1.0 + 1e-9)))
+
+    def align(self, batch: Network, reference: Network) -> tuple[Network, NDArray[np.bool_]]:
+        """Hidden units matched by the direction of their weights; where on and off have changed
+        places, they are changed back."""
+        exact = _directions(reference.weights[0])
+        cosines = np.stack([exact.T @ _directions(weights) for weights in batch.weights])
+        order = np.stack([linear_sum_assignment(-np.abs(table))[1] for table in cosines])
+        runs = np.arange(batch.runs)[:, None]
+        weights = np.swapaxes(np.swapaxes(batch.weights, 1, 2)[runs, order], 1, 2)
+        aligned = Network(weights, batch.visible_bias, batch.hidden_bias[runs, order])
+        alike = cosines[runs, np.arange(order.shape[1]), order]
+        return turned(aligned, alike < 0.0), np.abs(alike) >= FOUND
+
+
+def turned(batch: Network, which: NDArray[np.bool_]) -> Network:
+    """The same networks with on and off exchanged in some hidden units; which ``(B, K)``.
+
+    The pixels' distribution stays: ``W z + c = -W (1 - z) + (c + W 1)``.
+    """
+    sign = np.where(which, -1.0, 1.0)
+    moved = np.sum(np.where(which[:, None, :], batch.weights, 0.0), axis=2)
+    return Network(
+        batch.weights * sign[:, None, :], batch.visible_bias + moved, batch.hidden_bias * sign
+    )
+
+
+def _directions(weights: Array) -> Array:
+    length = np.linalg.norm(weights, axis=0)
+    return np.asarray(weights / np.maximum(length, 1e-12))
+
+
+YARDSTICK = BeliefYardstick()

@@ -1,0 +1,38 @@
+"""The neighbouring tables on which fits of topics are attacked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.auditing.fits import FitAttack, Pair
+from dpcore.auditing.neighbours import CROWD_IN_STEPS, both
+from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+
+
+def _documents(adjacency: str) -> Pair:
+    """One word again and again, among documents of another (or among empty ones)."""
+    known = Vocabulary(("alpha", "beta", "gamma"))
+    crowd = 0.0 if adjacency == "add_remove" else 500.0
+
+    def corpus(first: int | None) -> PrivateCorpus:
+        words = np.zeros(CROWD_IN_STEPS + 1, dtype=np.intp)
+        counts = np.full(CROWD_IN_STEPS + 1, crowd)
+        if first is not None:
+            words[0], counts[0] = first, 500.0
+        starts = np.arange(CROWD_IN_STEPS + 2)
+        if first is None:
+            words, counts, starts = words[1:], counts[1:], starts[:-1]
+        return PrivateCorpus.seal(starts, words, counts, known, open_to_all=True)
+
+    one = corpus(None if adjacency == "add_remove" else 0)
+    return Pair(one, corpus(1), "one document of another word than all others or of the same")
+
+
+LDA = FitAttack(
+    "lda",
+    "topics of documents",
+    _documents,
+    both("wbk27"),
+    {"n_components": 2, "rate": 1.0, "iterations": 1},
+    runs=500,
+)

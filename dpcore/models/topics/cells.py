@@ -1,0 +1,143 @@
+"""Topics as they are handed out: what is believed of their cells is learned from all noisy counts.
+
+A word is rare in most topics and frequent in a few. So a cell (a word in a topic) is believed to
+hold a multiple of the word's even share, just so or exponentially spread about it; how many cells
+have each multiple is learned from the released counts (empirical Bayes: Robbins 1956; by the EM
+algorithm: Laird 1978). Post-processing, every bit of it.
+
+The E step keeps the plain belief of ``mathematics.topics_of``: a sharp one there takes
+noise for a topic, and the words of the next step are shared out by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.models.topics.mathematics import (
+    HIGHEST,
+    VAST,
+    Frequencies,
+    Memory,
+    Topics,
+    cut_normal,
+    even_shares,
+    topics_of,
+)
+
+Array = NDArray[np.float64]
+
+EXACT = (0.3, 0.6, 1.0, 1.7, 3.0)  # multiples of a word's even share that a cell may hold just so
+SPREAD = (0.1, 0.6, 4.0, 25.0)  # and means of what it may hold otherwise
+ROUNDS = 30  # from even weights; where the counts tell nothing, these stay
+LEAST = 1e-6  # of the weights is even: no multiple is ruled out
+LEARNED = 20_000  # cells by which the weights are found
+BLOCK = 1 << 16  # cells that are worked on together
+ROOT = np.log(2.0 * np.pi) / 2.0
+
+
+def sharpened(memory: Memory, prior: float, words: Frequencies | None = None) -> Topics:
+    """Topics from averaged noisy counts: each cell's mean given all that was released.
+
+    A word's cells add up to its released frequency and their own sum, each by its precision.
+    Without noise, and for one topic, as ``mathematics.topics_of``. Total: any real counts
+    give concentrations above 0.
+    """
+    found = topics_of(memory, prior, words).concentration
+    counts = np.clip(np.nan_to_num(memory.counts, nan=0.0), -HIGHEST, HIGHEST)
+    even = even_shares(counts, _together(counts, memory.counts_sd, words))
+    topics, size = counts.shape[1:]
+    noisy = np.flatnonzero((memory.counts_sd > 0.0) & (topics > 1))
+    group = max(1, BLOCK // max(1, topics * size))
+    for first in range(0, len(noisy), group):
+        at = noisy[first : first + group]
+        found[at] = prior + _cells(counts[at], memory.counts_sd[at], even[at])
+    return Topics(np.clip(found, 1e-12, HIGHEST))
+
+
+def _together(counts: Array, sd: Array, words: Frequencies | None) -> Frequencies:
+    """Words of all topics: the sums of their cells and the released ones, by their precision."""
+    topics = counts.shape[1]
+    own, own_sd = counts.sum(axis=1, keepdims=True), sd * np.sqrt(topics)
+    if words is None:
+        return Frequencies(own, own_sd, np.ones_like(own))
+    released = np.clip(np.nan_to_num(words.counts, nan=0.0), -HIGHEST, HIGHEST) * words.kept
+    own = own * words.kept
+    every, of = (np.maximum(one.sum(axis=2)[:, 0], 1e-9) for one in (own, released))
+    times = every / of
+    released_sd = words.counts_sd * times
+    both = np.maximum(np.hypot(own_sd, released_sd), 1e-300)
+    part = ((released_sd / both) ** 2)[:, None, None]
+    mixed = part * own + (1.0 - part) * times[:, None, None] * released
+    return Frequencies(mixed, own_sd * (released_sd / both), words.kept)
+
+
+def _cells(counts: Array, sd: Array, even: Array) -> Array:
+    """Means ``(R, K, V)`` of cells; those of a word add up to K even shares of it."""
+    runs, topics, size = counts.shape
+    flat = runs, topics * size
+    each = np.broadcast_to(even, counts.shape).reshape(flat)
+    cells = _learned(counts.reshape(flat), sd[:, None], each, topics).reshape(counts.shape)
+    whole = np.maximum(cells.sum(axis=1, keepdims=True), 1e-9)
+    return np.asarray(cells * (topics * even / whole))
+
+
+def _learned(counts: Array, sd: Array, even: Array, topics: int) -> Array:
+    """Means ``(R, C)`` of the cells of R runs, noise ``sd (R, 1)``, at their own weights."""
+    every = max(1, counts.shape[1] // LEARNED)
+    some = slice(None, None, every)
+    sample = _believed(counts[:, some], sd, even[:, some], topics)
+    weights = _weights(sample[0], even[:, some] > 0.0)
+    if every == 1:
+        return _mixed(*sample, weights)
+    found = np.empty_like(counts)
+    for first in range(0, counts.shape[1], BLOCK):
+        at = slice(first, first + BLOCK)
+        found[:, at] = _mixed(*_believed(counts[:, at], sd, even[:, at], topics), weights)
+    return found
+
+
+def _mixed(likely: Array, means: Array, weights: Array) -> Array:
+    """Means ``(R, C)`` over beliefs, each weighed by ``weights (J, R)`` and how likely it is."""
+    chances = likely * weights[:, :, None]
+    return np.asarray(np.einsum("jrc,jrc->rc", chances, means) / chances.sum(axis=0))
+
+
+def _believed(counts: Array, sd: Array, even: Array, topics: int) -> tuple[Array, Array]:
+    """(how likely counts ``(R, C)`` are, their means) under each belief, both ``(J, R, C)``: first
+    just so, then spread. The likelihood is up to a factor of each cell, by which the largest is 1.
+
+    A count ``z`` in units of the noise with ``z ~ N(x, 1)`` and ``x`` exponential of mean ``m`` has
+    density ``phi(z) / (m h)`` and mean ``h - (1 / m - z)``, with ``h`` the hazard of a standard
+    normal variable at ``1 / m - z``.
+    """
+    with np.errstate(over="ignore"):
+        count, share = (np.clip(one / sd, -VAST, VAST) for one in (counts, even))
+    just, spread = (_multiples(scales, share, topics) for scales in (EXACT, SPREAD))
+    below = 1.0 / spread - count
+    mean = np.where(below < -30.0, -below, cut_normal(np.minimum(-below, 30.0)))
+    hazard = np.log(np.maximum(mean + below, 1e-300))
+    dense = np.where(below < -5.0, np.minimum(below, 0.0) ** 2 / 2.0, -ROOT - hazard)  # to 1e-6
+    logs = np.concatenate([just * count - just * just / 2.0 - ROOT, dense - np.log(spread)])
+    return np.exp(logs - logs.max(axis=0)), sd * np.concatenate([just, mean])
+
+
+def _multiples(scales: Sequence[float], even: Array, topics: int) -> Array:
+    """Multiples ``(J, R, C)`` of even shares ``(R, C)``; none is above the whole."""
+    some = np.array([scale for scale in scales if scale <= topics])[:, None, None]
+    return np.asarray(np.clip(some * even, 1.0 / VAST, VAST))
+
+
+def _weights(likely: Array, counted: NDArray[np.bool_]) -> Array:
+    """Weight ``(J, R)`` of each belief among the cells that count: maximum likelihood, by EM."""
+    beliefs = len(likely)
+    likely = likely * counted
+    weights = np.full(likely.shape[:2], 1.0 / beliefs)
+    many = np.maximum(counted.sum(axis=1), 1)
+    for _ in range(ROUNDS):
+        whole = np.einsum("jrc,jr->rc", likely, weights)
+        share = np.einsum("jrc,rc->jr", likely, 1.0 / np.where(counted, whole, 1.0))
+        weights = (1.0 - LEAST) * weights * share / many + LEAST / beliefs
+    return weights

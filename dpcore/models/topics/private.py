@@ -1,0 +1,369 @@
+"""Private topics: one noisy sum of a minibatch's words in topics a step, averaged, cut off last.
+
+*proved*: the noise is scaled to what a document can change; frequencies of words are released once,
+and the raw noisy sums of the steps are averaged before anything below 0 is cut off. *paper*: Park,
+Foulds, Chaudhuri, Welling 2020, Algorithm 3: documents are resampled to a fixed length, the
+sensitivity is printed without its ``sqrt 2``, every noisy sum is cut off at 0 before it is mixed
+in, counted by Wang, Balle, Kasiviswanathan 2019 or by strong composition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting import accountant as registered
+from dpcore.accounting import calibrate, compose
+from dpcore.accounting.published import PublishedBudget
+from dpcore.accounting.wbk import FixedSizeAccountant
+from dpcore.checks import one_of, positive, probability, whole
+from dpcore.errors import InputError
+from dpcore.fitting.minibatch import steps_of
+from dpcore.fitting.plan import groups
+from dpcore.fitting.recipe import Later, Printed, Runs
+from dpcore.models.topics import mathematics as lda
+from dpcore.models.topics.cells import sharpened
+from dpcore.models.topics.mathematics import Memory, Topics
+from dpcore.models.topics.parameters import TopicParameters
+from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Privacy
+from dpcore.privacy.events import Sampling
+from dpcore.wall.bags import Bags
+from dpcore.wall.corpus import PrivateCorpus
+from dpcore.wall.documents import CorpusSession, TopicWords, measure_documents
+from dpcore.wall.doors import Noise
+from dpcore.wall.sampling import Minibatches, Sample
+
+Array = NDArray[np.float64]
+
+LOOK = 2.0  # noise of the release of word frequencies, in units of a step's
+CLIP = 0.1  # of a document's length: the paper's a
+KEPT = 1 << 22  # numbers of the history
+DELTA_EACH = 1e-6  # of a release in the paper's strong composition
+PUBLISHED = ("wbk27", "wbk9", "advanced")
+SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 3"
+
+
+@dataclass(frozen=True)
+class TopicSettings:
+    """Public choices of a topic fit; none may be read from the documents.
+
+    components: topics. minibatch, rate: documents of a step, or each one's chance to be in it.
+    iterations: steps; ``None``: ``epochs`` passes over the documents. length: words that each
+    document stands for. delay, forgetting: of the step size ``(delay + t)^-forgetting``. start:
+    seed of the data-free start. keep: how many words of the public list are kept, chosen by
+    their released frequencies; ``None``: all. sampling: how
+    minibatches are drawn, worked out with the rest.
+    """
+
+    components: int = 20
+    minibatch: int | None = None
+    rate: float | None = None
+    iterations: int | None = None
+    epochs: int = 3
+    length: int = 500
+    delay: float = 1.0
+    forgetting: float = 0.6
+    start: int = 0
+    mode: str = "proved"
+    keep: int | None = None
+    sampling: Sampling = "none"
+
+    @property
+    def prior(self) -> float:
+        """Both concentrations: 1/K."""
+        return 1.0 / self.components
+
+    @property
+    def looks(self) -> bool:
+        """Whether frequencies of words are released first: more topics share one word's noise."""
+        return self.mode != "paper" and (self.components > 1 or self.keep is not None)
+
+    def step(self, iteration: int) -> float:
+        """The weight of a step's words."""
+        return lda.step_size(iteration, self.delay, self.forgetting)
+
+
+class TopicRecipe:
+    """Latent Dirichlet allocation, proved and as published; see the module."""
+
+    words = (
+        "minibatch",
+        "rate",
+        "iterations",
+        "epochs",
+        "length",
+        "delay",
+        "forgetting",
+        "start",
+        "keep",
+    )
+    clip = CLIP
+
+    def settings(
+        self,
+        *,
+        components: int = 20,
+        minibatch: int | None = None,
+        rate: float | None = None,
+        iterations: int | None = None,
+        epochs: int | None = None,
+        length: int = 500,
+        delay: float | None = None,
+        forgetting: float | None = None,
+        start: int = 0,
+        keep: int | None = None,
+        mode: str = "proved",
+    ) -> TopicSettings:
+        """Settings from plain words; in paper mode the steps are the authors' program's."""
+        usual = (1024.0, 0.7) if mode == "paper" else (1.0, 0.6)
+        if minibatch is not None and rate is not None:
+            raise InputError("minibatch", "its size and its rate were both given", "give one")
+        if minibatch is None and rate is None:
+            rate = 0.25
+        forgetting = positive("forgetting", usual[1] if forgetting is None else forgetting)
+        if forgetting > 1.0:
+            raise InputError("forgetting", f"{forgetting} is above 1", "give 0.5 to 1")
+        if keep is not None and mode == "paper":
+            raise InputError("keep", "the paper's words are given", "leave it out, or give a list")
+        if rate not in (None, 1, 1.0):
+            probability("rate", rate, example="0.1")
+        return TopicSettings(
+            whole("components", components),
+            None if minibatch is None else whole("minibatch", minibatch),
+            rate,
+            None if iterations is None else whole("iterations", iterations),
+            whole("epochs", (1 if mode == "paper" else 3) if epochs is None else epochs),
+            whole("length", length),
+            positive("delay", usual[0] if delay is None else delay),
+            forgetting,
+            whole("start", start, least=0),
+            mode,
+            None if keep is None else whole("keep", keep),
+        )
+
+    def session(self, settings: TopicSettings, table: Any, **words: Any) -> CorpusSession:
+        """A session on documents."""
+        if not isinstance(table, PrivateCorpus):
+            raise InputError(
+                "data",
+                "topics are found in documents, not in rows of numbers",
+                "give a CSV with a column of texts, a folder of .txt files, or a bag-of-words .npz",
+            )
+        published = settings.mode == "paper" and words["noise"] is not None
+        return CorpusSession(table, length=settings.length, resample=published, **words)
+
+    def sized(self, settings: TopicSettings, rows: int | None, adjacency: str) -> TopicSettings:
+        steps = steps_of(
+            minibatch=settings.minibatch,
+            rate=settings.rate,
+            iterations=settings.iterations,
+            epochs=settings.epochs,
+            rows=rows,
+            adjacency=adjacency,
+        )
+        return replace(
+            settings,
+            rate=steps.sample.rate,
+            iterations=steps.count,
+            sampling=steps.sample.sampling,
+        )
+
+    def events(self, settings: TopicSettings) -> tuple[Event, ...]:
+        steps = _releases(settings, 1.0)
+        if not settings.looks:
+            return (steps,)
+        return (Event(Gaussian(LOOK), adjacency=steps.adjacency), steps)
+
+    def published(
+        self, requests: Sequence[Privacy], settings: TopicSettings, delta_each: float | None
+    ) -> PublishedBudget:
+        """Noise of each release relative to the paper's sensitivity, equation 28."""
+        if any(request.adjacency != "replace_one" for request in requests):
+            raise InputError(
+                "adjacency", "the paper protects the replacement of a document", "use replace_one"
+            )
+        noise = np.array([request.noise_multiplier or np.nan for request in requests])
+        for (name, delta), members in groups(requests).items():
+            targets = np.array([requests[i].epsilon for i in members], dtype=float)
+            noise[members] = published_noise(
+                settings, targets, delta, _papers(name), delta_each or DELTA_EACH
+            )
+        return PublishedBudget(1.0 / noise, noise, delta_each, settings.iterations or 0)
+
+    def printed(self, request: Privacy, settings: TopicSettings) -> Printed | None:
+        if request.mode != "paper":
+            return None
+        return Printed(
+            f"{SOURCE}, equation 28",
+            (
+                "its noise is scaled to the largest norm of a document's share, which is how much "
+                "a document changes when it is added or removed",
+            ),
+            unless=(
+                "a replaced document changes the sum by sqrt 2 times as much: two documents of "
+                "different words in different topics",
+            ),
+        )
+
+    def assumptions(self, settings: TopicSettings, guarantee: Guarantee) -> tuple[str, ...]:
+        """What is assumed of documents."""
+        lines = [
+            "the vocabulary, the length, the topics' number and start and all steps were chosen "
+            "without looking at the documents",
+            "noise and samples are drawn in floating point, treated as real arithmetic",
+        ]
+        if settings.sampling != "none":
+            lines.append("nobody learns which documents a step has drawn")
+        if guarantee.adjacency == "replace_one":
+            lines.append("the number of documents is public")
+        many = guarantee.rows_per_person
+        documents = "one document" if many == 1 else f"at most {many} documents"
+        return (*lines, f"each {guarantee.unit} has {documents}")
+
+    def fit(
+        self,
+        session: CorpusSession,
+        settings: TopicSettings,
+        noise: Array,
+        published: PublishedBudget | None,
+    ) -> Runs[Topics]:
+        """As :class:`dpcore.fitting.recipe.Recipe` says; of large topics the last alone is kept."""
+        printed = published is not None
+        multiplier = noise if published is None else np.asarray(published.noise_multiplier)
+        words, topics = session.public.size, settings.components
+        radius = settings.length if math.isinf(session.radius) else session.radius
+        contribution = TopicWords(topics, words, float(radius))
+        if printed:  # the noise of equation 28, stated relative to the true sensitivity
+            multiplier = multiplier / contribution.diameter(session.adjacency)
+        sample = Sample(settings.sampling, settings.rate or 1.0)
+        batches = Minibatches(session, sample, settings.start)
+        start = found = lda.start(session.runs, topics, words, settings.start)
+        words_known = _looked(session, settings, multiplier)
+        kept = 1.0 if words_known is None else words_known.kept
+        memory: Memory | None = None
+        history: list[Callable[[], Topics]] = []
+        for iteration in range(1, (settings.iterations or 1) + 1):
+            near = found if memory is None else lda.begun(found, start, memory)
+            emission = lda.expected(near) * kept
+
+            def e_step(bags: Bags, run: int, emission: Array = emission) -> Array:
+                return lda.weights(lda.mixes(bags, emission[run], settings.prior))
+
+            released = measure_documents(
+                session,
+                f"step {iteration}: words in topics",
+                contribution,
+                emission,
+                e_step,
+                (Noise("gaussian", multiplier),),
+                batches,
+            )
+            step, rate = settings.step(iteration), batches.rate
+            told: Callable[[], Topics]
+            if settings.mode == "paper":
+                found = lda.published_step(released, rate, found, settings.prior, step)
+                told = partial(Topics, found.concentration)
+            else:
+                memory = lda.remember(released, rate, memory, step)
+                found = lda.topics_of(memory, settings.prior, words_known)
+                told = partial(sharpened, memory, settings.prior, words_known)
+            history.append(told)
+            if iteration * found.concentration.size > KEPT:
+                history = [told]
+        steps = Later(tuple(history))
+        return Runs(steps[-1], steps)
+
+    def parameters(self, batch: Topics, run: int, public: Any) -> TopicParameters:
+        return TopicParameters.from_batch(batch, run, public)
+
+
+def _looked(
+    session: CorpusSession, settings: TopicSettings, factor: Array
+) -> lda.Frequencies | None:
+    """Released frequencies of words and which each run keeps: the most frequent.
+
+    One release on all documents, of each document's share of words, noise factor x :data:`LOOK`.
+    """
+    if not settings.looks or not (session.private or settings.keep):
+        return None
+    words = session.public.size
+    radius = settings.length if math.isinf(session.radius) else session.radius
+    every = np.ones((session.runs, 1, words))
+
+    def alone(bags: Bags, run: int) -> Array:
+        return np.ones((bags.count, 1))
+
+    released = measure_documents(
+        session,
+        "frequencies of words",
+        TopicWords(1, words, float(radius)),
+        every,
+        alone,
+        (Noise("gaussian", factor * LOOK),),
+        Minibatches(session, Sample("none", 1.0)),
+    )
+    if settings.keep is None:
+        return lda.Frequencies(released.counts, released.counts_sd, every)
+    order = np.argsort(-released.counts, axis=2, kind="stable")
+    kept = np.zeros_like(every)
+    np.put_along_axis(kept, order[..., : settings.keep], 1.0, axis=2)
+    return lda.Frequencies(released.counts, released.counts_sd, kept)
+
+
+def published_noise(
+    settings: TopicSettings, epsilon: Array, delta: float, name: str, delta_each: float
+) -> Array:
+    """The paper's sigma ``(budgets,)`` for each epsilon, by one of its ways of counting."""
+    one_of("accountant", name, PUBLISHED)
+    if name == "advanced":
+        return _strong(settings, epsilon, delta, delta_each)
+    method = FixedSizeAccountant(9 if name == "wbk9" else 27, name, name, SOURCE, "classic")
+    return np.asarray(calibrate((_releases(settings, 1.0),), epsilon, delta, method))
+
+
+def published_epsilon(
+    settings: TopicSettings, noise: float, delta: float, name: str = "wbk27"
+) -> float:
+    """The epsilon that the paper states for its noise sigma."""
+    method = FixedSizeAccountant(9 if name == "wbk9" else 27, name, name, SOURCE, "classic")
+    return float(compose((_releases(settings, noise),), method, delta=delta).epsilon)
+
+
+def _strong(settings: TopicSettings, epsilon: Array, delta: float, each: float) -> Array:
+    """Strong composition of classical Gaussian releases of (epsilon_0, delta_each) on samples."""
+    method = registered("advanced")
+    found = []
+    for target in epsilon:
+        low, high = 1e-6, 50.0
+        for _ in range(80):
+            middle = math.sqrt(low * high)
+            one = replace(_releases(settings, 1.0), mechanism=EpsilonDelta(middle, each))
+            enough = float(compose((one,), method, delta=delta).epsilon) <= target
+            low, high = (middle, high) if enough else (low, middle)
+        found.append(math.sqrt(2.0 * math.log(1.25 / each)) / low)
+    return np.array(found)
+
+
+def _releases(settings: TopicSettings, noise: float) -> Event:
+    """All releases of a fit at one noise multiplier."""
+    return Event(
+        Gaussian(noise),
+        count=settings.iterations or 1,
+        sampling=settings.sampling,
+        sampling_rate=1.0 if settings.sampling == "none" else (settings.rate or 1.0),
+        adjacency="add_remove" if settings.sampling == "poisson" else "replace_one",
+    )
+
+
+def _papers(name: str) -> str:
+    """The paper's own counting unless another published one is asked for."""
+    return name if name in PUBLISHED else "wbk27"
+
+
+RECIPE: Any = TopicRecipe()

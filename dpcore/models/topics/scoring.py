@@ -1,0 +1,166 @@
+"""How topics are judged: by how well they foretell the words of documents, beside word frequencies.
+
+Perplexity: the number of equally likely words that would be as hard to guess (Blei, Ng, Jordan
+2003, section 7.1). A document's likelihood is bounded from below, so perplexity from above; for a
+single topic, which is the list of word frequencies, both are exact. In short documents the bound
+charges many topics heavily.
+
+Document completion: from a random half of a document's words its mix of topics is found, and the
+other half is foretold by it (Rosen-Zvi et al. 2004; Wallach et al. 2009, section 5; the formula is
+that of Hoffman, Blei, Wang, Paisley 2013, section 4). No bound stands between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from dpcore.evaluation.yardstick import Scorer, Wording
+from dpcore.fitting.api import fit_grid
+from dpcore.models.topics.mathematics import (
+    FINE,
+    LONG,
+    PIECE,
+    Topics,
+    log_likelihood,
+    mixes,
+    weights,
+)
+from dpcore.wall.bags import Bags
+from dpcore.wall.corpus import PrivateCorpus
+from dpcore.wall.documents import reaches
+
+Array = NDArray[np.float64]
+
+COINS = 0  # seed of the halves of documents
+PASSES = 40  # of the reference fit over all documents
+FOUND = 0.5  # total variation distance up to which two topics are one
+
+
+class TopicYardstick:
+    """``test_perplexity`` of documents, ``test_completion_perplexity`` of halves of them, and both
+    of all topics in one list: the fit's own word frequencies. Utility: log-likelihood per word, in
+    nats.
+    """
+
+    wording = Wording(
+        part="topic",
+        parts="topics",
+        simplest="a list of word frequencies",
+        utility="log-likelihood of a word (nats)",
+        worth="log-likelihood of a word",
+    )
+    simplest = 1
+    alike = 0.99
+    metrics = (
+        "test_perplexity",
+        "test_perplexity_word_frequencies",
+        "test_completion_perplexity",
+        "test_completion_perplexity_word_frequencies",
+    )
+    rival_words = (
+        "minibatch", "rate", "iterations", "epochs", "length", "delay", "forgetting", "keep",
+        "clip",
+    )  # fmt: skip
+
+    def converged(self, table: PrivateCorpus, parts: int, options: Mapping[str, Any]) -> Topics:
+        """Our own variational Bayes without noise, on all documents in every step."""
+        grid = fit_grid(
+            "lda",
+            table,
+            privacy=None,
+            n_components=parts,
+            rate=1.0,
+            iterations=PASSES,
+            forgetting=1e-9,  # each step starts the sums anew
+        )
+        found: Topics = grid.runs.final
+        return found
+
+    def score(self, batch: Topics, scorer: Scorer) -> Array:
+        tokens = max(1.0, float(scorer.rows.counts.sum()))
+        prior = 1.0 / batch.concentration.shape[1]
+        return np.array(
+            [log_likelihood(scorer.rows, words, prior).sum() / tokens for words in batch.words]
+        )
+
+    def measure(self, batch: Topics, scorer: Scorer, metric: str) -> Array:
+        if metric.endswith("_word_frequencies"):
+            batch = Topics(batch.concentration.sum(axis=1, keepdims=True))
+        if metric.startswith("test_completion_perplexity"):
+            return np.asarray(np.exp(-self.foretold(batch, scorer)))
+        return np.asarray(np.exp(-self.score(batch, scorer)))
+
+    def foretold(self, batch: Topics, scorer: Scorer) -> Array:
+        """Log-likelihood of a word of the unseen halves, given the seen ones, ``(B,)``, in nats."""
+        seen, unseen = split_words(scorer.rows)
+        tokens = max(1.0, float(unseen.counts.sum()))
+        found = [completion(seen, unseen, words).sum() for words in batch.words]
+        return np.array(found) / tokens
+
+    def nothing(self, scorer: Scorer) -> float:
+        """Every word of the vocabulary as likely as any other."""
+        words: Any = scorer.public
+        return -float(np.log(words.size))
+
+    def moved_share(self, best: Topics, scorer: Scorer, clip: float) -> float:
+        """At the best fit's topics, towards which the steps go."""
+        bags, words = scorer.rows, best.words[0]
+        if not bags.count:
+            return 0.0
+        near = weights(mixes(bags, words, 1.0 / len(words)))
+        return float(np.mean(reaches(bags, words, near) > clip))
+
+    def align(self, batch: Topics, reference: Topics) -> tuple[Topics, NDArray[np.bool_]]:
+        """Topics matched by their distances; found: more than half of the probability is shared."""
+        return align(batch, reference)
+
+
+def split_words(bags: Bags) -> tuple[Bags, Bags]:
+    """The same documents twice: with about half of their words, and with the rest of them.
+
+    A fair coin for each word, the same at every call. What is less than one word is in the second.
+    """
+    coins = np.random.default_rng(COINS)
+    seen = coins.binomial(bags.counts.astype(np.int64), 0.5).astype(float)
+    first, second = (
+        Bags.of(bags.starts, bags.words, counts, bags.size) for counts in (seen, bags.counts - seen)
+    )
+    return first, second
+
+
+def completion(seen: Bags, unseen: Bags, words: Array) -> Array:
+    """Log-likelihood ``(m,)`` of each document's unseen words under topics ``words (K, V)``, at the
+    mean of its mix given the seen ones. Priors of mixes are 1/K.
+    """
+    mix = mixes(seen, words, 1.0 / len(words), FINE, LONG)
+    share = mix / mix.sum(axis=1, keepdims=True)
+    by_word, found = np.ascontiguousarray(words.T), np.zeros(unseen.count)
+    for at, block in unseen.blocks(PIECE):
+        chance = np.einsum("ek,ek->e", by_word[block.words], share[at][block.owner])
+        score = block.counts * np.log(np.maximum(chance, 1e-300))
+        found[at] = np.bincount(block.owner, score, minlength=block.count)
+    return found
+
+
+def distances(batch: Topics, reference: Topics) -> Array:
+    """Total variation distance of every pair of topics ``(B, K, L)``; reference: a batch of one."""
+    gaps = [np.abs(one[:, None] - reference.words[0]).sum(axis=2) / 2.0 for one in batch.words]
+    return np.stack(gaps)
+
+
+def align(batch: Topics, reference: Topics) -> tuple[Topics, NDArray[np.bool_]]:
+    """B sets of topics in the order of one reference (a batch of one), and which are found."""
+    gaps = distances(batch, reference)
+    order = np.stack([linear_sum_assignment(table.T)[1] for table in gaps])
+    runs = np.arange(batch.runs)[:, None]
+    aligned = Topics(batch.concentration[runs, order])
+    places = np.arange(order.shape[1])
+    return aligned, gaps[runs, order, places] <= FOUND
+
+
+YARDSTICK = TopicYardstick()
