@@ -13,6 +13,7 @@ import numpy as np
 from app.desks import Data, Desk, in_background
 from app.scenario import Scenario
 from dpcore.accounting import guess_rate
+from dpcore.auditing.api import AUDITS
 from dpcore.auditing.attack import Attack, Play, play, unplayed
 from dpcore.auditing.exhibits import Exhibit, exhibits
 from dpcore.auditing.fits import Pair
@@ -22,7 +23,7 @@ from dpcore.figures.attack import attack_scene
 from dpcore.figures.scene import Scene
 from dpcore.privacy import EpsilonDelta, Event, Privacy
 from dpcore.privacy.guarantee import show_bound
-from dpcore.registry import AUDITS, EXHIBITS, load
+from dpcore.registry import EXHIBITS, load
 from dpcore.schema import Column
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)

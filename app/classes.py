@@ -9,7 +9,6 @@ from app.components import look_again
 from app.compute import Study
 from app.desks import Data
 from app.live import live
-from app.models import MODELS, RECIPES
 from app.picture import pair, without_epsilon
 from app.scenario import Scenario
 from app.tables import badge, desk_of
@@ -32,7 +31,7 @@ COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides wh
 
 def panel(scenario: Scenario, data: Data) -> None:
     """All of it, for a labelled release; nothing for other models."""
-    if not MODELS[scenario.model].label or COVERS & set(scenario.hide.split(",")):
+    if scenario.declared.reads != "label" or COVERS & set(scenario.hide.split(",")):
         return
     desk = desk_of(data)
     try:
@@ -63,7 +62,7 @@ def _watch(scenario: Scenario, data: Data) -> None:
 
 def _scene(scenario: Scenario, data: Data, found: Study, worth: Worth | None, step: int) -> Scene:
     scorer, exact = YARDSTICK.scorer(data.table), found.references.converged
-    recipe = RECIPES[scenario.method]
+    recipe = scenario.recipe
     known = Classes(
         grid=found.grid,
         exact=exact,
@@ -82,6 +81,6 @@ def _scene(scenario: Scenario, data: Data, found: Study, worth: Worth | None, st
 
 
 def _division(scenario: Scenario, data: Data, found: Study) -> Allocation | None:
-    if RECIPES[scenario.method].mode != "paper":
+    if scenario.recipe.mode != "paper":
         return allocation(found.grid, scenario.delta)
     return printed_allocation(data.table, found.grid.epsilons, scenario.delta)

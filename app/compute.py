@@ -30,8 +30,6 @@ from dpcore.evaluation.study import (
 )
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.result import Fit
-from dpcore.wall.custodian import custodian_rows
-from dpcore.wall.table import PrivateTable
 
 REHEARSAL = "rehearsal, not a release"
 DRAWS = 13  # one bold, twelve ghosts
@@ -212,18 +210,12 @@ def shown_rows(data: Data, desk: Desk, model: str) -> np.ndarray[Any, Any]:
     """
     if data.documents:  # nothing of them is drawn
         return np.empty((0, 0))
-    own = getattr(yardstick(model), "shown", None)
 
     def make() -> Any:
-        rows = _in_own_units(data.table) if own is None else own(data.table)
+        rows = yardstick(model).shown(data.table)
         return rows[np.random.default_rng(1).permutation(len(rows))[:SHOWN_ROWS]]
 
-    return np.asarray(desk.tables.get(("rows", data.key, own), make))
-
-
-def _in_own_units(table: PrivateTable) -> Any:
-    public, rows = custodian_rows(table)
-    return public.center + public.half_range * rows
+    return np.asarray(desk.tables.get(("rows", data.key, model), make))
 
 
 def exposure(scenario: Scenario, data: Data, desk: Desk) -> Exposure | None:

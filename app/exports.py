@@ -13,7 +13,6 @@ from typing import Any
 
 from app.composing import Composition
 from app.links import number
-from app.models import MODELS, RECIPES
 from app.scenario import GENERATED, UPLOAD, Made, Scenario
 from dpcore.cli.models import written
 from dpcore.datasets.corpora import is_corpus
@@ -30,9 +29,9 @@ def command(scenario: Scenario) -> str:
     source = _source(scenario)
     if scenario.without:
         return "# One person is removed here: the script and the notebook do that, no command does."
-    recipe = RECIPES[scenario.method]
+    recipe = scenario.recipe
     own = scenario.setting().options()
-    if MODELS[scenario.model].clips:
+    if scenario.declared.clips_rows:
         own["clip"] = number(scenario.clip)
     options: dict[str, Any] = {
         **written(scenario.model, own),
@@ -123,7 +122,7 @@ def _source(scenario: Scenario) -> str:
 
 
 def _cells(scenario: Scenario) -> list[str]:
-    recipe = RECIPES[scenario.method]
+    recipe = scenario.recipe
     load = "load_documents" if is_corpus(scenario.data) else "load"
     source = f"table = dp.{load}({_source(scenario)!r})"
     imports = "import json\n\nimport dpcore as dp"

@@ -8,9 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from app.choices import CHOICES, read_words, write_words
+from app.choices import dials, read_words, usual, write_words
 from app.desks import Data
-from app.models import MODELS
 from app.picture import image
 from app.scenario import GENERATED, Made, Scenario
 from app.state import bind, change, current, on_choice
@@ -21,7 +20,7 @@ SHAPES = {"full": "tilted ellipses", "diag": "upright ellipses", "spherical": "c
 
 def more_settings(scenario: Scenario, data: Data) -> None:
     """The drawer, top to bottom: the rows, the promise, the model, its steps, whom it protects."""
-    kind, thing = MODELS[scenario.model], data.schema.thing
+    kind, thing = scenario.declared, data.schema.thing
     with st.popover("More settings"):
         if scenario.data == GENERATED:
             _made(scenario)
@@ -34,7 +33,7 @@ def more_settings(scenario: Scenario, data: Data) -> None:
             "%.2g",
             "How much may escape the promise of ε; keep it well below one over the number of rows.",
         )
-        if kind.clips:
+        if kind.clips_rows:
             _number(
                 "clip",
                 f"Clipping, as a share of {'a document' if data.documents else 'the limits'}",
@@ -53,11 +52,11 @@ def more_settings(scenario: Scenario, data: Data) -> None:
                 (1, 50, 1),
                 "%d",
                 "They cost nothing here: the data is read once, before them."
-                if scenario.model == "fa"
+                if kind.free_iterations
                 else "Each one spends privacy. "
                 "Fixed in advance: stopping when it looks good would leak.",
             )
-        if scenario.model == "gmm":
+        if "covariance" in kind.settings.options():
             _pick("covariance", "Shapes", SHAPES, scenario.covariance)
         _neighbours(scenario, thing)
         _number(
@@ -102,7 +101,7 @@ def _seen(scenario: Scenario, data: Data) -> None:
             {side: "none" if side == 1 else f"squares of {side} × {side}" for side in squares},
             scenario.pool,
         )
-    if data.public.dim > 2 and MODELS[scenario.model].plane:
+    if data.public.dim > 2 and scenario.declared.plane:
         names = dict(enumerate(data.public.names))
         left, right = st.columns(2)
         with left:
@@ -123,10 +122,10 @@ def _squares(data: Data, pool: int) -> list[int]:
 def _words(scenario: Scenario, data: Data) -> None:
     """The settings that few models have."""
     known = read_words(scenario.words)
-    for name, one in CHOICES.items():
-        if not one.suits(scenario.model, scenario.method):
-            continue
-        key, value = f"setting_{name}", known.get(name, one.usual(known, data.public.dim))
+    for name, one in dials(scenario.model, scenario.method).items():
+        key, value = f"setting_{name}", known.get(name)
+        if value is None:
+            value = usual(scenario.model, name, known, data.public.dim)
 
         def apply(chosen: Any, name: str = name) -> None:
             change(words=write_words({**read_words(current().words), name: chosen}))

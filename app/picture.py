@@ -11,21 +11,17 @@ from app import compute
 from app.components import guarantee_line
 from app.compute import Study
 from app.desks import Data
-from app.models import MODELS, RECIPES, method_title
 from app.scenario import Scenario
 from app.tables import desk_of, provenance
-from dpcore.accounting import guess_rate
+from dpcore.accounting import accountant, guess_rate
 from dpcore.datasets.cities import CITIES
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
-from dpcore.evaluation.yardstick import mapped, yardstick
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.budget import Words, budget_scene
 from dpcore.figures.scene import Scene
-from dpcore.models.factor_analysis.scoring import sight
 from dpcore.models.gaussian_mixture.mathematics import Mixture
-from dpcore.models.labelled_mixture.parameters import warned
-from dpcore.models.labelled_mixture.scoring import divergence, noise_alone
 from dpcore.privacy import Guarantee, Ledger
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show_bound
 
 Array = NDArray[np.float64]
 
@@ -35,7 +31,6 @@ SEES = {
     "upload": "sees everyone · for the custodian only",
     "stand-in": "of stand-in rows",
 }
-NOT_KNOWN = ("public_shapes", "plain_laplace", "least_trace")  # no rule says what noise costs them
 
 
 def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
@@ -56,12 +51,13 @@ def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
 
 def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
     """Words and numbers of a study, as one moving picture."""
-    grid = found.grid
+    grid, best = found.grid, found.references.converged
+    judge, setting = yardstick(scenario.model), scenario.setting(data.secret)
     single = np.full(len(grid.epsilons), -np.inf) if found.curves is None else found.curves.single
     chances = np.array([_chance(*one) for one in zip(grid.guarantees, grid.ledgers, strict=True)])
     attacks = attack_sentences(chances, data.unit, scenario.adjacency, data.schema.thing)
     groups = found_sentences(grid)
-    classes = told_of_classes(scenario, found)
+    classes = judge.budget_notes(setting, grid, best)
     own = provenance(data) == "upload"
     eyes = " (for the custodian only)" if own else ""
     judged = [v.text + eyes for v in verdicts(grid, found.references, single)]
@@ -89,7 +85,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
         + (" · rehearsal" if own else "")
         + _faint(scenario, ghosts),
         unit=data.unit if scenario.rows_per_person == 1 else data.schema.thing,
-        method_titles={m: method_title(m) for m in scenario.methods()},
+        method_titles={m: accountant(m).title for m in scenario.methods()},
     )
     return budget_scene(
         grid,
@@ -105,7 +101,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
         window=window(scenario, data),
         image=image(data),
         places=CITIES,
-        marks=marks(scenario, data, found),
+        marks=judge.marks(setting, data.public, data.rows, best),
     )
 
 
@@ -122,7 +118,7 @@ def _hidden(scenario: Scenario, data: Data) -> str:
 def _faint(scenario: Scenario, ghosts: int) -> str:
     """What the faint draws are; left out where more has to be said."""
     said = scenario.adjacency in ("label", "feature")
-    if said or not ghosts or not MODELS[scenario.model].ghosts:
+    if said or not ghosts or not scenario.declared.ghosts:
         return ""
     return f" · faint: {ghosts} other draws"
 
@@ -158,39 +154,6 @@ def image(data: Data) -> tuple[int, int] | None:
     """Height and width, where rows are pictures."""
     shape = data.schema.image
     return None if shape is None else (shape.height, shape.width)
-
-
-def marks(scenario: Scenario, data: Data, found: Study) -> tuple[tuple[float, str], ...]:
-    """The epsilons from which something can be seen at all, for a proved factor analysis."""
-    if scenario.model != "fa" or RECIPES[scenario.method].mode == "paper" or data.rows is None:
-        return ()
-    known = sight(scenario.setting(data.secret), data.public, data.rows, found.references.converged)
-    shown = [(known.any_data, "below, no factor of any data shows")]
-    shown += [
-        (one, f"factor {k}" + (" can show from here" if k == 1 else ""))
-        for k, one in enumerate(known.each, start=1)
-    ]
-    return tuple((epsilon, label) for epsilon, label in shown if np.isfinite(epsilon))
-
-
-def told_of_classes(scenario: Scenario, found: Study) -> tuple[str, ...]:
-    """How far each budget's bold release is from the exact classes, and what noise has eaten."""
-    grid = found.grid
-    if scenario.model != "gmm-release":
-        return ("",) * len(grid.epsilons)
-    exact, known = found.references.converged, np.full(len(grid.epsilons), np.nan)
-    if scenario.method not in NOT_KNOWN:
-        known = noise_alone(grid.noise, exact, scenario.adjacency, scenario.rows_per_person)
-    bold = mapped(grid.fits, lambda one: one[:, 0])
-    told = []
-    away_all = np.where(np.isfinite(grid.noise), divergence(bold, exact), np.nan)
-    for away, least, doubts in zip(away_all, known, bold.doubt, strict=True):
-        text = f" Divergence from exact: {show(float(away))}" if np.isfinite(away) else ""
-        if text and np.isfinite(least):
-            text += f"; were every shape known, noise alone would cost about {show(float(least))}"
-        warnings = "".join(f" Warning: {one}." for one in warned(tuple(exact.names[0]), doubts))
-        told.append((f"{text}." if text else "") + warnings)
-    return tuple(told)
 
 
 def loss_split(found: Study) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ import numpy as np
 from app import upload
 from app.compute import Study
 from app.desks import Data
-from app.models import MODELS, RECIPES, model_title
 from app.scenario import UPLOAD, Scenario
 from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting
@@ -98,8 +97,8 @@ def table_of(scenario: Scenario, data: Data) -> tuple[PrivateTable, str]:
 
 def demand_releasable(scenario: Scenario) -> None:
     """Raise InputError for choices on Explore that no release can have."""
-    recipe = RECIPES[scenario.method]
-    if MODELS[scenario.model].documents:
+    recipe = scenario.recipe
+    if scenario.declared.reads == "documents":
         raise InputError(
             "model",
             "documents cannot be released: no bound on what their rounding gives away is proved",
@@ -215,8 +214,8 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
     schema = table.schema
     assert schema is not None  # it was fitted on Explore
     rows = scenario.rows_per_person
-    drawn = "" if MODELS[scenario.model].answer else "1,000 synthetic rows drawn from them, "
-    title = model_title(scenario.model, scenario.components)
+    drawn = "" if scenario.declared.reads == "outcome" else "1,000 synthetic rows drawn from them, "
+    title = scenario.title
     told = [
         f"**What leaves:** the parameters of the model ({title}) over "
         f"{len(schema.numeric_columns())} columns, {drawn}and a report.",

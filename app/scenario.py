@@ -12,13 +12,21 @@ from typing import Any
 from urllib.parse import urlencode
 
 from app import hiding
-from app.choices import CHOICES, read_words, write_words
+from app.choices import dials, read_words, write_words
 from app.links import differences, read, written
-from app.models import MAX_COMPONENTS, METHODS, MODELS, RECIPES, SAMPLED, Recipe
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.datasets.catalogue import BundledTable, bundled
 from dpcore.datasets.corpora import BundledCorpus, corpora, is_corpus
 from dpcore.evaluation.study import EPSILONS, Setting
+from dpcore.fitting.minibatch import QUARTER
+from dpcore.models.declaration import ACCOUNTANTS as PAGE_ACCOUNTANTS
+from dpcore.models.declaration import (
+    MOST_COMPONENTS,
+    Method,
+    Model,
+    declaration,
+    declarations,
+)
 from dpcore.privacy.adjacency import ADJACENCIES
 
 UPLOAD, GENERATED = "upload", "generated"
@@ -52,7 +60,7 @@ class Scenario:
 
     def setting(self, secret: bytes = b"") -> Setting:
         """The study's setting; methods that a recipe cannot count by fall back to one it can."""
-        recipe = RECIPES[self.method]
+        recipe = self.recipe
         return Setting(
             model=self.model,
             components=self.components,
@@ -61,7 +69,7 @@ class Scenario:
             mode=recipe.mode,
             combination=recipe.combination,
             algorithm=recipe.algorithm,
-            words=tuple({**read_words(self.words), **dict(self._own())}.items()),
+            words=tuple({**read_words(self.words), **dict(recipe.words)}.items()),
             accountant=self.count_by,
             delta=self.delta,
             adjacency=self.adjacency,
@@ -71,31 +79,47 @@ class Scenario:
             secret=secret,
         )
 
-    def _own(self) -> tuple[tuple[str, Any], ...]:
-        """Options of the method that nobody can change."""
-        kind, recipe = MODELS[self.model], RECIPES[self.method]
-        return kind.own if self.method == "recommended" else recipe.words
+    @property
+    def declared(self) -> Model:
+        """The model's declaration."""
+        return declaration(self.model)
+
+    @property
+    def title(self) -> str:
+        """The model with its number of parts, in the words of the screen."""
+        return self.declared.titled(self.components)
+
+    @property
+    def recipe(self) -> Method:
+        """The method, as the model declares it."""
+        return self.declared.method(self.method)
 
     @property
     def steps(self) -> bool:
         """Whether the method takes steps, and as many as one says."""
-        return "iterations" in self.setting().options() and "iterations" not in dict(self._own())
+        fixed = dict(self.recipe.words)
+        return "iterations" in self.setting().options() and "iterations" not in fixed
 
     def adjacencies(self) -> tuple[str, ...]:
         """What the method can protect, the usual first."""
-        recipe = RECIPES[self.method]
-        published = ("replace_one",) if recipe.mode == "paper" else ()
-        return recipe.adjacencies or published or MODELS[self.model].adjacencies
+        published = ("replace_one",) if self.recipe.mode == "paper" else ()
+        return self.recipe.adjacencies or published or self.declared.adjacencies
 
     def methods(self) -> tuple[str, ...]:
         """Ways of counting that the recipe has, the usual one first; on samples that one alone."""
-        ways = RECIPES[self.method].ways
-        share = read_words(self.words).get("rate", 0.25) if self.model in SAMPLED else 1.0
-        return ways if share >= 1.0 or RECIPES[self.method].mode == "paper" else ways[:1]
+        ways = self.recipe.accountants
+        share = read_words(self.words).get("rate", QUARTER) if self._samples else 1.0
+        return ways if share >= 1.0 or self.recipe.mode == "paper" else ways[:1]
 
-    def recipes(self) -> dict[str, Recipe]:
-        """The recipes of the model."""
-        return {name: recipe for name, recipe in RECIPES.items() if self.model in recipe.models}
+    @property
+    def _samples(self) -> bool:
+        """Whether steps read samples of a share that can be chosen."""
+        return "rate" in self.declared.dials()
+
+    def recipes(self) -> dict[str, Method]:
+        """The methods of the model, the recommended one first."""
+        names = ("recommended", *self.declared.methods)
+        return {name: self.declared.method(name) for name in names}
 
     def budgets(self, rows: int | None) -> tuple[float, ...]:
         """The slider's positions: all where fits are quick, down to seven over two decades."""
@@ -106,7 +130,7 @@ class Scenario:
     @property
     def cost(self) -> float:
         """Of a visit of a row, as if of a mixture's."""
-        return MODELS[self.model].cost * RECIPES[self.method].cost
+        return self.declared.cost * self.recipe.cost
 
     def visits(self, rows: int | None) -> float:
         """Visits of a row in one fit, as if of a mixture's."""
@@ -163,15 +187,15 @@ def opening(data: str, model: str | None = None) -> Scenario:
     first = next((one for one in suits if model in (None, one.model)), None)
     if known is None or first is None:
         chosen = model or Scenario.model
-        kind = MODELS[chosen]
+        begin = declaration(chosen).opening
         return Scenario(
             data=data,
             model=chosen,
-            components=kind.components,
-            iterations=kind.iterations,
-            words=kind.words,
-            clip=kind.clip,
-            adjacency=kind.adjacencies[0],
+            components=begin.components,
+            iterations=begin.iterations,
+            words=begin.words,
+            clip=begin.clip,
+            adjacency=declaration(chosen).adjacencies[0],
         )
     return Scenario(
         data=data,
@@ -182,8 +206,8 @@ def opening(data: str, model: str | None = None) -> Scenario:
         words=write_words(dict(first.words)),
         epsilon=first.epsilon,
         pool=first.pool,
-        clip=MODELS[first.model].clip,
-        adjacency=MODELS[first.model].adjacencies[0],
+        clip=declaration(first.model).opening.clip,
+        adjacency=declaration(first.model).adjacencies[0],
         delta=min(Scenario.delta, 10.0 ** -math.ceil(math.log10(known.rows + 1))),
     )
 
@@ -193,7 +217,7 @@ def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scena
     data, model = query.get("data", Scenario.data), query.get("model")
     scenario = opening(
         data if _allowed("data", data, data_names) else Scenario.data,
-        model if model in MODELS else None,
+        model if model in declarations() else None,
     )
     for field in fields(Scenario):
         if field.name in query and field.name not in ("data", "model"):
@@ -205,27 +229,24 @@ def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scena
 
 def sane(scenario: Scenario) -> Scenario:
     """The scenario with choices that cannot stand together brought in line."""
-    if MODELS[scenario.model].documents != is_corpus(scenario.data):
+    if (scenario.declared.reads == "documents") != is_corpus(scenario.data):
         first = opening(scenario.data)
         scenario = replace(
             first, epsilon=scenario.epsilon, noise=scenario.noise, hide=scenario.hide
         )
     if scenario.method not in scenario.recipes():
         scenario = replace(scenario, method="recommended")
-    kind = MODELS[scenario.model]
+    kind = scenario.declared
     parts = min(max(scenario.components, kind.least), kind.most)
-    known = {
-        name: value
-        for name, value in read_words(scenario.words).items()
-        if CHOICES[name].suits(scenario.model, scenario.method)
-    }
+    offered = dials(scenario.model, scenario.method)
+    known = {name: v for name, v in read_words(scenario.words).items() if name in offered}
     scenario = replace(scenario, components=parts, words=write_words(known))
     methods = scenario.methods()
     if scenario.count_by not in methods:
         scenario = replace(scenario, count_by=methods[0])
     if scenario.adjacency not in scenario.adjacencies():
         scenario = replace(scenario, adjacency=scenario.adjacencies()[0])
-    if not kind.clips:
+    if not kind.clips_rows:
         scenario = replace(scenario, clip=1.0)
     if scenario.x == scenario.y:
         scenario = replace(scenario, x=0, y=1)
@@ -233,7 +254,7 @@ def sane(scenario: Scenario) -> Scenario:
 
 
 _RANGES = {
-    "components": (1, MAX_COMPONENTS),
+    "components": (1, MOST_COMPONENTS),
     "epsilon": (0.01, 100.0),
     "delta": (1e-12, 0.5),
     "clip": (0.1, 1.0),
@@ -245,8 +266,8 @@ _RANGES = {
     "y": (0, 999),
 }
 _WORDS: dict[str, tuple[str, ...]] = {
-    "method": tuple(RECIPES),
-    "count_by": tuple(m for m in (*METHODS, "wbk27") if m in ACCOUNTANTS),
+    "method": ("recommended", *(n for one in declarations().values() for n in one.methods)),
+    "count_by": tuple(m for m in (*PAGE_ACCOUNTANTS, "wbk27") if m in ACCOUNTANTS),
     "covariance": ("full", "diag", "spherical"),
     "adjacency": ADJACENCIES,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from app import compute
 from app.desks import Data, Desk
 from app.live import live
-from app.models import RECIPES
 from app.scenario import Scenario, sane
 from app.tables import badge
 from dpcore.errors import InputError
@@ -53,7 +51,7 @@ def _walks(scenario: Scenario, data: Data) -> Walks:
     draws = range(compute.draws_of(scenario))
     walked, refused = dict[str, Array](), dict[str, str]()
     for method in sorted(scenario.recipes(), key=lambda one: one != scenario.method):
-        recipe = RECIPES[method]
+        recipe = scenario.declared.method(method)
         one = sane(replace(scenario, method=method))
         title = recipe.title + (AS_PUBLISHED if recipe.mode == "paper" else "")
         if one.adjacency != scenario.adjacency:
@@ -80,7 +78,7 @@ def _who(scenario: Scenario, data: Data) -> str:
 def scene_of(found: Walks, scenario: Scenario, data: Data, desk: Desk) -> Scene:
     """The walks as one picture, between knowing nothing and the exact fit."""
     known = compute.references_of(scenario.setting(data.secret), data, desk)
-    judge: Any = yardstick(scenario.model)
+    judge = yardstick(scenario.model)
     return steps_scene(
         found.walked,
         found.plain,

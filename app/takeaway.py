@@ -20,7 +20,6 @@ from app.exports import (
     script,
     upload_command,
 )
-from app.models import MODELS
 from app.scenario import Scenario
 from app.tables import desk_of, provenance
 from dpcore.figures.scene import Scene
@@ -96,7 +95,7 @@ def _files(scenario: Scenario, data: Data, found: Study, split: str) -> None:
         f"{kind}fit.json",
         "application/json",
     )
-    if not MODELS[scenario.model].answer:  # says who says yes, not what rows look like
+    if scenario.declared.reads != "outcome":  # says who says yes, not what rows look like
         st.download_button(
             "Synthetic rows (CSV)",
             lambda: _synthetic_rows(scenario, data),

@@ -1,6 +1,7 @@
-"""The registry: every model, yardstick, portrait and audit by name, and what implements it.
+"""The registry: every model, exhibit and regenerated figure by name, and what implements it.
 
-Each is one line here and one file; it then inherits the contract tests of its kind.
+Each is one line here; it then inherits the contract tests of its kind. A model's line names its
+declaration, from which the rest is read.
 """
 
 from __future__ import annotations
@@ -9,62 +10,17 @@ from importlib import import_module
 from typing import Any
 
 MODELS = {
-    "gmm": "dpcore.models.gaussian_mixture.private:RECIPE",
-    "kmeans": "dpcore.models.kmeans.mathematics.private:RECIPE",
-    "fa": "dpcore.models.factor_analysis.private:RECIPE",
-    "gmm-release": "dpcore.models.labelled_mixture.private:RECIPE",
-    "symmetric-mixture": "dpcore.models.gradient_em.private:SYMMETRIC_MIXTURE",
-    "mixture-regression": "dpcore.models.gradient_em.private:MIXTURE_REGRESSION",
-    "missing-regression": "dpcore.models.gradient_em.private:MISSING_REGRESSION",
-    "mean": "dpcore.models.mean.private:RECIPE",
-    "lda": "dpcore.models.topics.private:RECIPE",
-    "logistic": "dpcore.models.logistic_regression.private:RECIPE",
-    "sbn": "dpcore.models.sigmoid_belief.private:RECIPE",
-}
-YARDSTICKS = {
-    "gmm": "dpcore.models.gaussian_mixture.scoring:YARDSTICK",
-    "kmeans": "dpcore.models.kmeans.mathematics.scoring:YARDSTICK",
-    "fa": "dpcore.models.factor_analysis.scoring:YARDSTICK",
-    "symmetric-mixture": "dpcore.models.gradient_em.scoring:SYMMETRIC_MIXTURE",
-    "mixture-regression": "dpcore.models.gradient_em.scoring:MIXTURE_REGRESSION",
-    "missing-regression": "dpcore.models.gradient_em.scoring:MISSING_REGRESSION",
-    "mean": "dpcore.models.mean.scoring:YARDSTICK",
-    "lda": "dpcore.models.topics.scoring:YARDSTICK",
-    "gmm-release": "dpcore.models.labelled_mixture.scoring:YARDSTICK",
-    "logistic": "dpcore.models.logistic_regression.scoring:YARDSTICK",
-    "sbn": "dpcore.models.sigmoid_belief.scoring:YARDSTICK",
-}
-PORTRAITS = {
-    "gmm": "dpcore.models.gaussian_mixture.picture:PORTRAIT",
-    "kmeans": "dpcore.models.kmeans.mathematics.picture:PORTRAIT",
-    "fa": "dpcore.models.factor_analysis.picture:PORTRAIT",
-    "symmetric-mixture": "dpcore.models.gradient_em.picture:CLOUD_PORTRAIT",
-    "mixture-regression": "dpcore.models.gradient_em.picture:LINES_PORTRAIT",
-    "missing-regression": "dpcore.models.gradient_em.picture:LINE_PORTRAIT",
-    "mean": "dpcore.models.mean.picture:PORTRAIT",
-    "gmm-release": "dpcore.models.gaussian_mixture.picture:PORTRAIT",
-    "lda": "dpcore.models.topics.picture:PORTRAIT",
-    "logistic": "dpcore.models.logistic_regression.picture:PORTRAIT",
-    "sbn": "dpcore.models.sigmoid_belief.picture:PORTRAIT",
-}
-AUDITS = {
-    "gaussian": "dpcore.auditing.mechanisms:GAUSSIAN",
-    "laplace": "dpcore.auditing.mechanisms:LAPLACE",
-    "discrete-gaussian": "dpcore.auditing.mechanisms:DISCRETE_GAUSSIAN",
-    "gmm": "dpcore.models.gaussian_mixture.attack:GMM",
-    "kmeans": "dpcore.models.kmeans.attack:KMEANS",
-    "fa": "dpcore.models.factor_analysis.attack:FA",
-    "gmm-release": "dpcore.auditing.release:GMM_RELEASE",
-    "symmetric-mixture": "dpcore.models.gradient_em.attack:SYMMETRIC_MIXTURE",
-    "mixture-regression": "dpcore.models.gradient_em.attack:MIXTURE_REGRESSION",
-    "missing-regression": "dpcore.models.gradient_em.attack:MISSING_REGRESSION",
-    "mean": "dpcore.models.mean.attack:MEAN",
-    "mean-local": "dpcore.models.mean.attack:MEAN_LOCAL",
-    "mean-one-bit": "dpcore.models.mean.attack:MEAN_ONE_BIT",
-    "lda": "dpcore.models.topics.attack:LDA",
-    "logistic": "dpcore.models.logistic_regression.attack:LOGISTIC",
-    "logistic-objective": "dpcore.models.logistic_regression.attack:LOGISTIC_OBJECTIVE",
-    "sbn": "dpcore.models.sigmoid_belief.attack:SBN",
+    "gmm": "dpcore.models.gaussian_mixture:MODEL",
+    "kmeans": "dpcore.models.kmeans:MODEL",
+    "fa": "dpcore.models.factor_analysis:MODEL",
+    "gmm-release": "dpcore.models.labelled_mixture:MODEL",
+    "symmetric-mixture": "dpcore.models.gradient_em:SYMMETRIC_MIXTURE",
+    "mixture-regression": "dpcore.models.gradient_em:MIXTURE_REGRESSION",
+    "missing-regression": "dpcore.models.gradient_em:MISSING_REGRESSION",
+    "mean": "dpcore.models.mean:MODEL",
+    "lda": "dpcore.models.topics:MODEL",
+    "logistic": "dpcore.models.logistic_regression:MODEL",
+    "sbn": "dpcore.models.sigmoid_belief:MODEL",
 }
 EXHIBITS = {
     "centred-scatter": "dpcore.auditing.exhibits.dpem:centred_scatter",

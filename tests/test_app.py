@@ -11,17 +11,19 @@ from itertools import product
 from typing import Any
 
 import pytest
+from methods import MODELS_OF_METHODS
+from methods import method as method_of
 from streamlit.testing.v1 import AppTest
 from support import ROOT, every
 
 from app import compute, desks
 from app.explorer import PAGES
 from app.exports import command, notebook, script
-from app.models import METHODS, RECIPES
 from app.picture import picture
 from app.scenario import GENERATED, UPLOAD, Made, Scenario, from_query, offered
 from app.tables import data_of, desk_of
 from dpcore.figures.scene import Scene
+from dpcore.models.declaration import ACCOUNTANTS
 from dpcore.privacy import Privacy
 from dpcore.registry import load as loaded
 
@@ -232,14 +234,14 @@ def test_every_bundled_table_opens(table: Any, no_background: None) -> None:
 
 def recipe_link(method: str, count_by: str) -> dict[str, str]:
     """A link to a recipe on a table that it suits."""
-    model = RECIPES[method].models[0]
+    model = MODELS_OF_METHODS[method]
     data = {"gmm-release": {"data": "five_parties"}, "logistic": {"data": "who_comes_back"}}
     data["lda"] = {"data": "few_bars", "iterations": "1"}
     choices = {**data.get(model, SMALL), "model": model, "method": method}
     return {**choices, "count_by": count_by, "epsilon": "8"}
 
 
-@every("method, count_by", product(RECIPES, METHODS))
+@every("method, count_by", product(MODELS_OF_METHODS, ACCOUNTANTS))
 def test_a_way_that_a_recipe_has_not_is_brought_in_line(method: str, count_by: str) -> None:
     found = asked(**recipe_link(method, count_by))
     assert found.method == method
@@ -249,7 +251,7 @@ def test_a_way_that_a_recipe_has_not_is_brought_in_line(method: str, count_by: s
 def promises_what_it_says(method: str, said: str) -> None:
     """A guarantee stands under the picture, and a paper's claim is told as such."""
     assert said
-    if RECIPES[method].mode == "paper":
+    if method_of(method).mode == "paper":
         assert "The paper says epsilon = 8.00" in said
 
 
@@ -260,23 +262,26 @@ def counts(method: str, count_by: str) -> None:
     promises_what_it_says(method, now_in(drawn(found), "guarantee"))
 
 
-@every("method", RECIPES)
+@every("method", MODELS_OF_METHODS)
 def test_every_recipe_counts_its_usual_way(method: str) -> None:
-    counts(method, RECIPES[method].ways[0])
+    counts(method, method_of(method).accountants[0])
 
 
 @pytest.mark.merge
-@every("method, way", [(name, way) for name, recipe in RECIPES.items() for way in recipe.ways[1:]])
+@every(
+    "method, way",
+    [(name, way) for name in MODELS_OF_METHODS for way in method_of(name).accountants[1:]],
+)
 def test_every_recipe_counts_every_other_way_it_can(method: str, way: str) -> None:
     counts(method, way)
 
 
 @pytest.mark.full
-@every("method, count_by", product(RECIPES, METHODS))
+@every("method, count_by", product(MODELS_OF_METHODS, ACCOUNTANTS))
 def test_the_page_of_every_recipe_offers_the_ways_it_has(method: str, count_by: str) -> None:
     page = healthy(opened(**recipe_link(method, count_by)))
     offered = control(page, "selectbox", "Count the cost by")
-    model = RECIPES[method].models[0]
+    model = MODELS_OF_METHODS[method]
     legal = Scenario(model=model, method=method).methods()
     assert offered.value == (count_by if count_by in legal else legal[0])
     assert len(offered.options) == len(legal)

@@ -18,13 +18,14 @@ from streamlit.testing.v1 import AppTest
 import dpcore as dp
 from app import attacking, desks, tables
 from app.scenario import Scenario, opening
+from dpcore.auditing.api import AUDITS
 from dpcore.auditing.attack import ALARMS, Attack, Play, attack, play, unplayed
 from dpcore.auditing.fits import Pair
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.figures.attack import attack_scene, exhibit_scene
 from dpcore.figures.scene import Bars, Scene
-from dpcore.registry import AUDITS, EXHIBITS, load
+from dpcore.registry import EXHIBITS, load
 
 PAGE = """
 import streamlit as st

@@ -11,7 +11,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.auditing import mechanisms, neighbours
-from dpcore.auditing.api import audit, audits, budget, modes
+from dpcore.auditing.api import AUDITS, audit, audits, budget, modes
 from dpcore.auditing.estimate import gaussian_lower_bound
 from dpcore.auditing.fits import FitAttack, Pair
 from dpcore.auditing.observe import Replay, ShortNoise, log_likelihood_ratios, observe
@@ -20,7 +20,7 @@ from dpcore.fitting.api import fit_grid
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.models.logistic_regression.attack import LOGISTIC
 from dpcore.models.mean.attack import MEAN
-from dpcore.registry import AUDITS, MODELS, load
+from dpcore.registry import MODELS, load
 from dpcore.schema import Ball, Column
 
 BARE = ("gaussian", "laplace", "discrete-gaussian")

@@ -9,7 +9,6 @@ import pytest
 
 import dpcore as dp
 from app import compute, desks, tables
-from app.models import MODELS
 from app.scenario import Scenario
 from app.scenario import opening as opens
 from dpcore.datasets.catalogue import BundledTable, bundled
@@ -23,6 +22,7 @@ from dpcore.evaluation.study import (
     references,
 )
 from dpcore.evaluation.verdict import Verdict, verdicts
+from dpcore.models.declaration import declaration
 
 LARGE = 10_000  # rows above which every fourth budget and fewer draws must do
 MARKS = (0.1, 1.0, 10.0)
@@ -37,7 +37,7 @@ class Opening:
         if first.pool > 1:
             rows = rows.pooled(first.pool)
         setting = replace(opens(table.name, model).setting(), delta=Scenario().delta)
-        large, slow = table.rows > LARGE, MODELS[model].cost > 1.0
+        large, slow = table.rows > LARGE, declaration(model).cost > 1.0
         shown = opens(table.name, model).budgets(table.rows)  # fewer of a slow model
         budgets = tuple(sorted({*(shown if slow else EPSILONS[:: 4 if large else 1]), *MARKS}))
         self.references: References = references(rows, setting)

@@ -12,7 +12,7 @@ import dpcore as dp
 from dpcore.errors import WallError
 from dpcore.evaluation.exposure import success_rate
 from dpcore.evaluation.study import Setting, budget_grid, references, study
-from dpcore.evaluation.yardstick import fits_rival, scorer_of, yardstick
+from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS, Coefficients, apart
 from dpcore.models.gradient_em.scoring import LEAST
 from dpcore.schema import Column, Schema
@@ -62,8 +62,8 @@ def test_a_tight_threshold_is_paid_for_by_clipping_not_by_stopping_early(model: 
 
 @pytest.mark.parametrize("model", [*NAMES, "mean"])
 def test_the_rival_that_knows_nothing_is_not_fitted(model: str) -> None:
-    assert not fits_rival(yardstick(model))
-    assert fits_rival(yardstick("fa"))  # no factor at all, yet a mean and variances
+    assert not yardstick(model).fits_rival
+    assert yardstick("fa").fits_rival  # no factor at all, yet a mean and variances
     rows = table("symmetric-mixture" if model == "mean" else model)
     chosen = Setting(model, components=1) if model == "mean" else setting(model)
     found = study(rows, chosen, draws=2)
@@ -104,7 +104,7 @@ def test_exact_values_for_a_picture_are_refused_on_a_locked_server(
     judge: Any = yardstick("mixture-regression")
     assert judge.shown(sealed).shape == (2, 2)
     monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
-    for ask in (judge.shown, judge.scorer, lambda t: judge.clipped_share(t, {})):
+    for ask in (judge.shown, judge.scorer, lambda t: judge.clipped_share(t, {}, 1.0, None, None)):
         with pytest.raises(WallError):
             ask(sealed)
 

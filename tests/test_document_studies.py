@@ -14,7 +14,6 @@ import pytest
 
 import dpcore as dp
 from app.compute import draws_of
-from app.models import MODELS
 from app.scenario import Scenario, from_query, offered, opening, sane
 from dpcore.cli import main
 from dpcore.datasets.corpora import CORPORA, corpora, find_corpus, is_corpus
@@ -23,6 +22,7 @@ from dpcore.evaluation.metrics import loneliest_row, metrics
 from dpcore.evaluation.study import EPSILONS, Setting, budget_grid, references
 from dpcore.evaluation.verdict import verdicts
 from dpcore.evaluation.yardstick import scorer_of
+from dpcore.models.declaration import declaration
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network
 from dpcore.models.sigmoid_belief.scoring import YARDSTICK as PIXELS
@@ -118,8 +118,8 @@ def test_documents_and_rows_are_never_mixed_up() -> None:
     names = {one.name: one for one in offered()}
     assert from_query({"data": "few_bars", "model": "fa"}, names) == documents
     table, corpus = dp.load("bundled:iris"), dp.load_documents("bundled:few_bars")
-    assert not MODELS["lda"].reads(table.schema)  # type: ignore[arg-type]
-    assert not MODELS["gmm"].reads(corpus.schema)  # type: ignore[arg-type]
+    assert not declaration("lda").suits(table.schema)  # type: ignore[arg-type]
+    assert not declaration("gmm").suits(corpus.schema)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_documents_and_rows_are_never_mixed_up() -> None:
 )
 def test_a_belief_network_is_offered_for_pictures_and_switches(data: str, *, suits: bool) -> None:
     """It makes 0 or 1 of every cell, which says nothing of somebody's age."""
-    assert MODELS["sbn"].reads(dp.load(f"bundled:{data}").schema) is suits  # type: ignore[arg-type]
+    assert declaration("sbn").suits(dp.load(f"bundled:{data}").schema) is suits  # type: ignore[arg-type]
     switches = Schema.parse('[columns.a]\ntype = "binary"\n[columns.b]\ntype = "binary"\n', "x")
-    assert MODELS["sbn"].reads(switches)
+    assert declaration("sbn").suits(switches)
 
 
 def test_a_slow_model_has_fewer_budgets_and_draws_on_the_same_slider() -> None:
@@ -285,7 +285,7 @@ def test_a_sweep_of_topics_says_what_it_protects(run: Run) -> None:
         (("fit", "lda", "bundled:iris"), "data"),
         (("fit", "lda", "bundled:few_bars", "--columns", "a"), "columns"),
         (("fit", "gmm", "bundled:iris", "--text", "a"), "text"),
-        (("fit", "lda", "bundled:few_bars", "--units", 3), "units"),
+        (("fit", "lda", "bundled:few_bars", "--units", 3), "command line"),
     ],
 )
 def test_documents_asked_for_as_rows_and_rows_as_documents_are_refused(

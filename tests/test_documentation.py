@@ -15,10 +15,11 @@ from support import ROOT
 
 import dpcore as dp
 from dpcore.accounting import ACCOUNTANTS
+from dpcore.auditing.api import AUDITS
 from dpcore.auditing.exhibits import exhibits
 from dpcore.cli import COMMANDS, main
 from dpcore.datasets.documents import load_documents
-from dpcore.registry import AUDITS, EXHIBITS, MODELS
+from dpcore.registry import EXHIBITS, MODELS
 
 DOCS = ROOT / "app/docs"
 PAGES = sorted(DOCS.glob("*.md"))

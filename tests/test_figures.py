@@ -36,7 +36,6 @@ from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.gradient_em.mathematics import Coefficients
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.mean.private import Means
-from dpcore.registry import MODELS, PORTRAITS
 from dpcore.wall.clip import PublicFrame
 
 STEPS, DRAWS = len(EPSILONS), 13
@@ -123,10 +122,6 @@ def test_a_study_shows_exact_private_and_curve_and_no_row(scene: Scene) -> None:
     assert scene.steps[scene.step] == 1.0
     drawn = [layer for panel in scene.panels for layer in panel.layers]
     assert not any(isinstance(layer, Points) for layer in drawn)
-
-
-def test_every_model_has_a_portrait() -> None:
-    assert set(PORTRAITS) == set(MODELS)
 
 
 @pytest.mark.parametrize(("model", "drawn"), [("gmm", Ellipses), ("kmeans", Spots), ("fa", Heat)])

@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from app import compute, desks, picture, tables
-from app.models import MODELS, RECIPES
+from app import compute, desks, tables
 from app.scenario import Scenario, opening, sane
 from dpcore.evaluation.exposure import success_rate
 from dpcore.evaluation.study import Setting, budget_grid, references, study
 from dpcore.evaluation.sweep import sweep
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
-from dpcore.evaluation.yardstick import fits_rival, scorer_of, yardstick
+from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
+from dpcore.models.declaration import declaration, declarations
 from dpcore.models.labelled_mixture.scoring import divergence, noise_alone
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
@@ -65,7 +65,7 @@ def test_one_gaussian_comes_near_its_exact_fit_as_the_budget_grows(adjacency: st
 def test_a_study_holds_classes_against_one_gaussian_under_the_same_promise() -> None:
     found = study(table(PARTIES), staged(), draws=5)
     known, grid = found.references, found.grid
-    assert fits_rival(yardstick("gmm-release"))
+    assert yardstick("gmm-release").fits_rival
     assert known.bounds_utility < known.single_utility < known.converged_utility
     assert known.own_steps_utility == pytest.approx(known.converged_utility, abs=1e-9)
     assert staged().simplest().options()["method"] == "pooled"
@@ -100,17 +100,22 @@ def test_noise_alone_is_a_part_of_what_the_staged_release_loses() -> None:
         assert 0.5 * cost < np.median(divergence(runs, exact)) < 10.0 * cost
 
 
+def notes(scenario: Scenario, found: compute.Study) -> tuple[str, ...]:
+    judge = yardstick(scenario.model)
+    return judge.budget_notes(scenario.setting(), found.grid, found.references.converged)
+
+
 def test_the_screen_says_what_noise_costs_and_which_classes_it_ate() -> None:
     scenario = opening(PARTIES)
     data = tables.data_of(scenario)
     assert data is not None
     found = compute.study(scenario, data, desks.Desk())
-    told = picture.told_of_classes(scenario, found)
+    told = notes(scenario, found)
     at = {e: told[found.grid.epsilons.index(e)] for e in (0.05, 2.0)}
     assert "Warning: the noise outweighs every class: this budget is too small" in at[0.05]
     assert "Warning" not in at[2.0]
     assert "noise alone would cost" in at[2.0]
-    other = picture.told_of_classes(Scenario(), found)
+    other = notes(Scenario(), found)
     assert set(other) == {""}
 
 
@@ -127,7 +132,7 @@ def test_the_opening_protects_labels_alone_and_another_table_opens_as_itself() -
     ).adjacency == ("replace_one")
 
 
-@pytest.mark.parametrize("method", [n for n, r in RECIPES.items() if "gmm-release" in r.models])
+@pytest.mark.parametrize("method", ["recommended", *declaration("gmm-release").methods])
 def test_every_way_of_releasing_is_what_it_says(method: str) -> None:
     scenario = sane(
         Scenario(data=PARTIES, model="gmm-release", method=method, adjacency="label", epsilon=2.0)
@@ -135,7 +140,7 @@ def test_every_way_of_releasing_is_what_it_says(method: str) -> None:
     data = tables.data_of(scenario)
     assert data is not None
     fit = compute.one_fit(scenario, data)
-    proved = RECIPES[method].mode == "proved"
+    proved = declaration("gmm-release").method(method).mode == "proved"
     assert (fit.guarantee.epsilon is not None) == proved
     assert fit.guarantee.adjacency == "label"
     assert {entry.adjacency for entry in fit.ledger} == {"label"}
@@ -187,7 +192,7 @@ def test_the_attacker_of_a_label_is_told_all_else() -> None:
 
 def test_a_rule_is_held_against_pure_chance_which_costs_nothing() -> None:
     found = study(table(BACK), Setting("logistic", components=1, seed=7), draws=5)
-    assert not fits_rival(yardstick("logistic"))
+    assert not yardstick("logistic").fits_rival
     assert found.references.bounds_utility == found.references.single_utility == 0.5
     np.testing.assert_array_equal(found.curves.single, 0.5)
     judged = verdicts(found.grid, found.references, found.curves.single)
@@ -211,7 +216,7 @@ def test_models_are_offered_where_a_table_has_what_they_read() -> None:
     voters, patients = table(PARTIES).schema, table(BACK).schema
     lines, groups = table("two_lines").schema, table("three_groups").schema
     reads = {
-        name: {m for m in MODELS if MODELS[m].reads(s)}
+        name: {m for m, model in declarations().items() if model.suits(s)}
         for name, s in {
             "voters": voters,
             "patients": patients,

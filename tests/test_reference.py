@@ -19,7 +19,8 @@ from support import ROOT, every
 import dpcore as dp
 from app.scripts.reference import MODULES
 from dpcore.accounting import ACCOUNTANTS
-from dpcore.registry import AUDITS, EXHIBITS, MODELS, PAPERS
+from dpcore.auditing.api import AUDITS
+from dpcore.registry import EXHIBITS, MODELS, PAPERS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXTENDING = (ROOT / "app/docs/extending.md").read_text(encoding="utf-8")

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from methods import MODELS_OF_METHODS
 from support import ROOT, every
 
-from app.choices import CHOICES, read_words, write_words
-from app.models import MAX_COMPONENTS, METHODS, MODELS, RECIPES
+from app.choices import dials, read_words, usual, write_words
 from app.scenario import GENERATED, UPLOAD, Made, Scenario, from_query, offered, opening, sane
 from app.settings import flags, settings
 from app.state import step_of
@@ -27,6 +27,7 @@ from dpcore.datasets.corpora import is_corpus
 from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.scene import Scene
 from dpcore.fitting.recipe import recipe
+from dpcore.models.declaration import ACCOUNTANTS, MOST_COMPONENTS, declaration, declarations
 
 NAMES = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
 MADE = st.builds(
@@ -34,11 +35,11 @@ MADE = st.builds(
 )
 FIELDS = {
     "data": st.sampled_from(sorted(NAMES)),
-    "model": st.sampled_from(list(MODELS)),
-    "components": st.integers(1, MAX_COMPONENTS),
+    "model": st.sampled_from(list(declarations())),
+    "components": st.integers(1, MOST_COMPONENTS),
     "pool": st.integers(1, 64),
-    "method": st.sampled_from(list(RECIPES)),
-    "count_by": st.sampled_from(METHODS),
+    "method": st.sampled_from(list(MODELS_OF_METHODS)),
+    "count_by": st.sampled_from(ACCOUNTANTS),
     "epsilon": st.floats(0.01, 100.0),
     "delta": st.floats(1e-12, 0.5),
     "clip": st.floats(0.1, 1.0),
@@ -141,14 +142,14 @@ def test_sane_choices_stand_together(scenario: Scenario) -> None:
     found = sane(scenario)
     assert found.count_by in found.methods()
     assert found.method in found.recipes()
-    assert MODELS[found.model].least <= found.components <= MODELS[found.model].most
+    assert found.declared.least <= found.components <= found.declared.most
     for name in read_words(found.words):
-        assert CHOICES[name].suits(found.model, found.method)
+        assert name in dials(found.model, found.method)
     assert found.x != found.y
     assert found.adjacency in found.adjacencies()
-    paper, labelled = RECIPES[found.method].mode == "paper", found.model == "gmm-release"
+    paper, labelled = found.recipe.mode == "paper", found.model == "gmm-release"
     assert not paper or found.adjacency == ("label" if labelled else "replace_one")
-    assert MODELS[found.model].clips or found.clip == 1.0
+    assert found.declared.clips_rows or found.clip == 1.0
     assert sane(found) == found
 
 
@@ -237,13 +238,14 @@ def test_another_table_opens_with_what_suits_it() -> None:
     assert from_query({"data": "nonsense"}, NAMES) == Scenario()
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", declarations())
 def test_a_model_opens_on_any_table_and_its_link_names_it(model: str) -> None:
     """Where the table does not name the model, it begins with the model's own few parts."""
     for name in NAMES:
         first = opening(name, model)
         assert first.model == model
-        if MODELS[model].documents != is_corpus(name):  # rows are no documents, nor they rows
+        reads_documents = declaration(model).reads == "documents"
+        if reads_documents != is_corpus(name):  # rows are no documents, nor they rows
             assert sane(first).model == opening(name).model
             continue
         assert sane(first) == first
@@ -254,9 +256,9 @@ def test_a_model_opens_on_any_table_and_its_link_names_it(model: str) -> None:
 
 
 def test_every_recipe_is_for_a_model_and_fits_it() -> None:
-    for name, one in RECIPES.items():
-        for model in one.models:
-            first = opening("few_bars") if MODELS[model].documents else Scenario()
+    for model, declared in declarations().items():
+        for name in ("recommended", *declared.methods):
+            first = opening("few_bars") if declared.reads == "documents" else Scenario()
             scenario = sane(replace(first, model=model, method=name))
             assert scenario.method == name
             for way in scenario.methods():
@@ -294,14 +296,15 @@ def test_a_published_threshold_cannot_be_changed() -> None:
 
 
 READ_ONCE = {  # methods without steps to choose
-    *(("gmm-release", method) for method in RECIPES if "gmm-release" in RECIPES[method].models),
+    ("mean", "recommended"),
+    *(("gmm-release", name) for name in ("recommended", *declaration("gmm-release").methods)),
     *(("logistic", method) for method in ("recommended", "objective", "dpvi")),
 }
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", declarations())
 def test_steps_are_sent_where_a_method_takes_them_and_nowhere_else(model: str) -> None:
-    data = "few_bars" if MODELS[model].documents else Scenario.data
+    data = "few_bars" if declaration(model).reads == "documents" else Scenario.data
     for method in Scenario(model=model).recipes():
         chosen = sane(Scenario(data=data, model=model, method=method, iterations=7))
         assert chosen.method == method
@@ -313,23 +316,34 @@ def test_steps_are_sent_where_a_method_takes_them_and_nowhere_else(model: str) -
         recipe(model).settings(components=chosen.components, mode=setting.mode, **words)
 
 
-@pytest.mark.parametrize("name", CHOICES)
-def test_a_choice_has_a_usual_value_that_may_be_chosen(name: str) -> None:
-    choice = CHOICES[name]
+DIALS = [(model, name) for model, declared in declarations().items() for name in declared.dials()]
+
+
+@every("model, name", DIALS)
+def test_a_dial_has_a_usual_value_that_may_be_chosen(model: str, name: str) -> None:
     for known in ({}, {"sigma": 3.0}, {"sigma": 0.001, "tau": 2.0}):
-        usual = choice.usual(known, 4)
-        assert read_words(write_words({name: usual})) == {name: usual}
+        value = usual(model, name, known, 4)
+        assert read_words(write_words({name: value})) == {name: value}
+
+
+def test_dials_of_one_name_have_one_range() -> None:
+    ranges: dict[str, set[tuple[float, float, str]]] = {}
+    for model, name in DIALS:
+        dial = declaration(model).dials()[name].dial
+        assert dial is not None
+        ranges.setdefault(name, set()).add((dial.low, dial.high, dial.form))
+    assert {name: len(found) for name, found in ranges.items()} == dict.fromkeys(ranges, 1)
 
 
 def test_the_usual_settings_are_those_that_a_fit_takes() -> None:
     settings = recipe("symmetric-mixture").settings(sigma=3.0)
     known = {"sigma": 3.0}
-    assert CHOICES["tau"].usual(known, 4) == settings.public_tau
-    assert CHOICES["threshold"].usual(known, 4) == settings.radius(4)
-    assert CHOICES["own"].usual(known, 4) is settings.own
-    assert CHOICES["start"].usual(known, 4) == settings.start
+    assert usual("symmetric-mixture", "tau", known, 4) == settings.public_tau
+    assert usual("symmetric-mixture", "threshold", known, 4) == settings.radius(4)
+    assert usual("symmetric-mixture", "own", known, 4) is settings.own
+    assert usual("symmetric-mixture", "start", known, 4) == settings.start
     assert settings.start_norm is None  # as far as sigma
-    assert CHOICES["start_norm"].usual(known, 4) == settings.sigma
+    assert usual("symmetric-mixture", "start_norm", known, 4) == settings.sigma
 
 
 def test_a_table_opens_with_a_delta_below_one_over_its_rows() -> None:

@@ -11,7 +11,6 @@ from app.attacking import CHOSEN, TYPED, WHOSE, Cells, Game
 from app.components import brand, look_again, slot
 from app.desks import Data
 from app.live import live
-from app.models import model_title
 from app.state import taken_on
 from app.tables import data_of, desk_of, provenance
 from dpcore.errors import DPCoreError
@@ -32,7 +31,7 @@ def page() -> None:
         return
     st.html(
         '<p class="dp-lead">You know every row but one, and see all that leaves: was that '
-        f"{escape(data.unit)} in it? {escape(model_title(scenario.model, scenario.components))} on "
+        f"{escape(data.unit)} in it? {escape(scenario.title)} on "
         f"{escape(data.title)}, released many times with and without.</p>"
     )
     whose, row, cells = victim(data)

@@ -12,7 +12,6 @@ from app import classes, compute, hiding, steps, upload
 from app.components import brand, look_again, slot, to_page
 from app.desks import Data
 from app.live import live
-from app.models import MODELS, Kind, method_title, model_title
 from app.more_settings import more_settings
 from app.papers import at_full_size
 from app.picture import picture
@@ -21,10 +20,12 @@ from app.state import change, current, step_of
 from app.tables import data_of, desk_of, provenance
 from app.takeaway import take_fit
 from app.widgets import Apply, number, pick, slide
+from dpcore.accounting import accountant
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.errors import DPCoreError
 from dpcore.figures.scene import Scene
+from dpcore.models.declaration import Model, declarations
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
 
@@ -127,13 +128,16 @@ def choices(scenario: Scenario, table: Data | None) -> None:
         _select("data", "Data", titles, scenario.data, on_data, "data" in hidden)
     with model:
         now = (scenario.model, scenario.components)
-        titles_of = {choice: model_title(*choice) for choice in _models(scenario, table)}
+        titles_of = {
+            (model, parts): declarations()[model].titled(parts)
+            for model, parts in _models(scenario, table)
+        }
         _select("model", "Model", titles_of, now, on_model, "model" in hidden)
     with method:
         recipes = {name: f"{r.title} · {r.badge}" for name, r in scenario.recipes().items()}
         _select("method", "Method", recipes, scenario.method, None, "method" in hidden)
     with counting:
-        ways = {m: method_title(m) for m in scenario.methods()}
+        ways = {m: accountant(m).title for m in scenario.methods()}
         _select("count_by", "Count the cost by", ways, scenario.count_by, None, "count" in hidden)
 
 
@@ -170,23 +174,19 @@ def _begun(first: Scenario) -> dict[str, Any]:
 def _models(scenario: Scenario, table: Data | None) -> list[tuple[str, int]]:
     """Every number of parts of the current model, then the other models as they would open, where
     the table has what they read."""
-    kind = MODELS[scenario.model]
+    kind = scenario.declared
     own = [(scenario.model, parts) for parts in range(kind.least, kind.most + 1)]
     others = [
         opening(scenario.data, model)
-        for model, other in MODELS.items()
+        for model, other in declarations().items()
         if model != scenario.model and _suits(other, table)
     ]
     return own + [(other.model, other.components) for other in others]
 
 
-def _suits(kind: Kind, table: Data | None) -> bool:
+def _suits(model: Model, table: Data | None) -> bool:
     """Whether a table has what a model reads; where none is there yet, rows of features."""
-    return (
-        not (kind.target or kind.label or kind.documents or kind.pixels)
-        if table is None
-        else kind.reads(table.schema)
-    )
+    return model.reads == "features" if table is None else model.suits(table.schema)
 
 
 def _select(

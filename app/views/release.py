@@ -13,7 +13,6 @@ from app import compute, releasing
 from app.components import brand, look_again, to_page
 from app.desks import Data
 from app.exports import fresh_command
-from app.models import MODELS, model_title
 from app.releasing import Plan
 from app.scenario import Scenario
 from app.state import change, taken_on
@@ -40,7 +39,7 @@ def page() -> None:
         to_explore()
         return
     st.html(
-        f'<p class="dp-lead">{escape(model_title(scenario.model, scenario.components))} on '
+        f'<p class="dp-lead">{escape(scenario.title)} on '
         f"{escape(data.title)}, as set on Explore. Plan the budget, review what would leave, then "
         "spend it: fresh noise, one entry in the ledger, no way back.</p>"
     )
@@ -49,7 +48,7 @@ def page() -> None:
         table, chosen_on = releasing.table_of(scenario, data)
     except DPCoreError as refusal:
         st.error(str(refusal))
-        if MODELS[scenario.model].documents:
+        if scenario.declared.reads == "documents":
             st.code(fresh_command(scenario), language=None, wrap_lines=True)
             st.caption(
                 "It draws fresh noise; its proof takes floating point for exact. Nobody adds up "

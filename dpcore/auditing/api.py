@@ -9,10 +9,22 @@ from typing import Any
 
 from dpcore.auditing.audit import Audit, Auditable, audited
 from dpcore.checks import one_of, probability, whole
+from dpcore.models.declaration import declarations
 from dpcore.privacy import Privacy
 from dpcore.privacy.budget import MODES
-from dpcore.registry import AUDITS, load
+from dpcore.registry import load
 
+# What can be attacked by name: mechanisms, and whole fits as the models declare.
+AUDITS = {
+    "gaussian": "dpcore.auditing.mechanisms:GAUSSIAN",
+    "laplace": "dpcore.auditing.mechanisms:LAPLACE",
+    "discrete-gaussian": "dpcore.auditing.mechanisms:DISCRETE_GAUSSIAN",
+    **{
+        name: f"{model.package}.{place}"
+        for model in declarations().values()
+        for name, place in model.audits.items()
+    },
+}
 LEAST = 20  # runs of each table: fewer say nothing at any confidence
 
 
@@ -29,7 +41,7 @@ def audit(
 ) -> Audit:
     """The lower bound that an attack on a mechanism or a whole fit shows, with its confidence.
 
-    name: one of the registry's audits. privacy: what is attacked; ``None`` for the audit's own
+    name: one of :data:`AUDITS`. privacy: what is attacked; ``None`` for the audit's own
     budget in ``mode``. runs: of each of the two tables; ``None`` for the audit's own. half: also
     run it at half its noise, which the attack should catch. seed: of tables, noise and attack.
     options: the model's own, in place of the audit's.

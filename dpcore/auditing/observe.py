@@ -130,7 +130,7 @@ def observe(
     how = recipe(model)
     settings = how.settings(components=n_components, mode=request.mode, **options)
     if clip is None:
-        clip = float(getattr(how, "clip", 1.0))
+        clip = how.clip
     session = api._begin(how, settings)(
         table,
         adjacency=request.adjacency,

@@ -39,7 +39,12 @@ _MORE = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence instead of printing the usage."""
+    """Says what is wrong in one sentence instead of printing the usage.
+
+    words: the command line, for commands whose options depend on the model that it names.
+    """
+
+    words: Sequence[str] = ()
 
     def error(self, message: str) -> NoReturn:
         raise InputError("command line", message, f"see {self.prog} --help")
@@ -84,7 +89,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace | None:
     chosen = next((word for word in words if not word.startswith("-")), None)
     if chosen is not None:
         one_of("command", chosen, COMMANDS)
-    parser = _parser(chosen)
+    parser = _parser(chosen, words)
     args, strange = parser.parse_known_args(_joined(words))
     if args.command is None:
         parser.print_help()
@@ -94,7 +99,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace | None:
     return args
 
 
-def _parser(chosen: str | None) -> _Parser:
+def _parser(chosen: str | None, words: Sequence[str]) -> _Parser:
     """The parser of all commands; only the chosen one's module is imported."""
     import dpcore
 
@@ -106,6 +111,7 @@ def _parser(chosen: str | None) -> _Parser:
         sub = commands.add_parser(name, help=summary, description=about, allow_abbrev=False)
         if name == chosen:
             module = import_module(target)
+            sub.words = words
             module.arguments(sub)
             sub.set_defaults(run=module.run)
     return parser
@@ -125,14 +131,20 @@ def _joined(words: Sequence[str]) -> list[str]:
 
 def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
     """Words that are left over: an unknown model is said first, since options belong to models."""
-    whose = args.command
+    word = next((word.partition("=")[0] for word in strange if word.startswith("-")), None)
+    finding = f"there is a word too many: {strange[0]!r}"
+    if word is not None:
+        finding = f"{args.command} has no option {word}"
+    remedy = f"see dpcore {args.command} --help"
     if hasattr(args, "model"):
-        from dpcore.registry import MODELS
+        from dpcore.models.declaration import declaration
 
-        whose = f"{args.command} {one_of('model', args.model, MODELS)}"
-    word = next((word for word in strange if word.startswith("-")), None)
-    found = f"{whose} has no option {word}" if word else f"there is a word too many: {strange[0]!r}"
-    raise InputError("command line", found, f"see dpcore {args.command} --help")
+        model = declaration(args.model)
+        remedy = f"see dpcore {args.command} {model.name} --help"
+        if word is not None:
+            finding = f"model {model.name!r} takes no option {word}"
+            remedy = "it takes " + ", ".join(f"--{flag}" for flag in model.flags())
+    raise InputError("command line", finding, remedy)
 
 
 __all__ = ["COMMANDS", "main", "parse"]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpcore.accounting import ACCOUNTANTS
+from dpcore.auditing.api import AUDITS
 from dpcore.checks import one_of, positive, probability
 from dpcore.cli.output import (
     print_json,
@@ -19,7 +20,7 @@ from dpcore.cli.output import (
 from dpcore.errors import InputError
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.budget import MODES
-from dpcore.registry import AUDITS, EXHIBITS
+from dpcore.registry import EXHIBITS
 
 _EXAMPLES = """examples:
   dpcore audit                        what can be audited

@@ -6,6 +6,7 @@ import argparse
 
 from dpcore.checks import one_of
 from dpcore.cli.output import print_json, print_prose
+from dpcore.models.declaration import declarations
 
 PAPERS = {
     "abadi2016": "Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang: Deep learning with "
@@ -47,17 +48,7 @@ PAPERS = {
     "expectation maximization. ECAI 2023.",
 }
 USED = {
-    "gmm": ("park2017",),
-    "kmeans": ("park2017", "su2016"),
-    "fa": ("park2017", "donoho2014"),
-    "symmetric-mixture": ("wang2023",),
-    "mixture-regression": ("wang2023",),
-    "missing-regression": ("wang2023",),
-    "mean": ("wang2023", "duchi2018"),
-    "gmm-release": ("liu2025",),
-    "lda": ("park2020", "blei2003", "balle2018b"),
-    "logistic": ("park2020", "chaudhuri2011", "jalko2017"),
-    "sbn": ("park2020",),
+    **{name: model.papers for name, model in declarations().items()},
     "linear": ("dwork2014",),
     "advanced": ("dwork2014",),
     "kov": ("kairouz2015",),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpcore.checks import number, one_of, positive, rows_of_one, whole
 from dpcore.cli.output import pass_bar
 from dpcore.errors import InputError
+from dpcore.models.declaration import declaration
 from dpcore.schema import Ball, Column, Schema
 from dpcore.schema.cells import are_numbers
 
@@ -104,7 +105,7 @@ def read_table(args: argparse.Namespace) -> Any:
     from dpcore.wall.table import PrivateTable
 
     args.file = _with_a_name(args.file)
-    if args.model == "lda":
+    if declaration(args.model).reads == "documents":
         return _documents(args)
     for name in _TEXTS:
         if getattr(args, name):

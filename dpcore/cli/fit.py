@@ -14,10 +14,10 @@ from dpcore.cli.data import (
     read_table,
     rows_per_person,
 )
-from dpcore.cli.found import FOUND
 from dpcore.cli.models import TRUSTS, model_arguments, model_options, trusts, usual_method
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.errors import InputError
+from dpcore.models.declaration import declaration
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.budget import MODES
@@ -209,7 +209,8 @@ def _print(record: dict[str, Any]) -> None:
         print_prose(f"Note: {note}.")
     if guarantee["epsilon"] is not None and not guarantee["rehearsal"]:
         print_prose(UNBOOKED)
-    heading, lines = FOUND[record["model"]](record)
+    model = declaration(record["model"])
+    heading, lines = model.load(model.table)(record)
     print()
     print_prose(heading)
     print()

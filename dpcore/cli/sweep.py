@@ -17,7 +17,7 @@ from dpcore.errors import InputError
 from dpcore.privacy import Privacy
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.budget import MODES
-from dpcore.registry import YARDSTICKS
+from dpcore.registry import MODELS
 
 if TYPE_CHECKING:
     from dpcore.wall.table import PrivateTable
@@ -31,7 +31,7 @@ _NAMES = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL", help=", ".join(YARDSTICKS))
+    parser.add_argument("model", metavar="MODEL", help=", ".join(MODELS))
     data_arguments(parser)
     group = parser.add_argument_group("what is compared")
     for name, default, metavar, text in (
@@ -150,7 +150,7 @@ def _refusal(
     model: str, cell: Cell, choices: dict[str, Any], options: dict[str, Any]
 ) -> InputError | None:
     """Why a method cannot meet a budget, for the fit or for the simplest rival beside it."""
-    from dpcore.evaluation.yardstick import fits_rival, yardstick
+    from dpcore.evaluation.yardstick import yardstick
     from dpcore.fitting.minibatch import Minibatched
     from dpcore.fitting.plan import plan_noise
     from dpcore.fitting.recipe import recipe
@@ -163,7 +163,7 @@ def _refusal(
         if isinstance(how, Minibatched):  # what a step costs depends on how many rows there are
             return None
         plan_noise(how, (replace(asked, mode=mode),), own)
-        if fits_rival(yardstick(model)):
+        if yardstick(model).fits_rival:
             plan_noise(how, (asked,), how.settings(components=yardstick(model).simplest))
     except InputError as refusal:
         return refusal

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.study import Setting, fitted
-from dpcore.evaluation.yardstick import noiseless, scorer_of, yardstick
+from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.wall.table import PrivateTable
 
@@ -29,7 +29,7 @@ def walk(
     """
     judge = yardstick(setting.model)
     if epsilon is None:
-        options = noiseless(judge, setting.options())
+        options = judge.noiseless(setting.options())
         grid = fit_grid(
             setting.model, table, privacy=None, as_private=True, clip=setting.clip, **options
         )

@@ -15,14 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.evaluation.metrics import clipped_share
 from dpcore.evaluation.yardstick import (
     Scorer,
-    Yardstick,
-    fits_rival,
     mapped,
-    noiseless,
-    rival_options,
     scorer_of,
     yardstick,
 )
@@ -84,10 +79,10 @@ class Setting:
 
     def options(self) -> dict[str, Any]:
         """Model options as :func:`dpcore.fit` takes them; steps only where the fit takes any."""
-        how: Any = recipe(self.model)
-        known = set(how.words)
-        if hasattr(how, "takes_steps") and not how.takes_steps(self.algorithm, self.mode):
-            known.remove("iterations")
+        how = recipe(self.model)
+        known = set(how.options.options())
+        if not how.takes_steps(self.algorithm, self.mode):
+            known.discard("iterations")
         words = {
             "iterations": self.iterations,
             "covariance": self.covariance,
@@ -106,7 +101,7 @@ class Setting:
         return replace(
             self,
             components=judge.simplest,
-            words=tuple({**dict(self.words), **rival_options(judge)}.items()),
+            words=tuple({**dict(self.words), **judge.rival_options}.items()),
             mode="proved",
             combination="GGG",
             algorithm=None,
@@ -173,37 +168,18 @@ def references(table: PrivateTable, setting: Setting, best: Any = None) -> Refer
         grid = fit_grid(setting.model, table, privacy=None, as_private=True, clip=clip, **words)
         return float(judge.score(grid.runs.final, scorer)[0])
 
-    options = noiseless(judge, options)
-    plain, nothing = _unbounded(judge, options), judge.nothing(scorer)
-    alone = {**plain, "n_components": judge.simplest, **rival_options(judge)}
+    options = judge.noiseless(options)
+    plain, nothing = judge.unbounded(options), judge.nothing(scorer)
+    alone = {**plain, "n_components": judge.simplest, **judge.rival_options}
     return References(
         converged=best,
         converged_utility=float(judge.score(best, scorer)[0]),
         own_steps_utility=own(np.inf, plain),
         clipped_utility=own(setting.clip, options),
-        single_utility=own(np.inf, alone) if fits_rival(judge) else nothing,
+        single_utility=own(np.inf, alone) if judge.fits_rival else nothing,
         bounds_utility=nothing,
-        clipped_share=_clipped_share(judge, table, setting, best, scorer),
+        clipped_share=judge.clipped_share(table, setting.options(), setting.clip, best, scorer),
     )
-
-
-def _unbounded(judge: Yardstick, options: dict[str, Any]) -> dict[str, Any]:
-    """The same steps with nothing bounded but the rows."""
-    own = getattr(judge, "unbounded", None)
-    return options if own is None else dict(own(options))
-
-
-def _clipped_share(
-    judge: Yardstick, table: PrivateTable, setting: Setting, best: Any, scorer: Scorer
-) -> float:
-    """Share of the rows that clipping would move, as the model clips them."""
-    at_best = getattr(judge, "moved_share", None)
-    if at_best is not None:
-        return float(at_best(best, scorer, setting.clip))
-    own = getattr(judge, "clipped_share", None)
-    if own is not None:
-        return float(own(table, setting.options()))
-    return clipped_share(table, setting.clip)
 
 
 @dataclass(frozen=True)
@@ -405,7 +381,7 @@ def _rival(
 ) -> Array:
     """Median utility ``(S,)`` of the simplest private rival."""
     judge, scorer = yardstick(setting.model), scorer_of(setting.model, table, setting.options())
-    if not fits_rival(judge):
+    if not judge.fits_rival:
         return np.full(len(epsilons), judge.nothing(scorer))
     single = setting.simplest()
     alone = fitted(table, single, [single.request(e) for e in epsilons], draws)

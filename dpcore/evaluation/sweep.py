@@ -15,9 +15,6 @@ from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     Scorer,
     Yardstick,
-    fits_rival,
-    noiseless,
-    rival_options,
     scorer_of,
     yardstick,
 )
@@ -169,12 +166,12 @@ def _baseline(
     """The simplest private rival with the whole budget, counted by the same method: scores of all
     cells and draws."""
     judge: Any = scorer.judge
-    if not fits_rival(judge):
+    if not judge.fits_rival:
         return np.repeat(scorer.batch(judge.silent(best)), len(cells) * len(noise["draws"]))
     requests = [replace(cell, mode="proved") for cell in cells]
-    shared = getattr(judge, "rival_words", ("covariance", "clip"))
+    shared = judge.rival_words
     alone = {k: v for k, v in options.items() if k in shared}
-    alone |= {"n_components": judge.simplest, **rival_options(judge)}
+    alone |= {"n_components": judge.simplest, **judge.rival_options}
     return scorer.runs(fit_grid(model, train, privacy=requests, **noise, **alone))
 
 
@@ -183,7 +180,7 @@ def _references(
 ) -> tuple[float, float]:
     """(our steps without noise, converged) on one split."""
     plain = {k: v for k, v in options.items() if k not in ("combination", "delta_each")}
-    plain = noiseless(scorer.judge, plain)
+    plain = scorer.judge.noiseless(plain)
     own = fit_grid(model, train, privacy=None, as_private=True, **plain)
     return float(scorer.runs(own)[0]), float(scorer.batch(best)[0])
 

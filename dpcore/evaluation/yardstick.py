@@ -1,21 +1,19 @@
 """A yardstick: how fits of one model are judged, lined up with the exact fit, and spoken of.
 
-A model joins the studies by one file that implements :class:`Yardstick` and one line in the
-registry.
+A model's declaration names its :class:`Yardstick`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from inspect import signature
-from typing import Any, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.checks import one_of
-from dpcore.registry import YARDSTICKS, load
+from dpcore.models.declaration import declaration
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.corpus import PrivateCorpus
 from dpcore.wall.custodian import custodian_rows
@@ -68,53 +66,103 @@ class Wording:
     worth: str
 
 
-class Yardstick(Protocol):
-    """Batches hold arrays with a leading axis of runs, in public unit coordinates.
+class Yardstick:
+    """How fits of one model are scored, lined up with the exact fit, and spoken of.
 
-    simplest: how many parts the simplest rival has, which is fitted with the same budget. alike:
-    the share of what the exact fit adds to it above which a fit is as good as exact. metrics: what
-    :meth:`measure` knows, the usual one first.
-
-    A yardstick may have more, where the usual way does not suit its model:
-
-    - ``scorer(table, [options,] most)``: the rows to score on, with what else the model reads
-    - ``shown(table)``: exact rows ``(n, p)`` in own units, one column for each of ``public`` of its
-      scorer, to draw behind the fits
-    - ``unbounded(options)``: options of the same steps with nothing bounded but the rows
-    - ``clipped_share(table, options)``: share of the rows whose contribution clipping would move
-    - ``moved_share(best, scorer, clip)``: the same, where it depends on the fit: at the best one
-    - ``silent(reference)``: the simplest rival, a batch of one, where it is one that knows nothing,
-      costs nothing and so is not fitted
-    - ``rival_words``: the options that the simplest rival of a sweep shares with the fit
-    - ``rival_options``: options that make a fit the simplest rival, besides its number of parts
-    - ``noiseless(options)``: options of the same steps without noise, where those are others
+    Batches hold arrays with a leading axis of runs, in public unit coordinates. simplest: how many
+    parts the simplest rival has, which is fitted with the same budget. alike: the share of what the
+    exact fit adds to it above which a fit is as good as exact. metrics: what :meth:`measure` knows,
+    the usual one first. rival_words: the options that the simplest rival of a sweep shares with the
+    fit. rival_options: options that make a fit the simplest rival, besides its number of parts.
     """
 
     wording: Wording
-    simplest: int
-    alike: float
-    metrics: tuple[str, ...]
+    simplest: int = 1
+    alike: float = 0.97
+    metrics: tuple[str, ...] = ()
+    rival_words: tuple[str, ...] = ("covariance", "clip")
+    rival_options: Mapping[str, Any] = MappingProxyType({})
 
-    def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Any:
+    def converged(self, table: Any, parts: int, options: Mapping[str, Any]) -> Any:
         """The best fit that is not private, a batch of one: the real rival."""
+        raise NotImplementedError
 
     def score(self, batch: Any, scorer: Scorer) -> Array:
         """What each run is worth ``(B,)``, more is better, in the data's own units."""
+        raise NotImplementedError
 
     def measure(self, batch: Any, scorer: Scorer, metric: str) -> Array:
         """A metric of each run ``(B,)`` on the scorer's rows, by the name that scripts use."""
+        return self.score(batch, scorer)
 
     def nothing(self, scorer: Scorer) -> float:
         """The same for knowing nothing but the public bounds."""
+        return bounds_alone(scorer.public)
 
     def align(self, batch: Any, reference: Any) -> tuple[Any, NDArray[np.bool_]]:
         """The batch with its parts in the order of the reference's; which of those are found
         ``(B, K)``."""
+        raise NotImplementedError
+
+    def scorer(
+        self,
+        table: Any,
+        options: Mapping[str, Any] | None = None,
+        most: int | None = SCORED_ROWS,
+    ) -> Scorer:
+        """The rows to score on, with what else the model reads: at most so many, by a fixed coin;
+        ``None``: all of them. options: those of the fits, which may say what a good one is."""
+        return Scorer.of(table, most)
+
+    def shown(self, table: PrivateTable) -> Array:
+        """Exact rows ``(n, p)`` in own units, one column for each of the scorer's ``public``, to
+        draw behind the fits."""
+        public, rows = custodian_rows(table)
+        return np.asarray(public.center + public.half_range * rows)
+
+    def unbounded(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Options of the same steps with nothing bounded but the rows."""
+        return options
+
+    def noiseless(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Options of the same steps without noise."""
+        return options
+
+    def clipped_share(
+        self, table: Any, options: Mapping[str, Any], clip: float, best: Any, scorer: Scorer
+    ) -> float:
+        """Share of the rows that clipping would move, as the model clips them; best: the converged
+        fit."""
+        from dpcore.evaluation.metrics import clipped_share
+
+        return clipped_share(table, clip)
+
+    def marks(
+        self, setting: Any, public: PublicFrame, rows: int | None, best: Any
+    ) -> tuple[tuple[float, str], ...]:
+        """Epsilons from which something of a fit can be seen at all, each with its label; rows: how
+        many there are, where that is public."""
+        return ()
+
+    def budget_notes(self, setting: Any, grid: Any, exact: Any) -> tuple[str, ...]:
+        """What to say of the bold fit of each budget of a grid; exact: the converged fit."""
+        return ("",) * len(grid.epsilons)
+
+    def silent(self, reference: Any) -> Any:
+        """The simplest rival, a batch of one, where it knows nothing and costs nothing; ``None``
+        where it is fitted."""
+        return None
+
+    @property
+    def fits_rival(self) -> bool:
+        """Whether the simplest rival reads the data, and so is fitted."""
+        return type(self).silent is Yardstick.silent
 
 
 def yardstick(model: str) -> Yardstick:
     """The yardstick of a model. Raises InputError for a name that is not registered."""
-    found: Yardstick = load(YARDSTICKS[one_of("model", model, tuple(YARDSTICKS))])
+    declared = declaration(model)
+    found: Yardstick = declared.load(declared.scorer)
     return found
 
 
@@ -124,33 +172,8 @@ def scorer_of(
     options: Mapping[str, Any] | None = None,
     most: int | None = SCORED_ROWS,
 ) -> Scorer:
-    """What scores fits of a model on a table: its yardstick's own way, or rows of features.
-
-    options: those of the fits, which may say what is meant by a good one. most: so many rows, by a
-    fixed coin; ``None``: all of them.
-    """
-    own = getattr(yardstick(model), "scorer", None)
-    if own is None:
-        return Scorer.of(table, most)
-    words = (options or {},) if "options" in signature(own).parameters else ()
-    found: Scorer = own(table, *words, most)
-    return found
-
-
-def fits_rival(judge: Yardstick) -> bool:
-    """Whether the simplest rival reads the data, and so is fitted."""
-    return not hasattr(judge, "silent")
-
-
-def rival_options(judge: Yardstick) -> dict[str, Any]:
-    """What makes a fit the simplest rival, besides its number of parts."""
-    return dict(getattr(judge, "rival_options", {}))
-
-
-def noiseless(judge: Yardstick, options: dict[str, Any]) -> dict[str, Any]:
-    """The options of the same steps without noise."""
-    own = getattr(judge, "noiseless", None)
-    return options if own is None else dict(own(options))
+    """What scores fits of a model on a table; see :meth:`Yardstick.scorer`."""
+    return yardstick(model).scorer(table, options, most)
 
 
 def bounds_alone(public: PublicFrame) -> float:

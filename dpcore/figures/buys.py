@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References
-from dpcore.evaluation.yardstick import fits_rival, yardstick
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.portrait import said
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
 from dpcore.privacy.guarantee import show
@@ -39,7 +39,7 @@ def buys_panel(
     """
     judge, titles = yardstick(grid.model), titles or {}
     wording = judge.wording
-    rival = f"{wording.simplest}, private" if fits_rival(judge) else wording.simplest
+    rival = f"{wording.simplest}, private" if judge.fits_rival else wording.simplest
     ends = min(grid.epsilons), max(grid.epsilons)
     middle = np.median(grid.utility, axis=1)
     high = references.converged_utility

@@ -1,7 +1,6 @@
 """A portrait: what the fits of one model look like, exact beside private.
 
-A model joins the picture of a study by one file with a :class:`Portrait` and one line in the
-registry.
+A model's declaration names its :class:`Portrait`.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.figures.scene import Axis, Layer, Points, Ring
+from dpcore.models.declaration import declaration
 from dpcore.privacy.guarantee import show
-from dpcore.registry import PORTRAITS, load
 from dpcore.wall.clip import PublicFrame
 
 Array = NDArray[np.float64]
@@ -73,7 +72,8 @@ class Portrait(Protocol):
 
 def portrait(model: str) -> Portrait:
     """The portrait of a model of the registry."""
-    found: Portrait = load(PORTRAITS[model])
+    declared = declaration(model)
+    found: Portrait = declared.load(declared.picture)
     return found
 
 

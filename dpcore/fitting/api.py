@@ -7,7 +7,7 @@ draws; the same draw at two budgets is the same noise, scaled.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,8 +20,9 @@ from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import NoisePlan, plan_noise
-from dpcore.fitting.recipe import Later, Runs, demand_enough_rows, recipe
+from dpcore.fitting.recipe import Later, Recipe, Runs, demand_enough_rows, recipe
 from dpcore.fitting.result import Fit
+from dpcore.models.options import demand_options
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.schema import Schema
 from dpcore.wall.clip import PublicFrame, demand_squares
@@ -180,13 +181,12 @@ def fit_grid(
         raise InputError("mode", "the request asks for another one", "say it in the request alone")
     mode = asked
     if requests is not None and any(p.noise_multiplier is not None for p in requests):
-        options = {**options, **({"even": True} if "even" in how.words else {})}
-    demand_words(model, options)
+        options = {**options, **({"even": True} if "even" in how.options.options() else {})}
+    demand_options(model, how.options, options)
     settings = how.settings(components=n_components, mode=mode, **options)
     _demand_accountant(how, settings, requests)
     if clip is None:
-        usual = how.clip if isinstance(how, Minibatched) else 1.0
-        clip = usual if requests is not None or as_private else math.inf
+        clip = how.clip if requests is not None or as_private else math.inf
     session = _begin(how, settings)(
         table,
         adjacency="replace_one" if requests is None else requests[0].adjacency,
@@ -229,31 +229,20 @@ def _demand_rows(model: str, components: int, more: OfCount | None, rows: int) -
         more(rows)
 
 
-def demand_words(model: str, options: Collection[str]) -> None:
-    """Raise InputError for an option that a model does not have."""
-    words = recipe(model).words
-    takes = "it takes " + ", ".join(words) if words else "leave it out: it takes none"
-    for word in options:
-        if word not in words:
-            raise InputError(word, f"model {model!r} takes no such option", takes)
-
-
-def _demand_accountant(how: Any, settings: Any, requests: tuple[Privacy, ...] | None) -> None:
+def _demand_accountant(how: Recipe, settings: Any, requests: tuple[Privacy, ...] | None) -> None:
     """Refuse an accountant that would count what is planned and what is released differently."""
-    covers = getattr(how, "accountants", None)
-    allowed: tuple[str, ...] = () if covers is None else covers(settings)
+    allowed = how.accountants(settings)
     if allowed and any(p.accountant not in allowed for p in requests or ()):
         raise InputError(
             "accountant", "it does not count these releases", f"choose {' or '.join(allowed)}"
         )
 
 
-def _begin(how: Any, settings: Any) -> Callable[..., Session]:
+def _begin(how: Recipe, settings: Any) -> Callable[..., Session]:
     """What opens a session for a model: a table's, or the recipe's own."""
     if isinstance(how, Minibatched):
         return partial(how.session, settings)
-    opens: Callable[..., Session] = getattr(how, "opens", Session)
-    return opens
+    return how.opens
 
 
 def _counted(

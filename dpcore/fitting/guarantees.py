@@ -59,7 +59,7 @@ def guarantee_of(
         rows_per_person=request.rows_per_person,
         claim=_claim(ledger, request, recipe(model).printed(request, settings), proof, schema),
         proof=proof,
-        assumptions=_told(recipe(model), settings, _assumptions(request, schema)),
+        assumptions=recipe(model).assumed(_assumptions(request, schema), settings),
         rehearsal=seed is not None or runs > 1 or schema.rehearsal,
         notes=(*((MOVED,) if moved else ()), *_notes(request, schema, rows)),
         thing=schema.thing,
@@ -121,12 +121,6 @@ def _assumptions(request: Privacy, schema: Schema) -> tuple[str, ...]:
     else:
         lines.append(f"each {schema.unit} has at most {request.rows_per_person} rows")
     return tuple(lines)
-
-
-def _told(how: Any, settings: Any, lines: tuple[str, ...]) -> tuple[str, ...]:
-    """The usual lines, or what a recipe makes of them that assumes more or other things."""
-    own = getattr(how, "assumed", None)
-    return lines if own is None else tuple(own(lines, settings))
 
 
 def _notes(request: Privacy, schema: Schema, rows: int | None) -> tuple[str, ...]:

@@ -7,14 +7,18 @@ drawn is part of every budget (Balle, Barthe, Gaboardi 2018). A recipe that draw
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from dpcore.checks import number, positive, probability, whole
 from dpcore.errors import InputError
+from dpcore.models.options import Dial, Settings, from_zero, option
 from dpcore.privacy import Event, Gaussian, Guarantee
 from dpcore.wall.doors import Session
 from dpcore.wall.sampling import Sample
+
+QUARTER = 0.25  # of the rows in a step, where nothing else is asked
 
 
 @runtime_checkable
@@ -54,28 +58,118 @@ class Steps:
         )
 
 
-def share_of_a_step(minibatch: int | None, rate: float | None) -> tuple[int | None, float | None]:
-    """A number of rows or a share of them, checked; both are refused.
+ALL_ROWS = Steps(1, Sample("none", 1.0))
 
-    >>> share_of_a_step(None, 0.1)
-    (None, 0.1)
+
+def sampling_rate(name: str, value: Any) -> float:
+    """A row's chance to be in a step, above 0; 1 for all rows.
+
+    >>> sampling_rate("rate", 0.1)
+    0.1
     """
-    if minibatch is not None and rate is not None:
-        raise InputError("minibatch", "its size and its rate were both given", "give one")
-    if rate is not None and number("rate", rate) != 1.0:
-        rate = probability("rate", rate, example="0.05, or 1 for all rows")
-    return None if minibatch is None else whole("minibatch", minibatch), rate
+    if number(name, value) == 1.0:
+        return 1.0
+    return probability(name, value, example="0.05, or 1 for all rows")
 
 
-def forgotten(forgetting: float) -> float:
-    """How fast steps are forgotten, checked: beyond 1 later steps hardly count.
+def forgetting_exponent(name: str, value: Any) -> float:
+    """How fast steps are forgotten: beyond 1 later steps hardly count.
 
-    >>> forgotten(0.7)
+    >>> forgetting_exponent("forgetting", 0.7)
     0.7
     """
-    if positive("forgetting", forgetting) > 1.0:
-        raise InputError("forgetting", f"{forgetting} is above 1", "give 0.5 to 1")
-    return float(forgetting)
+    if positive(name, value) > 1.0:
+        raise InputError(name, f"{value} is above 1", "give 0.5 to 1")
+    return float(value)
+
+
+def demand_one_size(given: Mapping[str, Any]) -> None:
+    """Raise InputError where a step is given both a number of rows and a share of them."""
+    if {"minibatch", "rate"} <= given.keys():
+        raise InputError("minibatch", "its size and its rate were both given", "give one")
+
+
+def epochs_option(default: int) -> Any:
+    """Passes over the data, where no number of steps is given."""
+    return option(
+        default,
+        whole,
+        f"passes over the data [{default}; paper mode 1]",
+        flag="epochs",
+        metavar="E",
+        paper=1,
+    )
+
+
+def forgetting_option(default: float) -> Any:
+    """How fast earlier steps are forgotten."""
+    return option(
+        default,
+        forgetting_exponent,
+        f"how fast: the F of the same [{default:g}; paper mode 0.7]",
+        flag="forgetting",
+        metavar="F",
+        paper=0.7,
+        dial=Dial(
+            "How fast earlier steps are forgotten",
+            "Small: each step begins almost anew. Large: steps are averaged, which evens out "
+            "noise.",
+            *(0.01, 1.0, 0.1, "%.2f"),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class SampledSettings(Settings):
+    """Public choices of a fit whose steps read secret samples.
+
+    minibatch, rate: documents or rows of a step, or each one's chance to be in it; without either a
+    quarter of them. iterations: steps; ``None``: as many as the epochs have. delay: step t weighs
+    ``(delay + t)^-forgetting``. start: seed of the data-free start.
+    """
+
+    iterations: int | None = option(
+        None,
+        whole,
+        "steps, fixed in advance [as many as the epochs have]",
+        flag="iterations",
+        metavar="J",
+    )
+    minibatch: int | None = option(
+        None,
+        whole,
+        "documents or rows of a step, drawn in secret [a quarter of them]",
+        flag="minibatch",
+        metavar="S",
+    )
+    rate: float | None = option(
+        None,
+        sampling_rate,
+        "instead of a minibatch: the share of a step, 1 for all [0.25]",
+        flag="rate",
+        metavar="Q",
+        dial=Dial(
+            "Share of the data in a step",
+            "Below 1 each step reads a secret sample: less noise a step, but less to learn from. "
+            "Samples take up to half a minute to count.",
+            *(0.01, 1.0, 0.05, "%.2f"),
+            usual=lambda known, columns: QUARTER,
+        ),
+    )
+    delay: float = option(
+        1.0,
+        positive,
+        "how late earlier steps begin to count less: step t weighs (T + t)^-F [1; paper mode 1024]",
+        flag="delay",
+        metavar="T",
+        paper=1024.0,
+    )
+    start: int = option(0, from_zero)
+
+    @classmethod
+    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
+        demand_one_size(given)
+        return given if "minibatch" in given else {"rate": QUARTER, **given}
 
 
 def steps_of(

@@ -1,7 +1,7 @@
 """A recipe: how one model is fitted, as published and as proved, and what comes out in own units.
 
-A model joins by one file that implements :class:`Recipe` and one line in the registry; budgets,
-noise plans, grids, ledgers, guarantees and results are the same for all.
+A model's declaration names its :class:`Recipe`; budgets, noise plans, grids, ledgers, guarantees
+and results are the same for all.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
-from dpcore.checks import one_of
 from dpcore.errors import InputError
+from dpcore.models.declaration import declaration
+from dpcore.models.options import Settings
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.registry import MODELS, load
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.doors import Session
 
@@ -60,19 +60,6 @@ class Runs(Generic[Batch]):
     history: Sequence[Batch]
 
 
-class Settings(Protocol):
-    """Public choices of a fit; none may be read from the data.
-
-    components: groups, centres or factors. mode: ``proved`` | ``paper``.
-    """
-
-    @property
-    def components(self) -> int: ...
-
-    @property
-    def mode(self) -> str: ...
-
-
 class Parameters(Protocol):
     """One fit's parameters in the data's own units."""
 
@@ -102,28 +89,42 @@ class Printed:
     unless: tuple[str, ...] = ()
 
 
-class Recipe(Protocol):
-    """One model, as the registry names it; ``words``: the options that its settings know.
+class Recipe:
+    """How one model is fitted; what its declaration names.
 
-    A recipe may have more, where the usual way does not suit its model:
-
-    - ``opens``: what its rows are opened with, a kind of session
-    - ``accountants(settings)``: the only ones that count what it releases
-    - ``assumed(lines, settings)``: what a guarantee takes for granted, made of the usual lines
-    - ``takes_steps(algorithm, mode)``: whether there are iterations to choose
-    - what :class:`~dpcore.fitting.minibatch.Minibatched` has, if its steps read samples
+    options: the dataclass of its settings. opens: what its rows are opened with, a kind of session.
+    clip: the usual share of the public radius. A recipe whose steps read samples has what
+    :class:`~dpcore.fitting.minibatch.Minibatched` asks for besides.
     """
 
-    words: tuple[str, ...]
+    options: type[Settings]
+    opens: Callable[..., Session] = Session
+    clip: float = 1.0
 
     def settings(self, **words: Any) -> Any:
         """Settings from plain words. Raises InputError for words that cannot be."""
+        return self.options.parse(**words)
 
     def events(self, settings: Any) -> tuple[Event, ...]:
         """Releases of one proved fit at total noise multiplier 1; scaling them prices any budget.
 
         The last is the one that is repeated.
         """
+        raise NotImplementedError
+
+    def fit(
+        self, session: Any, settings: Any, noise: Array, published: PublishedBudget | None
+    ) -> Runs[Any]:
+        """Fit all runs of the session.
+
+        noise ``(B,)``: factor on :meth:`events`, in proved mode; 0 without privacy. published:
+        arrays ``(B,)``, in paper mode with privacy.
+        """
+        raise NotImplementedError
+
+    def parameters(self, batch: Any, run: int, public: Any) -> Parameters:
+        """One run of a batch in public unit coordinates, put in own units."""
+        raise NotImplementedError
 
     def published(
         self, requests: Sequence[Privacy], settings: Any, delta_each: float | None
@@ -132,21 +133,23 @@ class Recipe(Protocol):
 
         ``noise_multiplier`` says how much noise there is, whatever its law.
         """
+        raise InputError("mode", "no paper prints a private fit of this model", "choose proved")
 
     def printed(self, request: Privacy, settings: Any) -> Printed | None:
         """What the paper claims for a request; ``None`` where it claims nothing."""
+        return None
 
-    def fit(
-        self, session: Session, settings: Any, noise: Array, published: PublishedBudget | None
-    ) -> Runs[Any]:
-        """Fit all runs of the session.
+    def accountants(self, settings: Any) -> tuple[str, ...]:
+        """The only accountants that count what it releases; empty: any."""
+        return ()
 
-        noise ``(B,)``: factor on :meth:`events`, in proved mode; 0 without privacy. published:
-        arrays ``(B,)``, in paper mode with privacy.
-        """
+    def assumed(self, lines: tuple[str, ...], settings: Any) -> tuple[str, ...]:
+        """What a guarantee takes for granted, made of the usual lines."""
+        return lines
 
-    def parameters(self, batch: Any, run: int, public: PublicFrame) -> Parameters:
-        """One run of a batch in public unit coordinates, put in own units."""
+    def takes_steps(self, algorithm: str | None, mode: str) -> bool:
+        """Whether there are iterations to choose."""
+        return "iterations" in self.options.options()
 
 
 def gaussians(multipliers: Array) -> tuple[Event, ...]:
@@ -162,17 +165,15 @@ def gaussians(multipliers: Array) -> tuple[Event, ...]:
     )
 
 
-PARTS = {"fa": "factors", "kmeans": "centres", "lda": "topics", "sbn": "hidden units"}
-
-
 def demand_enough_rows(model: str, components: int, rows: int) -> None:
     """Raise InputError for more groups, centres or factors than rows."""
     if components > rows:
-        parts = PARTS.get(model, "groups")
+        declared = declaration(model)
+        flag = declared.settings.options()["components"].flag
         raise InputError(
-            "factors" if model == "fa" else "components",
-            f"there are more {parts} than rows",
-            f"ask for fewer {parts} or bring more rows",
+            flag if flag == "factors" else "components",
+            f"there are more {declared.parts} than rows",
+            f"ask for fewer {declared.parts} or bring more rows",
         )
 
 
@@ -191,5 +192,6 @@ def row_bound(session: Session) -> float:
 
 def recipe(model: str) -> Recipe:
     """The recipe of a model. Raises InputError for a name that is not registered."""
-    found: Recipe = load(MODELS[one_of("model", model, tuple(MODELS))])
+    declared = declaration(model)
+    found: Recipe = declared.load(declared.recipe)
     return found

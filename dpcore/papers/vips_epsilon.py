@@ -12,7 +12,8 @@ import math
 from dataclasses import replace
 
 from dpcore.accounting import compose
-from dpcore.models.topics.private import RECIPE, TopicSettings, published_epsilon
+from dpcore.models.topics import TopicSettings
+from dpcore.models.topics.private import RECIPE, published_epsilon
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row
 from dpcore.privacy import Gaussian
 

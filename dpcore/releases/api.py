@@ -14,10 +14,11 @@ from typing import Any
 from dpcore.accounting import calibrate
 from dpcore.checks import one_of, path_of, whole
 from dpcore.errors import DPCoreError, InputError
-from dpcore.fitting.api import demand_words, fit_grid
+from dpcore.fitting.api import fit_grid
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
+from dpcore.models.options import demand_options
 from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Ledger, Privacy
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import DOSSIER, FILES, REPORT, ROWS, sealed, text_of
@@ -212,7 +213,7 @@ def _demand_whole(model: str, privacy: Privacy, components: int, options: dict[s
     rows to draw may be all there are, but only the rows tell.
     """
     how = recipe(model)
-    demand_words(model, options)
+    demand_options(model, how.options, options)
     settings = how.settings(components=components, **options)
     drawn = isinstance(how, Minibatched) and getattr(settings, "minibatch", None) is not None
     if isinstance(how, Minibatched) and not drawn:

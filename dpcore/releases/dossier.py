@@ -19,6 +19,7 @@ from dpcore.accounting import replay
 from dpcore.checks import path_of
 from dpcore.errors import InputError, ReplayError
 from dpcore.fitting.result import Fit
+from dpcore.models.declaration import declaration
 from dpcore.privacy import Guarantee, Ledger, Proof
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import DOSSIER, REPORT, ROWS, compare, compare_rows, described
@@ -96,7 +97,8 @@ def _more(fit: Fit) -> tuple[str, ...]:
     """What is taken for granted where other rows may move up a place, in the table or in a class;
     and where public limits stand for the number of rows."""
     hidden = fit.guarantee.adjacency == "add_remove"
-    moves = hidden or (fit.model == "gmm-release" and fit.guarantee.adjacency != "feature")
+    labelled = declaration(fit.model).reads == "label"
+    moves = hidden or (labelled and fit.guarantee.adjacency != "feature")
     same = (ALIKE,)
     cap = (f"the table has 1 to {MOST_ROWS:,} rows",)  # a file without any is refused
     return (same if moves else ()) + (cap if hidden else ())

@@ -8,23 +8,11 @@ from typing import Any
 
 from dpcore.accounting.guess import guess_rate
 from dpcore.errors import InputError
+from dpcore.models.declaration import declaration
 from dpcore.privacy import DiscreteGaussian, Event
 from dpcore.privacy.guarantee import show, show_bound, show_most
 from dpcore.schema import Schema
 
-MODELS = {
-    "gmm": "a mixture of Gaussians",
-    "kmeans": "centres (k-means)",
-    "fa": "a factor analysis",
-    "symmetric-mixture": "two mirrored clouds",
-    "mixture-regression": "two opposite regression lines",
-    "missing-regression": "a regression line",
-    "mean": "a mean",
-    "gmm-release": "one Gaussian a class",
-    "logistic": "a logistic regression",
-    "sbn": "a sigmoid belief network",
-}
-ONE = ("mean", "symmetric-mixture", "mixture-regression", "missing-regression")
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
 MANY = "<p>They are many; dossier.json holds them.</p>"
 
@@ -79,10 +67,11 @@ def _event(entry: dict[str, Any]) -> Event:
 
 
 def _left(dossier: dict[str, Any]) -> Iterable[str]:
-    model = MODELS.get(dossier["model"], dossier["model"])
+    model = declaration(dossier["model"])
     yield "<h2>What left</h2>"
-    yield f"<p>The parameters of {escape(model)}, from noisy sums:</p>"
-    yield _odds(dossier) if dossier["model"] == "logistic" else _parameters(dossier)
+    yield f"<p>The parameters of {escape(model.noun)}, from noisy sums:</p>"
+    odds = "coefficients" in dossier["parameters"]
+    yield _odds(dossier) if odds else _parameters(dossier, one_row=model.one_row)
     if dossier["synthetic"] is None:
         return
     yield (
@@ -135,7 +124,7 @@ def _schema(dossier: dict[str, Any]) -> Schema | None:
         return None
 
 
-def _parameters(dossier: dict[str, Any]) -> str:
+def _parameters(dossier: dict[str, Any], *, one_row: bool) -> str:
     """Every array that is a number or two for a part or a column, as a table."""
     found, names = dossier["parameters"], dossier["parameters"].get("columns", [])
     tables = []
@@ -148,7 +137,7 @@ def _parameters(dossier: dict[str, Any]) -> str:
             or len(rows) * _width(rows[0]) > MOST_CELLS
         ):
             continue
-        if dossier["model"] in ONE and len(rows) == len(names):
+        if one_row and len(rows) == len(names):
             rows = [rows]  # one list for the columns, not a number for each of some parts
         if isinstance(rows[0], list) and not _is_of_columns(rows[0], names):
             continue

@@ -111,7 +111,12 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("adjacency", good(*BUDGET, "--adjacency", "near"), "adjacency", "'near' is not known"),
     ("label adjacency", good(*BUDGET, "--adjacency", "label"), "adjacency", "label does not apply"),
     ("trust", good(*BUDGET, "--trust", "local"), "trust", "'local' is not known"),
-    ("whose option", good(*BUDGET, "--sigma", "1"), "sigma", "gmm has no such choice"),
+    (
+        "whose option",
+        good(*BUDGET, "--sigma", "1"),
+        "command line",
+        "model 'gmm' takes no option --sigma",
+    ),
     ("one bit, summed", other("mean", "--trust", "bits"), "trust", "'bits' is not known"),
     (
         "nothing bounded",
@@ -136,8 +141,8 @@ BAD: list[tuple[str, Bad, str, str]] = [
     (
         "option of another model",
         good(*BUDGET, "--topics", "5"),
-        "topics",
-        "gmm has no such choice",
+        "command line",
+        "model 'gmm' takes no option --topics; it takes --components",
     ),
     (
         "model before its options",
@@ -241,7 +246,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ),
     ("no file", lambda tmp: ["fit", "gmm"], "command line", "arguments are required: FILE"),
     ("no such command", lambda tmp: ["fit2"], "command", "'fit2' is not known"),
-    ("half an option", good("--eps", "1"), "command line", "fit gmm has no option --eps"),
+    ("half an option", good("--eps", "1"), "command line", "model 'gmm' takes no option --eps"),
     ("a word too many", good(*BUDGET, "more"), "command line", "a word too many: 'more'"),
     ("sweep delta", lambda tmp: ["sweep", "gmm", "bundled:iris"], "delta", "none was given"),
     (
@@ -463,11 +468,11 @@ BAD: list[tuple[str, Bad, str, str]] = [
     (
         "covariance of centres",
         other("kmeans", "--covariance", "diag"),
-        "covariance",
-        "kmeans has no such choice; leave it out; it has --components",
+        "command line",
+        "model 'kmeans' takes no option --covariance; it takes --components",
     ),
-    ("centres of factors", other("fa", "--components", "1"), "components", "it has --factors"),
-    ("factors of groups", good(*BUDGET, "--factors", "1"), "factors", "gmm has no such choice"),
+    ("centres of factors", other("fa", "--components", "1"), "command line", "it takes --factors"),
+    ("factors of groups", good(*BUDGET, "--factors", "1"), "command line", "no option --factors"),
     ("more centres than rows", other("kmeans", "--components", "4"), "components", "than rows"),
     ("no centres", other("kmeans", "--components", "0"), "components", "0 is below 1"),
     ("factors < 0", other("fa", "--factors", "-1"), "factors", "-1 is below 1"),

@@ -17,15 +17,30 @@ from commands import (
 )
 
 import dpcore as dp
+from dpcore.cli import main
 from dpcore.cli.output import WIDTH
+from dpcore.models.declaration import declarations
 
 
 def test_every_model_has_its_options_and_its_table() -> None:
-    from dpcore.cli.found import FOUND
-    from dpcore.cli.models import OPTIONS
-    from dpcore.registry import MODELS
+    for name, model in declarations().items():
+        assert model.name == name
+        assert callable(model.load(model.table))
+        for flag, option in model.flags().items():
+            assert option.metavar, (name, flag)
+            assert "[" in option.help, (name, flag)
 
-    assert set(FOUND) == set(MODELS) == {model for option in OPTIONS for model in option.models}
+
+def test_the_help_of_a_model_shows_its_options_and_no_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    every = {flag for model in declarations().values() for flag in model.flags()}
+    for name, model in declarations().items():
+        with pytest.raises(SystemExit):
+            main(["fit", name, "--help"])
+        _, _, own = capsys.readouterr().out.partition(f"the model {name}:")
+        shown = set(re.findall(r"^  --([a-z-]+)", own, flags=re.MULTILINE))
+        assert shown & every == set(model.flags()), name
 
 
 def test_the_json_of_centres_is_that_of_the_contract(run: Run, table: Path) -> None:

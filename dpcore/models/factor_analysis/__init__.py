@@ -1,0 +1,51 @@
+"""Factor analysis: DP-EM's as published (Park et al. 2017), and a proved fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpcore.checks import whole
+from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.factor_analysis.mathematics import PsiUpdate
+from dpcore.models.options import Settings, from_zero, option, word
+
+
+def _factors(name: str, value: object) -> int:
+    return whole("factors", value, least=0)
+
+
+@dataclass(frozen=True)
+class FactorSettings(Settings):
+    """Public choices of a factor analysis; none may be read from the data.
+
+    components: factors; 0 leaves independent columns. iterations: EM steps, free of charge. update:
+    in paper mode, the loadings with which the noise variance is computed. start: of paper mode.
+    """
+
+    components: int = option(
+        3, _factors, "number of factors [3]", flag="factors", metavar="K", read=whole
+    )
+    iterations: int = option(
+        50, whole, "EM steps, free of charge [50]", flag="iterations", metavar="J"
+    )
+    update: PsiUpdate = option("paper", word("paper", "exact"))
+    start: int = option(0, from_zero)
+
+
+MODEL = Model(
+    name="fa",
+    package=__name__,
+    settings=FactorSettings,
+    title="Factor analysis, {} factors",
+    single_title="Factor analysis, 1 factor",
+    noun="a factor analysis",
+    part="factor",
+    parts="factors",
+    papers=("park2017", "donoho2014"),
+    opening=Opening(components=1, iterations=20),
+    methods={"dpem_factors": Method("DP-EM's factor analysis", "paper", ("linear",))},
+    plane=False,
+    ghosts=False,
+    free_iterations=True,
+    audits={"fa": "attack:FA"},
+)

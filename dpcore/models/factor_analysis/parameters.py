@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.wall.clip import PublicFrame
@@ -64,3 +65,65 @@ class FactorParameters:
         import pandas as pd
 
         return pd.DataFrame(factors.sample(self.as_factors(), count, rng), columns=self.columns)
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    """Few columns: one line each. Many, as of pictures: one line a factor."""
+    parameters, titles = record["parameters"], column_titles(record)
+    loadings = np.array(parameters["loadings"])
+    seen = np.flatnonzero(np.any(loadings != 0.0, axis=0))
+    asked = loadings.shape[1]
+    hidden = ""
+    if not len(seen):
+        hidden = f" None of the {asked} factors can be told from noise: all are 0."
+    elif len(seen) < asked:
+        hidden = f" {len(seen)} of {asked} factors can be told from noise; the rest is 0."
+    if len(titles) <= FEW_COLUMNS:
+        lines = _column_lines(parameters, titles, seen)
+        about = "Each column: its mean, its loading on each factor, and the deviation of its own."
+    else:
+        lines = _factor_lines(parameters, seen)
+        about = (
+            "Each factor: the share of a column's variance that it explains, averaged over "
+            f"{len(titles)} columns, and the columns where that is most, with their loadings."
+        )
+    return about + hidden, lines
+
+
+def _column_lines(
+    parameters: dict[str, Any], titles: list[str], seen: NDArray[np.intp]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "column": title,
+            "mean": f"{mean:.4g}",
+            **{f"factor {k + 1}": f"{loadings[k]:+.3g}" for k in seen},
+            "its own": f"{own**0.5:.3g}",
+        }
+        for title, mean, loadings, own in zip(
+            titles,
+            parameters["mean"],
+            parameters["loadings"],
+            parameters["noise_variance"],
+            strict=True,
+        )
+    ]
+
+
+def _factor_lines(parameters: dict[str, Any], seen: NDArray[np.intp]) -> list[dict[str, Any]]:
+    """Shares of variances, because columns may have different units."""
+    names = parameters["columns"]
+    loadings, own = np.array(parameters["loadings"]), np.array(parameters["noise_variance"])
+    shares = loadings**2 / (own + np.sum(loadings**2, axis=1))[:, None]
+    lines = [
+        {
+            "factor": str(k + 1),
+            "share": f"{shares[:, k].mean():.1%}",
+            "strongest columns": ", ".join(
+                f"{names[i]} {loadings[i, k]:+.3g}" for i in np.argsort(-shares[:, k])[:STRONGEST]
+            ),
+        }
+        for k in seen
+    ]
+    rest = {"factor": "none", "share": f"{1.0 - shares.sum(axis=1).mean():.1%}"}
+    return [*lines, {**rest, "strongest columns": "each column's own"}]

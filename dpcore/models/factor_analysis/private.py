@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
-from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs, demand_replacement, row_bound
+from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, row_bound
+from dpcore.models.factor_analysis import FactorSettings
 from dpcore.models.factor_analysis import mathematics as factors
-from dpcore.models.factor_analysis.mathematics import Factors, PsiUpdate
+from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.clip import PublicFrame
@@ -32,48 +31,13 @@ from dpcore.wall.threads import one_thread
 
 Array = NDArray[np.float64]
 
-UPDATES = ("paper", "exact")
 PRINTED_SENSITIVITY = 2.0  # of the sum of y y^T, |y| <= 1: the paper is silent, its program has 2/N
 
 
-@dataclass(frozen=True)
-class FactorSettings:
-    """Public choices of a factor analysis; none may be read from the data.
-
-    components: factors; 0 leaves independent columns. iterations: EM steps, free of charge. update:
-    in paper mode, the loadings with which the noise variance is computed. start: of paper mode.
-    """
-
-    components: int = 3
-    iterations: int = 50
-    update: PsiUpdate = "paper"
-    start: int = 0
-    mode: str = "proved"
-
-
-class FactorRecipe:
+class FactorRecipe(Recipe):
     """Factor analysis, proved and as published; see the module."""
 
-    words = ("iterations", "update", "start")
-
-    def settings(
-        self,
-        *,
-        components: int = 3,
-        iterations: int = 50,
-        update: str = "paper",
-        start: int = 0,
-        mode: str = "proved",
-    ) -> FactorSettings:
-        """Settings from plain words."""
-        one_of("update", update, UPDATES)
-        return FactorSettings(
-            whole("factors", components, least=0),
-            whole("iterations", iterations),
-            "paper" if update == "paper" else "exact",
-            whole("start", start, least=0),
-            mode,
-        )
+    options = FactorSettings
 
     def events(self, settings: FactorSettings) -> tuple[Event, ...]:
         return (Event(Gaussian(1.0)),)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.evaluation.study import Setting
-from dpcore.evaluation.yardstick import Scorer, Wording, bounds_alone
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, bounds_alone
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
@@ -28,7 +28,7 @@ FOUND = 0.8  # cosine between a factor's loadings and the exact ones
 STEPS = 500
 
 
-class FactorYardstick:
+class FactorYardstick(Yardstick):
     """Mean log density of a row; loadings turned to look like the exact ones."""
 
     wording = Wording(
@@ -67,6 +67,20 @@ class FactorYardstick:
         """Found: loadings whose direction is the exact one's, within a cosine of 0.8."""
         aligned = align(batch, reference)
         return aligned.fit, np.asarray(aligned.cosines >= FOUND)
+
+    def marks(
+        self, setting: Setting, public: PublicFrame, rows: int | None, best: Factors
+    ) -> tuple[tuple[float, str], ...]:
+        """From where a factor can show, of a proved fit."""
+        if setting.mode == "paper" or rows is None:
+            return ()
+        known = sight(setting, public, rows, best)
+        labels = [(known.any_data, "below, no factor of any data shows")]
+        labels += [
+            (epsilon, f"factor {k}" + (" can show from here" if k == 1 else ""))
+            for k, epsilon in enumerate(known.each, start=1)
+        ]
+        return tuple((epsilon, label) for epsilon, label in labels if np.isfinite(epsilon))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.fitting.result_table import group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.wall.clip import PublicFrame
@@ -64,3 +65,6 @@ class MixtureParameters:
 
         rows, _ = gmm.sample(self.as_mixture(), count, rng)
         return pd.DataFrame(rows, columns=list(self.columns))
+
+
+result_table = group_table

@@ -11,27 +11,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import mu_of
 from dpcore.accounting.published import PublishedBudget, published_budget
-from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs, demand_replacement, gaussians, row_bound
+from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, gaussians, row_bound
+from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture import published as gmm_published
-from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
+from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.moments import one_gaussian
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.clip import PublicFrame
-from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure
+from dpcore.wall.contributions import MixtureMoments
 from dpcore.wall.doors import Noise, NoisyMoments, Session
 from dpcore.wall.frames import Frame
 from dpcore.wall.threads import one_thread
@@ -39,54 +38,6 @@ from dpcore.wall.threads import one_thread
 Array = NDArray[np.float64]
 
 FRAME_SHARE = 0.25  # of mu^2; for the release that whitens
-
-
-@dataclass(frozen=True)
-class MixtureSettings:
-    """Public choices of a mixture fit; none may be read from the data.
-
-    prior: ``None`` for maximum likelihood. start: seed of the data-free start. even: whether all
-    steps have the same noise.
-    """
-
-    components: int = 3
-    iterations: int = 10
-    covariance: Structure = "full"
-    prior: Prior | None = None
-    start: int = 0
-    mode: str = "proved"
-    combination: str = "GGG"
-    even: bool = False
-
-    @classmethod
-    def parse(
-        cls,
-        *,
-        components: int = 3,
-        iterations: int = 10,
-        covariance: str = "full",
-        prior: str | None = None,
-        start: int = 0,
-        mode: str = "proved",
-        combination: str = "GGG",
-        even: bool = False,
-    ) -> MixtureSettings:
-        """Settings from plain words. prior: ``map`` | ``mle``; by default what the mode is for
-        (the paper's figures use its prior, the proved recipe needs none)."""
-        one_of("covariance", covariance, STRUCTURES)
-        one_of("combination", combination, ("GGG", "LLG"))
-        prior = prior or ("map" if mode == "paper" else "mle")
-        one_of("prior", prior, ("map", "mle"))
-        return cls(
-            whole("components", components),
-            whole("iterations", iterations),
-            cast(Structure, covariance),
-            Prior() if prior == "map" else None,
-            whole("start", start, least=0),
-            mode,
-            combination,
-            even,
-        )
 
 
 def proved_events(settings: MixtureSettings) -> tuple[Event, ...]:
@@ -255,13 +206,10 @@ _SECTION = {
 }
 
 
-class MixtureRecipe:
+class MixtureRecipe(Recipe):
     """DP-EM's mixture of Gaussians (Park et al. 2017) and the proved one; see the module."""
 
-    words = ("iterations", "covariance", "prior", "start", "combination", "even")
-
-    def settings(self, **words: Any) -> MixtureSettings:
-        return MixtureSettings.parse(**words)
+    options = MixtureSettings
 
     def events(self, settings: MixtureSettings) -> tuple[Event, ...]:
         return proved_events(settings)

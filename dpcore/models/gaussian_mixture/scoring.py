@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.evaluation.yardstick import Scorer, Wording, bounds_alone
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, bounds_alone
 from dpcore.fitting.recipe import demand_enough_rows
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.alignment import align
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 STARTS = 5  # of the converged fit
 
 
-class MixtureYardstick:
+class MixtureYardstick(Yardstick):
     """Mean log density of a row; components matched by their overlap."""
 
     wording = Wording(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles
 from dpcore.models.gradient_em.mathematics import MISSING, SYMMETRIC, Coefficients
 from dpcore.wall.clip import PublicFrame
 
@@ -92,3 +94,35 @@ class GradientParameters:
 def _own_unit(model: str, scale: Array, target: float) -> Array:
     """What one unit of beta is worth ``(d,)``: a place, or a slope."""
     return scale if model == SYMMETRIC.name else np.asarray(target / scale)
+
+
+def _coefficient_table(heading: str, *names: str) -> Callable[[dict[str, Any]], Table]:
+    """One line a column: its coefficient, and with two names the opposite one."""
+
+    def table(record: dict[str, Any]) -> Table:
+        parameters, titles = record["parameters"], column_titles(record)
+        beta = np.array(parameters["beta"])
+        kept = np.sort(np.argsort(-np.abs(beta), kind="stable")[:FEW_COLUMNS])
+        lines = [
+            {
+                "column": titles[i],
+                **{
+                    name: f"{sign * beta[i]:+.4g}"
+                    for name, sign in zip(names, (1, -1), strict=False)
+                },
+            }
+            for i in kept
+        ]
+        less = f" The largest {len(kept)} of {len(beta)} (all of them: --json)."
+        return heading + (less if len(kept) < len(beta) else ""), lines
+
+    return table
+
+
+cloud_table = _coefficient_table("Two clouds, one at each of these places.", "one", "the other")
+lines_table = _coefficient_table(
+    "Two lines: what the target changes by with one unit of each column.", "one", "the other"
+)
+line_table = _coefficient_table(
+    "What the target changes by with one unit of each column.", "coefficient"
+)

@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
 from dpcore.errors import InputError
-from dpcore.fitting.recipe import Printed, Runs, demand_replacement
+from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
 from dpcore.models.gradient_em.ascent import Ascent
 from dpcore.models.gradient_em.mathematics import (
     MISSING,
@@ -30,7 +28,7 @@ from dpcore.models.gradient_em.mathematics import (
     GradientModel,
 )
 from dpcore.models.gradient_em.parameters import GradientParameters
-from dpcore.models.gradient_em.settings import GradientSettings
+from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.doors import Session
@@ -43,23 +41,12 @@ COINS = "by coins that read no row; where a row is added or removed, the bound i
 PAPER = "Wang, Ding, Hu, Xie, Pan, Xu 2023"
 
 
-class GradientRecipe:
+class GradientRecipe(Recipe):
     """Gradient EM of one model, proved and as published; see the module."""
 
-    words = tuple(
-        field.name
-        for field in fields(GradientSettings)
-        if field.name not in ("components", "mode", "missing_rate")
-    )
-
-    def __init__(self, model: GradientModel) -> None:
-        self.model = model
+    def __init__(self, model: GradientModel, options: type[GradientSettings]) -> None:
+        self.model, self.options = model, options
         self.opens = partial(VectorSession, target=model.target, masked=model.masked)
-        if model.masked:
-            self.words = (*self.words, "missing_rate")
-
-    def settings(self, **words: Any) -> GradientSettings:
-        return GradientSettings.parse(**words)
 
     def events(self, settings: GradientSettings) -> tuple[Event, ...]:
         """One release a step; steps on disjoint parts count as one."""
@@ -150,6 +137,6 @@ def printed_multiplier(request: Privacy, releases: int) -> float:
     return math.sqrt(releases / 2.0) / share
 
 
-SYMMETRIC_MIXTURE: Any = GradientRecipe(SYMMETRIC)
-MIXTURE_REGRESSION: Any = GradientRecipe(REGRESSIONS)
-MISSING_REGRESSION: Any = GradientRecipe(MISSING)
+SYMMETRIC_MIXTURE = GradientRecipe(SYMMETRIC, MirroredSettings)
+MIXTURE_REGRESSION = GradientRecipe(REGRESSIONS, MirroredSettings)
+MISSING_REGRESSION = GradientRecipe(MISSING, MissingSettings)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from dpcore.errors import InputError
-from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, chosen
+from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick, chosen
 from dpcore.fitting.recipe import recipe
 from dpcore.models.gradient_em.mathematics import (
     MISSING,
@@ -67,7 +67,7 @@ class VectorScorer(Scorer):
         return max(float(np.linalg.norm(self.best)), LEAST * self.sigma)
 
 
-class GradientYardstick:
+class GradientYardstick(Yardstick):
     """``estimation_error``: distance of beta from that of the best fit without privacy, or from its
     nearer sign, in the model's coordinates; ``test_log_likelihood``: mean log density of a row (of
     a target given its row). Utility: the share of the way from knowing nothing to the best fit.
@@ -172,9 +172,15 @@ class GradientYardstick:
         plain = {word: value for word, value in options.items() if word not in bounding}
         return {**plain, "algorithm": "em"}
 
-    def clipped_share(self, table: PrivateTable, options: Mapping[str, Any]) -> float:
+    def clipped_share(
+        self, table: Any, options: Mapping[str, Any], clip: float, best: Any, scorer: Scorer
+    ) -> float:
         """Share of the rows whose gradient at the best fit is longer than the threshold."""
-        known = {word: options[word] for word in recipe(self.model.name).words if word in options}
+        known = {
+            word: options[word]
+            for word in recipe(self.model.name).options.options()
+            if word in options
+        }
         settings = recipe(self.model.name).settings(**known)
         if settings.algorithm not in (None, "clipped"):
             return 0.0

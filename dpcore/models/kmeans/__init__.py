@@ -1,0 +1,68 @@
+"""k-means as published (DPLloyd: Su et al. 2016; DP-EM: Park et al. 2017), and a proved fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore.checks import whole
+from dpcore.errors import InputError
+from dpcore.models.declaration import ACCOUNTANTS, Method, Model
+from dpcore.models.options import Settings, from_zero, option, word, yes_or_no
+
+ALGORITHMS = ("proved", "dplloyd", "paper")
+
+
+@dataclass(frozen=True)
+class KMeansSettings(Settings):
+    """Public choices of a k-means fit; none may be read from the data.
+
+    start: seed of the data-free start. even: whether all steps have the same noise.
+    """
+
+    components: int = option(3, whole, "number of centres [3]", flag="components", metavar="K")
+    iterations: int = option(
+        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J"
+    )
+    algorithm: str = option(
+        "proved",
+        word(*ALGORITHMS),
+        "proved, dplloyd or paper [proved]",
+        flag="algorithm",
+        metavar="A",
+        paper="paper",
+    )
+    start: int = option(0, from_zero)
+    even: bool = option(False, yes_or_no)
+
+    @classmethod
+    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
+        if mode == "paper" and given.get("algorithm") == "proved":
+            raise InputError(
+                "algorithm", "no paper prints the proved one", "choose dplloyd or paper"
+            )
+        return given
+
+
+MODEL = Model(
+    name="kmeans",
+    package=__name__,
+    settings=KMeansSettings,
+    title="k-means, {} centres",
+    single_title="k-means, 1 centre",
+    noun="centres (k-means)",
+    part="centre",
+    parts="centres",
+    papers=("park2017", "su2016"),
+    least=2,
+    methods={
+        "dplloyd": Method("DPLloyd", "paper", ("linear", "zcdp"), algorithm="dplloyd"),
+        "dpem_kmeans": Method("DP-EM's k-means", "paper", ("zcdp", "linear"), algorithm="paper"),
+        "dpem_kmeans_paid": Method(
+            "DP-EM's k-means, its counts paid for",
+            accountants=ACCOUNTANTS[1:],
+            algorithm="paper",
+        ),
+    },
+    audits={"kmeans": "attack:KMEANS"},
+)

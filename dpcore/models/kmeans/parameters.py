@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, far_columns
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.clip import PublicFrame
 
@@ -53,3 +54,16 @@ class KMeansParameters:
 
         chosen = rng.choice(len(self.centers), size=count, p=self.shares / self.shares.sum())
         return pd.DataFrame(self.centers[chosen], columns=list(self.columns))
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    parameters, titles = record["parameters"], column_titles(record)
+    if len(titles) > FEW_COLUMNS:
+        return far_columns("centre", record, parameters["centers"], parameters["shares"])
+    lines = []
+    for k, (share, centre) in enumerate(
+        zip(parameters["shares"], parameters["centers"], strict=True)
+    ):
+        place = {title: f"{x:.4g}" for title, x in zip(titles, centre, strict=True)}
+        lines.append({"centre": k + 1, "share": f"{share:.1%}", **place})
+    return "Each centre: the share of the rows nearest to it, and where it stands.", lines

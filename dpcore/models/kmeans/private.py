@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,10 @@ from numpy.typing import NDArray
 from dpcore.accounting import calibrate
 from dpcore.accounting.published import PublishedBudget
 from dpcore.accounting.zcdp import CLASSIC
-from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs, demand_replacement, gaussians, row_bound
+from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, gaussians, row_bound
+from dpcore.models.kmeans import KMeansSettings
 from dpcore.models.kmeans import mathematics as kmeans
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.kmeans.parameters import KMeansParameters
@@ -36,57 +35,15 @@ from dpcore.wall.frames import Frame
 
 Array = NDArray[np.float64]
 
-ALGORITHMS = ("proved", "dplloyd", "paper")
 LOOK_SHARE = 0.1  # of mu^2; for the release that says where the rows are
 CELLS_SHARE = 0.3  # for the one from which the start is worked out
 BOTH: tuple[Block, ...] = ("counts", "sums")
 
 
-@dataclass(frozen=True)
-class KMeansSettings:
-    """Public choices of a k-means fit; none may be read from the data.
-
-    start: seed of the data-free start. even: whether all steps have the same noise.
-    """
-
-    components: int = 3
-    iterations: int = 10
-    algorithm: str = "proved"
-    start: int = 0
-    mode: str = "proved"
-    even: bool = False
-
-
-class KMeansRecipe:
+class KMeansRecipe(Recipe):
     """Lloyd's algorithm, proved and as published; see the module."""
 
-    words = ("iterations", "algorithm", "start", "even")
-
-    def settings(
-        self,
-        *,
-        components: int = 3,
-        iterations: int = 10,
-        algorithm: str | None = None,
-        start: int = 0,
-        mode: str = "proved",
-        even: bool = False,
-    ) -> KMeansSettings:
-        """Settings from plain words; in paper mode the algorithm is one that a paper prints."""
-        algorithm = algorithm or ("paper" if mode == "paper" else "proved")
-        one_of("algorithm", algorithm, ALGORITHMS)
-        if mode == "paper" and algorithm == "proved":
-            raise InputError(
-                "algorithm", "no paper prints the proved one", "choose dplloyd or paper"
-            )
-        return KMeansSettings(
-            whole("components", components),
-            whole("iterations", iterations),
-            algorithm,
-            whole("start", start, least=0),
-            mode,
-            even,
-        )
+    options = KMeansSettings
 
     def events(self, settings: KMeansSettings) -> tuple[Event, ...]:
         steps = settings.iterations

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from dpcore.evaluation.yardstick import Scorer, Wording, mapped
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.custodian import custodian_rows
@@ -23,7 +23,7 @@ SAMPLE = 20_000  # rows from which the converged fit starts
 FOUND = 0.25  # of the way from a centre to the next one
 
 
-class KMeansYardstick:
+class KMeansYardstick(Yardstick):
     """Distances are those of public unit coordinates.
 
     ``nicv``: mean squared distance of a row to its nearest centre (normalised intra-cluster

@@ -1,0 +1,100 @@
+"""One Gaussian for each class of a label: KL-optimal release (Liu, Scaglione, Peisert 2025)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore.errors import InputError
+from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
+from dpcore.models.options import Settings, option, word
+
+PROVED = ("auto", "staged", "mte", "public_features", "laplace", "gaussian", "colored", "pooled")
+PUBLISHED = ("paper", "laplace", "gaussian", "colored", "r1smg")
+TARGETS = ("reverse", "forward")
+
+
+@dataclass(frozen=True)
+class ReleaseSettings(Settings):
+    """Public choices of a release; none may be read from the data.
+
+    components: not chosen; there is one for each class of the schema. method: see ``private``.
+    target: the divergence that post-processing serves, ``reverse`` or ``forward``. neighbours: of
+    the published mechanism.
+    """
+
+    method: str = option(
+        "auto",
+        word(*dict.fromkeys((*PROVED, *PUBLISHED))),
+        "auto, staged, public_features, mte, gaussian, laplace, colored or pooled; in paper mode "
+        "paper, laplace, gaussian, colored or r1smg [auto; paper]",
+        flag="method",
+        metavar="M",
+        paper="paper",
+    )
+    target: str = option(
+        "reverse",
+        word(*TARGETS),
+        "which one is to be small: reverse (of the release from the exact) or forward [reverse]",
+        flag="divergence",
+        metavar="D",
+    )
+    neighbours: str = option(
+        "all",
+        word(*NEIGHBOURS),
+        "of paper mode: all, leave, ball or scalable [all]",
+        flag="neighbours",
+        metavar="N",
+    )
+
+    @classmethod
+    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
+        method = given.get("method")
+        if mode == "paper" and method not in (None, *PUBLISHED):
+            raise InputError(
+                "method", f"no paper prints {method}", "choose " + ", ".join(PUBLISHED)
+            )
+        if mode != "paper" and method not in (None, *PROVED):
+            raise InputError(
+                "method",
+                f"{method} is not proved",
+                "choose mode paper, or one of " + ", ".join(PROVED),
+            )
+        return given
+
+
+MODEL = Model(
+    name="gmm-release",
+    package=__name__,
+    settings=ReleaseSettings,
+    title="Classes, one Gaussian each",
+    single_title="Classes, one Gaussian each",
+    noun="one Gaussian a class",
+    papers=("liu2025",),
+    reads="label",
+    opening=Opening(components=1),
+    most=1,
+    adjacencies=("label", "replace_one", "add_remove", "feature"),
+    recommended=(("method", "staged"),),
+    methods={
+        "public_shapes": Method(
+            "Shapes of the public columns",
+            words=(("method", "public_features"),),
+            adjacencies=("label",),
+        ),
+        "plain_gaussian": Method("Plain Gaussian noise", words=(("method", "gaussian"),)),
+        "plain_laplace": Method(
+            "Plain Laplace noise", accountants=("linear",), words=(("method", "laplace"),)
+        ),
+        "least_trace": Method(
+            "Noise shaped by the rows",
+            "paper",
+            ("linear",),
+            words=(("method", "paper"),),
+            adjacencies=("label",),
+        ),
+    },
+    picture="picture:PORTRAIT",
+    audits={"gmm-release": "attack:GMM_RELEASE"},
+)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
@@ -116,3 +117,18 @@ def warned(classes: tuple[str, ...], doubts: Array) -> tuple[str, ...]:
     if len(lost) == len(classes):
         return ("the noise outweighs every class: this budget is too small for these rows",)
     return (f"the noise outweighs what is known of {', '.join(lost)}: too few rows",)
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    """As groups, by the names of their classes; what noise has eaten is said."""
+    parameters = record["parameters"]
+    _, lines = group_table(record)
+    named = [
+        {"class" if key == "group" else key: value for key, value in line.items()} for line in lines
+    ]
+    for name, line in zip(parameters["classes"], named, strict=True):
+        line["class"] = name
+    about = "Each class: its share of the rows; mean ± standard deviation of each column."
+    if len(column_titles(record)) > FEW_COLUMNS:
+        about = "Each class: its share, and the columns in which it is farthest from the average."
+    return about + "".join(f" Warning: {one}." for one in parameters["warnings"]), named

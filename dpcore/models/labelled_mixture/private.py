@@ -10,16 +10,15 @@ Peisert 2025 print, without proof.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
-from dpcore.checks import one_of
 from dpcore.errors import InputError
-from dpcore.fitting.recipe import Printed, Runs
+from dpcore.fitting.recipe import Printed, Recipe, Runs
+from dpcore.models.labelled_mixture import ReleaseSettings
 from dpcore.models.labelled_mixture import baselines as labelled_baselines
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture import pooled as labelled_pooled
@@ -28,7 +27,6 @@ from dpcore.models.labelled_mixture import published as labelled_published
 from dpcore.models.labelled_mixture import staged as labelled_staged
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.parameters import ReleaseParameters
-from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.doors import Session
@@ -36,63 +34,18 @@ from dpcore.wall.labels import LabelledSession
 
 Array = NDArray[np.float64]
 
-PROVED = ("auto", "staged", "mte", "public_features", "laplace", "gaussian", "colored", "pooled")
-PUBLISHED = ("paper", "laplace", "gaussian", "colored", "r1smg")
-TARGETS = ("reverse", "forward")
 SMALL = 0.015  # attainable divergence below which the staged release beats public features
 SOURCE = "Liu, Scaglione, Peisert 2025"
 
 
-@dataclass(frozen=True)
-class ReleaseSettings:
-    """Public choices of a release; none may be read from the data.
-
-    components: not chosen; there is one for each class of the schema. method: see the module.
-    target: the divergence that post-processing serves, ``reverse`` or ``forward``. neighbours: of
-    the published mechanism.
-    """
-
-    method: str = "auto"
-    target: str = "reverse"
-    neighbours: str = "all"
-    mode: str = "proved"
-    components: int = 1
-
-
-class ReleaseRecipe:
+class ReleaseRecipe(Recipe):
     """The labelled release, proved and as published; see the module.
 
     opens: what its rows are opened with, since they have a label.
     """
 
-    words = ("method", "target", "neighbours")
+    options = ReleaseSettings
     opens: type[Session] = LabelledSession
-
-    def settings(
-        self,
-        *,
-        components: int = 1,
-        method: str | None = None,
-        target: str = "reverse",
-        neighbours: str = "all",
-        mode: str = "proved",
-    ) -> ReleaseSettings:
-        """Settings from plain words; components are the schema's classes, whatever is asked."""
-        method = method or ("paper" if mode == "paper" else "auto")
-        one_of("method", method, tuple(dict.fromkeys((*PROVED, *PUBLISHED))))
-        if mode == "paper" and method not in PUBLISHED:
-            raise InputError(
-                "method", f"no paper prints {method}", "choose " + ", ".join(PUBLISHED)
-            )
-        if mode != "paper" and method not in PROVED:
-            raise InputError(
-                "method",
-                f"{method} is not proved",
-                "choose mode paper, or one of " + ", ".join(PROVED),
-            )
-        one_of("target", target, TARGETS)
-        one_of("neighbours", neighbours, NEIGHBOURS)
-        return ReleaseSettings(method, target, neighbours, mode)
 
     def events(self, settings: ReleaseSettings) -> tuple[Event, ...]:
         if settings.method == "laplace":

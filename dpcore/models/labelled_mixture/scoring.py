@@ -17,11 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, bounds_alone, chosen
+from dpcore.evaluation.yardstick import (
+    SCORED_ROWS,
+    Scorer,
+    Wording,
+    Yardstick,
+    bounds_alone,
+    chosen,
+    mapped,
+)
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, attainable
+from dpcore.models.labelled_mixture.parameters import warned
 from dpcore.models.shared.moments import THINNEST
+from dpcore.privacy.guarantee import show
 from dpcore.wall.custodian_labels import custodian_classes
 from dpcore.wall.table import PrivateTable
 
@@ -30,6 +40,8 @@ Codes = NDArray[np.intp]
 
 TINY = 1e-300
 FOUND = 1.0  # divergence of a class from the exact one, up to which it counts as found
+# Methods of which no rule says what their noise alone costs.
+NOISE_UNKNOWN = ("public_features", "laplace", "paper")
 
 
 @dataclass(frozen=True)
@@ -52,7 +64,7 @@ class ClassScorer(Scorer):
         return cls(public, rows[some], codes[some], exact)
 
 
-class ReleaseYardstick:
+class ReleaseYardstick(Yardstick):
     """``reverse_kl``, ``kl``: see the module; ``accuracy``: share of the rows whose class is the
     likeliest by the release. Utility: mean log-likelihood of a row with its class.
     """
@@ -70,7 +82,12 @@ class ReleaseYardstick:
     rival_words: tuple[str, ...] = ("clip",)
     rival_options: Mapping[str, Any] = MappingProxyType({"method": "pooled"})
 
-    def scorer(self, table: PrivateTable, most: int | None = SCORED_ROWS) -> ClassScorer:
+    def scorer(
+        self,
+        table: Any,
+        options: Mapping[str, Any] | None = None,
+        most: int | None = SCORED_ROWS,
+    ) -> ClassScorer:
         """Rows with their classes: a release is judged by both."""
         return ClassScorer.judging(table, most)
 
@@ -107,6 +124,25 @@ class ReleaseYardstick:
     ) -> tuple[LabelledMixture, NDArray[np.bool_]]:
         """Classes have names, so nothing moves; found: within :data:`FOUND` of the exact one."""
         return batch, class_divergence(batch, reference) <= FOUND
+
+    def budget_notes(self, setting: Any, grid: Any, exact: LabelledMixture) -> tuple[str, ...]:
+        """How far each budget's bold release is from the exact classes; what noise has eaten."""
+        least = np.full(len(grid.epsilons), np.nan)
+        if dict(setting.words).get("method") not in NOISE_UNKNOWN:
+            least = noise_alone(grid.noise, exact, setting.adjacency, setting.rows_per_person)
+        bold = mapped(grid.fits, lambda array: array[:, 0])
+        away = np.where(np.isfinite(grid.noise), divergence(bold, exact), np.nan)
+        notes = []
+        for far, alone, doubts in zip(away, least, bold.doubt, strict=True):
+            text = f" Divergence from exact: {show(float(far))}" if np.isfinite(far) else ""
+            if text and np.isfinite(alone):
+                text += (
+                    f"; were every shape known, noise alone would cost about {show(float(alone))}"
+                )
+            lines = warned(tuple(exact.names[0]), doubts)
+            said = [f"{text}."] if text else []
+            notes.append("".join([*said, *(f" Warning: {line}." for line in lines)]))
+        return tuple(notes)
 
 
 def _classes(scorer: Scorer) -> ClassScorer:

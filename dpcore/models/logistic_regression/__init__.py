@@ -1,0 +1,152 @@
+"""Bayesian logistic regression: VIPS as published (Park et al. 2020), proved fits and rivals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore.checks import nonnegative, positive, whole
+from dpcore.errors import InputError
+from dpcore.fitting.minibatch import (
+    ALL_ROWS,
+    Steps,
+    demand_one_size,
+    forgetting_exponent,
+    sampling_rate,
+)
+from dpcore.models.declaration import CLIP, Method, Model, Opening
+from dpcore.models.options import Settings, option, word
+
+ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
+SAMPLED = ("vips", "dpvi")  # those that draw minibatches
+PUBLISHED = ("vips", "objective")  # those that run as printed
+STEPS = {"vb": 5, "vips": None, "dpvi": 50}  # that take steps, and how many; vips: one pass
+
+
+@dataclass(frozen=True)
+class LogisticSettings(Settings):
+    """Public choices of a fit; none may be read from the data.
+
+    iterations: steps, of those that take any; ``None`` for one pass over the rows (vips).
+    minibatch: rows of a step, where their number is public; rate: each row's chance to be in it.
+    delay, forgetting: step t weighs ``(delay + t)^-forgetting``; by default all weigh alike, in
+    paper mode as in the authors' program. ridge: of objective perturbation, the least prior
+    precision; ``None`` for one that grows with the noise. steps, only_labels: how rows are drawn
+    and whether features are public, filled in once the rows and the adjacency are known.
+    """
+
+    algorithm: str = option(
+        "one_shot",
+        word(*ALGORITHMS),
+        "one_shot, vb, vips, objective or dpvi [one_shot; vips in paper mode]",
+        flag="algorithm",
+        metavar="A",
+        paper="vips",
+    )
+    iterations: int | None = option(
+        None,
+        whole,
+        "steps of vb [5], vips [one pass over the rows] and dpvi [50]; the others take none",
+        flag="iterations",
+        metavar="J",
+    )
+    minibatch: int | None = option(
+        None,
+        whole,
+        "rows of a step of vips or dpvi, where their number is public [the recipe's]",
+        flag="minibatch",
+        metavar="S",
+    )
+    rate: float | None = option(
+        None,
+        sampling_rate,
+        "instead, each row's chance to be in a step [unset]",
+        flag="rate",
+        metavar="Q",
+    )
+    delay: float = option(
+        0.0,
+        nonnegative,
+        "step t weighs (delay + t)^-forgetting [0; 1024 in paper mode]",
+        flag="delay",
+        metavar="T0",
+        paper=1024.0,
+    )
+    forgetting: float = option(
+        1.0,
+        forgetting_exponent,
+        "the same [1; 0.7 in paper mode]",
+        flag="forgetting",
+        metavar="K",
+        paper=0.7,
+    )
+    ridge: float | None = option(
+        None,
+        positive,
+        "of objective: prior precision at least [one that grows with the noise]",
+        flag="ridge",
+        metavar="L",
+    )
+    steps: Steps = ALL_ROWS
+    only_labels: bool = False
+
+    @classmethod
+    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
+        paper = mode == "paper"
+        algorithm = given.get("algorithm", "vips" if paper else "one_shot")
+        if paper and algorithm not in PUBLISHED:
+            raise InputError("algorithm", "no paper prints this one", "choose vips or objective")
+        if algorithm not in STEPS and "iterations" in given:
+            raise InputError(
+                "iterations",
+                f"{algorithm} reads the rows once",
+                "leave it out, or choose vb, vips or dpvi",
+            )
+        if algorithm not in SAMPLED and {"minibatch", "rate"} & given.keys():
+            raise InputError("minibatch", "this one draws no minibatches", "choose vips or dpvi")
+        if algorithm != "objective" and "ridge" in given:
+            raise InputError("ridge", "only objective perturbation has one", "choose objective")
+        demand_one_size(given)
+        return {"iterations": STEPS.get(algorithm), **given}
+
+
+MODEL = Model(
+    name="logistic",
+    package=__name__,
+    settings=LogisticSettings,
+    title="Yes or no (logistic regression)",
+    single_title="Yes or no (logistic regression)",
+    noun="a logistic regression",
+    papers=("park2020", "chaudhuri2011", "jalko2017"),
+    reads="outcome",
+    clip=CLIP,
+    clips_rows=False,
+    opening=Opening(components=1, iterations=10),
+    most=1,
+    adjacencies=("replace_one", "add_remove", "label"),
+    methods={
+        "vips": Method(
+            "VIPS",
+            "paper",
+            ("ma", "zcdp", "advanced", "linear"),
+            algorithm="vips",
+            words=(("rate", 1.0), ("delay", 0.0)),
+        ),
+        "vips_proved": Method("Steps of VIPS", algorithm="vips", words=(("rate", 1.0),)),
+        "objective": Method(
+            "Noise in the objective",
+            accountants=("linear",),
+            algorithm="objective",
+            adjacencies=("replace_one", "add_remove"),
+        ),
+        "dpvi": Method(
+            "Noise in the gradients (DPVI)",
+            algorithm="dpvi",
+            words=(("rate", 1.0), ("iterations", 50)),
+            adjacencies=("replace_one", "add_remove"),
+            cost=40.0,
+        ),
+    },
+    plane=False,
+    audits={"logistic": "attack:LOGISTIC", "logistic-objective": "attack:LOGISTIC_OBJECTIVE"},
+)

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from dpcore.checks import probability
 from dpcore.errors import InputError
+from dpcore.fitting.result_table import Table, column_titles
 from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.wall.clip import PublicFrame
 
@@ -106,3 +107,20 @@ def _own_units(public: PublicFrame) -> Array:
     matrix = np.diag(np.append(1.0 / public.half_range, 1.0))
     matrix[-1, :-1] = -public.center / public.half_range
     return matrix
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    """One line a column with its interval, where noise is known; the intercept last."""
+    parameters = record["parameters"]
+    titles = [*column_titles(record), "intercept"]
+    values = [*parameters["coefficients"], parameters["intercept"]]
+    lines = [
+        {"column": title, "log odds": f"{value:+.4g}"}
+        for title, value in zip(titles, values, strict=True)
+    ]
+    if parameters["intervals"] is not None:
+        for line, (low, high) in zip(lines, parameters["intervals"], strict=True):
+            line["95% interval"] = f"{low:+.4g} to {high:+.4g}"
+    outcome = parameters["outcome"] or "a yes"
+    about = f"What one unit of each column adds to the log odds of {outcome}; "
+    return f"{about}{parameters['intervals_include']}.", lines

@@ -11,7 +11,7 @@ only labels are protected, squares of features are public, and one_shot has nois
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import calibrate
 from dpcore.accounting.published import PublishedBudget
-from dpcore.checks import one_of, positive, whole
 from dpcore.errors import InputError
-from dpcore.fitting.minibatch import Steps, forgotten, share_of_a_step, steps_of
+from dpcore.fitting.minibatch import steps_of
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs, demand_replacement
+from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
+from dpcore.models.logistic_regression import SAMPLED, STEPS, LogisticSettings
 from dpcore.models.logistic_regression import mathematics as logistic
 from dpcore.models.logistic_regression.dpvi import fit_dpvi
 from dpcore.models.logistic_regression.mathematics import Coefficients
@@ -42,103 +42,23 @@ from dpcore.wall.outcomes import (
     OutcomeSums,
     measure_outcomes,
 )
-from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.sampling import Minibatches
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
 SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 5"
-ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
-SAMPLED = ("vips", "dpvi")  # those that draw minibatches
-PUBLISHED = ("vips", "objective")  # those that run as printed
-STEPS = ("vb", *SAMPLED)  # those that take steps: the others read the rows once
 WEIGHTS = (1.0, 0.6)  # of sums and squares: best or near it on three public tables, any budget
 FIRST_SHARE = 0.5  # of mu^2, for the release that vb starts from
 PRINTED = (0.5, 0.5)  # noise sd 2 sigma on (y - 1/2) x and sigma/2 on xi x x^T, rows in |x| <= 1
 FLOOR = 1e-4  # of an eigenvalue of the mean of xi x x^T, in the authors' program
-WHOLE = Steps(1, Sample("none", 1.0))
 
 
-@dataclass(frozen=True)
-class LogisticSettings:
-    """Public choices of a fit; none may be read from the data.
-
-    iterations: steps, of those that take any; ``None`` for one pass over the rows (vips).
-    minibatch: rows of a step, where their number is public; rate: each row's chance to be in it.
-    delay, forgetting: step t weighs ``(delay + t)^-forgetting``. ridge: of objective perturbation,
-    the least prior precision; ``None`` for one that grows with the noise. steps, only_labels: how
-    rows are drawn and whether features are public, filled in once the rows and the adjacency are
-    known.
-    """
-
-    algorithm: str = "one_shot"
-    iterations: int | None = None
-    minibatch: int | None = None
-    rate: float | None = None
-    delay: float = 0.0
-    forgetting: float = 1.0
-    mode: str = "proved"
-    components: int = 1
-    ridge: float | None = None
-    steps: Steps = WHOLE
-    only_labels: bool = False
-
-
-class LogisticRecipe:
+class LogisticRecipe(Recipe):
     """Logistic regression, proved and as published; see the module."""
 
-    words = ("algorithm", "iterations", "minibatch", "rate", "delay", "forgetting", "ridge")
+    options = LogisticSettings
     clip = 1.0
-
-    def settings(
-        self,
-        *,
-        components: int = 1,
-        algorithm: str | None = None,
-        iterations: int | None = None,
-        minibatch: int | None = None,
-        rate: float | None = None,
-        delay: float | None = None,
-        forgetting: float | None = None,
-        ridge: float | None = None,
-        mode: str = "proved",
-    ) -> LogisticSettings:
-        """Settings from plain words; components are not read: there is one regression.
-
-        delay, forgetting: by default all steps weigh alike (0, 1); in paper mode as in the
-        authors' program (1024, 0.7).
-        """
-        paper = mode == "paper"
-        algorithm = one_of("algorithm", algorithm or _usual(mode), ALGORITHMS)
-        if paper and algorithm not in PUBLISHED:
-            raise InputError("algorithm", "no paper prints this one", "choose vips or objective")
-        if algorithm not in STEPS and iterations is not None:
-            raise InputError(
-                "iterations",
-                f"{algorithm} reads the rows once",
-                "leave it out, or choose vb, vips or dpvi",
-            )
-        if algorithm not in SAMPLED and (minibatch is not None or rate is not None):
-            raise InputError("minibatch", "this one draws no minibatches", "choose vips or dpvi")
-        if algorithm != "objective" and ridge is not None:
-            raise InputError("ridge", "only objective perturbation has one", "choose objective")
-        minibatch, rate = share_of_a_step(minibatch, rate)
-        if delay is None:
-            delay = 1024.0 if paper else 0.0
-        if iterations is None and algorithm == "vb":
-            iterations = 5
-        if iterations is None and algorithm == "dpvi":
-            iterations = 50
-        return LogisticSettings(
-            algorithm,
-            None if iterations is None else whole("iterations", iterations),
-            minibatch,
-            rate,
-            0.0 if delay == 0.0 else positive("delay", delay),
-            forgotten((0.7 if paper else 1.0) if forgetting is None else forgetting),
-            mode,
-            ridge=None if ridge is None else positive("ridge", ridge, example="1"),
-        )
 
     def takes_steps(self, algorithm: str | None, mode: str) -> bool:
         """Whether an algorithm [the usual one] has iterations to choose."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from dpcore.errors import InputError
-from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, chosen
+from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick, chosen
 from dpcore.models.logistic_regression import mathematics as logistic
 from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.wall.clip import PublicFrame
@@ -37,7 +37,7 @@ class OutcomeScorer(Scorer):
         return cls(public, rows[some], outcomes[some])
 
 
-class LogisticYardstick:
+class LogisticYardstick(Yardstick):
     """``test_auc``: the chance that a random yes scores above a random no; 1/2 for knowing nothing.
 
     ``test_log_loss``: mean minus log probability of the outcome. ``test_calibration_error``: mean
@@ -55,7 +55,12 @@ class LogisticYardstick:
     alike = 0.97
     metrics = ("test_auc", "test_log_loss", "test_calibration_error")
 
-    def scorer(self, table: PrivateTable, most: int | None = SCORED_ROWS) -> OutcomeScorer:
+    def scorer(
+        self,
+        table: Any,
+        options: Mapping[str, Any] | None = None,
+        most: int | None = SCORED_ROWS,
+    ) -> OutcomeScorer:
         """Rows with their outcomes: a regression is judged by both."""
         return OutcomeScorer.of(table, most)
 

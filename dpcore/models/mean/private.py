@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
-from dpcore.checks import one_of, positive, probability, whole
 from dpcore.errors import InputError
-from dpcore.fitting.recipe import Printed, Runs, demand_replacement
+from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
 from dpcore.models.gradient_em.private import PAPER, printed_multiplier
+from dpcore.models.mean import MeanSettings
 from dpcore.models.mean import mathematics as heavy_tails
-from dpcore.models.mean.mathematics import METHODS, Bent
+from dpcore.models.mean.mathematics import Bent
+from dpcore.models.mean.parameters import MeanParameters, Means
 from dpcore.models.shared.truncation import LIMIT
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
 from dpcore.wall.clip import PublicFrame
@@ -32,101 +32,16 @@ from dpcore.wall.local import epsilon_of_a_bit, randomise, randomise_bits
 from dpcore.wall.vectors import BoxVector, VectorRows, VectorSession
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 Array = NDArray[np.float64]
 
-TRUSTS = ("central", "local", "local_onebit")
 
-
-@dataclass(frozen=True)
-class MeanSettings:
-    """Public choices of a mean; none may be read from the data.
-
-    trust: who adds the noise. method: where numbers are bent, see
-    :func:`dpcore.models.mean.mathematics.central`. tau: public bound on the mean square of a column
-    about the middle of its bounds, in its own units squared; ``None``: what the bounds allow.
-    failure: the probability at which the bend aims. rows: a public guess of how many rows there
-    are, where that is not public.
-    """
-
-    components: int = 1
-    trust: str = "central"
-    method: str = "clip"
-    tau: float | None = None
-    failure: float = 0.05
-    rows: int | None = None
-    mode: str = "proved"
-
-
-@dataclass(frozen=True)
-class Means:
-    """B means ``(B, d)`` in public unit coordinates."""
-
-    mean: Array
-
-    @property
-    def runs(self) -> int:
-        return int(self.mean.shape[0])
-
-
-@dataclass(frozen=True)
-class MeanParameters:
-    """One mean ``(d,)`` in the data's own units."""
-
-    columns: tuple[str, ...]
-    mean: Array
-
-    def in_units(self, public: PublicFrame) -> Means:
-        """The same as a batch of one in public unit coordinates."""
-        return Means(public.to_units(self.mean)[None])
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"columns": list(self.columns), "mean": self.mean.tolist()}
-
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """The mean again and again: nothing was released about the spread around it."""
-        import pandas as pd
-
-        return pd.DataFrame(np.tile(self.mean, (count, 1)), columns=list(self.columns))
-
-
-class MeanRecipe:
+class MeanRecipe(Recipe):
     """One mean, central or local; see the module."""
 
-    words = ("trust", "method", "tau", "failure", "rows")
+    options = MeanSettings
     opens = VectorSession
-
-    def settings(
-        self,
-        *,
-        components: int = 1,
-        trust: str = "central",
-        method: str | None = None,
-        tau: float | None = None,
-        failure: float = 0.05,
-        rows: int | None = None,
-        mode: str = "proved",
-    ) -> MeanSettings:
-        """Settings from plain words; in paper mode the method is one that the paper prints."""
-        one_of("trust", trust, TRUSTS)
-        if mode == "paper":
-            method = method or "improved"
-            if method not in ("older", "improved") or trust == "local_onebit":
-                raise InputError(
-                    "method", "the paper prints another", "choose older or improved, with noise"
-                )
-        one_of("method", method or "clip", METHODS)
-        if trust == "local_onebit" and method not in (None, "clip"):
-            raise InputError("method", "one bit is sent of a clipped number", "choose clip")
-        return MeanSettings(
-            trust=trust,
-            method=method or "clip",
-            tau=None if tau is None else positive("tau", tau),
-            failure=probability("failure", failure, example="0.05"),
-            rows=None if rows is None else whole("rows", rows),
-            mode=mode,
-        )
 
     def events(self, settings: MeanSettings) -> tuple[Event, ...]:
         """One release; of bits it is epsilon = 1/multiplier, as of Laplace noise."""

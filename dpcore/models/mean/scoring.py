@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.evaluation.yardstick import Scorer, Wording
-from dpcore.models.mean.private import Means
+from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick
+from dpcore.models.mean.parameters import Means
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 FOUND = 0.05  # of a column's half range
 
 
-class MeanYardstick:
+class MeanYardstick(Yardstick):
     """``estimation_error``: distance of the means from the exact ones, each column counted in half
     ranges of its bounds. Utility: minus that.
     """
@@ -35,7 +35,12 @@ class MeanYardstick:
     metrics = ("estimation_error",)
     rival_words: tuple[str, ...] = ()
 
-    def scorer(self, table: PrivateTable, most: int | None = None) -> Scorer:
+    def scorer(
+        self,
+        table: Any,
+        options: Mapping[str, Any] | None = None,
+        most: int | None = SCORED_ROWS,
+    ) -> Scorer:
         """All rows: of some, the mean is another one."""
         return Scorer.of(table, None)
 

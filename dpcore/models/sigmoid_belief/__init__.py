@@ -1,0 +1,58 @@
+"""Sigmoid belief networks: VIPS as published (Park et al. 2020), and a proved fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpcore.checks import share_below_one, whole
+from dpcore.fitting.minibatch import (
+    ALL_ROWS,
+    SampledSettings,
+    Steps,
+    epochs_option,
+    forgetting_option,
+)
+from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.options import option
+
+
+@dataclass(frozen=True)
+class BeliefSettings(SampledSettings):
+    """Public choices of a fit; none may be read from the data.
+
+    components: hidden units. threshold: a pixel is on above this share of its bounds. steps: how
+    rows are drawn, worked out once their number is known.
+    """
+
+    components: int = option(3, whole, "number of hidden units [3]", flag="units", metavar="K")
+    epochs: int = epochs_option(5)
+    forgetting: float = forgetting_option(0.4)
+    threshold: float = option(
+        0.5,
+        share_below_one,
+        "share of a pixel's limits above which it is on [0.5]",
+        flag="threshold",
+        metavar="T",
+    )
+    steps: Steps = ALL_ROWS
+
+
+MODEL = Model(
+    name="sbn",
+    package=__name__,
+    settings=BeliefSettings,
+    title="Belief network, {} hidden units",
+    single_title="Belief network, 1 hidden unit",
+    noun="a sigmoid belief network",
+    part="hidden unit",
+    parts="hidden units",
+    papers=("park2020",),
+    reads="pixels",
+    clip="how far a document or a row can move a step, as a share of the most [0.3]",
+    opening=Opening(components=4, iterations=10, words="rate:1;forgetting:0.2", clip=0.3),
+    methods={"vips_sums": Method("VIPS", "paper", ("wbk27", "advanced"), words=(("delay", 1.0),))},
+    plane=False,
+    ghosts=False,
+    cost=15.0,
+    audits={"sbn": "attack:SBN"},
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,22 +17,23 @@ from numpy.typing import NDArray
 from dpcore.accounting import Accountant, calibrate
 from dpcore.accounting.published import PublishedBudget
 from dpcore.accounting.wbk import FixedSizeAccountant
-from dpcore.checks import positive, share_below_one, whole
 from dpcore.errors import InputError
-from dpcore.fitting.minibatch import Steps, forgotten, share_of_a_step, steps_of
+from dpcore.fitting.minibatch import steps_of
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Printed, Runs, demand_replacement
+from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
+from dpcore.models.sigmoid_belief import BeliefSettings
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
+from dpcore.models.sigmoid_belief.parameters import BeliefParameters
 from dpcore.privacy import Event, Guarantee, Privacy
 from dpcore.wall.belief import BeliefMoments, BeliefSession, measure_belief
 from dpcore.wall.clip import PublicFrame
 from dpcore.wall.doors import Noise
-from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.sampling import Minibatches
 from dpcore.wall.table import PrivateTable
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 Array = NDArray[np.float64]
 
@@ -40,78 +41,13 @@ SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 6"
 EQUAL = (1.0, 1.0, 1.0, 1.0, 1.0)
 WEIGHTS = (0.3, 0.3, 0.3, 1.0, 1.0)  # the sums with most coordinates get most of the budget
 PRINTED_PARTS = 7  # sums that the paper counts, each with noise of its own size times sqrt 7
-WHOLE = Steps(1, Sample("none", 1.0))
 
 
-@dataclass(frozen=True)
-class BeliefSettings:
-    """Public choices of a fit; none may be read from the data.
-
-    components: hidden units. minibatch, rate: rows of a step, or each row's chance to be in it.
-    iterations: steps; ``None``: ``epochs`` passes over the rows. delay, forgetting: step t weighs
-    ``(delay + t)^-forgetting``. start: seed of the data-free start. threshold: a pixel is on above
-    this share of its bounds. steps: how rows are drawn, worked out once their number is known.
-    """
-
-    components: int = 50
-    minibatch: int | None = None
-    rate: float | None = None
-    iterations: int | None = None
-    epochs: int = 5
-    delay: float = 1.0
-    forgetting: float = 0.4
-    start: int = 0
-    threshold: float = 0.5
-    mode: str = "proved"
-    steps: Steps = WHOLE
-
-
-class BeliefRecipe:
+class BeliefRecipe(Recipe):
     """A sigmoid belief network, proved and as published; see the module."""
 
-    words = (
-        "minibatch",
-        "rate",
-        "iterations",
-        "epochs",
-        "delay",
-        "forgetting",
-        "start",
-        "threshold",
-    )
+    options = BeliefSettings
     clip = 0.3
-
-    def settings(
-        self,
-        *,
-        components: int = 50,
-        minibatch: int | None = None,
-        rate: float | None = None,
-        iterations: int | None = None,
-        epochs: int | None = None,
-        delay: float | None = None,
-        forgetting: float | None = None,
-        start: int = 0,
-        threshold: float = 0.5,
-        mode: str = "proved",
-    ) -> BeliefSettings:
-        """Settings from plain words; in paper mode one pass with the authors' program's steps."""
-        usual = (1, 1024.0, 0.7) if mode == "paper" else (5, 1.0, 0.4)
-        minibatch, rate = share_of_a_step(minibatch, rate)
-        if minibatch is None and rate is None:
-            rate = 0.25
-        return BeliefSettings(
-            whole("components", components),
-            minibatch,
-            rate,
-            None if iterations is None else whole("iterations", iterations),
-            whole("epochs", usual[0] if epochs is None else epochs),
-            positive("delay", usual[1] if delay is None else delay),
-            forgotten(usual[2] if forgetting is None else forgetting),
-            whole("start", start, least=0),
-            share_below_one("threshold", threshold),
-            mode,
-        )
 
     def session(self, settings: BeliefSettings, table: PrivateTable, **words: Any) -> BeliefSession:
         """A session on binary rows."""
@@ -233,68 +169,6 @@ def as_printed(accountant: str) -> str | Accountant:
     if theorem is None:
         return accountant
     return FixedSizeAccountant(theorem, accountant, accountant, SOURCE, "classic")
-
-
-@dataclass(frozen=True)
-class BeliefParameters:
-    """One network: weights ``(J, K)``, visible_bias ``(J,)``, hidden_bias ``(K,)``.
-
-    Of binary rows, so it has no units: a pixel is on or off.
-    """
-
-    columns: tuple[str, ...]
-    lower: Array
-    upper: Array
-    weights: Array
-    visible_bias: Array
-    hidden_bias: Array
-
-    @classmethod
-    def from_units(cls, batch: Network, run: int, public: PublicFrame) -> BeliefParameters:
-        """One run of a batch; pixels that are off and on are the columns' bounds."""
-        return cls(
-            public.names,
-            public.center - public.half_range,
-            public.center + public.half_range,
-            batch.weights[run],
-            batch.visible_bias[run],
-            batch.hidden_bias[run],
-        )
-
-    def in_units(self, public: PublicFrame) -> Network:
-        """The same as a batch of one."""
-        return self._network()
-
-    def given_back(self, rows: Array, threshold: float = 0.5) -> Array:
-        """Chance of each pixel to be on ``(n, J)``, by what the network makes of rows ``(n, J)``.
-
-        Rows are in own units; threshold: the share of its bounds above which a pixel is on.
-        """
-        rows = np.asarray(rows, dtype=float)
-        if rows.ndim != 2 or rows.shape[1] != len(self.columns):
-            raise InputError(
-                "rows", f"they do not have {len(self.columns)} columns", "give one a pixel"
-            )
-        on = rows > self.lower + threshold * (self.upper - self.lower)
-        return belief.reconstructed(on.astype(float), self._network(), 0)
-
-    def _network(self) -> Network:
-        return Network(self.weights[None], self.visible_bias[None], self.hidden_bias[None])
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "columns": list(self.columns),
-            "weights": self.weights.tolist(),
-            "visible_bias": self.visible_bias.tolist(),
-            "hidden_bias": self.hidden_bias.tolist(),
-        }
-
-    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Synthetic rows, each pixel at its lower or upper bound."""
-        import pandas as pd
-
-        on = belief.sample(self._network(), count, rng)
-        return pd.DataFrame(self.lower + on * (self.upper - self.lower), columns=list(self.columns))
 
 
 RECIPE: Any = BeliefRecipe()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from dpcore.evaluation.yardstick import Scorer, Wording
+from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network
@@ -32,7 +32,7 @@ class PixelScorer(Scorer):
     threshold: float = HALF
 
 
-class BeliefYardstick:
+class BeliefYardstick(Yardstick):
     """``pixel_accuracy``: a row's pixels are guessed from what the network makes of the row itself;
     the share that is right. The trivial rival guesses for each pixel what it mostly is; who knows
     nothing says that all pixels are off.
@@ -53,11 +53,14 @@ class BeliefYardstick:
     )  # fmt: skip
 
     def scorer(
-        self, table: PrivateTable, options: Mapping[str, Any], most: int | None = None
+        self,
+        table: Any,
+        options: Mapping[str, Any] | None = None,
+        most: int | None = SCORED_ROWS,
     ) -> PixelScorer:
         """Exact rows, and from which share of their bounds the fits call a pixel on."""
         found = Scorer.of(table, most)
-        return PixelScorer(found.public, found.rows, float(options.get("threshold", HALF)))
+        return PixelScorer(found.public, found.rows, float((options or {}).get("threshold", HALF)))
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Network:
         """Twenty steps on all rows without noise, a batch of one."""
@@ -92,7 +95,9 @@ class BeliefYardstick:
         """All pixels off."""
         return float(1.0 - self.on(scorer).mean())
 
-    def moved_share(self, best: Network, scorer: Scorer, clip: float) -> float:
+    def clipped_share(
+        self, table: Any, options: Mapping[str, Any], clip: float, best: Network, scorer: Scorer
+    ) -> float:
         """At the best fit's weights, towards which the steps go."""
         rows = self.on(scorer)[:MEASURED]
         if not len(rows):

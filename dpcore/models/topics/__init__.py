@@ -1,0 +1,89 @@
+"""Latent Dirichlet allocation: VIPS as published (Park et al. 2020), and a proved fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore.checks import whole
+from dpcore.errors import InputError
+from dpcore.fitting.minibatch import SampledSettings, epochs_option, forgetting_option
+from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.options import Dial, option
+from dpcore.models.topics.mathematics import step_size
+from dpcore.privacy.events import Sampling
+
+
+@dataclass(frozen=True)
+class TopicSettings(SampledSettings):
+    """Public choices of a topic fit; none may be read from the documents.
+
+    length: words that each document stands for. keep: how many words of the public list are kept,
+    chosen by their released frequencies; ``None``: all. sampling: how minibatches are drawn, worked
+    out with the rest.
+    """
+
+    components: int = option(3, whole, "number of topics [3]", flag="topics", metavar="K")
+    epochs: int = epochs_option(3)
+    length: int = option(
+        500,
+        whole,
+        "words that each document stands for, whatever its length [500]",
+        flag="length",
+        metavar="N",
+        dial=Dial(
+            "Words that a document stands for",
+            "Every document counts as so many words, however long it is.",
+            *(1, 100_000, 50, "%d"),
+        ),
+    )
+    keep: int | None = option(
+        None,
+        whole,
+        "words to keep of the vocabulary, chosen by noisy frequencies [all]",
+        flag="keep",
+        metavar="V",
+    )
+    forgetting: float = forgetting_option(0.6)
+    sampling: Sampling = "none"
+
+    @classmethod
+    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
+        if "keep" in given and mode == "paper":
+            raise InputError("keep", "the paper's words are given", "leave it out, or give a list")
+        return super().together(given, mode)
+
+    @property
+    def prior(self) -> float:
+        """Both concentrations: 1/K."""
+        return 1.0 / self.components
+
+    @property
+    def looks(self) -> bool:
+        """Whether frequencies of words are released first: more topics share one word's noise."""
+        return self.mode != "paper" and (self.components > 1 or self.keep is not None)
+
+    def step(self, iteration: int) -> float:
+        """The weight of a step's words."""
+        return step_size(iteration, self.delay, self.forgetting)
+
+
+MODEL = Model(
+    name="lda",
+    package=__name__,
+    settings=TopicSettings,
+    title="{} topics",
+    single_title="One list of words",
+    noun="topics (lists of words)",
+    part="topic",
+    parts="topics",
+    papers=("park2020", "blei2003", "balle2018b"),
+    reads="documents",
+    clip="how far a document or a row can move a step, as a share of the most [0.1]",
+    opening=Opening(iterations=10, words="rate:1;length:100;forgetting:0.3", clip=0.1),
+    methods={"vips_sums": Method("VIPS", "paper", ("wbk27", "advanced"), words=(("delay", 1.0),))},
+    plane=False,
+    ghosts=False,
+    cost=150.0,
+    audits={"lda": "attack:LDA"},
+)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.fitting.result_table import Table
 from dpcore.models.topics.mathematics import Topics, top_words
 from dpcore.wall.corpus import Vocabulary
 
@@ -79,3 +80,18 @@ class TopicParameters:
 
 def _sure(shares: Array) -> Array:
     return np.asarray(shares / shares.sum())
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    parameters = record["parameters"]
+    lines: list[dict[str, Any]] = [
+        {"topic": str(k + 1), "share": f"{share:.1%}", "most likely words": ", ".join(words)}
+        for k, (share, words) in enumerate(
+            zip(parameters["shares"], parameters["top_words"], strict=True)
+        )
+    ]
+    return (
+        "Each topic: its share of all words, and the words that are most likely in it (all of "
+        f"{len(parameters['vocabulary'])}: --json).",
+        lines,
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,17 +22,17 @@ from dpcore.accounting import accountant as registered
 from dpcore.accounting import calibrate, compose
 from dpcore.accounting.published import PublishedBudget
 from dpcore.accounting.wbk import FixedSizeAccountant
-from dpcore.checks import one_of, positive, probability, whole
+from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import steps_of
 from dpcore.fitting.plan import groups
-from dpcore.fitting.recipe import Later, Printed, Runs
+from dpcore.fitting.recipe import Later, Printed, Recipe, Runs
+from dpcore.models.topics import TopicSettings
 from dpcore.models.topics import mathematics as lda
 from dpcore.models.topics.cells import sharpened
 from dpcore.models.topics.mathematics import Memory, Topics
 from dpcore.models.topics.parameters import TopicParameters
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Privacy
-from dpcore.privacy.events import Sampling
 from dpcore.wall.bags import Bags
 from dpcore.wall.corpus import PrivateCorpus
 from dpcore.wall.documents import CorpusSession, TopicWords, measure_documents
@@ -49,103 +49,11 @@ PUBLISHED = ("wbk27", "wbk9", "advanced")
 SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 3"
 
 
-@dataclass(frozen=True)
-class TopicSettings:
-    """Public choices of a topic fit; none may be read from the documents.
-
-    components: topics. minibatch, rate: documents of a step, or each one's chance to be in it.
-    iterations: steps; ``None``: ``epochs`` passes over the documents. length: words that each
-    document stands for. delay, forgetting: of the step size ``(delay + t)^-forgetting``. start:
-    seed of the data-free start. keep: how many words of the public list are kept, chosen by
-    their released frequencies; ``None``: all. sampling: how
-    minibatches are drawn, worked out with the rest.
-    """
-
-    components: int = 20
-    minibatch: int | None = None
-    rate: float | None = None
-    iterations: int | None = None
-    epochs: int = 3
-    length: int = 500
-    delay: float = 1.0
-    forgetting: float = 0.6
-    start: int = 0
-    mode: str = "proved"
-    keep: int | None = None
-    sampling: Sampling = "none"
-
-    @property
-    def prior(self) -> float:
-        """Both concentrations: 1/K."""
-        return 1.0 / self.components
-
-    @property
-    def looks(self) -> bool:
-        """Whether frequencies of words are released first: more topics share one word's noise."""
-        return self.mode != "paper" and (self.components > 1 or self.keep is not None)
-
-    def step(self, iteration: int) -> float:
-        """The weight of a step's words."""
-        return lda.step_size(iteration, self.delay, self.forgetting)
-
-
-class TopicRecipe:
+class TopicRecipe(Recipe):
     """Latent Dirichlet allocation, proved and as published; see the module."""
 
-    words = (
-        "minibatch",
-        "rate",
-        "iterations",
-        "epochs",
-        "length",
-        "delay",
-        "forgetting",
-        "start",
-        "keep",
-    )
+    options = TopicSettings
     clip = CLIP
-
-    def settings(
-        self,
-        *,
-        components: int = 20,
-        minibatch: int | None = None,
-        rate: float | None = None,
-        iterations: int | None = None,
-        epochs: int | None = None,
-        length: int = 500,
-        delay: float | None = None,
-        forgetting: float | None = None,
-        start: int = 0,
-        keep: int | None = None,
-        mode: str = "proved",
-    ) -> TopicSettings:
-        """Settings from plain words; in paper mode the steps are the authors' program's."""
-        usual = (1024.0, 0.7) if mode == "paper" else (1.0, 0.6)
-        if minibatch is not None and rate is not None:
-            raise InputError("minibatch", "its size and its rate were both given", "give one")
-        if minibatch is None and rate is None:
-            rate = 0.25
-        forgetting = positive("forgetting", usual[1] if forgetting is None else forgetting)
-        if forgetting > 1.0:
-            raise InputError("forgetting", f"{forgetting} is above 1", "give 0.5 to 1")
-        if keep is not None and mode == "paper":
-            raise InputError("keep", "the paper's words are given", "leave it out, or give a list")
-        if rate not in (None, 1, 1.0):
-            probability("rate", rate, example="0.1")
-        return TopicSettings(
-            whole("components", components),
-            None if minibatch is None else whole("minibatch", minibatch),
-            rate,
-            None if iterations is None else whole("iterations", iterations),
-            whole("epochs", (1 if mode == "paper" else 3) if epochs is None else epochs),
-            whole("length", length),
-            positive("delay", usual[0] if delay is None else delay),
-            forgetting,
-            whole("start", start, least=0),
-            mode,
-            None if keep is None else whole("keep", keep),
-        )
 
     def session(self, settings: TopicSettings, table: Any, **words: Any) -> CorpusSession:
         """A session on documents."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from dpcore.evaluation.yardstick import Scorer, Wording
+from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.models.topics.mathematics import (
     FINE,
@@ -41,7 +41,7 @@ PASSES = 40  # of the reference fit over all documents
 FOUND = 0.5  # total variation distance up to which two topics are one
 
 
-class TopicYardstick:
+class TopicYardstick(Yardstick):
     """``test_perplexity`` of documents, ``test_completion_perplexity`` of halves of them, and both
     of all topics in one list: the fit's own word frequencies. Utility: log-likelihood per word, in
     nats.
@@ -107,7 +107,9 @@ class TopicYardstick:
         words: Any = scorer.public
         return -float(np.log(words.size))
 
-    def moved_share(self, best: Topics, scorer: Scorer, clip: float) -> float:
+    def clipped_share(
+        self, table: Any, options: Mapping[str, Any], clip: float, best: Topics, scorer: Scorer
+    ) -> float:
         """At the best fit's topics, towards which the steps go."""
         bags, words = scorer.rows, best.words[0]
         if not bags.count:

@@ -1,0 +1,62 @@
+"""Tables for people of what was fitted: parts down, columns across; of many columns, the telling.
+
+A model's own table is ``result_table(record)`` beside its parameters, from the JSON record of a fit
+to a heading and lines.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+FEW_COLUMNS = 20  # which are shown one by one
+STRONGEST = 4  # columns of a part that are named where there are more
+
+Table = tuple[str, list[dict[str, Any]]]
+
+
+def column_titles(record: dict[str, Any]) -> list[str]:
+    """The columns with their units."""
+    names = zip(record["parameters"]["columns"], record["units"], strict=True)
+    return [name if unit is None else f"{name} ({unit})" for name, unit in names]
+
+
+def group_table(record: dict[str, Any]) -> Table:
+    parameters, titles = record["parameters"], column_titles(record)
+    if len(titles) > FEW_COLUMNS:
+        return far_columns("group", record, parameters["means"], parameters["weights"])
+    lines = []
+    for k, (share, mean, covariance) in enumerate(
+        zip(parameters["weights"], parameters["means"], parameters["covariances"], strict=True)
+    ):
+        line: dict[str, Any] = {"group": k + 1, "share": f"{share:.1%}"}
+        for i, title in enumerate(titles):
+            line[title] = f"{mean[i]:.4g} ± {covariance[i][i] ** 0.5:.3g}"
+        lines.append(line)
+    return "Each group: its share of the rows; mean ± standard deviation of each column.", lines
+
+
+def far_columns(part: str, record: dict[str, Any], places: Any, shares: Any) -> Table:
+    """Of many columns, as of pictures: those where each part is farthest from the average.
+
+    places ``(K, d)``, shares ``(K,)``; distances count as shares of the public bounds.
+    """
+    names, where = record["parameters"]["columns"], np.array(places)
+    lower, upper = np.array(record["bounds"], dtype=float).T
+    away = np.abs(where - np.average(where, axis=0, weights=shares)) / (upper - lower)
+    lines = [
+        {
+            part: str(k + 1),
+            "share": f"{share:.1%}",
+            "farthest in": ", ".join(
+                f"{names[i]} {where[k, i]:.4g}" for i in np.argsort(-away[k])[:STRONGEST]
+            ),
+        }
+        for k, share in enumerate(shares)
+    ]
+    about = (
+        f"Each {part}: its share of the rows, and where it stands in those of {len(names)} columns "
+        "in which it is farthest from the average (all of them: --json)."
+    )
+    return about, lines

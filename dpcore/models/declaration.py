@@ -1,0 +1,163 @@
+"""A model's declaration: one value, from which every surface reads what it needs of the model.
+
+The command line, :func:`dpcore.fit`, the estimators, the explorer, reports, audits and the tables
+of the documentation read it; outside the model's folder only its line in the registry names the
+model. Code that is needed only for a fit, a score or a picture is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpcore.checks import number, one_of
+from dpcore.models.options import Option, Settings
+from dpcore.registry import MODELS, load
+from dpcore.schema import Schema
+
+ACCOUNTANTS = ("exact", "zcdp", "ma", "linear", "advanced")  # of all-Gaussian fits, as shown
+MOST_COMPONENTS = 10
+MOST_LABELLED_COLUMNS = 20  # columns of a labelled table whose classes are fitted while one waits
+CLIP = "clipping ball as a share of the public radius [1]"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named way of fitting, which a reader picks.
+
+    accountants: by which its cost can be counted, the usual first. algorithm: ``None`` for the
+    model's own. words: further options, which are part of it. adjacencies: what it protects; empty:
+    in paper mode the replacement of a row, else whatever the model can. cost: of a visit of a row,
+    in units of the model's usual one.
+    """
+
+    title: str
+    mode: str = "proved"
+    accountants: tuple[str, ...] = ACCOUNTANTS
+    combination: str = "GGG"
+    algorithm: str | None = None
+    words: tuple[tuple[str, Any], ...] = ()
+    adjacencies: tuple[str, ...] = ()
+    cost: float = 1.0
+
+    @property
+    def badge(self) -> str:
+        """What stands beside its title."""
+        return "as published" if self.mode == "paper" else "proved"
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a model begins with a table that says nothing of it.
+
+    words: options, as a link writes them. clip: share of the public radius.
+    """
+
+    components: int = 3
+    iterations: int = 5
+    words: str = ""
+    clip: float = 1.0
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model; :func:`declaration` finds it by its name.
+
+    package: its folder. settings: the dataclass of its options. title: with ``{}`` for the number
+    of its parts; single_title: with one part. noun: what a report says has left. part, parts: what
+    it has K of. papers: keys of the bibliography. reads: ``features``, ``label``, ``target``,
+    ``outcome``, ``pixels`` or ``documents``. clip: help of the option of that name; empty: it has
+    none. clips_rows: whether rows are clipped to a ball. least, most: how many parts the explorer
+    offers. adjacencies: what it can protect, the usual first. recommended: options of the
+    recommended method. methods: the others, by the names that links use. plane: its picture is a
+    plane of two columns. ghosts: its picture shows other draws of the noise. cost: of a visit of a
+    row, in units of a mixture's. one_row: its parameters are one number a column. free_iterations:
+    its steps read released sums alone. recipe, scorer, picture, table, audits: where the rest is
+    found, as ``file:object`` in its folder.
+    """
+
+    name: str
+    package: str
+    settings: type[Settings]
+    title: str
+    single_title: str
+    noun: str
+    part: str = "group"
+    parts: str = "groups"
+    papers: tuple[str, ...] = ()
+    reads: str = "features"
+    clip: str = CLIP
+    clips_rows: bool = True
+    opening: Opening = field(default_factory=Opening)
+    least: int = 1
+    most: int = MOST_COMPONENTS
+    adjacencies: tuple[str, ...] = ("replace_one", "add_remove")
+    recommended: tuple[tuple[str, Any], ...] = ()
+    methods: Mapping[str, Method] = field(default_factory=dict)
+    plane: bool = True
+    ghosts: bool = True
+    cost: float = 1.0
+    one_row: bool = False
+    free_iterations: bool = False
+    recipe: str = "private:RECIPE"
+    scorer: str = "scoring:YARDSTICK"
+    picture: str = "picture:PORTRAIT"
+    table: str = "parameters:result_table"
+    audits: Mapping[str, str] = field(default_factory=dict)
+
+    def load(self, place: str) -> Any:
+        """What stands at ``file:object`` in the model's folder."""
+        return load(f"{self.package}.{place}")
+
+    def flags(self) -> dict[str, Option]:
+        """Its options on the command line, by their names there."""
+        flags = {each.flag: each for each in self.settings.options().values() if each.flag}
+        if self.clip:
+            flags["clip"] = Option(
+                "clip", None, None, number, self.clip, "clip", "SHARE", number, str, None
+            )
+        return flags
+
+    def dials(self) -> dict[str, Option]:
+        """The options that the explorer asks for, by name."""
+        return {name: each for name, each in self.settings.options().items() if each.dial}
+
+    def method(self, name: str) -> Method:
+        """The recommended method, or another of the model's by name."""
+        if name == "recommended":
+            return Method("Recommended", words=self.recommended)
+        return self.methods[name]
+
+    def titled(self, parts: int) -> str:
+        """Its title with so many parts.
+
+        >>> declaration("kmeans").titled(4), declaration("gmm").titled(1)
+        ('k-means, 4 centres', 'One Gaussian')
+        """
+        return self.single_title if parts == 1 else self.title.format(parts)
+
+    def suits(self, schema: Schema) -> bool:
+        """Whether a table has the columns that the model reads, or there are documents for it."""
+        if self.reads == "documents" or schema.thing == "document":
+            return self.reads == "documents" and schema.thing == "document"
+        if self.reads == "pixels":
+            features = [schema.column(name) for name in schema.features]
+            return schema.image is not None or all(each.type == "binary" for each in features)
+        target = None if schema.target is None else schema.column(schema.target)
+        if self.reads == "outcome":
+            return target is not None and (target.type == "binary" or len(target.categories) == 2)
+        if self.reads == "label":
+            return schema.label is not None and len(schema.features) <= MOST_LABELLED_COLUMNS
+        return self.reads != "target" or (target is not None and target.type == "number")
+
+
+def declaration(name: str) -> Model:
+    """The declaration of a model. Raises InputError for a name that is not registered."""
+    model: Model = load(MODELS[one_of("model", name, tuple(MODELS))])
+    return model
+
+
+def declarations() -> dict[str, Model]:
+    """All models by name."""
+    return {name: declaration(name) for name in MODELS}

@@ -1,0 +1,54 @@
+"""A fitted mean in the data's own units: what is printed, exported and sampled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.fitting.result_table import Table, column_titles
+from dpcore.wall.clip import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Means:
+    """B means ``(B, d)`` in public unit coordinates."""
+
+    mean: Array
+
+    @property
+    def runs(self) -> int:
+        return int(self.mean.shape[0])
+
+
+@dataclass(frozen=True)
+class MeanParameters:
+    """One mean ``(d,)`` in the data's own units."""
+
+    columns: tuple[str, ...]
+    mean: Array
+
+    def in_units(self, public: PublicFrame) -> Means:
+        """The same as a batch of one in public unit coordinates."""
+        return Means(public.to_units(self.mean)[None])
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"columns": list(self.columns), "mean": self.mean.tolist()}
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """The mean again and again: nothing was released about the spread around it."""
+        import pandas as pd
+
+        return pd.DataFrame(np.tile(self.mean, (count, 1)), columns=list(self.columns))
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    means = zip(column_titles(record), record["parameters"]["mean"], strict=True)
+    return "Each column's mean.", [{"column": c, "mean": f"{mean:.4g}"} for c, mean in means]
