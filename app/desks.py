@@ -19,8 +19,8 @@ from typing import Any, Generic, TypeVar
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.corpus import Vocabulary
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.corpus import Vocabulary
 
 T = TypeVar("T")
 

@@ -28,7 +28,7 @@ from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace, Privacy
 from dpcore.privacy.events import Mechanism
 from dpcore.privacy.guarantee import show_bound
 from dpcore.registry import PAPERS
-from dpcore.wall.clip import PublicFrame
+from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5

@@ -16,7 +16,7 @@ from dpcore.datasets.documents import load_documents
 from dpcore.datasets.load import load
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row
-from dpcore.wall.custodian_documents import custodian_documents
+from dpcore.wall.custodian import custodian_documents
 
 
 def desk_of(data: Data) -> Desk:

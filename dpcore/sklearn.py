@@ -46,8 +46,8 @@ from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.models.topics import mathematics as lda
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.schema import Column, Schema, category_meant, numbers_meant
-from dpcore.wall.bags import Bags
-from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -29,11 +29,11 @@ from dpcore.models.sigmoid_belief.private import as_printed
 from dpcore.models.sigmoid_belief.scoring import YARDSTICK
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.schema import Column, Schema
-from dpcore.wall.belief import BeliefMoments, _as_belief, _of_rows
 from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.kernels.row_blocks import looked_at
+from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.statistics.sigmoid_belief import BeliefMoments, _as_belief, _of_rows
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.threads import one_thread
-from dpcore.wall.tiles import looked_at
 
 Array = NDArray[np.float64]
 

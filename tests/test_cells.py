@@ -36,8 +36,8 @@ from dpcore.schema.cells import (
     number_meant,
     numbers_meant,
 )
-from dpcore.wall.clip import bounded_rows
-from dpcore.wall.partitions import Partition
+from dpcore.wall.data.clipping import bounded_rows
+from dpcore.wall.data.partitions import Partition
 from dpcore.wall.table import PrivateTable
 
 MOMENT = 1_700_000_000_000_000_000  # in nanoseconds: floats are 256 apart there

@@ -25,8 +25,8 @@ from dpcore.models.labelled_mixture.class_shapes import (
 from dpcore.models.labelled_mixture.public_features import _Sums
 from dpcore.models.labelled_mixture.scoring import YARDSTICK, ClassScorer, gaussian_divergence
 from dpcore.privacy import Privacy
-from dpcore.wall.clip import clip_to_ball
-from dpcore.wall.doors import NoisyMoments
+from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.session import NoisyMoments
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -28,7 +28,7 @@ from dpcore.models.sigmoid_belief.mathematics import Network
 from dpcore.models.sigmoid_belief.scoring import YARDSTICK as PIXELS
 from dpcore.models.sigmoid_belief.scoring import turned
 from dpcore.schema import Schema
-from dpcore.wall.corpus import PrivateCorpus
+from dpcore.wall.data.corpus import PrivateCorpus
 
 Run = Callable[..., Any]
 BUDGET = ("--epsilon", 2, "--delta", 1e-4, "--seed", 0)

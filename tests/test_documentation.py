@@ -182,7 +182,7 @@ def test_the_lemma_told_is_the_one_in_the_ledger(model: str) -> None:
 
 @pytest.mark.parametrize("model", sorted(MODELS))
 def test_every_lemma_told_is_one_of_the_walls(model: str) -> None:
-    text = "".join(path.read_text("utf-8") for path in (ROOT / "dpcore/wall").glob("*.py"))
+    text = "".join(path.read_text("utf-8") for path in (ROOT / "dpcore/wall").rglob("*.py"))
     assert f'"{lemmas_told()[model]}"' in text
 
 

@@ -19,9 +19,9 @@ from dpcore.datasets.documents import (
 )
 from dpcore.datasets.make import docstrings
 from dpcore.errors import InputError
-from dpcore.wall.bags import Bags
-from dpcore.wall.corpus import PrivateCorpus, Vocabulary
-from dpcore.wall.custodian_documents import custodian_documents
+from dpcore.wall.custodian import custodian_documents
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data.word_counts import Bags
 
 TEXTS = ("Apples and pears, APPLES!", "", "pears", "plums: none of the list")
 COUNTS = [[2, 1], [0, 0], [0, 1], [0, 0]]

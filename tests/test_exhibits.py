@@ -24,8 +24,8 @@ from dpcore.models.shared.truncation import truncation
 from dpcore.models.topics.private import RECIPE as TOPICS
 from dpcore.privacy import Gaussian, Privacy
 from dpcore.registry import EXHIBITS
-from dpcore.wall.documents import TopicWords
-from dpcore.wall.outcomes import OutcomeMoments
+from dpcore.wall.statistics.logistic_statistics import OutcomeMoments
+from dpcore.wall.statistics.topic_words import TopicWords
 
 RUNS = {"one-sided-noise": {"runs": 400}, "noise-that-reads": {"runs": 400}}
 NORMAL = (

@@ -14,7 +14,7 @@ from dpcore.accounting import mu_of
 from dpcore.evaluation import exposure
 from dpcore.evaluation.exposure import success_rate
 from dpcore.evaluation.study import Setting
-from dpcore.wall import doors
+from dpcore.wall import session as doors
 
 SETTING = Setting(components=3, iterations=5, delta=1e-4)
 

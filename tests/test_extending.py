@@ -19,7 +19,7 @@ import dpcore as dp
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.fitting.api import fit_grid
 from dpcore.registry import MODELS
-from dpcore.wall.vectors import BallVector
+from dpcore.wall.statistics.row_vectors import BallVector
 
 PAGE = (ROOT / "app/docs/extending.md").read_text(encoding="utf-8")
 CHANCES = np.array([[0.9, 0.9, 0.9, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.9, 0.9, 0.9]])

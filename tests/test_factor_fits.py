@@ -18,7 +18,7 @@ from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.private import RECIPE, squares_noise
 from dpcore.models.factor_analysis.scoring import YARDSTICK, sight
 from dpcore.schema import Schema
-from dpcore.wall.clip import PublicFrame
+from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from dpcore.models.factor_analysis import visible
 from dpcore.models.factor_analysis.loadings import align
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.visible import least_visible, noise_edge
-from dpcore.wall.threads import one_thread
+from dpcore.wall.kernels.threads import one_thread
 
 NONE = np.zeros(1)
 

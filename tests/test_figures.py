@@ -36,7 +36,7 @@ from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.gradient_em.mathematics import Coefficients
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.mean.private import Means
-from dpcore.wall.clip import PublicFrame
+from dpcore.wall.data.clipping import PublicFrame
 
 STEPS, DRAWS = len(EPSILONS), 13
 BUDGETS = np.array(EPSILONS)

@@ -25,18 +25,16 @@ from dpcore.fuzzing.run import fuzz
 from dpcore.models.gaussian_mixture import private as mixture
 from dpcore.registry import MODELS
 from dpcore.schema import table as described
-from dpcore.wall import (
-    clip,
-    contributions,
-    documents,
-    doors,
-    grid,
-    labelled,
-    local,
-    objective,
-    vectors,
-)
-from dpcore.wall.outcomes import OutcomeSession
+from dpcore.wall import grid
+from dpcore.wall import session as doors
+from dpcore.wall.data import clipping as clip
+from dpcore.wall.statistics import class_moments as labelled
+from dpcore.wall.statistics import cluster_moments, mixture_moments
+from dpcore.wall.statistics import local_vectors as local
+from dpcore.wall.statistics import perturbed_objective as objective
+from dpcore.wall.statistics import row_vectors as vectors
+from dpcore.wall.statistics import topic_words as documents
+from dpcore.wall.statistics.logistic_statistics import OutcomeSession
 
 SEED = 20_261_123
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -83,7 +81,8 @@ def a_gradient_a_hundredth_too_long(patch: pytest.MonkeyPatch) -> None:
 
 
 def added_rows_booked_for_replaced_ones(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(contributions, "_per_adjacency", lambda _, *, replace, add: add)
+    for module in (mixture_moments, cluster_moments):
+        patch.setattr(module, "_per_adjacency", lambda _, *, replace, add: add)
 
 
 def labels_that_stay_booked_for_labels_that_move(patch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.kmeans.mathematics import mathematics as kmeans
 from dpcore.privacy import Laplace
 from dpcore.schema import Schema
-from dpcore.wall.doors import NoisyClusters
+from dpcore.wall.session import NoisyClusters
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -34,8 +34,8 @@ from dpcore.models.labelled_mixture.scoring import (
     unlabelled_divergence,
 )
 from dpcore.privacy import Privacy
-from dpcore.wall.doors import NoisyMoments
 from dpcore.wall.noise import GridNoise
+from dpcore.wall.session import NoisyMoments
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -25,7 +25,7 @@ from dpcore.releases.api import release
 from dpcore.releases.ledger import Amount
 from dpcore.schema import Column, Schema
 from dpcore.wall.custodian import custodian_rows
-from dpcore.wall.partitions import OneByOne, PartedTable, Partition
+from dpcore.wall.data.partitions import OneByOne, PartedTable, Partition
 from dpcore.wall.table import PrivateTable
 
 BUDGETS = {

@@ -25,7 +25,7 @@ from dpcore.datasets.load import load, read_described, read_frame
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
 from dpcore.schema import Image, Schema
-from dpcore.wall.clip import bounded_rows
+from dpcore.wall.data.clipping import bounded_rows
 from dpcore.wall.table import PrivateTable
 
 SECRET = "8675309"

@@ -27,8 +27,8 @@ from dpcore.models.logistic_regression.parameters import INCLUDED
 from dpcore.models.logistic_regression.scoring import YARDSTICK, auc, calibration_error, log_loss
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.schema import Column, Schema
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.outcomes import NoisyOutcomes
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.statistics.logistic_statistics import NoisyOutcomes
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -23,13 +23,13 @@ from dpcore.models.logistic_regression.scoring import YARDSTICK
 from dpcore.models.logistic_regression.variational import Climb, Factorised
 from dpcore.privacy import EpsilonDelta, Gaussian, Privacy
 from dpcore.schema import Column, Schema
-from dpcore.wall.doors import Noise
-from dpcore.wall.gradients import measure_gradients
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.outcomes import NoisyOutcomes, OutcomeSession
-from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.gradients import measure_gradients
+from dpcore.wall.statistics.logistic_statistics import NoisyOutcomes, OutcomeSession
+from dpcore.wall.statistics.row_vectors import BallVector
+from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.vectors import BallVector
 
 Array = NDArray[np.float64]
 DELTA = 1e-5

@@ -21,11 +21,11 @@ from dpcore.models.mean import mathematics as heavy_tails
 from dpcore.papers.reproduction import Ask, reproduce
 from dpcore.privacy import EpsilonDelta, Privacy
 from dpcore.schema import Column, Schema
-from dpcore.wall.doors import Noise
-from dpcore.wall.local import LocalVectors, randomise, randomise_bits
 from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.local_vectors import LocalVectors, randomise, randomise_bits
+from dpcore.wall.statistics.row_vectors import VectorRows, VectorSession
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.vectors import VectorRows, VectorSession
 
 REACH = 1e4
 BUDGET = Privacy(epsilon=1.0, delta=1e-5)

@@ -24,11 +24,12 @@ from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.moments import drawn_in, floored_eigenvalues, inside, one_gaussian
 from dpcore.schema import Schema
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.contributions import STRUCTURES, MixtureMoments, Structure
-from dpcore.wall.doors import NoisyMoments
-from dpcore.wall.frames import Frame
-from dpcore.wall.moments import Rows, bounded_sum
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.kernels.bounded_sums import Rows, bounded_sum
+from dpcore.wall.session import NoisyMoments
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.statistics.statistic import STRUCTURES, Structure
 from dpcore.wall.table import PrivateTable
 
 SHAPES = [(1, 1), (2, 1), (3, 2), (2, 4), (5, 3), (4, 6)]  # (components, dim)
@@ -64,7 +65,7 @@ def released(rows: np.ndarray, mixture: Mixture, structure: Structure) -> NoisyM
     frame = Frame.identity(mixture.dim, math.inf)
     e_step = gmm.responsibilities(mixture, structure)
     total = bounded_sum(Rows(rows), frame, form, e_step, mixture.runs)
-    from dpcore.wall.doors import _as_moments
+    from dpcore.wall.session import _as_moments
 
     silence = np.zeros(mixture.runs)
     return _as_moments(total, form, dict.fromkeys(("counts", "sums", "squares"), silence))  # type: ignore[arg-type]

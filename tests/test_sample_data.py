@@ -21,7 +21,7 @@ from dpcore.datasets.make import files, make_all
 from dpcore.datasets.make.__main__ import main
 from dpcore.datasets.places import PARTS, check_ins, points_from_histogram
 from dpcore.errors import InputError
-from dpcore.wall.clip import bounded_rows
+from dpcore.wall.data.clipping import bounded_rows
 
 TABLES = pytest.mark.parametrize("table", BUNDLED, ids=lambda table: table.name)
 

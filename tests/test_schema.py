@@ -23,7 +23,7 @@ from dpcore.schema import (
     category_meant,
     with_numbers,
 )
-from dpcore.wall.clip import bounded_rows
+from dpcore.wall.data.clipping import bounded_rows
 from dpcore.wall.table import PrivateTable
 
 AGE = Column("age", lower=0, upper=110, unit="years")

@@ -27,8 +27,7 @@ from dpcore.sklearn import (
     DPLatentDirichletAllocation,
     DPLogisticRegression,
 )
-from dpcore.wall.custodian_documents import custodian_documents
-from dpcore.wall.custodian_outcomes import custodian_outcomes
+from dpcore.wall.custodian import custodian_documents, custodian_outcomes
 
 LONG = pytest.param(10**400, id="of 401 digits")
 BOUNDS = (-100.0, 100.0)

@@ -33,9 +33,9 @@ from dpcore.models.topics.private import RECIPE, TopicSettings, published_epsilo
 from dpcore.models.topics.scoring import YARDSTICK, align, completion, distances, split_words
 from dpcore.privacy import Event, Gaussian
 from dpcore.schema import Schema
-from dpcore.wall.bags import Bags
-from dpcore.wall.corpus import PrivateCorpus
-from dpcore.wall.documents import NoisyTopics, shared_out
+from dpcore.wall.data.corpus import PrivateCorpus
+from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.statistics.topic_words import NoisyTopics, shared_out
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -480,7 +480,7 @@ def test_the_bars_are_found_and_privacy_costs_little(bar_corpus: PrivateCorpus) 
 
 
 def test_one_topic_is_the_frequencies_of_words(bar_corpus: PrivateCorpus) -> None:
-    from dpcore.wall.custodian_documents import custodian_documents
+    from dpcore.wall.custodian import custodian_documents
 
     grid = fit_grid("lda", bar_corpus, privacy=None, n_components=1, rate=1.0, iterations=1)
     _, bags = custodian_documents(bar_corpus)

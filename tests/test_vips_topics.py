@@ -17,8 +17,8 @@ from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.papers import vips_epsilon, vips_topics
 from dpcore.papers.reproduction import Ask, reproduce, values
-from dpcore.wall.bags import Bags
-from dpcore.wall.documents import reaches, shared_out
+from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.statistics.topic_words import reaches, shared_out
 
 
 def test_the_headline_epsilon_holds_and_five_settings_do_not() -> None:

@@ -15,7 +15,9 @@ from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
-from dpcore.wall.belief import (
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.sigmoid_belief import (
     COUNTED,
     PARTS,
     BeliefMoments,
@@ -24,10 +26,8 @@ from dpcore.wall.belief import (
     _of_rows,
     measure_belief,
 )
-from dpcore.wall.contributions import Block
-from dpcore.wall.doors import Noise
-from dpcore.wall.noise import NoiseSource
-from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.statistics.statistic import Block
+from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

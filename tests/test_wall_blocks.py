@@ -10,10 +10,11 @@ import pytest
 from support import every
 
 from dpcore.models.gaussian_mixture import mathematics as gmm
-from dpcore.wall import blocks, moments
-from dpcore.wall.contributions import MixtureMoments
-from dpcore.wall.frames import Frame
-from dpcore.wall.moments import Rows, bounded_sum
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.kernels import bounded_sums as moments
+from dpcore.wall.kernels import row_blocks as blocks
+from dpcore.wall.kernels.bounded_sums import Rows, bounded_sum
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
 
 COMPONENTS = 3
 

@@ -13,10 +13,10 @@ from hypothesis.extra.numpy import arrays
 
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema
-from dpcore.wall.clip import PublicFrame, bounded_rows, clip_to_ball
-from dpcore.wall.doors import Session
-from dpcore.wall.frames import Frame
+from dpcore.wall.data.clipping import PublicFrame, bounded_rows, clip_to_ball
+from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Session
 from dpcore.wall.table import PrivateTable
 
 # Every float there is: also NaN, infinities, 1e308 and numbers below the smallest normal one.

@@ -15,18 +15,14 @@ from support import every
 
 from dpcore.errors import InputError
 from dpcore.mechanisms import gaussian
-from dpcore.wall.clip import clip_to_ball
-from dpcore.wall.contributions import (
-    BLOCKS,
-    STRUCTURES,
-    Block,
-    ClusterMoments,
-    MixtureMoments,
-    SecondMoments,
-)
-from dpcore.wall.frames import Frame
-from dpcore.wall.moments import Block as Rowblock
-from dpcore.wall.moments import EStep, Rows, bounded_sum
+from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.kernels.bounded_sums import EStep, Rows, bounded_sum
+from dpcore.wall.kernels.row_blocks import Block as Rowblock
+from dpcore.wall.statistics.cluster_moments import ClusterMoments
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.statistics.second_moments import SecondMoments
+from dpcore.wall.statistics.statistic import BLOCKS, STRUCTURES, Block
 
 ADJACENCIES = ("replace_one", "add_remove")
 RUNS = 3

@@ -17,12 +17,17 @@ from numpy.typing import NDArray
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Ledger
 from dpcore.privacy.sampled import SampledEntry
-from dpcore.wall.bags import Bags
-from dpcore.wall.corpus import PrivateCorpus, Vocabulary
-from dpcore.wall.documents import CorpusSession, TopicWords, measure_documents, shared_out
-from dpcore.wall.doors import Noise
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.topic_words import (
+    CorpusSession,
+    TopicWords,
+    measure_documents,
+    shared_out,
+)
+from dpcore.wall.subsample import Minibatches, Sample
 
 Array = NDArray[np.float64]
 ANY = st.floats(allow_nan=True, allow_infinity=True)
@@ -282,7 +287,7 @@ def test_a_clip_that_is_no_share_is_refused() -> None:
 
 
 def test_a_lock_covers_documents(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpcore.wall.custodian_documents import custodian_documents
+    from dpcore.wall.custodian import custodian_documents
 
     monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
     with pytest.raises(WallError):

@@ -19,21 +19,19 @@ from support import every
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian, Laplace, LedgerEntry
 from dpcore.schema import Schema
-from dpcore.wall import doors, moments
-from dpcore.wall.clip import bounded_rows
-from dpcore.wall.contributions import (
-    BLOCKS,
-    STRUCTURES,
-    ClusterMoments,
-    Contribution,
-    MixtureMoments,
-    SecondMoments,
-)
+from dpcore.wall import session as doors
 from dpcore.wall.custodian import custodian_rows
-from dpcore.wall.doors import Noise, NoisyClusters, NoisyMoments, Session
-from dpcore.wall.frames import Frame
-from dpcore.wall.moments import Block, EStep, Rows, bounded_sum
+from dpcore.wall.data.clipping import bounded_rows
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.kernels import bounded_sums as moments
+from dpcore.wall.kernels.bounded_sums import EStep, Rows, bounded_sum
+from dpcore.wall.kernels.row_blocks import Block
 from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Noise, NoisyClusters, NoisyMoments, Session
+from dpcore.wall.statistics.cluster_moments import ClusterMoments
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.statistics.second_moments import SecondMoments
+from dpcore.wall.statistics.statistic import BLOCKS, STRUCTURES, Contribution
 from dpcore.wall.table import PrivateTable
 
 TELLTALE = 1234.5678

@@ -17,17 +17,26 @@ from dpcore.errors import InputError, WallError
 from dpcore.fitting.api import fit, fit_grid
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
-from dpcore.wall.bags import Bags
-from dpcore.wall.contributions import MixtureMoments
-from dpcore.wall.doors import Noise, Session
-from dpcore.wall.frames import Frame
-from dpcore.wall.labelled import LabelledMoments, LabelledVectors, measure_by_label
-from dpcore.wall.labels import LabelledSession
-from dpcore.wall.local import _chance, epsilon_of_a_bit, randomise, randomise_bits
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.outcomes import OutcomeMoments
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.class_moments import (
+    LabelledMoments,
+    LabelledVectors,
+    measure_by_label,
+)
+from dpcore.wall.statistics.local_vectors import (
+    _chance,
+    epsilon_of_a_bit,
+    randomise,
+    randomise_bits,
+)
+from dpcore.wall.statistics.logistic_statistics import OutcomeMoments
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.statistics.row_vectors import BallVector, BoxVector, VectorSession
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.vectors import BallVector, BoxVector, VectorSession
 
 
 def table(rows: np.ndarray, reach: float, low: float | None = None) -> PrivateTable:

@@ -14,8 +14,11 @@ from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.schema import Ball, Column, Schema
-from dpcore.wall.doors import Noise
-from dpcore.wall.labelled import (
+from dpcore.wall.data.labels import NO_CLASS, LabelledSession, class_names, label_codes
+from dpcore.wall.data.public_columns import public_features
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.class_moments import (
     ClassFrames,
     LabelledMoments,
     LabelledRadii,
@@ -24,9 +27,6 @@ from dpcore.wall.labelled import (
     measure_labelled,
     measure_radii,
 )
-from dpcore.wall.labels import NO_CLASS, LabelledSession, class_names, label_codes
-from dpcore.wall.noise import NoiseSource
-from dpcore.wall.public_columns import public_features
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -13,9 +13,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpcore.wall import minimiser as module
-from dpcore.wall.minimiser import _Decimals, _decimals, _Floats, minimiser
-from dpcore.wall.nearest import _on_grid
+from dpcore.wall.kernels import minimiser as module
+from dpcore.wall.kernels.minimiser import _Decimals, _decimals, _Floats, minimiser
+from dpcore.wall.kernels.nearest_centres import _on_grid
 
 Array = NDArray[np.float64]
 RADIUS = 2.0

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from support import every
 
-from dpcore.wall import nearest
-from dpcore.wall.clip import clip_to_ball
-from dpcore.wall.contributions import ClusterMoments
-from dpcore.wall.nearest import GRID_BITS, TREE_DIM, NearestRows
+from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.kernels import nearest_centres as nearest
+from dpcore.wall.kernels.nearest_centres import GRID_BITS, TREE_DIM, NearestRows
+from dpcore.wall.statistics.cluster_moments import ClusterMoments
 
 
 def alone(row: np.ndarray, centres: np.ndarray) -> int:
@@ -140,7 +140,7 @@ def test_order_of_rows_threads_and_sizes_change_no_bit(
     for name, value in SMALL.items():
         monkeypatch.setattr(nearest, name, value)
         np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres), once)
-    monkeypatch.setattr("dpcore.wall.moments.os.cpu_count", lambda: 1)
+    monkeypatch.setattr("dpcore.wall.kernels.bounded_sums.os.cpu_count", lambda: 1)
     np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres), once)
 
 

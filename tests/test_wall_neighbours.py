@@ -19,9 +19,9 @@ from support import every
 
 import dpcore as dp
 from dpcore.fitting.api import fit_grid
-from dpcore.wall.doors import Session, _blocks
+from dpcore.wall.session import Session, _blocks
+from dpcore.wall.statistics.row_vectors import VectorSession
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.vectors import VectorSession
 
 Array = NDArray[np.float64]
 

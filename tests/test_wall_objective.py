@@ -15,17 +15,17 @@ from dpcore.accounting import compose
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import EpsilonDelta
 from dpcore.schema import Column, Schema
-from dpcore.wall.minimiser import minimiser
-from dpcore.wall.nearest import _on_grid
+from dpcore.wall.kernels.minimiser import minimiser
+from dpcore.wall.kernels.nearest_centres import _on_grid
 from dpcore.wall.noise import GridNoise, NoiseSource
-from dpcore.wall.objective import (
+from dpcore.wall.statistics.logistic_statistics import OutcomeSession
+from dpcore.wall.statistics.perturbed_objective import (
     LEAST_RIDGE,
     SOLVED,
     NoisyMinimiser,
     PerturbedObjective,
     perturb_objective,
 )
-from dpcore.wall.outcomes import OutcomeSession
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -14,11 +14,12 @@ from support import every
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
-from dpcore.wall.clip import clip_to_ball
-from dpcore.wall.design import Design, binary_target, outcomes_of
-from dpcore.wall.doors import Noise
+from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.data.design_matrix import Design, binary_target, outcomes_of
+from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.outcomes import (
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.logistic_statistics import (
     CurvatureMoments,
     NoisyOutcomes,
     OutcomeMoments,
@@ -27,9 +28,8 @@ from dpcore.wall.outcomes import (
     measure_outcomes,
     put_inside,
 )
-from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.tiles import looked_at
 
 Array = NDArray[np.float64]
 ADJACENCIES = ("replace_one", "add_remove")
@@ -408,7 +408,7 @@ def test_squares_without_noise_leave_only_where_features_are_public() -> None:
 def test_a_rows_curvature_is_the_same_to_the_last_bit_wherever_it_stands() -> None:
     """As the wall looks: whoever stands before it, beside it, or nobody."""
     from dpcore.models.logistic_regression import mathematics as logistic
-    from dpcore.wall.outcomes import TILE
+    from dpcore.wall.statistics.logistic_statistics import TILE
 
     rng, size = np.random.default_rng(0), 55
     spread = rng.normal(size=(1, size, size))

@@ -18,16 +18,18 @@ import dpcore as dp
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS
 from dpcore.models.logistic_regression import variational
-from dpcore.wall import labelled, moments, vectors
-from dpcore.wall.contributions import MixtureMoments
-from dpcore.wall.doors import Noise, Session
-from dpcore.wall.frames import Frame
-from dpcore.wall.gradients import measure_gradients
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.noise import GridNoise
-from dpcore.wall.outcomes import OutcomeSession
-from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import class_moments as labelled
+from dpcore.wall.statistics import row_vectors as vectors
+from dpcore.wall.statistics.gradients import measure_gradients
+from dpcore.wall.statistics.logistic_statistics import OutcomeSession
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.statistics.row_vectors import BallVector, VectorRows, VectorSession
+from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.vectors import BallVector, VectorRows, VectorSession
 
 Array = NDArray[np.float64]
 GAUSSIAN = Noise("gaussian", 5.0)

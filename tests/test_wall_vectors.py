@@ -14,11 +14,11 @@ from dpcore.accounting import compose
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian
 from dpcore.schema import Column, Schema
-from dpcore.wall.doors import Noise
+from dpcore.wall.data.regression_target import bounded_target
 from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.row_vectors import BallVector, BoxVector, VectorRows, VectorSession
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.targets import bounded_target
-from dpcore.wall.vectors import BallVector, BoxVector, VectorRows, VectorSession
 
 ADJACENCIES = ("replace_one", "add_remove")
 SETS = (BallVector, BoxVector)
@@ -115,7 +115,7 @@ def test_vectors_inside_the_set_are_summed_as_they_are() -> None:
 
 
 def test_tiles_do_not_change_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpcore.wall import vectors
+    from dpcore.wall.statistics import row_vectors as vectors
 
     values = np.random.default_rng(2).normal(size=(90, 3))
     whole = exact(values, BallVector(3, 1.0))

@@ -20,8 +20,8 @@ MODULES = (
     "dpcore.sklearn",
     "dpcore.registry",
     "dpcore.fitting.recipe",
-    "dpcore.wall.doors",
-    "dpcore.wall.vectors",
+    "dpcore.wall.session",
+    "dpcore.wall.statistics.row_vectors",
 )
 
 

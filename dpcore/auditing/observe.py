@@ -23,7 +23,7 @@ from dpcore.privacy import Ledger, Privacy
 from dpcore.wall.noise import NoiseSource
 
 if TYPE_CHECKING:
-    from dpcore.wall.corpus import PrivateCorpus
+    from dpcore.wall.data.corpus import PrivateCorpus
     from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -32,8 +32,8 @@ from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.privacy import Privacy
 from dpcore.schema import Schema
+from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.threads import one_thread
 
 if TYPE_CHECKING:
     from sklearn.decomposition import FactorAnalysis

@@ -33,7 +33,7 @@ from dpcore.fitting.api import Grid, fit, fit_grid
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Privacy
 from dpcore.schema import Schema
-from dpcore.wall.nearest import NearestRows
+from dpcore.wall.kernels.nearest_centres import NearestRows
 from dpcore.wall.table import PrivateTable
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from dpcore.datasets.parts import write_parts
 from dpcore.fitting.api import fit
 from dpcore.models.gaussian_mixture.mathematics import Mixture, log_density
 from dpcore.privacy import Privacy
-from dpcore.wall.partitions import Engine, PartedTable
+from dpcore.wall.data.partitions import Engine, PartedTable
 
 STEPS = 3  # iterations of a fit
 BUDGET = Privacy(epsilon=1.0, delta=1e-9)
@@ -109,7 +109,7 @@ def _written(rows: int, columns: int) -> Iterator[Path]:
 
 @contextmanager
 def _cluster(workers: int) -> Iterator[Engine]:
-    from dpcore.wall.cluster import OnWorkers
+    from dpcore.wall.data.dask_engine import OnWorkers
 
     distributed = import_module("distributed")
     with (

@@ -25,7 +25,7 @@ from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Privacy
 from dpcore.schema import Schema
-from dpcore.wall.corpus import PrivateCorpus
+from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable
 
 Sealed: TypeAlias = PrivateTable | PrivateCorpus

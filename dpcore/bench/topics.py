@@ -34,8 +34,8 @@ from dpcore.bench.measure import least_processor_seconds, peak_mib, peer_version
 from dpcore.fitting.api import fit
 from dpcore.models.topics import mathematics as lda
 from dpcore.privacy import Privacy
-from dpcore.wall.bags import Bags
-from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data.word_counts import Bags
 
 Array = NDArray[np.float64]
 

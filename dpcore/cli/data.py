@@ -18,8 +18,8 @@ from dpcore.schema.cells import are_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpcore.wall.corpus import PrivateCorpus
-    from dpcore.wall.partitions import Engine
+    from dpcore.wall.data.corpus import PrivateCorpus
+    from dpcore.wall.data.partitions import Engine
     from dpcore.wall.table import PrivateTable
 
 OWN_NORM = "data"  # instead of a radius
@@ -246,7 +246,7 @@ def _engine(args: argparse.Namespace) -> Engine | None:
     """The workers asked for; without an address as many of one thread as there are cores."""
     if args.engine is None and args.scheduler is None:
         return None
-    from dpcore.wall.cluster import connect
+    from dpcore.wall.data.dask_engine import connect
 
     one_of("engine", args.engine or "dask", ("dask",))
     return connect(args.scheduler)

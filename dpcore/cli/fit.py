@@ -27,7 +27,7 @@ from dpcore.registry import MODELS
 if TYPE_CHECKING:
     from dpcore.fitting.result import Fit
     from dpcore.schema import NumericColumn
-    from dpcore.wall.corpus import PrivateCorpus
+    from dpcore.wall.data.corpus import PrivateCorpus
     from dpcore.wall.table import PrivateTable
 
 UNBOOKED = (

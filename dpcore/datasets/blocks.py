@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from dpcore.wall.partitions import Engine, OnShare, PartedTable, Partition
+    from dpcore.wall.data.partitions import Engine, OnShare, PartedTable, Partition
 
 BLOCK_NUMBERS = 1 << 20  # numbers of a block: 8 MiB, several of which exist at once
 PART_NUMBERS = 1 << 24  # numbers of the row groups that make a part: 128 MiB
@@ -174,7 +174,7 @@ def parted(
     **Guarantee**: as :func:`dpcore.load`; the parts of the table are read once a pass, each.
     **Raises** InputError on a file that cannot be read or that is there twice.
     """
-    from dpcore.wall.partitions import PartedTable
+    from dpcore.wall.data.partitions import PartedTable
 
     if is_collection(source):
         return PartedTable.seal_parts(
@@ -200,7 +200,7 @@ def engine_named(name: str | None, source: Any = None) -> Engine | None:
     if name is None and not is_collection(source):
         return None
     one_of("engine", name or "dask", ("dask",))
-    from dpcore.wall.cluster import OnWorkers
+    from dpcore.wall.data.dask_engine import OnWorkers
 
     return OnWorkers()
 

@@ -15,7 +15,7 @@ from dpcore.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpcore.wall.partitions import Partition
+    from dpcore.wall.data.partitions import Partition
 
 KINDS = ("an array", "a data frame", "a bag")
 

@@ -15,7 +15,7 @@ from dpcore.datasets.catalogue import Opening
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
-    from dpcore.wall.corpus import PrivateCorpus
+    from dpcore.wall.data.corpus import PrivateCorpus
 
 FEW, HELP_WORDS = 1_000, 300
 FORGETTING = ("forgetting", 0.3)  # few steps: an early one must not weigh long
@@ -49,7 +49,7 @@ class BundledCorpus:
 def _bars(count: int | None = None) -> PrivateCorpus:
     from dpcore.datasets.bars import DOCUMENTS, SIDE, WORDS, bar_documents
     from dpcore.schema import Image
-    from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+    from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
     table = bar_documents(count or DOCUMENTS, rng=np.random.default_rng(2004))
     where, words = np.nonzero(table)

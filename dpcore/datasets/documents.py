@@ -32,7 +32,7 @@ from dpcore.datasets.words import counted, frequent, letters_of
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
-    from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+    from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
 TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 LARGEST = 1 << 26  # characters of one text file
@@ -57,7 +57,7 @@ def load_documents(
     read the words off the documents, which makes a rehearsal. unit: whose documents are protected
     (default: author); documents_per_unit: the most that one of them has.
 
-    **Guarantee**: the documents are sealed; see :class:`dpcore.wall.corpus.PrivateCorpus`.
+    **Guarantee**: the documents are sealed; see :class:`dpcore.wall.data.corpus.PrivateCorpus`.
     **Raises** InputError; the message holds nothing of the documents.
 
     >>> load_documents("bundled:bars")
@@ -112,7 +112,7 @@ def read_vocabulary(path: str | PathLike[str]) -> tuple[str, ...]:
 
 def _public(path: Path, given: Any, text: str | None, infer: bool) -> Vocabulary:
     """The vocabulary that was given, or lies beside the file, or is read off the documents."""
-    from dpcore.wall.corpus import Vocabulary
+    from dpcore.wall.data.corpus import Vocabulary
 
     if isinstance(given, Vocabulary):
         return given
@@ -138,7 +138,7 @@ def _public(path: Path, given: Any, text: str | None, infer: bool) -> Vocabulary
 
 
 def _sealed(path: Path, vocabulary: Vocabulary, text: str | None) -> PrivateCorpus:
-    from dpcore.wall.corpus import PrivateCorpus
+    from dpcore.wall.data.corpus import PrivateCorpus
 
     if path.suffix == ".npz":
         return PrivateCorpus.seal(*_bags(path, vocabulary.size), vocabulary)

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.result import Fit
-from dpcore.wall.corpus import PrivateCorpus
-from dpcore.wall.custodian import custodian_rows
-from dpcore.wall.custodian_documents import custodian_documents
+from dpcore.wall.custodian import custodian_documents, custodian_rows
+from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

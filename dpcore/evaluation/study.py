@@ -26,8 +26,8 @@ from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import recipe
 from dpcore.privacy import Guarantee, Ledger, Privacy
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.corpus import demand_loaded
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.corpus import demand_loaded
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.models.declaration import declaration
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.corpus import PrivateCorpus
-from dpcore.wall.custodian import custodian_rows
-from dpcore.wall.custodian_documents import custodian_documents
+from dpcore.wall.custodian import custodian_documents, custodian_rows
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

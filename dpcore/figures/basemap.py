@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.figures.portrait import Places
 from dpcore.figures.scene import Axis, Curve, Layer, Spots
-from dpcore.wall.clip import PublicFrame
+from dpcore.wall.data.clipping import PublicFrame
 
 LONGITUDE, LATITUDE = "longitude", "latitude"
 LARGEST = {LONGITUDE: 180.0, LATITUDE: 90.0}

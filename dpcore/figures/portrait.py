@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpcore.figures.scene import Axis, Layer, Points, Ring
 from dpcore.models.declaration import declaration
 from dpcore.privacy.guarantee import show
-from dpcore.wall.clip import PublicFrame
+from dpcore.wall.data.clipping import PublicFrame
 
 Array = NDArray[np.float64]
 Places = tuple[tuple[str, float, float], ...]

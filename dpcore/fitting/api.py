@@ -25,10 +25,10 @@ from dpcore.fitting.result import Fit
 from dpcore.models.options import demand_options
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.schema import Schema
-from dpcore.wall.clip import PublicFrame, demand_squares
-from dpcore.wall.corpus import PrivateCorpus, Vocabulary, demand_loaded
-from dpcore.wall.doors import OfCount, Session
+from dpcore.wall.data.clipping import PublicFrame, demand_squares
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary, demand_loaded
 from dpcore.wall.noise import GridNoise, NoiseSource
+from dpcore.wall.session import OfCount, Session
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -15,8 +15,8 @@ from dpcore.checks import number, positive, probability, whole
 from dpcore.errors import InputError
 from dpcore.models.options import Dial, Settings, from_zero, option
 from dpcore.privacy import Event, Gaussian, Guarantee
-from dpcore.wall.doors import Session
-from dpcore.wall.sampling import Sample
+from dpcore.wall.session import Session
+from dpcore.wall.subsample import Sample
 
 QUARTER = 0.25  # of the rows in a step, where nothing else is asked
 

@@ -19,8 +19,8 @@ from dpcore.errors import InputError
 from dpcore.models.declaration import declaration
 from dpcore.models.options import Settings
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.doors import Session
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.session import Session
 
 if TYPE_CHECKING:
     import pandas as pd

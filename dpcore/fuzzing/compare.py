@@ -28,11 +28,11 @@ from dpcore.fitting import api
 from dpcore.fuzzing.forced import Coins, ForcedGrid, ForcedNoise
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.models.logistic_regression import objective as logistic_objective
-from dpcore.wall import local
-from dpcore.wall.doors import Session
-from dpcore.wall.objective import perturb_objective
-from dpcore.wall.outcomes import OutcomeSession
-from dpcore.wall.vectors import VectorSession
+from dpcore.wall.session import Session
+from dpcore.wall.statistics import local_vectors as local
+from dpcore.wall.statistics.logistic_statistics import OutcomeSession
+from dpcore.wall.statistics.perturbed_objective import perturb_objective
+from dpcore.wall.statistics.row_vectors import VectorSession
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from dpcore.datasets.documents import load_documents
 from dpcore.fuzzing.cells import FRACTIONS, ODD, WHOLE_NUMBERS, pick
 from dpcore.fuzzing.tables import Neighbours
 from dpcore.schema import MISSING_TOKENS
-from dpcore.wall.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
 WORDS = ("alpha", "beta", "gamma", "delta", "nan", "none", "true", "inf", "x", "na")
 KINDS = (".csv", ".tsv", "texts", ".npz")

@@ -23,8 +23,12 @@ from dpcore.fuzzing.documents import Documents, random_documents
 from dpcore.fuzzing.forced import ForcedGrid
 from dpcore.fuzzing.readings import otherwise_read
 from dpcore.fuzzing.tables import Neighbours, random_tables
-from dpcore.wall import belief, moments, nearest, outcomes, vectors
-from dpcore.wall import documents as topics
+from dpcore.wall.kernels import bounded_sums as moments
+from dpcore.wall.kernels import nearest_centres as nearest
+from dpcore.wall.statistics import logistic_statistics as outcomes
+from dpcore.wall.statistics import row_vectors as vectors
+from dpcore.wall.statistics import sigmoid_belief as belief
+from dpcore.wall.statistics import topic_words as topics
 
 SMALL_BLOCKS = (  # so that a few rows fill several
     (vectors, "TILE_ROWS", 5),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpcore.errors import DPCoreError
 from dpcore.fuzzing.tables import Neighbours
 from dpcore.schema import Schema
-from dpcore.wall.doors import Session
+from dpcore.wall.session import Session
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -18,7 +18,7 @@ from dpcore.accounting.moments import MomentsAccountant
 from dpcore.accounting.published import COMBINATIONS, published_budget
 from dpcore.errors import InputError
 from dpcore.privacy import Event, Gaussian, Laplace
-from dpcore.wall.contributions import MixtureMoments
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
 
 Array = NDArray[np.float64]
 

@@ -18,9 +18,9 @@ from dpcore.accounting import best_proof, mu_of
 from dpcore.datasets.load import load
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
 from dpcore.schema import Image, Schema, pool
-from dpcore.wall.contributions import SecondMoments
-from dpcore.wall.doors import Noise, Session
 from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.second_moments import SecondMoments
 
 Array = NDArray[np.float64]
 

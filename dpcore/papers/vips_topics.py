@@ -24,7 +24,7 @@ from dpcore.models.topics.scoring import align, distances
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, values
 from dpcore.papers.vips_epsilon import SIGMAS, TOPICS, settings_of
 from dpcore.privacy import Privacy
-from dpcore.wall.corpus import PrivateCorpus
+from dpcore.wall.data.corpus import PrivateCorpus
 
 Array = NDArray[np.float64]
 

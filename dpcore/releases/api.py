@@ -28,10 +28,10 @@ from dpcore.releases.ledger import BudgetLedger, Protected, State
 from dpcore.releases.report import report
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Schema
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.corpus import demand_loaded
-from dpcore.wall.doors import OTHER_NOISE
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.corpus import demand_loaded
 from dpcore.wall.noise import GridNoise
+from dpcore.wall.session import OTHER_NOISE
 from dpcore.wall.table import PrivateTable
 
 SPARED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one release

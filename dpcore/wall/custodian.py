@@ -6,10 +6,18 @@ What leaves here is not private and carries that badge. It is refused while
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.wall.clip import PublicFrame, bounded_rows
+from dpcore.errors import InputError
+from dpcore.wall.data.clipping import PublicFrame, bounded_rows
+from dpcore.wall.data.corpus import PrivateCorpus
+from dpcore.wall.data.design_matrix import outcomes_of
+from dpcore.wall.data.labels import class_names, label_codes
+from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.statistics.row_vectors import VectorRows, VectorSession
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -18,7 +26,52 @@ Array = NDArray[np.float64]
 def custodian_rows(table: PrivateTable) -> tuple[PublicFrame, Array]:
     """The rows in public unit coordinates ``(n, d)`` as a private fit sees them, without noise.
 
-    Raises WallError on a server that locks exact values.
+    Raises WallError on a server that locks exact values, as every function here does.
     """
     table.demand_open()
     return bounded_rows(table, private=True)
+
+
+def custodian_classes(
+    table: PrivateTable,
+) -> tuple[PublicFrame, Array, NDArray[np.intp], tuple[str, ...]]:
+    """Rows in public unit coordinates ``(n, d)``, the class of each ``(n,)`` and the classes.
+
+    A row of no class has the code -1.
+    """
+    public, rows = custodian_rows(table)
+    if table.schema is None:
+        raise InputError("schema", "no public bounds were given", "give a .toml with them")
+    return public, rows, label_codes(table, private=True), class_names(table.schema)
+
+
+def custodian_outcomes(table: PrivateTable) -> tuple[PublicFrame, Array, Array]:
+    """Rows in public unit coordinates ``(n, d)`` and outcomes ``(n,)``, as a private fit has."""
+    public, rows = custodian_rows(table)
+    return public, rows, outcomes_of(table, private=True)
+
+
+def custodian_vectors(
+    table: PrivateTable, *, target: bool, masked: bool, own: bool = True
+) -> VectorRows:
+    """Rows, target and what is missing; see :class:`VectorSession` for the words."""
+    table.demand_open()
+    session = VectorSession(
+        table,
+        adjacency="replace_one",
+        noise=None,
+        draws=np.arange(1),
+        target=target,
+        masked=masked,
+        as_private=True,
+    )
+    return session._seen(own, 0.0)
+
+
+def custodian_documents(corpus: PrivateCorpus, most: int | None = None) -> tuple[Any, Bags]:
+    """The vocabulary and the documents; at most so many of them, by a fixed coin."""
+    corpus.demand_open()
+    bags = corpus._bags
+    if most is not None and bags.count > most:
+        bags = bags.take(np.random.default_rng(0).choice(bags.count, most, replace=False))
+    return corpus.schema, bags

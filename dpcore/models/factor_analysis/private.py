@@ -23,11 +23,12 @@ from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.contributions import MixtureMoments, SecondMoments
-from dpcore.wall.doors import Noise, Session
-from dpcore.wall.frames import Frame
-from dpcore.wall.threads import one_thread
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.statistics.second_moments import SecondMoments
 
 Array = NDArray[np.float64]
 

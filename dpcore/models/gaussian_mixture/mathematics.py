@@ -25,9 +25,11 @@ from dpcore.models.shared.moments import (
     like_structure,
     per_coordinate_sd,
 )
-from dpcore.wall.contributions import MixtureMoments, Structure
-from dpcore.wall.doors import NoisyMoments
-from dpcore.wall.moments import Block, EStep
+from dpcore.wall.kernels.bounded_sums import EStep
+from dpcore.wall.kernels.row_blocks import Block
+from dpcore.wall.session import NoisyMoments
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.statistics.statistic import Structure
 
 Array = NDArray[np.float64]
 START_VARIANCE = 0.35
@@ -97,7 +99,8 @@ def start(runs: int, components: int, dim: int, seed: int) -> Mixture:
 def natural_coefficients(mixture: Mixture, structure: Structure) -> Array:
     """``(B, p, K)`` such that ``features @ coefficients`` is each component's joint log density.
 
-    Features are ``1, y, s(y)`` as :class:`~dpcore.wall.contributions.MixtureMoments` builds them.
+    Features are ``1, y, s(y)`` as :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`
+    builds them.
     """
     dim = mixture.dim
     with np.errstate(divide="ignore"):

@@ -29,11 +29,11 @@ from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.moments import one_gaussian
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.contributions import MixtureMoments
-from dpcore.wall.doors import Noise, NoisyMoments, Session
-from dpcore.wall.frames import Frame
-from dpcore.wall.threads import one_thread
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.session import Noise, NoisyMoments, Session
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
 
 Array = NDArray[np.float64]
 

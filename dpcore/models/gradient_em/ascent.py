@@ -14,8 +14,14 @@ from dpcore.models.gradient_em import mathematics as gradients
 from dpcore.models.gradient_em.mathematics import Bend, Coefficients, GradientModel
 from dpcore.models.gradient_em.settings import GradientSettings
 from dpcore.models.shared.truncation import LIMIT, truncation
-from dpcore.wall.doors import Noise
-from dpcore.wall.vectors import BallVector, BoxVector, NoisyVectors, VectorRows, VectorSession
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.row_vectors import (
+    BallVector,
+    BoxVector,
+    NoisyVectors,
+    VectorRows,
+    VectorSession,
+)
 
 Array = NDArray[np.float64]
 

@@ -30,9 +30,9 @@ from dpcore.models.gradient_em.mathematics import (
 from dpcore.models.gradient_em.parameters import GradientParameters
 from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.doors import Session
-from dpcore.wall.vectors import VectorSession
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.session import Session
+from dpcore.wall.statistics.row_vectors import VectorSession
 
 Array = NDArray[np.float64]
 

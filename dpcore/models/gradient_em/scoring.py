@@ -27,12 +27,11 @@ from dpcore.models.gradient_em.mathematics import (
     apart,
     start,
 )
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.custodian import custodian_rows
-from dpcore.wall.custodian_vectors import custodian_vectors
+from dpcore.wall.custodian import custodian_rows, custodian_vectors
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.regression_target import target_frame
+from dpcore.wall.statistics.row_vectors import VectorRows
 from dpcore.wall.table import PrivateTable
-from dpcore.wall.targets import target_frame
-from dpcore.wall.vectors import VectorRows
 
 Array = NDArray[np.float64]
 

@@ -28,10 +28,12 @@ from dpcore.models.kmeans.parameters import KMeansParameters
 from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.moments import one_diagonal
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.contributions import Block, ClusterMoments, MixtureMoments
-from dpcore.wall.doors import Noise, NoisyClusters, Session
-from dpcore.wall.frames import Frame
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.session import Noise, NoisyClusters, Session
+from dpcore.wall.statistics.cluster_moments import ClusterMoments
+from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.statistics.statistic import Block
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.custodian import custodian_rows
-from dpcore.wall.nearest import NearestRows
+from dpcore.wall.kernels.nearest_centres import NearestRows
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

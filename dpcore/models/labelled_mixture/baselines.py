@@ -17,10 +17,14 @@ from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.min_trace import min_trace_covariance
 from dpcore.models.labelled_mixture.staged import Ball, clips, in_ball, moments, public_ball
-from dpcore.wall.doors import Noise, NoisyMoments
-from dpcore.wall.labelled import LabelledVectors, measure_by_label, measure_labelled
-from dpcore.wall.labels import LabelledSession
-from dpcore.wall.public_columns import public_features
+from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.data.public_columns import public_features
+from dpcore.wall.session import Noise, NoisyMoments
+from dpcore.wall.statistics.class_moments import (
+    LabelledVectors,
+    measure_by_label,
+    measure_labelled,
+)
 
 Array = NDArray[np.float64]
 

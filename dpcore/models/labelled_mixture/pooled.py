@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
 from dpcore.models.labelled_mixture.staged import clips, in_ball, moments, public_ball
-from dpcore.wall.doors import Noise, NoisyMoments
-from dpcore.wall.labelled import LabelledMoments, measure_labelled
-from dpcore.wall.labels import LabelledSession
-from dpcore.wall.public_columns import public_features
+from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.data.public_columns import public_features
+from dpcore.wall.session import Noise, NoisyMoments
+from dpcore.wall.statistics.class_moments import LabelledMoments, measure_labelled
 
 Array = NDArray[np.float64]
 

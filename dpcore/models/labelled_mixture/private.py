@@ -28,9 +28,9 @@ from dpcore.models.labelled_mixture import staged as labelled_staged
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.parameters import ReleaseParameters
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.doors import Session
-from dpcore.wall.labels import LabelledSession
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.session import Session
 
 Array = NDArray[np.float64]
 

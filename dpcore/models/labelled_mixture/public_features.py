@@ -21,11 +21,11 @@ from dpcore.models.labelled_mixture import shaped_noise as shaped
 from dpcore.models.labelled_mixture.class_shapes import clip_radius, kept
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place, Seen
 from dpcore.models.shared.moments import inside
-from dpcore.wall.clip import clip_to_ball
-from dpcore.wall.doors import Noise
-from dpcore.wall.labelled import LabelledVectors, measure_by_label
-from dpcore.wall.labels import LabelledSession
-from dpcore.wall.public_columns import public_features
+from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.data.public_columns import public_features
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.class_moments import LabelledVectors, measure_by_label
 
 Array = NDArray[np.float64]
 

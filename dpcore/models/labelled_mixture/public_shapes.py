@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.models.shared.moments import TINY, finite
-from dpcore.wall.threads import one_thread
+from dpcore.wall.kernels.threads import one_thread
 
 Array = NDArray[np.float64]
 

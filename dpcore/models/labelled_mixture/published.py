@@ -9,8 +9,8 @@ from dpcore.accounting.published import PublishedBudget
 from dpcore.fitting.recipe import Printed
 from dpcore.models.labelled_mixture import published_mathematics as paper
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
-from dpcore.wall.labelled_exhibit import exhibit_labelled
-from dpcore.wall.labels import LabelledSession
+from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]

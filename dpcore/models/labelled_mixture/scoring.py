@@ -32,7 +32,7 @@ from dpcore.models.labelled_mixture.mathematics import LabelledMixture, attainab
 from dpcore.models.labelled_mixture.parameters import warned
 from dpcore.models.shared.moments import THINNEST
 from dpcore.privacy.guarantee import show
-from dpcore.wall.custodian_labels import custodian_classes
+from dpcore.wall.custodian import custodian_classes
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

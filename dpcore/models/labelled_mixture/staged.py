@@ -21,16 +21,16 @@ from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.class_shapes import clip_radius
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
 from dpcore.models.shared.moments import drawn_in
-from dpcore.wall.doors import Noise, NoisyMoments
-from dpcore.wall.labelled import (
+from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.data.public_columns import public_features
+from dpcore.wall.session import Noise, NoisyMoments
+from dpcore.wall.statistics.class_moments import (
     ClassFrames,
     LabelledMoments,
     LabelledRadii,
     measure_labelled,
     measure_radii,
 )
-from dpcore.wall.labels import LabelledSession
-from dpcore.wall.public_columns import public_features
 
 Array = NDArray[np.float64]
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from dpcore.fitting.minibatch import Steps
 from dpcore.models.logistic_regression import variational
 from dpcore.models.logistic_regression.mathematics import Coefficients
-from dpcore.wall.doors import Noise
-from dpcore.wall.gradients import measure_gradients
-from dpcore.wall.outcomes import OutcomeSession
-from dpcore.wall.sampling import Minibatches
-from dpcore.wall.vectors import BallVector
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.gradients import measure_gradients
+from dpcore.wall.statistics.logistic_statistics import OutcomeSession
+from dpcore.wall.statistics.row_vectors import BallVector
+from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
 

@@ -1,8 +1,8 @@
 r"""Logistic regression: the log odds of a yes are a weighted sum of a row's numbers.
 
 Every array carries a leading axis of runs. Rows are ``x = (v, 1)`` of a public design
-(:mod:`dpcore.wall.design`); statistics are ``sum (y - 1/2) x`` and ``sum k x x^T``. Two fits read
-them, and are total:
+(:mod:`dpcore.wall.data.design_matrix`); statistics are ``sum (y - 1/2) x`` and ``sum k x x^T``. Two
+fits read them, and are total:
 
 ==========  =======================================================================================
 one shot    k = 1. These are all first and second moments of the rows by outcome, so the best linear
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpcore.models.shared.moments import finite, floored_eigenvalues
-from dpcore.wall.outcomes import Curvature, NoisyOutcomes
-from dpcore.wall.threads import one_thread
+from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.statistics.logistic_statistics import Curvature, NoisyOutcomes
 
 Array = NDArray[np.float64]
 

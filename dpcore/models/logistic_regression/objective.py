@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.models.logistic_regression.mathematics import Coefficients
-from dpcore.wall.objective import PerturbedObjective, perturb_objective
-from dpcore.wall.outcomes import OutcomeSession
+from dpcore.wall.statistics.logistic_statistics import OutcomeSession
+from dpcore.wall.statistics.perturbed_objective import PerturbedObjective, perturb_objective
 
 Array = NDArray[np.float64]
 

@@ -32,9 +32,9 @@ from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOUR
 from dpcore.models.logistic_regression.parameters import LogisticParameters
 from dpcore.models.sigmoid_belief.private import as_printed
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.doors import Noise
-from dpcore.wall.outcomes import (
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.logistic_statistics import (
     CurvatureMoments,
     NoisyOutcomes,
     OutcomeMoments,
@@ -42,7 +42,7 @@ from dpcore.wall.outcomes import (
     OutcomeSums,
     measure_outcomes,
 )
-from dpcore.wall.sampling import Minibatches
+from dpcore.wall.subsample import Minibatches
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

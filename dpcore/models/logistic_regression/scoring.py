@@ -14,8 +14,8 @@ from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick, chosen
 from dpcore.models.logistic_regression import mathematics as logistic
 from dpcore.models.logistic_regression.mathematics import Coefficients
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.custodian_outcomes import custodian_outcomes
+from dpcore.wall.custodian import custodian_outcomes
+from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

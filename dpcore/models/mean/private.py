@@ -26,10 +26,10 @@ from dpcore.models.mean.mathematics import Bent
 from dpcore.models.mean.parameters import MeanParameters, Means
 from dpcore.models.shared.truncation import LIMIT
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.doors import Noise, Session
-from dpcore.wall.local import epsilon_of_a_bit, randomise, randomise_bits
-from dpcore.wall.vectors import BoxVector, VectorRows, VectorSession
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.local_vectors import epsilon_of_a_bit, randomise, randomise_bits
+from dpcore.wall.statistics.row_vectors import BoxVector, VectorRows, VectorSession
 
 if TYPE_CHECKING:
     pass

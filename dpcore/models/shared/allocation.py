@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.wall.contributions import Structure
+from dpcore.wall.statistics.statistic import Structure
 
 Array = NDArray[np.float64]
 
@@ -54,8 +54,9 @@ def solved_weights(loss: Array) -> Array:
 
     loss ``(3,)``: of counts, sums, squares; the last two above 0. Among the weights whose joint
     sensitivity is proved (``a >= b^2/2c``, ``b^2 <= 2 c^2``,
-    :class:`~dpcore.wall.contributions.MixtureMoments`). In the squares ``A, B, C`` these limits
-    enclose a convex set and the loss is convex, so the best of the stationary points is the answer:
+    :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`). In the squares ``A, B, C``
+    these limits enclose a convex set and the loss is convex, so the best of the stationary points
+    is the answer:
 
     - inside, ``A : B : C`` as the square roots of the losses (Lagrange);
     - on ``A = B^2/4C``, with ``r = B/C``, the loss is

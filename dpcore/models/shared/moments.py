@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.wall.doors import NoisyMoments
+from dpcore.wall.session import NoisyMoments
 
 Array = NDArray[np.float64]
 

@@ -26,10 +26,10 @@ from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
 from dpcore.models.sigmoid_belief.parameters import BeliefParameters
 from dpcore.privacy import Event, Guarantee, Privacy
-from dpcore.wall.belief import BeliefMoments, BeliefSession, measure_belief
-from dpcore.wall.clip import PublicFrame
-from dpcore.wall.doors import Noise
-from dpcore.wall.sampling import Minibatches
+from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.sigmoid_belief import BeliefMoments, BeliefSession, measure_belief
+from dpcore.wall.subsample import Minibatches
 from dpcore.wall.table import PrivateTable
 
 if TYPE_CHECKING:

@@ -33,11 +33,11 @@ from dpcore.models.topics.cells import sharpened
 from dpcore.models.topics.mathematics import Memory, Topics
 from dpcore.models.topics.parameters import TopicParameters
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Privacy
-from dpcore.wall.bags import Bags
-from dpcore.wall.corpus import PrivateCorpus
-from dpcore.wall.documents import CorpusSession, TopicWords, measure_documents
-from dpcore.wall.doors import Noise
-from dpcore.wall.sampling import Minibatches, Sample
+from dpcore.wall.data.corpus import PrivateCorpus
+from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.topic_words import CorpusSession, TopicWords, measure_documents
+from dpcore.wall.subsample import Minibatches, Sample
 
 Array = NDArray[np.float64]
 

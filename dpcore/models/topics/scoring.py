@@ -30,9 +30,9 @@ from dpcore.models.topics.mathematics import (
     mixes,
     weights,
 )
-from dpcore.wall.bags import Bags
-from dpcore.wall.corpus import PrivateCorpus
-from dpcore.wall.documents import reaches
+from dpcore.wall.data.corpus import PrivateCorpus
+from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.statistics.topic_words import reaches
 
 Array = NDArray[np.float64]
 

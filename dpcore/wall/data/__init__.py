@@ -1,0 +1,1 @@
+"""From a schema to bounded numbers: rows, labels, targets, documents, and their parts."""

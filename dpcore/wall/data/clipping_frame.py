@@ -1,0 +1,75 @@
+"""A frame: the coordinates in which rows are clipped and noise is isotropic.
+
+A frame is an affine map built from public values or from already noisy statistics, never from
+rows. In it each row is put inside a ball of a public radius.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.wall.data.clipping import clip_to_ball
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """``y = matrix (u - center)``, then clipped to ``|y| <= radius``.
+
+    center ``(F, d)``, matrix ``(F, d, d)`` symmetric, inverse ``(F, d, d)``: F is 1 (one frame for
+    every run) or the number of runs. radius: public; infinite = no clipping (only without noise).
+    plain: the map changes nothing, and need not be applied.
+    """
+
+    center: Array
+    matrix: Array
+    inverse: Array
+    radius: float
+    plain: bool = False
+
+    @classmethod
+    def identity(cls, dim: int, radius: float) -> Frame:
+        """The public unit coordinates themselves, with a ball of ``radius``."""
+        eye = np.eye(dim)[None]
+        return cls(np.zeros((1, dim)), eye, eye, radius, plain=True)
+
+    @classmethod
+    def whitening(cls, mean: Array, covariance: Array, radius: float) -> Frame:
+        """The frame in which released moments ``(F, d)``, ``(F, d, d)`` are 0 and the identity."""
+        values, vectors = np.linalg.eigh(covariance)
+        root = np.sqrt(values)[..., None, :]
+        matrix = (vectors / root) @ np.swapaxes(vectors, -1, -2)
+        inverse = (vectors * root) @ np.swapaxes(vectors, -1, -2)
+        return cls(mean, matrix, inverse, radius)
+
+    @property
+    def runs(self) -> int:
+        return int(self.center.shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.center.shape[1])
+
+    def apply(self, units: Array, runs: slice = slice(None)) -> Array:
+        """Clipped coordinates ``(F, d, n)`` of rows ``(n, d)`` for the chosen frames."""
+        if self.plain:
+            return clip_to_ball(units.T[None], self.radius, axis=-2)
+        moved = self.matrix[runs] @ (units.T - self.center[runs, :, None])
+        return clip_to_ball(moved, self.radius, axis=-2, out=moved)
+
+    def means_back(self, means: Array) -> Array:
+        """Means ``(B, K, d)`` from this frame to unit coordinates."""
+        return np.asarray(self.center[:, None] + means @ self.inverse)
+
+    def covariances_back(self, covariances: Array) -> Array:
+        """Covariances ``(B, K, d, d)`` from this frame to unit coordinates."""
+        inverse = self.inverse[:, None]
+        return np.asarray(inverse @ covariances @ inverse)
+
+    def log_volume(self) -> Array:
+        """Log determinant of the map ``(F,)``."""
+        return np.asarray(np.linalg.slogdet(self.matrix)[1])

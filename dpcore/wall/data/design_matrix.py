@@ -1,0 +1,140 @@
+"""The rows of a regression behind the wall: features in a public design, and a yes or no each.
+
+A row's design is ``x = (v, 1)``: its numbers in ``[-1, 1]``, one 0/1 indicator for each public
+category, and a constant for the intercept. A row is in one category at most, so a column of ten
+categories is as long as one number, and not as ten: ``|v|^2`` is at most the number of columns.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_meant
+from dpcore.wall.data.clipping import PublicFrame, bounded_rows, clip_to_ball
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+INTERCEPT = 1.0  # the constant coordinate of every row: as long as one column
+
+
+@dataclass(frozen=True)
+class Design:
+    """The public map from unit coordinates ``u`` to a regression's, ``v = scale * u + shift``.
+
+    scale, shift ``(d,)``. radius: of the ball around every v that the bounds allow; reach: of the
+    one around every ``x = (v, 1)``.
+    """
+
+    scale: Array
+    shift: Array
+    radius: float
+
+    @classmethod
+    def of(cls, schema: Schema) -> Design:
+        """Read it off a schema: indicators of one column share its place in the ball.
+
+        >>> where = Column("region", type="category", categories=("north", "south", "west"))
+        >>> design = Design.of(Schema((Column("age", lower=0, upper=110), where)))
+        >>> round(design.radius**2), design.scale.tolist()
+        (2, [1.0, 0.5, 0.5, 0.5])
+        """
+        columns = schema.numeric_columns()
+        if schema.ball is not None:
+            return cls(np.ones(len(columns)), np.zeros(len(columns)), 1.0)
+        shared = [column.source for column in columns]
+        indicator = np.array(
+            [column.category is not None and shared.count(column.source) > 1 for column in columns]
+        )
+        half = np.where(indicator, 0.5, 0.0)
+        return cls(1.0 - half, half, math.sqrt(len(set(shared))))
+
+    @property
+    def size(self) -> int:
+        """Coordinates of x: the numbers of a row, and the intercept last."""
+        return len(self.scale) + 1
+
+    def reach(self, share: float = 1.0) -> float:
+        """Radius of the ball of x where v is clipped to a share of its own."""
+        return math.hypot(share * self.radius, INTERCEPT)
+
+    def rows(self, units: Array, radius: float) -> Array:
+        """``x (n, p)`` of rows in unit coordinates ``(n, d)``, v clipped to ``|v| <= radius``."""
+        inside = clip_to_ball(self.scale * units + self.shift, radius)
+        return np.concatenate([inside, np.full((len(inside), 1), INTERCEPT)], axis=1)
+
+    def to_units(self, coefficients: Array) -> Array:
+        """Coefficients ``(..., p)`` of x as those of ``(u, 1)``."""
+        slopes, constant = coefficients[..., :-1], coefficients[..., -1:]
+        moved = INTERCEPT * constant + (slopes * self.shift).sum(axis=-1, keepdims=True)
+        return np.concatenate([slopes * self.scale, moved], axis=-1)
+
+
+def binary_target(schema: Schema | None) -> Column:
+    """The column that says yes or no. Raises InputError where the schema names none."""
+    name = None if schema is None else schema.target
+    if schema is None or name is None:
+        raise InputError(
+            "target", "no column has the role target", 'give one role = "target", or --target NAME'
+        )
+    column = schema.column(name)
+    two = len(column.categories) == 2
+    if not (column.type == "binary" or (column.type == "category" and two)):
+        raise InputError(
+            f"columns.{name}",
+            "the target is not a yes or no",
+            'give it type = "binary", or type = "category" with two categories, the second for yes',
+        )
+    return column
+
+
+def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
+    """Whether each row says yes ``(n,)``, 1 or 0.
+
+    =======================================  =============
+    cell                                     becomes
+    =======================================  =============
+    the second category, or a number > 1/2   1
+    anything else                            0
+    missing, where the column has a fill     as the fill
+    =======================================  =============
+
+    Without privacy a cell that says neither is refused. Raises InputError.
+    """
+    column = binary_target(table.schema)
+    cells = table._frame.get(column.name)
+    if cells is None:
+        raise InputError(column.name, "the table has no such column", "name one of its header")
+    if column.categories:
+        meant = categories_meant(cells)
+        no, yes = (category_meant(category) for category in column.categories)
+        known, outcome = (meant == no) | (meant == yes), meant == yes
+    else:
+        numbers = numbers_meant(column.name, cells)
+        known = (numbers == 0.0) | (numbers == 1.0)
+        fill = 0.0 if column.fill is None else column.fill
+        outcome = np.where(np.isnan(numbers), fill, numbers) > 0.5
+    if not private and not np.all(known):
+        raise InputError(
+            column.name,
+            "has cells that say neither yes nor no",
+            "mend them; a private fit would count them as its public rule says",
+        )
+    return np.asarray(outcome, dtype=float)
+
+
+def design_rows(
+    table: PrivateTable, share: float, *, private: bool
+) -> tuple[PublicFrame, Design, Array, Array]:
+    """Public frame and design, x ``(n, p)`` and outcomes ``(n,)``; share: clipping radius of v as
+    a share of what the bounds allow (infinite: no clipping)."""
+    outcomes = outcomes_of(table, private=private)
+    public, units = bounded_rows(table, private=private)
+    assert table.schema is not None  # bounded_rows refused a table without one
+    design = Design.of(table.schema)
+    return public, design, design.rows(units, share * design.radius), outcomes

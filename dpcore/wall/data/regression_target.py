@@ -1,0 +1,77 @@
+"""The target: the column that a regression explains, read behind the wall inside public bounds.
+
+What happens to a cell under privacy is what happens to a feature's
+(:mod:`dpcore.wall.data.clipping`): a missing or infinite one becomes the public fill, one outside
+the bounds the nearest bound.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.schema import Schema, categories_meant, category_meant, numbers_meant
+from dpcore.wall.data.clipping import PublicFrame, demand_apart
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+
+def target_frame(schema: Schema | None) -> PublicFrame:
+    """The public unit coordinates of the target: one column, ``[lower, upper]`` as ``[-1, 1]``.
+
+    Raises InputError where no column has the role, or it has no public bounds.
+    """
+    name = None if schema is None else schema.target
+    if schema is None or name is None:
+        raise InputError(
+            "target", "no column has the role target", 'give one column role = "target"'
+        )
+    column = schema.column(name)
+    if column.type not in ("number", "binary"):
+        raise InputError(name, f"a {column.type} column is no target", "name a column of numbers")
+    if not column.bounded:
+        raise InputError(
+            name, "the target has no public bounds", "give it lower and upper in the schema"
+        )
+    low, high = float(column.low), float(column.high)
+    middle, spread = np.array([(low + high) / 2]), np.array([(high - low) / 2])
+    demand_apart(spread)
+    return PublicFrame((name,), (column.unit,), middle, spread, 1.0, False)
+
+
+def bounded_target(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, Array]:
+    """The target ``(n,)`` in public unit coordinates, inside ``[-1, 1]``.
+
+    Raises InputError on a table without a bounded target, and, without privacy, on cells that the
+    bounds do not allow.
+    """
+    public = target_frame(table.schema)
+    assert table.schema is not None  # target_frame refused a table without one
+    column = table.schema.column(public.names[0])
+    if column.name not in table._frame:
+        raise InputError(column.name, "the table has no such column", "name one of its header")
+    cells = table._frame[column.name]
+    if column.categories:
+        second = category_meant(column.categories[1])
+        raw = (categories_meant(cells) == second).astype(float)
+    else:
+        raw = numbers_meant(column.name, cells)
+    if not private:
+        _refuse_what_privacy_would_fill(raw, public)
+    with np.errstate(over="ignore", invalid="ignore"):
+        units = (np.where(np.isfinite(raw), raw, column.fill) - public.center) / public.half_range
+    return public, np.clip(units, -1.0, 1.0)
+
+
+def _refuse_what_privacy_would_fill(raw: Array, public: PublicFrame) -> None:
+    name, reach = public.names[0], public.half_range[0] * (1.0 + 1e-12)
+    if not np.all(np.isfinite(raw)):
+        raise InputError(
+            name,
+            "has cells that are missing or infinite",
+            "complete the column; a private fit would use its public fill",
+        )
+    if np.any(np.abs(raw - public.center[0]) > reach):
+        raise InputError(name, "has cells outside its bounds", "widen the bounds or mend the cells")

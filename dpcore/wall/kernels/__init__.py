@@ -1,0 +1,1 @@
+"""Sums, nearest centres, minimisers, blocks and threads: speed, and no meaning."""

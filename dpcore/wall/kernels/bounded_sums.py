@@ -1,0 +1,393 @@
+"""The bounded sum: each row's contribution, inside its public bound, added up.
+
+Why it is fast. An iteration is two thin matrix products (:mod:`dpcore.wall.kernels.row_blocks`) and
+an exponential, done in blocks that stay in the processor's cache and with rows along the last axis,
+where vector instructions reach them. Blocks are added in a fixed order, so the number of threads
+never changes a result.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.mechanisms.gaussian import symmetric_to_coordinates
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.kernels.row_blocks import (
+    SPARE,
+    Block,
+    Features,
+    FromRows,
+    Lens,
+    Shared,
+    filled_up,
+    is_faithful,
+    maps_between,
+    shared_features,
+    shared_frame,
+    stripes,
+)
+from dpcore.wall.kernels.threads import one_thread
+
+if TYPE_CHECKING:
+    from dpcore.wall.kernels.nearest_centres import NearestRows
+    from dpcore.wall.statistics.mixture_moments import MixtureMoments
+    from dpcore.wall.statistics.second_moments import SecondMoments
+
+__all__ = ["Block", "EStep", "Rows", "bounded_sum", "whole_sum"]
+
+Array = NDArray[np.float64]
+
+KEPT_BYTES = 768 * 2**20  # features of one frame are kept up to this size
+BLOCK_NUMBERS = 1 << 18  # numbers a block may hold: 2 MiB, measured best on two machines
+WHOLE_NUMBERS = 1 << 22  # the same where rows are only summed: 32 MiB
+GRID_ROWS = 2048  # rows of a block that many runs share
+FROM_ROWS_DIM = 32  # from this dimension on, full squares are formed by matrix products
+
+EStep = Callable[[Block, slice], Array]
+
+
+@dataclass(repr=False)
+class _View:
+    """Rows ``(n, d)`` as the runs of a frame see them, with features ``(F, p, n)`` if they fit and
+    will be asked for again (not ``once``)."""
+
+    units: Array
+    frame: Frame
+    shape: MixtureMoments
+    once: bool = field(default=False, kw_only=True)
+    kept: Array | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        frames, count = self._frames, len(self.units)
+        width = self.shape.dim if self.from_rows else self.size
+        if not self.once and 8 * frames * count * width <= KEPT_BYTES:
+            kept = np.empty((frames, width, count))
+            for runs, members in _tiles(frames, count, width):
+                kept[runs, :, members] = self.features(runs, members)
+            self.kept = kept
+
+    @property
+    def _frames(self) -> int:
+        return self.frame.runs
+
+    @property
+    def from_rows(self) -> bool:
+        """Whether features are too many to be formed."""
+        one = self.frame.runs == 1
+        return one and self.shape.structure == "full" and self.shape.dim >= FROM_ROWS_DIM
+
+    @property
+    def width(self) -> int:
+        """Numbers for each row and frame."""
+        return 2 * self.shape.dim if self.from_rows else self.size
+
+    @property
+    def size(self) -> int:
+        """Length of the vectors that are summed over rows."""
+        return self.shape.size
+
+    def tiles(self, runs: int) -> list[tuple[slice, slice]]:
+        """Pairs (runs, rows) that make blocks of a good size."""
+        each = 2 * self.shape.components
+        if runs > self._frames:
+            return list(_tiles(runs, len(self.units), each, GRID_ROWS))
+        return list(_tiles(runs, len(self.units), self.width + each))
+
+    def block(self, runs: slice, members: slice) -> Block:
+        """Rows ``members`` in the frames of ``runs``."""
+        frames = runs if self.frame.runs > 1 else slice(None)
+        known = self._known(frames, members)
+        return FromRows(known[0]) if self.from_rows else Features(known)
+
+    def features(self, frames: slice, members: slice) -> Array:
+        """Features ``(F, p, m)``, or rows ``(1, d, m)`` where they are too many, made anew."""
+        rows = self.frame.apply(self.rows(members), frames)
+        return rows if self.from_rows else self.shape.features(rows)
+
+    def rows(self, members: slice) -> Array:
+        """Rows ``(m, d)`` in unit coordinates."""
+        return self.units[members]
+
+    def _known(self, frames: slice, members: slice) -> Array:
+        if self.kept is not None:
+            return np.asarray(self.kept[frames, :, members])
+        return self.features(frames, members)
+
+    def moments(self, total: Array) -> Array:
+        """Sums ``(runs, K, p)`` from the sum of what the blocks gave."""
+        return total
+
+
+@dataclass(repr=False)
+class _EvenView(_View):
+    """Blocks of one size, filled up with rows of zeros: for what leaves for good, where nothing may
+    hang on the place of a row (:mod:`dpcore.wall.kernels.row_blocks`)."""
+
+    def __post_init__(self) -> None:
+        size, tiles = self._block_rows + SPARE, self.tiles(1)
+        width = self.shape.dim if self.from_rows else self.size
+        if not self.once and 8 * size * len(tiles) * width <= KEPT_BYTES:
+            self.kept = np.empty((1, width, size * len(tiles)))
+            for at, (runs, members) in enumerate(tiles):
+                self.kept[..., at * size : (at + 1) * size] = self.features(runs, members)
+
+    def tiles(self, runs: int) -> list[tuple[slice, slice]]:
+        size, count = self._block_rows, len(self.units)
+        members = (slice(at, min(count, at + size)) for at in range(0, count, size))
+        return [(slice(0, runs), some) for some in members]
+
+    def rows(self, members: slice) -> Array:
+        return filled_up(self.units[members], self._block_rows)
+
+    def _known(self, frames: slice, members: slice) -> Array:
+        if self.kept is None:
+            return self.features(frames, members)
+        size = self._block_rows + SPARE
+        first = members.start // self._block_rows * size
+        return self.kept[..., first : first + size]
+
+    @property
+    def _block_rows(self) -> int:
+        """How many rows are in a block: public. Half of the best size, for the sake of few rows."""
+        return max(256, BLOCK_NUMBERS // 2 // (self.width + 2 * self.shape.components))
+
+
+@dataclass(repr=False)
+class _GridView(_View):
+    """The same for a grid with a frame for each run, all seen from one shared frame.
+
+    units: in ascending order of ``sizes``, their norms in the shared frame, so that blocks without
+    a row to clip are as many as can be.
+    """
+
+    shared: Frame
+    maps: Array
+    sizes: Array
+    lenses: dict[int, Lens] = field(default_factory=dict, init=False)
+
+    @property
+    def _frames(self) -> int:
+        return 1
+
+    @property
+    def size(self) -> int:
+        return self.shape.size + self.shape.dim + 2
+
+    def block(self, runs: slice, members: slice) -> Block:
+        if runs.start not in self.lenses:
+            self.lenses[runs.start] = Lens(self.maps[runs], self.frame.radius)
+        lens = self.lenses[runs.start]
+        features = self._known(slice(None), members)[0, 1:]
+        rows, squares = np.split(features, [self.shape.dim + 1])
+        return Shared(lens, rows, squares, lens.shrink(squares, float(self.sizes[members][-1])))
+
+    def features(self, frames: slice, members: slice) -> Array:
+        return shared_features(self.units[members], self.shared, self.shape)
+
+    def moments(self, total: Array) -> Array:
+        counts, sums, squares = np.split(total, [1, 2 + self.shape.dim], axis=-1)
+        return Lens(self.maps, self.frame.radius).moments(counts, sums, squares)
+
+
+def _view(
+    units: Array, reach: float, frame: Frame, shape: MixtureMoments, *, once: bool, even: bool
+) -> _View:
+    """Frames of many runs are seen through one, unless rounding could forbid it.
+
+    Whether it could is decided for all rows within reach: no single row may change the path.
+    """
+    if even:
+        return _EvenView(units, frame, shape, once=once)
+    if shape.structure == "full" and frame.runs > 1 and len(units):
+        shared = shared_frame(frame)
+        maps = maps_between(shared, frame)
+        sizes = np.linalg.norm(shared.apply(units)[0], axis=0)
+        largest = float(sizes.max())
+        if math.isfinite(reach):  # else nothing is protected, and the rows themselves may say
+            offset = float(np.linalg.norm(shared.center))
+            largest = float(np.linalg.norm(shared.matrix[0], 2)) * (reach + offset)
+        if is_faithful(maps, largest, frame.radius):
+            order = np.argsort(sizes, kind="stable")
+            return _GridView(units[order], frame, shape, shared, maps, sizes[order], once=once)
+    return _View(units, frame, shape, once=once)
+
+
+@dataclass(repr=False)
+class Rows:
+    """Clipped rows of one table in public unit coordinates ``(n, d)``, ready to be summed.
+
+    reach: the public radius that they lie within; infinite where nothing is protected. once: they
+    are a block that is read, asked one thing and forgotten, so nothing is prepared for a next time.
+    """
+
+    units: Array
+    reach: float = math.inf
+    once: bool = False
+    nearest: NearestRows | None = field(default=None, init=False)
+    _views: list[_View] = field(default_factory=list)
+
+    def view(self, frame: Frame, shape: MixtureMoments, *, even: bool = False) -> _View:
+        """The rows in a frame; the last one is remembered, since a fit asks again each step."""
+        for view in self._views:
+            if view.frame is frame and view.shape == shape:
+                return view
+        self._views.clear()  # before the next is made: both at once would be twice the memory
+        self._views.append(_view(self.units, self.reach, frame, shape, once=self.once, even=even))
+        return self._views[0]
+
+    @property
+    def count(self) -> int:
+        """How many rows: for the wall alone."""
+        return len(self.units)
+
+    def total(self, of_rows: Callable[[Rows], Array]) -> Array:
+        """A sum over all rows; where they lie in parts, the sum of what each part gives."""
+        return of_rows(self)
+
+
+def bounded_sum(
+    rows: Rows,
+    frame: Frame,
+    contribution: MixtureMoments,
+    e_step: EStep,
+    runs: int,
+    *,
+    even: bool = False,
+) -> Array:
+    """Sum over rows of ``weights (x) features``, ``(runs, K, p)``, every row inside its bound.
+
+    ``e_step(block, runs)`` gives weights ``(b, K, m)``; they are projected before they are used.
+    A wrong shape raises; wrong numbers do no harm as long as the weights of a row come from that
+    row alone, which a review and a test of each model must see to. even: what is made of a row is
+    the same bits wherever it stands.
+    """
+    components = contribution.components
+    view = rows.view(frame, contribution, even=even)
+
+    def part(which: slice, members: slice) -> Array:
+        block = view.block(which, members)
+        weights = contribution.project(e_step(block, which))
+        count = members.stop - members.start
+        if weights.shape != (which.stop - which.start, components, block.count):
+            raise ValueError("e_step gave weights of another shape than (runs, components, rows)")
+        if block.count > count:  # rows that only fill the block up
+            weights = weights if weights.flags.writeable else weights.copy()
+            weights[..., count:] = 0.0
+        return block.weighted_sum(weights)
+
+    total = np.zeros((runs, components, view.size))
+
+    def add(index: int, partial: Array) -> None:
+        total[tiles[index][0]] += partial
+
+    tiles = view.tiles(runs)
+    in_order(lambda index: part(*tiles[index]), add, len(tiles))
+    return view.moments(total)
+
+
+def whole_sum(rows: Rows, frame: Frame, shape: MixtureMoments | SecondMoments) -> Array:
+    """Sum ``(F, 1, p)`` of the features of all rows, each with weight 1, in F frames.
+
+    No features are formed and nothing is done twice for runs that share a frame: full squares are
+    products of the rows, of which the upper triangle alone.
+    """
+    count, dim, frames = len(rows.units), shape.dim, frame.runs
+    sums, squares = np.zeros((frames, dim)), np.zeros((frames, *_square_shape(shape)))
+    for _, members in _tiles(1, count, frames * dim, max(GRID_ROWS, WHOLE_NUMBERS // dim)):
+        seen = frame.apply(rows.units[members])
+        sums += seen.sum(axis=2)
+        if shape.structure == "full":
+            _add_squares(squares, seen)
+        else:
+            each = np.einsum("fdn,fdn->fd", seen, seen)
+            squares += each if shape.structure == "diag" else each.sum(axis=1, keepdims=True)
+    if shape.structure == "full":
+        squares = symmetric_to_coordinates(squares)
+    if "counts" not in shape.blocks:
+        return squares[:, None]
+    counts = np.full((frames, 1), float(count))
+    return np.concatenate([counts, sums, squares], axis=1)[:, None]
+
+
+def _square_shape(shape: MixtureMoments | SecondMoments) -> tuple[int, ...]:
+    return {"full": (shape.dim, shape.dim), "diag": (shape.dim,), "spherical": (1,)}[
+        shape.structure
+    ]
+
+
+def _add_squares(squares: Array, rows: Array) -> None:
+    """Add the upper triangle of ``y y^T`` for rows ``(F, d, n)`` to ``(F, d, d)``, in stripes."""
+    edges = stripes(rows.shape[1])
+
+    def part(index: int) -> Array:
+        first, last = edges[index]
+        return np.asarray(rows[:, first:last] @ np.swapaxes(rows[:, first:], 1, 2))
+
+    def add(index: int, found: Array) -> None:
+        first, last = edges[index]
+        squares[:, first:last, first:] += found
+
+    in_order(part, add, len(edges))
+
+
+def _tiles(
+    runs: int, count: int, width: int, most: int | None = None
+) -> Iterator[tuple[slice, slice]]:
+    """Pairs (runs, rows): ``width`` numbers for each run and row, ``BLOCK_NUMBERS`` in all."""
+    target = max(256, BLOCK_NUMBERS // width)
+    rows = max(1, min(count, target, most or target))
+    together = max(1, target // rows)
+    for run in range(0, runs, together):
+        for row in range(0, count, rows):
+            yield slice(run, min(runs, run + together)), slice(row, min(count, row + rows))
+
+
+def in_order(part: Callable[[int], Array], add: Callable[[int, Array], None], count: int) -> None:
+    """``add`` every part in the order of its number, whichever thread brings it, on every core."""
+    todo, done, lock = deque(range(count)), dict[int, Array](), Lock()
+    added = 0
+
+    def work() -> None:
+        nonlocal added
+        while todo:
+            try:
+                index = todo.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            try:
+                found = part(index)
+            except BaseException:
+                todo.clear()
+                raise
+            with lock:
+                done[index] = found
+                while added in done:
+                    add(added, done.pop(added))
+                    added += 1
+
+    threads = min(os.cpu_count() or 1, count)
+    pool = _workers()
+    with _ONE_SUM, one_thread():  # one level of threads, not two
+        helpers = [pool.submit(work) for _ in range(threads - 1)]
+        work()
+        for helper in helpers:
+            helper.result()
+
+
+_ONE_SUM = Lock()  # each takes every core
+
+
+@cache
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-sum")

@@ -1,0 +1,410 @@
+"""Rows by their nearest centre: how many they are, what they add up to, how far away they are.
+
+Why it is fast. In few dimensions rows lie in a tree of boxes, made once. A box that lies in one
+centre's cell is added whole, a box on the border between cells is opened, so a step costs what the
+borders cost (Moore 1991; Kanungo, Mount et al. 2002). In many dimensions nearly every box meets a
+border, and rows are compared with centres by blocks of matrix products.
+
+**Which centre a row goes to** is a function of that row and the centres alone, to the last bit: the
+first of those with the largest ``m . y - |m|^2 / 2``, each coordinate's product added in turn in
+double precision (:func:`_scores`). Boxes and products only ever decide what they decide by more
+than the rounding in them *and* in those scores (``_Rivals.error``); every row within it is
+scored.
+
+**Sums are exact.** Coordinates are cut to a public grid of ``2^-30`` of the radius, towards 0, row
+by row, so a row stays inside every bound on norms. Sums of up to 2^22 such rows are whole numbers
+of grid steps that double precision holds: no order of addition, no tree and no number of threads
+changes a bit of them. So what is released is, exactly, a sum of what single rows contribute, as a
+sensitivity assumes. (With more rows than that, or without a radius, sums are rounded as any other.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.wall.kernels.bounded_sums import Rows, in_order
+
+Array = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+GRID_BITS = 30  # coordinates are multiples of 2^-30 of the radius (rounded up to a power of 2)
+TREE_DIM = 3  # above it nearly every box meets a border, and blocks of products are faster
+FEW_COLUMNS = 16  # up to so many, rows are counted out; beyond, multiplied by indicators
+LEAF = 8  # rows of the smallest box
+ARITY = 8  # boxes of a larger one
+TOP = 512  # at most so many largest boxes
+BLOCK_NUMBERS = 1 << 18  # numbers that a block of scores may hold
+TOGETHER = 160  # centres of so many runs walk the tree together
+GUARD = 16.0  # times the rounding in a score; 4 would do
+
+
+@dataclass(frozen=True, repr=False)
+class _Rivals:
+    """Centres of b runs, K each, as linear scores: ``points (d, b K)``, ``constant (b K,)`` =
+    ``-|m|^2/2``, and the rounding in them, ``error (b K,)``. components: K.
+    """
+
+    points: Array
+    constant: Array
+    error: Array
+    components: int
+
+    @classmethod
+    def of(cls, centres: Array, reach: float) -> _Rivals:
+        """Centres ``(b, K, d)``, rows with coordinates up to ``reach``.
+
+        A centre that is undefined, infinite or too far for its square attracts nobody; where all
+        of a run are, its first attracts everybody.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            constant = -0.5 * np.sum(centres * centres, axis=2)
+        good = np.isfinite(constant)
+        points = np.where(good[..., None], centres, 0.0).reshape(-1, centres.shape[2]).T.copy()
+        constant = np.where(good, constant, -np.inf)
+        constant[~good.any(axis=1), 0] = 0.0
+        flat = constant.reshape(-1)
+        size = np.abs(points).sum(axis=0) * reach + np.where(np.isfinite(flat), -flat, 0.0)
+        error = GUARD * (len(points) + 4) * (np.finfo(float).eps * size + np.finfo(float).tiny)
+        return cls(points, flat, error, centres.shape[1])
+
+
+def _scores(rows: Array, rivals: _Rivals, which: Indices | int) -> Array:
+    """Scores ``(n,)`` of rows ``(d, n)`` for one centre, or one each.
+
+    The same bits for each row whatever stands beside it: each step is one rounded operation.
+    """
+    total = rows[0] * rivals.points[0][which]
+    for row, point in zip(rows[1:], rivals.points[1:], strict=True):
+        total += row * point[which]
+    total += rivals.constant[which]
+    return np.asarray(total)
+
+
+def _nearest(rows: Array, rivals: _Rivals, base: Indices | int) -> Indices:
+    """The centre ``(n,)`` of each row ``(d, n)``, of equal ones the first.
+
+    base: the first centre of the run that each row is asked for.
+    """
+    best = _scores(rows, rivals, base)
+    owner = np.zeros(len(best), dtype=np.intp)
+    for centre in range(1, rivals.components):
+        score = _scores(rows, rivals, base + centre)
+        np.copyto(owner, centre, where=score > best)
+        np.maximum(best, score, out=best)
+    return np.asarray(owner + base)
+
+
+def _of_two(rows: Array, rivals: _Rivals, two: Indices) -> Indices:
+    """The same where only two centres ``(2, n)`` can be nearest."""
+    low, high = np.minimum(*two), np.maximum(*two)
+    wins = _scores(rows, rivals, high) > _scores(rows, rivals, low)
+    return np.asarray(np.where(wins, high, low))
+
+
+@dataclass(frozen=True, repr=False)
+class _Boxes:
+    """Boxes of one size, in the order of the rows: middle and half width ``(d, m)``, the number of
+    rows ``(m,)``, their sum and mean ``(d, m)``, and their squared distances to the mean ``(m,)``.
+    """
+
+    middle: Array
+    half: Array
+    count: Array
+    total: Array
+    mean: Array
+    scatter: Array
+
+
+class NearestRows:
+    """Rows ``(n, d)`` ready to be asked which of K centres is nearest, as often as one likes.
+
+    radius: public, that of the ball in which they lie; infinite where nothing is protected. Keeps
+    a copy of the rows and, up to dimension TREE_DIM, boxes of ``(4 d + 2) / 7`` numbers for each
+    row: 28 MB for a million rows in two dimensions. tree: whether to; it takes as long as several
+    steps, so rows that are asked once do without.
+    """
+
+    def __init__(self, rows: Array, radius: float = math.inf, *, tree: bool = True) -> None:
+        self._rows = np.ascontiguousarray(_on_grid(rows, radius).T)
+        self._reach = float(np.abs(self._rows).max(initial=0.0))
+        self._levels: list[_Boxes] = []
+        if tree and 0 < len(self._rows) <= TREE_DIM and self._rows.shape[1] > 0:
+            self._rows = np.ascontiguousarray(self._rows[:, _curve(self._rows)])
+            self._levels = _levels(self._rows)
+
+    @property
+    def dim(self) -> int:
+        return len(self._rows)
+
+    def sums(self, centres: Array) -> Array:
+        """Counts and sums ``(B, K, 1 + d)`` of the rows at each of the centres ``(B, K, d)``."""
+
+        def tally(part: _Part, points: Array) -> Array:
+            size = points.shape[1]
+            if part.level is None:
+                return _sums_by_owner(self._rows[:, part.which], part.owner, size)
+            at = self._levels[part.level]
+            parts = [at.count, *at.total]
+            columns = [np.bincount(part.owner, one[part.which], size) for one in parts]
+            return np.stack(columns, axis=1)
+
+        return self._each(self._checked(centres), tally, 1 + self.dim)
+
+    def squared_distance(self, centres: Array) -> Array:
+        """Sum over rows ``(B,)`` of the squared distance to the nearest of centres ``(B, K, d)``.
+
+        A sum of non-negative terms, so that small ones are as precise as large ones. Undefined
+        where no centre of a run is defined.
+        """
+
+        def tally(part: _Part, points: Array) -> Array:
+            size = points.shape[1]
+            if part.level is None:
+                away = self._rows[:, part.which] - points[:, part.owner]
+                each = np.einsum("dp,dp->p", away, away)
+            else:
+                at, which = self._levels[part.level], part.which
+                away = at.mean[:, which] - points[:, part.owner]
+                each = at.scatter[which] + at.count[which] * np.einsum("dp,dp->p", away, away)
+            return np.asarray(np.bincount(part.owner, each, size)[:, None], dtype=np.float64)
+
+        return np.asarray(self._each(self._checked(centres), tally, 1).sum(axis=(1, 2)))
+
+    def __repr__(self) -> str:
+        return "NearestRows(sealed)"
+
+    def _checked(self, centres: Array) -> Array:
+        if centres.ndim != 3 or centres.shape[1] < 1 or centres.shape[2] != self.dim:
+            raise ValueError("centres must have the shape (runs, components, dim)")
+        return np.asarray(centres, dtype=np.float64)
+
+    def _each(self, centres: Array, tally: Callable[[_Part, Array], Array], width: int) -> Array:
+        """Add up ``(B, K, width)`` what ``tally`` finds in every part of the work."""
+        runs, components, _ = centres.shape
+        out = np.zeros((runs, components, width))
+        together = max(1, TOGETHER // components) if self._levels else 1
+        groups = _pieces(runs, together)
+        rivals = [_Rivals.of(centres[group], self._reach) for group in groups]
+        pieces = self._pieces(components)
+
+        def work(index: int) -> Array:
+            group, piece = divmod(index, len(pieces))
+            points = centres[groups[group]].reshape(-1, self.dim).T
+            found = np.zeros((points.shape[1], width))
+            for part in self._parts(rivals[group], pieces[piece]):
+                found += tally(part, points)
+            return found.reshape(-1, components, width)
+
+        def add(index: int, found: Array) -> None:
+            out[groups[index // len(pieces)]] += found
+
+        in_order(work, add, len(groups) * len(pieces))
+        return out
+
+    def _pieces(self, components: int) -> list[slice]:
+        """Pieces of a run's work: some rows, or the whole tree (half a tree is too little)."""
+        if self._levels:
+            return [slice(None)]
+        return _pieces(self._rows.shape[1], max(1, BLOCK_NUMBERS // (components + self.dim)))
+
+    def _parts(self, rivals: _Rivals, piece: slice) -> Iterator[_Part]:
+        if not self._levels:
+            yield _Part(None, piece, _nearest_by_products(self._rows[:, piece], rivals))
+            return
+        largest = np.arange(len(self._levels[-1].count))
+        first = np.arange(0, len(rivals.constant), rivals.components)
+        every = np.tile(largest, len(first)), np.repeat(first, len(largest))[None]
+        todo = [_Task(len(self._levels) - 1, *every)]
+        while todo:
+            task = todo.pop()
+            most = BLOCK_NUMBERS // (rivals.components if len(task.rivals) == 1 else 4) + 1
+            if len(task.what) > most:
+                todo += [task.at(part) for part in _pieces(len(task.what), most)]
+            elif task.level < 0:
+                rows = self._rows[:, task.what]
+                if len(task.rivals) == 1:
+                    owner = _nearest(rows, rivals, task.rivals[0])
+                else:
+                    owner = _of_two(rows, rivals, task.rivals)
+                yield _Part(None, task.what, owner)
+            else:
+                judge = _judge_all if len(task.rivals) == 1 else _judge_two
+                won, owner, left = judge(self._levels[task.level], rivals, task)
+                if len(won):
+                    yield _Part(task.level, won, owner)
+                todo += [self._open(one) for one in left if len(one.what)]
+
+    def _open(self, task: _Task) -> _Task:
+        """The boxes, or at last the rows, inside some boxes."""
+        below = task.level - 1
+        each = ARITY if below >= 0 else LEAF
+        most = len(self._levels[below].count) if below >= 0 else self._rows.shape[1]
+        inside = (task.what[:, None] * each + np.arange(each)).reshape(-1)
+        opened = _Task(below, inside, np.repeat(task.rivals, each, axis=1))
+        if len(inside) and inside.max() >= most:  # the last box may be smaller
+            return opened.at(np.flatnonzero(inside < most))
+        return opened
+
+
+def nearest_sums(rows: Rows, centres: Array) -> Array:
+    """:meth:`NearestRows.sums` of clipped rows, which are made ready at the first time."""
+    if rows.nearest is None:
+        rows.nearest = NearestRows(rows.units, rows.reach, tree=not rows.once)
+    return rows.nearest.sums(centres)
+
+
+@dataclass(frozen=True, repr=False)
+class _Part:
+    """Boxes of a level, or rows where it is ``None``: which, and the centre ``(P,)`` of each."""
+
+    level: int | None
+    which: Indices | slice
+    owner: Indices
+
+
+@dataclass(frozen=True, repr=False)
+class _Task:
+    """Boxes ``(P,)`` of a level (-1: rows) to be judged.
+
+    rivals: ``(2, P)`` the only two centres that can be nearest, or ``(1, P)`` the first centre of
+    the run where more can.
+    """
+
+    level: int
+    what: Indices
+    rivals: Indices
+
+    def at(self, part: slice | Indices) -> _Task:
+        return _Task(self.level, self.what[part], self.rivals[:, part])
+
+
+_Verdict: TypeAlias = tuple[Indices, Indices, list[_Task]]
+
+
+def _judge_all(boxes: _Boxes, rivals: _Rivals, task: _Task) -> _Verdict:
+    """Boxes that one centre wins everywhere, their owners, and what is left open.
+
+    A score is linear, so the winner at a box's middle leads another centre, anywhere in the box, by
+    at least its lead there less the half widths times the distances of the two centres.
+    """
+    base = task.rivals[0]
+    every = base[:, None] + np.arange(rivals.components)
+    points = [point[every] for point in rivals.points]
+    scores = rivals.constant[every]
+    for middle, point in zip(boxes.middle, points, strict=True):
+        scores += middle[task.what, None] * point
+    pick = np.arange(len(base))
+    first = scores.argmax(axis=1)
+    best = scores[pick, first] - rivals.error[base + first]
+    scores += rivals.error[every]
+    for half, point in zip(boxes.half, points, strict=True):
+        scores += half[task.what, None] * np.abs(point - point[pick, first, None])
+    scores[pick, first] = -np.inf
+    threat = scores >= best[:, None]
+    threats = np.count_nonzero(threat, axis=1)
+    won, duel = np.flatnonzero(threats == 0), np.flatnonzero(threats == 1)
+    two = np.stack([first[duel], threat[duel].argmax(axis=1)]) + base[duel]
+    left = [_Task(task.level, task.what[duel], two), task.at(np.flatnonzero(threats > 1))]
+    return task.what[won], (first + base)[won], left
+
+
+def _judge_two(boxes: _Boxes, rivals: _Rivals, task: _Task) -> _Verdict:
+    """The same where two centres only can be nearest: one border, a flat one."""
+    first, second = task.rivals
+    lead = rivals.constant[first] - rivals.constant[second]
+    reach = rivals.error[first] + rivals.error[second]
+    for middle, half, point in zip(boxes.middle, boxes.half, rivals.points, strict=True):
+        apart = point[first] - point[second]
+        lead += apart * middle[task.what]
+        reach += np.abs(apart) * half[task.what]
+    closed = np.abs(lead) > reach
+    won, left = np.flatnonzero(closed), np.flatnonzero(~closed)
+    owner = np.where(lead[won] > 0.0, first[won], second[won])
+    return task.what[won], owner, [task.at(left)]
+
+
+def _nearest_by_products(rows: Array, rivals: _Rivals) -> Indices:
+    """As :func:`_nearest` for one run, by one matrix product; rows left in doubt are scored."""
+    scores = rivals.points.T @ rows
+    scores += rivals.constant[:, None]
+    slack = 2.0 * rivals.error.max()  # of any two scores
+    leading = scores >= scores.max(axis=0) - slack
+    owner = (np.arange(float(rivals.components)) @ leading).astype(np.intp)
+    if np.count_nonzero(leading) > rows.shape[1]:
+        doubtful = np.flatnonzero(np.count_nonzero(leading, axis=0) > 1)
+        owner[doubtful] = _nearest(rows[:, doubtful], rivals, 0)
+    return np.asarray(owner)
+
+
+def _sums_by_owner(rows: Array, owner: Indices, components: int) -> Array:
+    """Counts and sums ``(K, 1 + d)`` of rows ``(d, n)``."""
+    found = np.empty((components, 1 + len(rows)))
+    found[:, 0] = np.bincount(owner, minlength=components)
+    if len(rows) > FEW_COLUMNS:
+        found[:, 1:] = (owner == np.arange(components)[:, None]).astype(float) @ rows.T
+        return found
+    for i, row in enumerate(rows, start=1):
+        found[:, i] = np.bincount(owner, row, components)
+    return found
+
+
+def _pieces(count: int, step: int) -> list[slice]:
+    return [slice(at, min(count, at + step)) for at in range(0, count, max(1, step))]
+
+
+def _on_grid(rows: Array, radius: float) -> Array:
+    """Rows cut towards 0 to multiples of ``2^-GRID_BITS`` of the radius rounded up."""
+    if not math.isfinite(radius) or radius <= 0.0:
+        return rows
+    step = 2.0 ** (math.ceil(math.log2(radius)) - GRID_BITS)
+    return np.asarray(np.trunc(rows / step) * step)
+
+
+def _curve(rows: Array) -> Indices:
+    """Order ``(n,)`` of rows ``(d, n)`` along Morton's curve (1966): neighbours stay neighbours."""
+    dim = len(rows)
+    bits = 60 // dim if dim > 2 else 24
+    least = rows.min(axis=1, keepdims=True)
+    spread = np.maximum(rows.max(axis=1, keepdims=True) - least, np.finfo(float).tiny)
+    cells = ((rows - least) / spread * (2.0**bits - 1.0)).astype(np.uint64)
+    code = np.zeros(rows.shape[1], dtype=np.uint64)
+    for bit in range(bits):
+        for axis in range(dim):
+            at = (cells[axis] >> np.uint64(bit)) & np.uint64(1)
+            code |= at << np.uint64(bit * dim + axis)
+    return np.argsort(code, kind="stable")
+
+
+def _levels(rows: Array) -> list[_Boxes]:
+    """Boxes of rows ``(d, n)``, from the smallest to the largest."""
+    starts = np.arange(0, rows.shape[1], LEAF)
+    lowest, highest = (
+        np.minimum.reduceat(rows, starts, axis=1),
+        np.maximum.reduceat(rows, starts, axis=1),
+    )
+    count = np.diff(np.append(starts, rows.shape[1])).astype(float)
+    total = np.add.reduceat(rows, starts, axis=1)
+    mean = total / count
+    away = rows - np.repeat(mean, count.astype(int), axis=1)
+    scatter = np.add.reduceat(np.einsum("dn,dn->n", away, away), starts)
+    out = []
+    while True:
+        boxes = _Boxes((lowest + highest) / 2, (highest - lowest) / 2, count, total, mean, scatter)
+        out.append(boxes)
+        if len(count) <= TOP:
+            return out
+        starts = np.arange(0, len(count), ARITY)
+        lowest = np.minimum.reduceat(lowest, starts, axis=1)
+        highest = np.maximum.reduceat(highest, starts, axis=1)
+        inside, below = count, mean
+        count, total = np.add.reduceat(count, starts), np.add.reduceat(total, starts, axis=1)
+        mean = total / count
+        away = below - np.repeat(mean, ARITY, axis=1)[:, : len(inside)]
+        spread = scatter + inside * np.einsum("dn,dn->n", away, away)
+        scatter = np.add.reduceat(spread, starts)

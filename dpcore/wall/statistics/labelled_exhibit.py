@@ -1,0 +1,89 @@
+"""The exhibit door for labelled rows: what a paper prints, whose noise itself reads the rows.
+
+Its ledger entry names no lemma, so nothing is ever proved of it, and it is refused for rows that
+are not open to all unless the noise is a rehearsal's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.privacy.ledger import LedgerEntry
+from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.statistic import Block
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class _Standard:
+    """Standard normal numbers in the shape of a contribution; it has no sensitivity to speak of."""
+
+    size: int
+    lemma: Any = None
+    components: int = 1
+    blocks: tuple[Block, ...] = ("sums",)
+
+    def span(self, block: Block) -> slice:
+        return slice(0, self.size)
+
+    def unit(self, block: Block) -> float:
+        return 1.0
+
+    def beside(self, block: Block) -> slice:
+        return slice(0, 0)
+
+    def diameter(self, adjacency: str) -> float:
+        return 1.0
+
+    def block_diameter(self, block: Block, adjacency: str) -> float:
+        return 1.0
+
+    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
+        return 1.0
+
+
+def exhibit_labelled(
+    session: LabelledSession,
+    what: str,
+    mechanism: Callable[[Array, Codes, Array], tuple[Array, ...]],
+    draws: int,
+) -> tuple[Array, ...]:
+    """Run a mechanism on rows ``(n, d)`` in own units, their classes ``(n,)`` and standard normal
+    numbers ``(B, draws)``; returns what it returns.
+
+    **Guarantee:** none for such a ledger. Raises InputError on rows that are not open to all,
+    unless the noise is a rehearsal's.
+    """
+    noise = session._noise
+    if noise is None:
+        raise InputError("privacy", "an exhibit needs noise", "choose method staged")
+    if not (noise.rehearsal or session._open):
+        raise InputError(
+            "method",
+            "as printed, its noise depends on the rows themselves",
+            "choose one that is proved, or give a seed to rehearse",
+        )
+    session._entries.append(
+        LedgerEntry(
+            what=f"{what}: its design reads the rows as they are",
+            noise="none",
+            noise_scale=np.zeros(session.runs),
+            sensitivity=1.0,
+            adjacency=session.adjacency,
+            proof=None,
+        )
+    )
+    numbers = np.zeros((session.runs, 1, draws))
+    session._release(what, numbers, _Standard(draws), (Noise("gaussian", 1.0),))
+    public = session.public
+    rows = public.center + public.half_range * session._rows.units
+    return mechanism(rows, session._codes.copy(), numbers[:, 0] / session.rows_per_person)

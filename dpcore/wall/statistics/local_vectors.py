@@ -1,0 +1,200 @@
+"""The local model: every person randomises an own row, and only what was randomised is collected.
+
+The door :func:`randomise` gives back one noisy vector a row. Whoever sums them never had the rows:
+here the wall stands for the persons. Kasiviswanathan, Lee, Nissim, Raskhodnikova, Smith 2011.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.checks import positive, whole
+from dpcore.errors import InputError, WallError
+from dpcore.privacy.events import EpsilonDelta, Event
+from dpcore.privacy.ledger import LedgerEntry
+from dpcore.wall.session import Noise
+from dpcore.wall.statistics.row_vectors import VectorRows, VectorSession, quiet
+from dpcore.wall.statistics.statistic import ROUNDING, Block
+
+Array = NDArray[np.float64]
+OfRows = Callable[[VectorRows, slice], Array]
+
+SUREST = 20.0  # epsilon of one bit, at most: the rarer bit of a surer one is lost in rounding
+
+
+@dataclass(frozen=True)
+class LocalVectors:
+    r"""The list of all rows' vectors, each in ``[-bound, bound]^d``: n components, none summed.
+
+    **Guarantee.** A replaced row changes one vector: L2 sensitivity ``2 sqrt d``, L1 ``2 d`` in
+    units of the bound, both attained by opposite corners. So one release of the whole list with
+    noise for that sensitivity is, seen from one person, that person's own vector with the same
+    noise (*Proof.* noise of different rows is independent, and no other vector changes. QED.)
+    """
+
+    components: int
+    dim: int
+    bound: float
+
+    lemma: ClassVar[str] = "diameter of one row's box; every row has its noise before any is summed"
+    blocks: ClassVar[tuple[Block, ...]] = ("sums",)
+
+    def __post_init__(self) -> None:
+        whole("dim", self.dim)
+        positive("bound", self.bound)
+
+    @property
+    def size(self) -> int:
+        """Number of features p of a row."""
+        return self.dim
+
+    def span(self, block: Block) -> slice:
+        """Which features make up a block."""
+        return {"sums": slice(0, self.dim)}[block]
+
+    def unit(self, block: Block) -> float:
+        """What one unit of the weighted block is worth in the block's own coordinates."""
+        return {"sums": self.bound}[block]
+
+    def beside(self, block: Block) -> slice:
+        """No feature is an entry beside a diagonal."""
+        return slice(0, 0)
+
+    def diameter(self, adjacency: str) -> float:
+        """L2 sensitivity, a hair above the lemma's value."""
+        return _replaced(adjacency, 2.0 * math.sqrt(self.dim)) * ROUNDING
+
+    def block_diameter(self, block: Block, adjacency: str) -> float:
+        """The same: there is one block."""
+        return {"sums": self.diameter(adjacency)}[block]
+
+    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
+        """L1 sensitivity."""
+        return {"sums": _replaced(adjacency, 2.0 * self.dim) * ROUNDING}[block]
+
+
+@dataclass(frozen=True)
+class OneBitEntry(LedgerEntry):
+    """One bit a number, by randomised response: epsilon in all, delta 0, and nothing better.
+
+    noise_scale, sensitivity: their quotient is ``1/epsilon``.
+    """
+
+    @property
+    def event(self) -> Event:
+        with np.errstate(divide="ignore"):
+            epsilon = self.sensitivity / np.asarray(self.noise_scale, dtype=float)
+        found = float(epsilon) if epsilon.ndim == 0 else epsilon
+        return Event(EpsilonDelta(found), count=self.count, adjacency=self.adjacency)
+
+    def at(self, index: int) -> OneBitEntry:
+        scale = np.asarray(self.noise_scale)
+        return replace(self, noise_scale=float(scale if scale.ndim == 0 else scale[index]))
+
+    def as_dict(self) -> dict[str, Any]:
+        mechanism = self.event.mechanism
+        assert isinstance(mechanism, EpsilonDelta)
+        return {
+            "what": self.what,
+            "mechanism": "epsilon_delta",
+            "count": self.count,
+            "sampling": "none",
+            "adjacency": self.adjacency,
+            "epsilon": mechanism.epsilon,
+            "delta_each": 0.0,
+            "proof": self.proof,
+        }
+
+
+def randomise(
+    session: VectorSession, what: str, bound: float, of_rows: OfRows, noise: Noise
+) -> Array:
+    """Each row's vector with noise of its own ``(B, n, d)``, and one ledger entry.
+
+    of_rows: given rows and a slice of the runs, vectors ``(b, d, m)``; the wall puts them into
+    ``[-bound, bound]^d``.
+
+    **Guarantee.** Every row leaves with noise = multiplier x the diameter of its own box.
+    Raises InputError unless a row is replaced: who takes part is not hidden in the local model.
+    """
+    vectors = _inside(session, of_rows, bound)
+    shape = LocalVectors(vectors.shape[1], vectors.shape[2], bound)
+    session._check(shape, bound, bound, (noise,))
+    session._release(what, vectors, shape, (noise,))
+    return vectors
+
+
+def randomise_bits(
+    session: VectorSession, what: str, of_rows: OfRows, multiplier: Array
+) -> NDArray[np.bool_]:
+    r"""One bit for each number ``t`` in [-1, 1] of each row ``(B, n, d)``; True with probability
+    ``1/2 + t/2B``, ``B = (e^a + 1)/(e^a - 1)`` with a as :func:`epsilon_of_a_bit` has it.
+
+    **Guarantee.** ``epsilon = 1/multiplier`` with delta 0. *Proof.* Either bit has a probability
+    between ``(1 - 1/B)/2`` and ``(1 + 1/B)/2``, whose ratio is ``(B + 1)/(B - 1) = e^a``; the d
+    bits of a row are independent, and so are the rows of one person; d a for each of them comes to
+    ``1/multiplier`` at most. QED. Duchi, Jordan, Wainwright 2018, section 3.
+
+    Raises WallError without privacy.
+    """
+    numbers = _inside(session, of_rows, 1.0)
+    runs, rows, dim = numbers.shape
+    drawn = np.zeros_like(numbers)
+    shape, noise = LocalVectors(rows, dim, 1.0), Noise("laplace", multiplier)
+    session._check(shape, 1.0, 1.0, (noise,))
+    if not session.private:
+        raise WallError("bits are for private runs")
+    session._release(what, drawn, shape, (noise,))
+    entry = session._entries[-1]
+    scale = np.asarray(entry.noise_scale).reshape(-1, 1, 1)
+    lemma = "either bit of a row is at most e^epsilon as likely for one row as for another"
+    fields = asdict(entry) | {"proof": lemma, "noise": "one_bit", "l2_sensitivity": None}
+    session._entries[-1] = OneBitEntry(**fields)
+    each = np.broadcast_to(epsilon_of_a_bit(session, multiplier), (runs,)).reshape(-1, 1, 1)
+    return np.asarray(_uniform(drawn / scale) < _chance(numbers, each))
+
+
+def epsilon_of_a_bit(session: VectorSession, multiplier: Array) -> Array:
+    """The share of ``epsilon = 1/multiplier`` for each number of each row of one person; of a
+    share above :data:`SUREST` the rest is not used, and of any a hair, which covers rounding."""
+    bits = session.public.dim * session.rows_per_person
+    share = 1.0 / (np.asarray(multiplier, dtype=float) * bits * ROUNDING)
+    return np.asarray(np.minimum(share, SUREST))
+
+
+def _chance(numbers: Array, each: Array) -> Array:
+    """Of a True bit, for numbers in [-1, 1] and the epsilon of each."""
+    return np.asarray(0.5 + 0.5 * numbers * np.tanh(0.5 * each))
+
+
+def _uniform(laplace: Array) -> Array:
+    """Standard Laplace noise as noise that is even on (0, 1): its own distribution function."""
+    tail = 0.5 * np.exp(-np.abs(laplace))
+    return np.asarray(np.where(laplace < 0.0, tail, 1.0 - tail))
+
+
+def _inside(session: VectorSession, of_rows: OfRows, bound: float) -> Array:
+    """The rows' vectors ``(B, n, d)`` inside their box; undefined numbers count as 0."""
+    seen = session._seen(False, 0.0)
+    with quiet(private=session.private):
+        vectors = np.asarray(of_rows(seen, slice(0, session.runs)), dtype=np.float64)
+    if vectors.shape != (session.runs, session.public.dim, seen.count):
+        raise WallError("a model must give one vector for each run and row")
+    inside = np.clip(np.where(np.isnan(vectors), 0.0, vectors), -bound, bound)
+    return np.ascontiguousarray(np.swapaxes(inside, 1, 2))
+
+
+def _replaced(adjacency: str, value: float) -> float:
+    if adjacency != "replace_one":
+        raise InputError(
+            "adjacency",
+            "who sends something is known in the local model",
+            "choose replace_one",
+        )
+    return value

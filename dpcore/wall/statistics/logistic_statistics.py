@@ -1,0 +1,333 @@
+"""What a yes-or-no regression asks of the rows: ``sum (y - 1/2) x`` and ``sum k x x^T``.
+
+Polya-Gamma augmentation (Polson, Scott, Windle 2013) makes logistic regression linear in these two
+sums: k is four times the mean of a row's auxiliary variable, between 0 and 1. With k = 1 for all
+rows they depend on no parameter, so one release serves every later step. Park, Foulds, Chaudhuri,
+Welling 2020 (VIPS, section 5) release both with sensitivities ``2/N`` and ``1/(2N)``; the lemma
+here has the true ones, jointly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.checks import positive, whole
+from dpcore.errors import InputError, WallError
+from dpcore.mechanisms.gaussian import (
+    symmetric_from_coordinates,
+    symmetric_size,
+    symmetric_to_coordinates,
+)
+from dpcore.wall.data.clipping import demand_squares
+from dpcore.wall.data.design_matrix import design_rows
+from dpcore.wall.kernels.row_blocks import looked_at
+from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.statistic import ROUNDING, Block, _per_adjacency
+from dpcore.wall.subsample import Minibatches, release_sampled
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Curvature = Callable[[Array, Indices], Array]
+
+TILE = 512  # rows that are weighted at once
+
+
+@dataclass(frozen=True)
+class OutcomeMoments:
+    r"""``a (y - 1/2) x / R`` and ``b k x x^T / R^2`` of a row, released as one vector.
+
+    ``|x| <= radius = R``, y in {0, 1}, curvature k in ``[least, 1]``: what a model says of k is put
+    there by the wall; ``least = 1`` asks no model. a, b = sum_weight, square_weight: the public
+    split of the budget. The intercept is a coordinate of x like any other.
+
+    **Guarantee.** With ``g(k, k') = max over t in [0, 1] of
+    a^2 (1 + t)/2 + b^2 (k^2 + k'^2 - 2 k k' t^2)`` the L2 sensitivity where a row is replaced is
+    the root of ``max(g(1, 1), g(least, 1), g(least, least))``, and ``sqrt(a^2/4 + b^2)`` where one
+    is added or removed. Both are attained if x has two free coordinates. Where a row's label alone
+    is replaced it is a.
+
+    *Proof.* Put R = 1, ``s = y - 1/2``, ``r = |x|``, ``t = |x.x'|``. (1) One row has norm
+    ``(a^2 r^2/4 + b^2 k^2 r^4)^(1/2)``: the second claim. (2) For two,
+    ``|s x - s' x'|^2 = (r^2 + r'^2)/4 - 2 s s' x.x' <= (r^2 + r'^2)/4 + t/2`` since ``s s'`` is
+    1/4 or -1/4, and ``|k x x^T - k' x' x'^T|_F^2 = k^2 r^4 + k'^2 r'^4 - 2 k k' t^2``. (3) The
+    second is a quadratic form in ``(k, k')`` with the matrix ``[[r^4, -t^2], [-t^2, r'^4]]``, which
+    has no negative eigenvalue because ``t <= r r'``; so it is convex, and largest where both are
+    ends of their interval. (4) At fixed t and ends both parts grow with r and r', and ``t <= 1``
+    stays possible at ``r = r' = 1``: that leaves g over ``t in [0, 1]``, at the ends. (5) g is
+    concave in t, with its top at ``t = a^2 / (8 b^2 k k')`` or at 1. Unit vectors at that angle
+    with different outcomes attain it. (6) Another label moves ``(y - 1/2) x`` by x, and k, which a
+    model makes of released numbers and of x, not at all. QED.
+
+    With one number for k, up to ``b^2 = a^2/8`` the squares cost nothing: the sensitivity stays a.
+    """
+
+    dim: int
+    radius: float
+    sum_weight: float
+    square_weight: float
+    least: float = 1.0
+
+    lemma = "joint diameter of outcome sums and curvature-weighted squares in a clipped ball"
+    components = 1
+    blocks: ClassVar[tuple[Block, ...]] = ("sums", "squares")
+
+    def __post_init__(self) -> None:
+        whole("dim", self.dim)
+        for field in ("radius", "sum_weight", "square_weight"):
+            positive(field, getattr(self, field))
+        demand_squares("weights", np.array([self.sum_weight, self.square_weight]))
+        if not 0.0 <= self.least <= 1.0:
+            raise InputError("least", "it is not between 0 and 1", "give the smallest curvature")
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates p of a row's vector."""
+        return self.dim + symmetric_size(self.dim)
+
+    def span(self, block: Block) -> slice:
+        """Which coordinates make up a block."""
+        return {"sums": slice(0, self.dim), "squares": slice(self.dim, self.size)}[block]
+
+    def unit(self, block: Block) -> float:
+        """What one unit of the weighted block is worth in the block's own coordinates."""
+        return {
+            "sums": self.radius / self.sum_weight,
+            "squares": self.radius**2 / self.square_weight,
+        }[block]
+
+    def beside(self, block: Block) -> slice:
+        """Which coordinates of a block are entries beside the diagonal of a symmetric matrix."""
+        return slice(self.dim, None) if block == "squares" else slice(0, 0)
+
+    def diameter(self, adjacency: str) -> float:
+        """L2 sensitivity of both blocks together, a hair above the lemma's value."""
+        a, b, low = self.sum_weight, self.square_weight, self.least
+        pairs = ((1.0, 1.0), (low, 1.0), (low, low))
+        replace = math.sqrt(max(_largest(a * a, b * b, k, other) for k, other in pairs))
+        return _bound(adjacency, replace=replace, add=math.hypot(a / 2.0, b), label=a)
+
+    def block_diameter(self, block: Block, adjacency: str) -> float:
+        """L2 sensitivity of one weighted block alone: the lemma with the other weight 0."""
+        if block == "sums":
+            whole = self.sum_weight
+            return _bound(adjacency, replace=whole, add=whole / 2.0, label=whole)
+        apart = math.sqrt(2.0) if self.dim > 1 else 1.0  # orthogonal rows
+        weight = self.square_weight
+        return _bound(adjacency, replace=apart * weight, add=weight, label=0.0)
+
+    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
+        """An upper bound of the L1 sensitivity of one weighted block alone.
+
+        ``|x|_1 <= sqrt d``; for squares see
+        :meth:`dpcore.wall.statistics.mixture_moments.MixtureMoments.block_l1_diameter`.
+        """
+        norm = {
+            "sums": 0.5 * math.sqrt(self.dim) * self.sum_weight,
+            "squares": (1.0 + (self.dim - 1) / math.sqrt(2.0)) * self.square_weight,
+        }[block]
+        moved = 2.0 * norm if block == "sums" else 0.0
+        return _bound(adjacency, replace=2 * norm, add=norm, label=moved)
+
+
+@dataclass(frozen=True)
+class OutcomeSums(OutcomeMoments):
+    """``(y - 1/2) x / R`` alone, where features are public and squares need no noise.
+
+    **Guarantee.** L2 sensitivity 1 where a label or a row is replaced, 1/2 where a row is added or
+    removed. *Proof.* Steps (1), (2) and (6) of :class:`OutcomeMoments` with ``b = 0``. QED.
+    """
+
+    sum_weight: float = 1.0
+    square_weight: float = 1.0
+
+    lemma = "diameter of outcome sums in a clipped ball"
+    blocks: ClassVar[tuple[Block, ...]] = ("sums",)
+
+    @property
+    def size(self) -> int:
+        return self.dim
+
+    def span(self, block: Block) -> slice:
+        return {"sums": slice(0, self.size)}[block]
+
+    def diameter(self, adjacency: str) -> float:
+        """L2 sensitivity: that of the one block."""
+        return self.block_diameter("sums", adjacency)
+
+
+@dataclass(frozen=True)
+class CurvatureMoments(OutcomeMoments):
+    """``k x x^T / R^2`` alone, where ``sum (y - 1/2) x`` has left already: it never changes.
+
+    **Guarantee.** L2 sensitivity ``sqrt 2`` where a row is replaced (1 in one dimension), 1 where
+    one is added or removed; both attained by k = 1. *Proof.* Steps (1) to (4) of
+    :class:`OutcomeMoments` without the sums leave ``k^2 + k'^2 - 2 k k' t^2 <= 2``. QED.
+    """
+
+    sum_weight: float = 1.0
+    square_weight: float = 1.0
+
+    lemma = "diameter of the curvature-weighted square of a row in a clipped ball"
+    blocks: ClassVar[tuple[Block, ...]] = ("squares",)
+
+    @property
+    def size(self) -> int:
+        return symmetric_size(self.dim)
+
+    def span(self, block: Block) -> slice:
+        return {"squares": slice(0, self.size)}[block]
+
+    def diameter(self, adjacency: str) -> float:
+        """L2 sensitivity: that of the one block."""
+        if adjacency == "label":
+            raise WallError("squares do not read labels: there is nothing to protect them from")
+        return self.block_diameter("squares", adjacency)
+
+
+def _bound(adjacency: str, *, replace: float, add: float, label: float) -> float:
+    """A diameter by adjacency, a hair above its value."""
+    if adjacency == "label":
+        return label * ROUNDING
+    return _per_adjacency(adjacency, replace=replace, add=add) * ROUNDING
+
+
+def _largest(a2: float, b2: float, k: float, other: float) -> float:
+    """``max over t in [0, 1] of a2 (1 + t)/2 + b2 (k^2 + other^2 - 2 k other t^2)``."""
+    steep = 8.0 * b2 * k * other
+    top = 1.0 if a2 >= steep else a2 / steep
+    return a2 * (1.0 + top) / 2.0 + b2 * (k * k + other * other - 2.0 * k * other * top * top)
+
+
+@dataclass(frozen=True)
+class NoisyOutcomes:
+    """What left: ``sums (B, p)`` of ``(y - 1/2) x`` and ``squares (B, p, p)`` of ``k x x^T``.
+
+    ``*_sd (B,)``: standard deviation of the noise in each norm-keeping coordinate; sums are empty
+    where only squares were asked for.
+    """
+
+    sums: Array
+    squares: Array
+    sums_sd: Array
+    squares_sd: Array
+
+
+class OutcomeSession(Session):
+    """A session on a table with a yes-or-no target: its rows in the design, behind the wall.
+
+    design: the public map. reach: public radius of the ball of x (that of the bounds where nothing
+    is clipped).
+    """
+
+    def __init__(self, table: PrivateTable, *, clip: float = 1.0, **options: Any) -> None:
+        super().__init__(table, clip=clip, **options)
+        private = self.private or bool(options.get("as_private", False))
+        _, self.design, self._designed, self._outcomes = design_rows(table, clip, private=private)
+        self.reach = self.design.reach(min(clip, 1.0))
+
+    @property
+    def bound(self) -> float:
+        """Radius that a contribution must cover: infinite where nothing is clipped."""
+        return math.inf if math.isinf(self.radius) else self.reach
+
+
+def measure_outcomes(
+    session: OutcomeSession,
+    what: str,
+    contribution: OutcomeMoments,
+    noises: tuple[Noise, ...],
+    curvature: Curvature | None = None,
+    batches: Minibatches | None = None,
+) -> NoisyOutcomes:
+    """Release the contribution's sum over rows with noise, and write the ledger.
+
+    curvature: the model's k ``(b, m)`` for rows ``x (m, p)`` and runs ``(b,)``, put into
+    ``[least, 1]`` (what is undefined becomes 1); ``None``: 1 for every row. batches: a fresh secret
+    sample for each noise draw; ``None``: all rows.
+
+    **Guarantee** and refusals as :meth:`dpcore.wall.session.Session.measure`. A contribution
+    without squares lets them leave without noise, which is refused unless features are public.
+    """
+    if contribution.dim != session.design.size:
+        raise ValueError("the contribution has another dimension than the rows")
+    radius = session.reach if session.private else session.bound
+    session._check(contribution, contribution.radius, radius, noises)
+    covered = "squares" in contribution.blocks
+    if not covered:
+        demand_public_features(session)
+    total = np.zeros((session.runs, 1, contribution.size))
+    squares = np.zeros((session.runs, contribution.dim, contribution.dim))
+    for rows, outcomes, runs in _parts(session, batches):
+        squares[runs] = _weighted_squares(rows, curvature, contribution.least, runs)
+        if "sums" in contribution.blocks:
+            total[runs, 0, contribution.span("sums")] = (outcomes - 0.5) @ rows
+    if covered:
+        total[:, 0, contribution.span("squares")] = symmetric_to_coordinates(squares)
+    if batches is None:
+        scales = session._release(what, total, contribution, noises)
+    else:
+        scales = release_sampled(session, what, total, contribution, noises, batches)
+    if covered:
+        noisy = total[:, 0, contribution.span("squares")]
+        squares = symmetric_from_coordinates(noisy, contribution.dim)
+    none = np.zeros(session.runs)
+    sums = total[:, 0, contribution.span("sums")] if "sums" in scales else np.zeros((len(none), 0))
+    return NoisyOutcomes(sums, squares, scales.get("sums", none), scales.get("squares", none))
+
+
+def demand_public_features(session: OutcomeSession) -> None:
+    """Refuse, before rows are touched, to let features leave that are protected."""
+    if session.private and session.adjacency != "label":
+        raise WallError(f"features are protected: the adjacency is {session.adjacency}")
+
+
+def _parts(
+    session: OutcomeSession, batches: Minibatches | None
+) -> Iterator[tuple[Array, Array, Indices]]:
+    """Rows, outcomes, and the runs that see them: all, or one sample for each draw."""
+    if batches is None:
+        yield session._designed, session._outcomes, np.arange(session.runs)
+        return
+    for positions, runs in zip(batches._next(), batches.runs, strict=True):
+        yield session._designed[positions], session._outcomes[positions], runs
+
+
+def put_inside(curvature: Array, least: float) -> Array:
+    """Curvatures put into ``[least, 1]``; what is undefined becomes 1.
+
+    >>> put_inside(np.array([-3.0, 0.7, np.nan, np.inf]), 0.5)
+    array([0.5, 0.7, 1. , 1. ])
+    """
+    numbers = np.asarray(curvature, dtype=np.float64)
+    return np.asarray(np.clip(np.where(np.isnan(numbers), 1.0, numbers), least, 1.0))
+
+
+def _weighted_squares(
+    rows: Array, curvature: Curvature | None, least: float, runs: Indices
+) -> Array:
+    """``sum k x x^T (runs, p, p)``."""
+    if curvature is None or least == 1.0:
+        return np.repeat((rows.T @ rows)[None], len(runs), axis=0)
+    total = np.zeros((len(runs), rows.shape[1], rows.shape[1]))
+
+    def look(block: Array) -> tuple[Array, ...]:
+        found = np.asarray(curvature(block, runs), dtype=np.float64)
+        if found.shape != (len(runs), len(block)):
+            raise ValueError("the model gave curvatures of another shape than (runs, rows)")
+        return (found.T,)
+
+    for first in range(0, len(rows), TILE):
+        part = rows[first : first + TILE]
+        with one_thread():
+            (found,) = looked_at(part, TILE, look)
+        for weights, into in zip(put_inside(found, least).T, total, strict=True):
+            into += (part * weights[:, None]).T @ part
+    return total

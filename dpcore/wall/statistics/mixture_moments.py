@@ -1,0 +1,198 @@
+"""Counts, sums and squares of K components that share each row by weights on the simplex."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.checks import one_of, positive
+from dpcore.errors import InputError
+from dpcore.mechanisms.gaussian import symmetric_size
+from dpcore.wall.data.clipping import demand_squares
+from dpcore.wall.statistics.statistic import (
+    BLOCKS,
+    ROUNDING,
+    STRUCTURES,
+    Block,
+    Structure,
+    _per_adjacency,
+)
+
+Array = NDArray[np.float64]
+
+# Weights of one row may add up to this without being touched.
+LARGEST_TOTAL = 1.0 + 1e-12
+
+
+@dataclass(frozen=True)
+class MixtureMoments:
+    r"""Counts, sums and squares of each component, released as one vector.
+
+    A row ``y`` with ``|y| <= radius = R`` and weights ``w`` in ``{w >= 0, sum w <= 1}`` adds
+    ``w (x) (a, b y/R, c s(y)/R^2)`` where ``s(y)`` is ``y y^T`` in norm-keeping coordinates
+    (``full``), its diagonal ``y * y`` (``diag``) or its trace ``|y|^2`` (``spherical``), and
+    ``a, b, c`` = count_weight, mean_weight, square_weight: the public split of the budget.
+
+    **Guarantee.** Given ``a >= b^2 / 2c`` and ``b^2 <= 2 c^2`` (else refused: a larger ``a`` is
+    free), the L2 sensitivity is ``sqrt(a^2 + b^2 + c^2)`` when a row is added or removed and
+    ``sqrt 2`` times that when a row is replaced; the first is attained, the second from two
+    components on (with one, a replaced row leaves the count as it is).
+
+    *Proof.* Put R = 1. A contribution v has norm ``|w| (a^2 + b^2 |y|^2 + c^2 |s|^2)^(1/2)`` with
+    ``|w| <= 1`` and ``|s| <= |y|^2 <= 1``: the first claim. For the second, v is linear in w, so
+    ``|v - v'|^2`` is convex in ``(w, w')`` and largest where both are vertices of their set: 0 or
+    a unit vector. Different vertices share no coordinate: at most ``2 (a^2 + b^2 + c^2)``. Equal
+    unit vectors leave ``b^2 |y-y'|^2 + c^2 |s-s'|^2``. In all three structures
+    ``|s-s'|^2 <= |y y^T - y' y'^T|_F^2 = |y|^4 + |y'|^4 - 2 t^2`` with ``t = y.y'`` (a diagonal is
+    part of its matrix; and ``(|y|^2-|y'|^2)^2`` is at most this because ``t^2 <= |y|^2 |y'|^2``).
+    So it is at most ``b^2 (|y|^2 + |y'|^2 - 2t) + c^2 (|y|^4 + |y'|^4 - 2 t^2)``, which grows with
+    both norms at fixed t, hence at most ``2 (b^2+c^2) - 2 (b^2 t + c^2 t^2)`` with t in [-1, 1],
+    and ``b^2 t + c^2 t^2 >= -b^4/4c^2 >= -a^2``. QED. (The bound for sums alone, without counts, is
+    the same with ``a = b^2/2c``: the counts of a replaced row cost nothing.)
+    """
+
+    components: int
+    dim: int
+    structure: Structure
+    radius: float
+    count_weight: float
+    mean_weight: float
+    square_weight: float
+
+    lemma = "joint diameter of counts, sums and squares on simplex weights and a clipped ball"
+    blocks: ClassVar[tuple[Block, ...]] = BLOCKS
+
+    def __post_init__(self) -> None:
+        one_of("covariance", self.structure, STRUCTURES)
+        a, b, c = self.count_weight, self.mean_weight, self.square_weight
+        for field in ("radius", "count_weight", "mean_weight", "square_weight"):
+            positive(field, getattr(self, field))
+        demand_squares("weights", np.array([a, b, c]))
+        if not (a >= b**2 / (2 * c) * (1 - 1e-12) and b**2 <= 2 * c**2):
+            raise InputError(
+                "weights of counts, sums and squares",
+                "the counts weigh less than b^2/2c or the sums more than sqrt(2) c",
+                "raise the counts' weight (it is free) or lower the sums'",
+            )
+
+    @classmethod
+    def normalised(
+        cls, components: int, dim: int, structure: Structure, radius: float, weights: Array
+    ) -> MixtureMoments:
+        """The same with ``weights = (a, b, c)`` scaled to ``a^2 + b^2 + c^2 = 1``."""
+        a, b, c = np.asarray(weights, dtype=float) / np.linalg.norm(weights)
+        return cls(components, dim, structure, radius, float(a), float(b), float(c))
+
+    @property
+    def square_size(self) -> int:
+        """Number of coordinates of ``s(y)``."""
+        return {"full": symmetric_size(self.dim), "diag": self.dim, "spherical": 1}[self.structure]
+
+    @property
+    def size(self) -> int:
+        """Number of features p of a row."""
+        return 1 + self.dim + self.square_size
+
+    def span(self, block: Block) -> slice:
+        """Which features make up a block."""
+        first = {"counts": (0, 1), "sums": (1, 1 + self.dim), "squares": (1 + self.dim, self.size)}
+        return slice(*first[block])
+
+    def unit(self, block: Block) -> float:
+        """What one unit of the weighted block is worth in the block's own coordinates."""
+        return {
+            "counts": 1.0 / self.count_weight,
+            "sums": self.radius / self.mean_weight,
+            "squares": self.radius**2 / self.square_weight,
+        }[block]
+
+    def beside(self, block: Block) -> slice:
+        """Which features of a block are entries beside the diagonal of a symmetric matrix."""
+        full = block == "squares" and self.structure == "full"
+        return slice(self.dim, None) if full else slice(0, 0)
+
+    def diameter(self, adjacency: str) -> float:
+        """L2 sensitivity of the weighted sum over all blocks, a hair above the lemma's value."""
+        size = math.hypot(self.count_weight, self.mean_weight, self.square_weight)
+        return _per_adjacency(adjacency, replace=math.sqrt(2.0) * size, add=size) * ROUNDING
+
+    def block_diameter(self, block: Block, adjacency: str) -> float:
+        """L2 sensitivity of one weighted block alone.
+
+        Counts and squares are non-negative in the sense ``<v, v'> >= 0``: ``sqrt 2`` times the
+        radius when replaced; sums can be opposite: twice the radius.
+        """
+        weight, factor = {
+            "counts": (self.count_weight, math.sqrt(2.0)),
+            "sums": (self.mean_weight, 2.0),
+            "squares": (self.square_weight, math.sqrt(2.0)),
+        }[block]
+        return _per_adjacency(adjacency, replace=factor * weight, add=weight) * ROUNDING
+
+    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
+        """L1 sensitivity of one weighted block alone, when a row is replaced twice that of a row.
+
+        A row with ``|y| = 1`` adds 1 to the counts and at most ``|y|_1 <= sqrt d`` to the sums. The
+        coordinates of ``y y^T`` (the entries beside the diagonal times ``sqrt 2``) come to at most
+        ``1 + (|y|_1^2 - 1)/sqrt 2 <= 1 + (d - 1)/sqrt 2``; diagonal and trace to 1.
+        """
+        weight, norm = {
+            "counts": (self.count_weight, 1.0),
+            "sums": (self.mean_weight, math.sqrt(self.dim)),
+            "squares": (
+                self.square_weight,
+                1.0 + (self.dim - 1) / math.sqrt(2.0) if self.structure == "full" else 1.0,
+            ),
+        }[block]
+        return _per_adjacency(adjacency, replace=2 * weight * norm, add=weight * norm) * ROUNDING
+
+    def features(self, rows: Array) -> Array:
+        """Features ``(F, p, n)`` of clipped rows ``(F, d, n)``: 1, y, s(y), without weights.
+
+        Rows run along the last axis, so every operation below works on long runs of memory.
+        """
+        dim = self.dim
+        if rows.shape[1] != dim:  # one coordinate would be copied into all
+            raise ValueError(f"rows have {rows.shape[1]} coordinates, the contribution {dim}")
+        out = np.empty((rows.shape[0], self.size, rows.shape[2]))
+        out[:, 0] = 1.0
+        out[:, 1 : 1 + dim] = rows
+        if self.structure == "spherical":
+            np.einsum("fdn,fdn->fn", rows, rows, out=out[:, -1])
+            return out
+        np.multiply(rows, rows, out=out[:, 1 + dim : 1 + 2 * dim])
+        if self.structure == "full":
+            at = 1 + 2 * dim
+            for i in range(dim - 1):
+                end = at + dim - 1 - i
+                scaled = math.sqrt(2.0) * rows[:, i : i + 1]
+                np.multiply(scaled, rows[:, i + 1 :], out=out[:, at:end])
+                at = end
+        return out
+
+    def project(self, weights: Array) -> Array:
+        """Weights ``(..., K, n)`` put into ``{w >= 0, sum w <= 1}``; anything undefined becomes 0.
+
+        A hair above 1 (rounding) is left to :data:`ROUNDING`. What becomes of one row never depends
+        on another.
+
+        >>> w = np.array([[np.nan, 2.0], [3.0, 2.0]])
+        >>> MixtureMoments(2, 1, "full", 1.0, 1, 1, 1).project(w)
+        array([[0. , 0.5],
+               [1. , 0.5]])
+        """
+        weights = np.asarray(weights, dtype=np.float64)  # masks and narrow numbers end here
+        if weights.size == 0:
+            return weights
+        if weights.min() >= 0.0:  # false for NaN
+            with np.errstate(over="ignore"):
+                fits = weights.sum(axis=-2).max() <= LARGEST_TOTAL
+            if fits:
+                return weights
+        inside = np.fmin(np.fmax(weights, 0.0), LARGEST_TOTAL)
+        total = inside.sum(axis=-2, keepdims=True)
+        return np.asarray(inside / np.where(total > LARGEST_TOTAL, total, 1.0))

@@ -1,0 +1,462 @@
+"""Vectors: one vector a row, asked of a model and put inside a public set before it is summed.
+
+Gradients are such vectors. The wall gives the model rows, target and what is missing, and projects
+whatever comes back onto a ball (:class:`BallVector`) or a box (:class:`BoxVector`). A model whose
+vector for a row comes from that row alone may err: it costs utility, never privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.checks import positive, whole
+from dpcore.errors import InputError, WallError
+from dpcore.schema import numbers_meant
+from dpcore.wall.data.clipping import PublicFrame, clip_to_ball, demand_squares
+from dpcore.wall.data.regression_target import bounded_target
+from dpcore.wall.kernels.row_blocks import filled_up
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.statistic import ROUNDING, Block
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+TILE_NUMBERS = 1 << 17  # numbers of the vectors that are made at once: 1 MiB
+TILE_ROWS = 4096
+COUNT_WEIGHT = 0.1  # of the count beside a vector of norm 1: half a percent of its noise
+
+
+@dataclass(frozen=True)
+class _OneVector(ABC):
+    """What both sets have in common: features ``(1, v)`` of a row, in blocks counts and sums.
+
+    The count weighs ``a = 0.1`` beside a vector at its bound. It is for divisors where the number
+    of rows is not public; where it is, a row replaced leaves the count, which then costs nothing.
+    """
+
+    dim: int
+    bound: float
+
+    lemma: ClassVar[str]
+    components: ClassVar[int] = 1
+    blocks: ClassVar[tuple[Block, ...]] = ("counts", "sums")
+
+    def __post_init__(self) -> None:
+        whole("dim", self.dim)
+        if self.bound != math.inf:  # no bound: only without privacy
+            demand_squares("bound", positive("bound", self.bound))
+
+    @property
+    @abstractmethod
+    def reach(self) -> float:
+        """L2 norm of the longest vector, in units of the bound."""
+
+    @property
+    @abstractmethod
+    def l1_reach(self) -> float:
+        """L1 norm of the largest vector, in units of the bound."""
+
+    @property
+    def size(self) -> int:
+        """Number of features p of a row."""
+        return 1 + self.dim
+
+    def span(self, block: Block) -> slice:
+        """Which features make up a block."""
+        return {"counts": slice(0, 1), "sums": slice(1, self.size)}[block]
+
+    def unit(self, block: Block) -> float:
+        """What one unit of the weighted block is worth in the block's own coordinates."""
+        bound = self.bound if math.isfinite(self.bound) else 1.0
+        return {"counts": 1.0 / (COUNT_WEIGHT * self.reach), "sums": bound}[block]
+
+    def beside(self, block: Block) -> slice:
+        """No feature is an entry beside a diagonal."""
+        return slice(0, 0)
+
+    def diameter(self, adjacency: str) -> float:
+        """L2 sensitivity of count and vector together, a hair above the lemma's value."""
+        added = self.reach * math.hypot(1.0, COUNT_WEIGHT)
+        return _per_adjacency(adjacency, replace=2.0 * self.reach, add=added) * ROUNDING
+
+    def block_diameter(self, block: Block, adjacency: str) -> float:
+        """L2 sensitivity of one weighted block alone; a replaced row leaves the count."""
+        count = COUNT_WEIGHT * self.reach
+        found = {"counts": (0.0, count), "sums": (2.0 * self.reach, self.reach)}[block]
+        return _per_adjacency(adjacency, replace=found[0], add=found[1]) * ROUNDING
+
+    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
+        """L1 sensitivity of one weighted block alone; those of both add up."""
+        count = COUNT_WEIGHT * self.reach
+        found = {"counts": (0.0, count), "sums": (2.0 * self.l1_reach, self.l1_reach)}[block]
+        return _per_adjacency(adjacency, replace=found[0], add=found[1]) * ROUNDING
+
+    @abstractmethod
+    def sum(self, vectors: Array) -> Array:
+        """``(b, d)``: the sum over rows of vectors ``(b, d, m)``, each put inside the set."""
+
+
+@dataclass(frozen=True)
+class BallVector(_OneVector):
+    r"""A count of 1 and a vector v with ``|v| <= bound = C``, released as ``(a, v / C)``.
+
+    **Guarantee.** The L2 sensitivity is 2 when a row is replaced and ``sqrt(1 + a^2)`` when one is
+    added or removed; both are attained.
+
+    *Proof.* A replaced row leaves the count and changes ``v/C`` to ``v'/C`` in the unit ball, whose
+    diameter is 2: opposite vectors. An added row adds ``(a, v/C)``. QED. The wall draws a vector
+    towards the origin until its norm is C; one that is undefined or infinite becomes the origin.
+    """
+
+    lemma = "diameter of a ball of clipped vectors and a count"
+
+    @property
+    def reach(self) -> float:
+        return 1.0
+
+    @property
+    def l1_reach(self) -> float:
+        return math.sqrt(self.dim)
+
+    def sum(self, vectors: Array) -> Array:
+        """Sum over rows ``(b, d)``; one pass over the vectors where none is wild."""
+        if math.isinf(self.bound):
+            return np.asarray(vectors.sum(axis=-1))
+        with np.errstate(over="ignore", invalid="ignore"):
+            norm = np.sqrt(np.einsum("bdm,bdm->bm", vectors, vectors))
+            tame = norm.size == 0 or bool(np.isfinite(norm.max()))
+        if not tame:
+            return np.asarray(clip_to_ball(vectors, self.bound, axis=-2).sum(axis=-1))
+        shrink = self.bound / np.maximum(norm, self.bound)
+        return np.asarray((vectors @ shrink[..., None])[..., 0])
+
+
+@dataclass(frozen=True)
+class BoxVector(_OneVector):
+    r"""A count of 1 and a vector with each ``|v_j| <= bound = M``, as ``(a sqrt d, v / M)``.
+
+    **Guarantee.** The L2 sensitivity is ``2 sqrt d`` when a row is replaced and
+    ``sqrt(d (1 + a^2))`` when one is added or removed; both are attained. L1: d for ``sqrt d``.
+
+    *Proof.* The box ``[-1, 1]^d`` has diagonal ``2 sqrt d`` and norm ``sqrt d`` in a corner; the
+    count is as in :class:`BallVector`. QED. It is the price of bounding coordinates alone: only
+    a joint bound is smaller, and that is a ball. The wall puts each coordinate at the nearest end;
+    an undefined one becomes 0.
+    """
+
+    lemma = "diameter of a box of truncated coordinates and a count"
+
+    @property
+    def reach(self) -> float:
+        return math.sqrt(self.dim)
+
+    @property
+    def l1_reach(self) -> float:
+        return float(self.dim)
+
+    def sum(self, vectors: Array) -> Array:
+        """Sum over rows ``(b, d)``."""
+        if math.isinf(self.bound) or bool(np.all(np.abs(vectors) <= self.bound)):  # false for NaN
+            return np.asarray(vectors.sum(axis=-1))
+        inside = np.clip(np.where(np.isnan(vectors), 0.0, vectors), -self.bound, self.bound)
+        return np.asarray(inside.sum(axis=-1))
+
+
+@dataclass(frozen=True, repr=False)
+class VectorRows:
+    """Some rows as a model of vectors sees them; nothing here can be written to.
+
+    rows ``(d, m)``: features, 0 where missing. targets ``(m,)``: ``None`` without a target.
+    observed ``(d, m)``: which features are there; ``None`` where all are.
+    """
+
+    rows: Array
+    targets: Array | None
+    observed: Mask | None
+
+    def __post_init__(self) -> None:
+        for array in (self.rows, self.targets, self.observed):
+            if array is not None:
+                array.flags.writeable = False
+
+    @property
+    def count(self) -> int:
+        return int(self.rows.shape[-1])
+
+    def part(self, members: slice | NDArray[np.intp]) -> VectorRows:
+        """Some of the rows."""
+        return VectorRows(
+            self.rows[:, members],
+            None if self.targets is None else self.targets[members],
+            None if self.observed is None else self.observed[:, members],
+        )
+
+    def filled_up(self, size: int) -> VectorRows:
+        """The same with zeros after them, as blocks of one size have
+        (:mod:`dpcore.wall.kernels.row_blocks`)."""
+        return VectorRows(
+            np.ascontiguousarray(filled_up(self.rows.T, size).T),
+            None if self.targets is None else filled_up(self.targets, size),
+            None if self.observed is None else filled_up(self.observed.T, size).T,
+        )
+
+
+VectorStep = Callable[[VectorRows, slice], Array]
+
+
+@dataclass(frozen=True)
+class NoisyVectors:
+    """What left: counts ``(B,)`` and sums ``(B, d)`` of the projected vectors.
+
+    ``*_sd (B,)``: standard deviation of the noise in each coordinate.
+    """
+
+    counts: Array
+    sums: Array
+    counts_sd: Array
+    sums_sd: Array
+
+
+class VectorSession(Session):
+    """A session whose rows are asked for vectors.
+
+    target: the rows have one. masked: a missing number is the model's business, unless its column
+    has a public fill of its own; elsewhere missing cells are filled. own: rows and target are in
+    the data's own units about 0, not in public unit coordinates. hidden: share of the observed
+    numbers that is hidden on top, by a coin for each cell that reads no data.
+    """
+
+    def __init__(
+        self,
+        table: PrivateTable,
+        *,
+        target: bool = False,
+        masked: bool = False,
+        as_private: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(table, as_private=as_private or masked, **options)
+        self.as_private = as_private
+        self.target: PublicFrame | None = None
+        self._targets: Array | None = None
+        self._observed: Mask | None = _observed(table, self.public) if masked else None
+        if target:
+            private = self.private or as_private
+            self.target, self._targets = bounded_target(table, private=private)
+        self._sight: tuple[tuple[bool, float], VectorRows] | None = None
+
+    def measure_vectors(
+        self,
+        what: str,
+        contribution: BallVector | BoxVector,
+        step: VectorStep,
+        noise: Noise,
+        *,
+        own: bool = True,
+        hidden: float = 0.0,
+    ) -> NoisyVectors:
+        """Release the noisy sum of one vector a row, and write the ledger.
+
+        step: given rows and a slice of the runs, the vectors ``(b, d, m)``.
+
+        **Guarantee.** Count and sum leave as one vector with noise = multiplier x the
+        contribution's diameter under the session's adjacency (times rows per person).
+        Raises WallError for a contribution without a bound under privacy, or another dimension;
+        InputError for a noise multiplier that is not a finite number above 0.
+        """
+        return self._measure(what, contribution, step, noise, self._seen(own, hidden))
+
+    def parts(self, count: int, *, own: bool = True, hidden: float = 0.0) -> Parts:
+        """The rows in ``count`` disjoint parts, to be measured one after the other."""
+        return Parts(self, whole("parts", count), self._seen(own, hidden))
+
+    def _measure(
+        self,
+        what: str,
+        contribution: BallVector | BoxVector,
+        step: VectorStep,
+        noise: Noise,
+        seen: VectorRows,
+    ) -> NoisyVectors:
+        if self.private and not math.isfinite(contribution.bound):
+            raise WallError("a vector without a bound does not leave under privacy")
+        self._check(contribution, contribution.bound, contribution.bound, (noise,))
+        total = np.zeros((self.runs, 1, contribution.size))
+        for runs, members in _tiles(self.runs, seen.count, contribution.dim):
+            part = seen.part(members)
+            if self._for_good:
+                part = part.filled_up(_height(contribution.dim))
+            with quiet(private=self.private), self._threads():
+                vectors = np.asarray(step(part, runs), dtype=np.float64)
+            if vectors.shape != (runs.stop - runs.start, contribution.dim, part.count):
+                raise WallError("a model must give one vector for each run and row")
+            total[runs, 0, 1:] += contribution.sum(alone(vectors, members))
+        total[:, 0, 0] = seen.count
+        scales = self._release(what, total, contribution, (noise,))
+        return NoisyVectors(total[:, 0, 0], total[:, 0, 1:], scales["counts"], scales["sums"])
+
+    def _seen(self, own: bool, hidden: float) -> VectorRows:
+        """All rows in the coordinates asked for; the last are remembered."""
+        if self._sight is None or self._sight[0] != (own, hidden):
+            self._sight = (own, hidden), self._look(own, hidden)
+        return self._sight[1]
+
+    def _look(self, own: bool, hidden: float) -> VectorRows:
+        for public in (self.public, self.target):
+            if own and public is not None:
+                demand_squares("limits", public.half_range, public.center)
+        rows, targets, observed = self._rows.units.T, self._targets, self._observed
+        if own:
+            rows = self.public.center[:, None] + self.public.half_range[:, None] * rows
+        if own and targets is not None and self.target is not None:
+            targets = self.target.center[0] + self.target.half_range[0] * targets
+        if hidden > 0.0:
+            shown = self._shown(hidden, rows.shape)
+            observed = shown if observed is None else observed & shown
+        rows = np.ascontiguousarray(rows if observed is None else np.where(observed, rows, 0.0))
+        return VectorRows(rows, None if targets is None else targets.copy(), observed)
+
+    def _shown(self, hidden: float, shape: tuple[int, ...]) -> Mask:
+        """Which numbers ``(d, n)`` are not hidden; where rows come and go, drawn row by row."""
+        if self.adjacency == "add_remove":
+            return (self._coin(1).random(shape[::-1]) >= hidden).T
+        return self._coin(1).random(shape) >= hidden
+
+    def _coin(self, use: int) -> np.random.Generator:
+        """Coins that read no data: one for each place in the table where a row is replaced in its
+        place; fresh ones where places move because a row is added. In a rehearsal these come from
+        a stream that knows no n: drawn row by row, the first n are the same however many follow.
+        """
+        if self.adjacency != "add_remove":
+            return np.random.default_rng([use, len(self._rows.units)])
+        fresh = self._noise is not None and not self._noise.rehearsal
+        return np.random.default_rng(None if fresh else [0, use])
+
+
+class Parts:
+    r"""Disjoint parts of the rows, each measured once: together they cost what one part costs.
+
+    Where a row is replaced in its place, places are shuffled by a public coin and cut into parts of
+    ``floor(n / parts)`` rows; what is left over is not used. Where a row is added, each row falls
+    into a part by a coin of its own, drawn in order.
+
+    **Guarantee.** Every row is in at most one part, the same whatever the other rows are, and each
+    part is measured once with one noise multiplier. So for a given outcome of the coins all
+    releases together are one release of that multiplier: earlier parts do not depend on the row
+    that changes, later ones only through what its part gave away (post-processing). Averaging over
+    coins that are equal for both tables keeps it (McSherry 2009, Theorem 4). One ledger entry.
+    Where a row is removed its coin goes with it, and each other row's coins have the same law in
+    both tables. Coins of a rehearsal are fixed to places: for given ones this is so if the row is
+    the last, and over all coins whichever it is.
+    A person's k rows may fall into several parts: every part has the noise for all k, and
+    ``k_1^2 + k_2^2 + ... <= k^2``.
+    """
+
+    def __init__(self, session: VectorSession, count: int, seen: VectorRows) -> None:
+        self._session, self.count = session, count
+        self._places = _places(session, seen.count, count)
+        self._seen, self._next = seen, 0
+        self._multiplier: Array | None = None
+
+    def measure_next(
+        self, what: str, contribution: BallVector | BoxVector, step: VectorStep, noise: Noise
+    ) -> NoisyVectors:
+        """As :meth:`VectorSession.measure_vectors`, on the next part.
+
+        Raises WallError when every part has been measured, or the noise multiplier is not that of
+        the first.
+        """
+        if self._next == self.count:
+            raise WallError("every part has been measured already")
+        multiplier = np.asarray(noise.multiplier, dtype=float)
+        if self._multiplier is not None and not np.array_equal(self._multiplier, multiplier):
+            raise WallError("parts that count as one have one noise multiplier")
+        if noise.law != "gaussian":
+            raise WallError("parts are measured with normal noise")
+        session, part = self._session, self._seen.part(self._places[self._next])
+        noisy = session._measure(what, contribution, step, noise, part)
+        if self._multiplier is None:
+            lemma = f"{contribution.lemma}; each row in one of {self.count} disjoint parts"
+            session._entries[-1] = replace(session._entries[-1], proof=lemma)
+        else:
+            del session._entries[-1]  # the first part's entry stands for all
+        self._multiplier, self._next = multiplier.copy(), self._next + 1
+        return noisy
+
+
+def _places(session: VectorSession, rows: int, parts: int) -> list[NDArray[np.intp]]:
+    """Which rows are in each part."""
+    coin = session._coin(2)
+    if session.private and session.adjacency == "add_remove":
+        fell = coin.integers(parts, size=rows)
+        return [np.flatnonzero(fell == part) for part in range(parts)]
+    session._ask(partial(_demand_as_many, parts))
+    size = rows // parts
+    order = coin.permutation(rows)
+    return [np.sort(order[at * size : (at + 1) * size]) for at in range(parts)]
+
+
+def _demand_as_many(parts: int, rows: int) -> None:
+    """Raise InputError for fewer rows than parts."""
+    if rows < parts:
+        raise InputError("iterations", "there are more parts than rows", "ask for fewer")
+
+
+def _observed(table: PrivateTable, public: PublicFrame) -> Mask:
+    """Which numbers ``(d, n)`` are there. One whose column has a public fill counts as there."""
+    assert table.schema is not None  # bounded_rows refused a table without one
+    found = []
+    for column in table.schema.numeric_columns():
+        described = table.schema.column(column.source)
+        cells = table._frame[column.source]
+        if column.category is not None or isinstance(described.missing, float):
+            found.append(np.ones(len(cells), dtype=bool))
+        else:
+            found.append(np.isfinite(numbers_meant(column.source, cells)))
+    return np.array(found).reshape(public.dim, -1)
+
+
+def quiet(*, private: bool) -> np.errstate:
+    """Under privacy no warning says that a number of some row was too large to compute with."""
+    return np.errstate(all="ignore") if private else np.errstate()
+
+
+def _tiles(runs: int, rows: int, dim: int) -> Iterator[tuple[slice, slice]]:
+    """Pairs (runs, rows) whose vectors fit the processor's cache, runs outermost."""
+    height = max(1, min(rows, _height(dim)))
+    width = max(1, TILE_NUMBERS // (dim * height))
+    for first in range(0, runs, width):
+        for at in range(0, rows, height):
+            yield slice(first, min(first + width, runs)), slice(at, min(at + height, rows))
+
+
+def _height(dim: int) -> int:
+    """Rows whose vectors fit the processor's cache: public."""
+    return max(1, min(TILE_ROWS, TILE_NUMBERS // dim))
+
+
+def alone(vectors: Array, members: slice) -> Array:
+    """Vectors ``(..., m)`` of some rows, and nothing of those that only fill a block up."""
+    count = members.stop - members.start
+    if vectors.shape[-1] == count:
+        return vectors
+    return np.where(np.arange(vectors.shape[-1]) < count, vectors, 0.0)
+
+
+def _per_adjacency(adjacency: str, *, replace: float, add: float) -> float:
+    if adjacency in ("replace_one", "add_remove"):
+        return replace if adjacency == "replace_one" else add
+    raise InputError(
+        "adjacency",
+        f"{adjacency} does not apply where a row's vector reads all of the row",
+        "choose replace_one or add_remove",
+    )

@@ -1,0 +1,272 @@
+"""The door for documents: a noisy sum of each document's words, shared out among topics.
+
+The wall shares out the words itself, from the model's weights of a document and public topics, and
+draws every document into a ball before it sums; no matrix of one document is ever formed.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.checks import positive
+from dpcore.errors import InputError
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Noise, OfCount, Session, a_share
+from dpcore.wall.statistics.statistic import ROUNDING, Block, _per_adjacency
+from dpcore.wall.subsample import Minibatches, release_sampled
+
+Array = NDArray[np.float64]
+
+ENTRIES = 1 << 12  # of documents that are weighed together: their shares should fit a cache
+LEAST = 1e-100  # weight of a word below which no topic is taken to have it; squares stay normal
+
+
+class DocumentStep(Protocol):
+    """A model's E step."""
+
+    def __call__(self, bags: Bags, run: int) -> Array:
+        """Weights of the topics in each document ``(m, K)``, up to a factor."""
+
+
+@dataclass(frozen=True)
+class TopicWords:
+    r"""Counts of words in topics, summed over documents: a document adds a K x V matrix.
+
+    A document with counts ``c >= 0``, weights ``t >= 0`` and public topics ``E >= 0`` adds
+    ``s[k, v] = c_v t_k E_kv / sum_j t_j E_jv``, drawn towards 0 until its Frobenius norm is at most
+    ``radius = C``, divided by C.
+
+    **Guarantee.** The L2 sensitivity of the sum is 1 when a document is added or removed and
+    ``sqrt 2`` when one is replaced; both are attained.
+
+    *Proof.* Put C = 1. Whatever the weights are, ``|s| <= 1`` and all entries are ``>= 0``; this is
+    the first claim. So ``<s, s'> >= 0`` for any two documents, and
+    ``|s - s'|^2 = |s|^2 + |s'|^2 - 2 <s, s'> <= 2``. Two documents of one word each, of different
+    words, long enough to reach the ball and each wholly in one topic, attain it. QED. (The clipped
+    sensitivity in Park, Foulds, Chaudhuri, Welling 2020, equation 28, leaves the ``sqrt 2`` out:
+    it holds where a document is added or removed.)
+    """
+
+    components: int
+    words: int
+    radius: float
+
+    lemma = "diameter of non-negative matrices in a ball, a document's words shared out to topics"
+    blocks: ClassVar[tuple[Block, ...]] = ("counts",)
+
+    def __post_init__(self) -> None:
+        for field in ("components", "words", "radius"):
+            positive(field, getattr(self, field))
+
+    @property
+    def size(self) -> int:
+        """Number of words."""
+        return self.words
+
+    def span(self, block: Block) -> slice:
+        """All words are one block."""
+        return slice(0, self.words)
+
+    def unit(self, block: Block) -> float:
+        """What one unit of the weighted block is worth: words."""
+        return self.radius
+
+    def beside(self, block: Block) -> slice:
+        """No entry stands beside a diagonal."""
+        return slice(0, 0)
+
+    def diameter(self, adjacency: str) -> float:
+        """L2 sensitivity, a hair above the lemma's value."""
+        return _per_adjacency(adjacency, replace=math.sqrt(2.0), add=1.0) * ROUNDING
+
+    def block_diameter(self, block: Block, adjacency: str) -> float:
+        """There is one block."""
+        return self.diameter(adjacency)
+
+    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
+        """L1 sensitivity: that of all cells at once, ``|s|_1 <= sqrt(K V) |s|``."""
+        most = math.sqrt(self.components * self.words)
+        return _per_adjacency(adjacency, replace=math.sqrt(2.0) * most, add=most) * ROUNDING
+
+
+@dataclass(frozen=True)
+class NoisyTopics:
+    """Words in topics ``counts (B, K, V)``, summed over a minibatch, with noise.
+
+    counts_sd ``(B,)``: standard deviation of the noise in each cell.
+    """
+
+    counts: Array
+    counts_sd: Array
+
+
+class CorpusSession(Session):
+    """One run (or a grid of runs) on one corpus: the documents, the noise, the ledger.
+
+    corpus: sealed documents. adjacency, noise, draws, rows_per_person, demand: as for a table.
+    clip: radius of the ball that a document is drawn into, as a share of ``length``: how many words
+    each document stands for; without privacy (unless ``as_private``) it stands for as many as it
+    has.
+    resample: a document becomes so many words drawn from it, as published, and is not just scaled.
+
+    ``public`` is the vocabulary.
+    """
+
+    def __init__(  # a corpus has no rows of numbers, so the table's session is not begun
+        self,
+        corpus: PrivateCorpus,
+        *,
+        adjacency: str,
+        noise: NoiseSource | None,
+        draws: NDArray[np.intp],
+        rows_per_person: int = 1,
+        clip: float = 1.0,
+        as_private: bool = False,
+        length: int = 500,
+        resample: bool = False,
+        demand: OfCount | None = None,
+    ) -> None:
+        if noise is None or noise.rehearsal or len(draws) > 1:
+            corpus.demand_open()
+        if adjacency not in ("replace_one", "add_remove"):
+            raise InputError(
+                "adjacency", "documents have no labels", "choose replace_one or add_remove"
+            )
+        part = noise is not None and not noise.rehearsal and corpus.is_part
+        if part and adjacency == "add_remove":
+            raise InputError(
+                "test_fraction",
+                "which documents are in this part would change with every one added or removed",
+                "fit all documents, or give a seed for a rehearsal",
+            )
+        self._open = corpus.open_to_all
+        self.public: Vocabulary = corpus.schema  # type: ignore[assignment]
+        self.length = length if noise is not None or as_private else None
+        self.radius = _radius(clip, length, private=noise is not None)
+        self.adjacency, self.rows_per_person = adjacency, rows_per_person
+        self._noise, self._draws = noise, draws
+        self._entries = []
+        self._bags = corpus._bags
+        if resample:
+            coins = np.random.default_rng(0) if noise is None else noise._streams[0]
+            self._bags = self._bags.resampled(length, coins)
+        self._demands = []
+        self._ask(demand)
+
+    @property
+    def _size(self) -> int:
+        return self._bags.count
+
+
+def measure_documents(
+    session: CorpusSession,
+    what: str,
+    contribution: TopicWords,
+    topics: Array,
+    e_step: DocumentStep,
+    noises: tuple[Noise, ...],
+    batches: Minibatches,
+) -> NoisyTopics:
+    """Release a minibatch's words in topics, with noise, and write the ledger.
+
+    topics ``(B, K, V)``: public or released, by which words are shared out; e_step: the weights of
+    the topics in documents.
+
+    **Guarantee.** Noise = multiplier x sensitivity under the session's adjacency, on a fresh secret
+    sample; one ledger entry. Raises as :meth:`Session.measure`.
+    """
+    topics = np.array(topics, dtype=np.float64)  # plain numbers: no object that looks around
+    if topics.shape != (session.runs, contribution.components, contribution.words):
+        raise ValueError("topics must have the shape (runs, components, words)")
+    if contribution.words != session.public.size:
+        raise ValueError("the contribution has other words than the corpus")
+    session._check(contribution, contribution.radius, session.radius, noises)
+    total = np.zeros(topics.shape)
+    for positions, runs in zip(batches._next(), batches.runs, strict=True):
+        bags = session._bags.take(positions)
+        for run in runs:
+            weights = e_step(bags, int(run))
+            total[run] = shared_out(bags, topics[run], weights, session.radius, session.length)
+    scales = release_sampled(session, what, total, contribution, noises, batches)
+    return NoisyTopics(total, scales["counts"])
+
+
+def shared_out(
+    bags: Bags, topics: Array, weights: Array, radius: float, length: float | None = None
+) -> Array:
+    """``(K, V)``: the sum over documents of their words by topic, each document in the ball.
+
+    length: what each document is drawn out or shrunk to first; ``None``: as long as it is. Total in
+    topics ``(K, V)`` and weights ``(m, K)``: what is negative or undefined counts as 0.
+    """
+    from scipy.sparse import csr_array
+
+    by_word = _largest_is_one(topics.T)
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (bags.count, len(topics)):
+        raise ValueError("weights must have the shape (documents, topics)")
+    weights = _largest_is_one(weights)
+    amounts = np.empty(len(bags.words))
+
+    def weigh(block: tuple[slice, Bags]) -> None:
+        at, some = block
+        amount, norms = _amounts(some, by_word, weights[at], length)
+        if math.isfinite(radius):
+            amount *= (radius / np.maximum(norms, radius))[some.owner]
+        amounts[bags.starts[at.start] : bags.starts[at.stop]] = amount
+
+    list(_pool().map(weigh, bags.blocks(ENTRIES)))
+    table = csr_array((amounts, bags.words, bags.starts), shape=(bags.count, bags.size))
+    return np.ascontiguousarray((np.asarray(table.T @ weights) * by_word).T)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-shares")
+
+
+def reaches(bags: Bags, topics: Array, weights: Array) -> Array:
+    """Norm of each document's words by topic, as a share of its length: beyond the clip it is drawn
+    in. topics ``(K, V)``, weights ``(m, K)``."""
+    by_word, weights = _largest_is_one(topics.T), _largest_is_one(weights)
+    found = np.empty(bags.count)
+    for at, block in bags.blocks(ENTRIES):
+        found[at] = _amounts(block, by_word, weights[at], 1.0)[1]
+    return found
+
+
+def _amounts(block: Bags, by_word: Array, own: Array, length: float | None) -> tuple[Array, Array]:
+    """(what an entry counts for a unit of its topics' shares, norm of each document)."""
+    owner = block.owner
+    share = by_word[block.words]
+    share *= own[owner]
+    whole = share.sum(axis=1)
+    known = whole >= LEAST
+    amount = np.where(known, block.counts / np.where(known, whole, 1.0), 0.0)
+    if length is not None:
+        amount *= (length / np.maximum(block.lengths, 1e-9))[owner]
+    squares = amount**2 * np.einsum("ek,ek->e", share, share)
+    return amount, np.sqrt(np.bincount(owner, squares, minlength=block.count))
+
+
+def _largest_is_one(table: Array) -> Array:
+    """Rows scaled so that their largest number is 1; undefined and negative numbers become 0."""
+    safe = np.fmin(np.fmax(table, 0.0), 1e300)
+    most = safe.max(axis=1, keepdims=True)
+    return np.asarray(safe / np.where(most > 0.0, most, 1.0))
+
+
+def _radius(clip: float, length: int, *, private: bool) -> float:
+    if math.isinf(clip) and not private:
+        return math.inf
+    return length * a_share(clip, "a document's length")

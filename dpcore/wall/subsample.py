@@ -1,0 +1,148 @@
+"""Minibatches: a fresh secret sample of the rows for each release, which makes a release cheaper.
+
+====================  ======================================================================
+a row is replaced     a fixed number of rows without replacement, out of a public number of rows
+a row comes or goes   each row by its own coin of chance ``rate`` (Poisson): the number of rows
+                      stays private, and so does the size of the sample
+====================  ======================================================================
+
+Sampling protects only while nobody can tell who was drawn: the coins come from the noise source,
+and no minibatch, nor its size, leaves the wall. The price of a sample is known for one row per
+person (Balle, Barthe, Gaboardi 2018); rows of one person would be drawn together or apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError, WallError
+from dpcore.privacy.events import Sampling
+from dpcore.privacy.sampled import SampledEntry
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.statistic import Block, Contribution
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How rows are drawn for a release. rate: a row's chance, in (0, 1]; at 1 all rows are taken.
+
+    >>> Sample.under("replace_one", 0.5).drawn(np.random.default_rng(0), 4).size
+    2
+    >>> Sample.under("add_remove", 0.05).sampling
+    'poisson'
+    """
+
+    sampling: Sampling
+    rate: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.rate <= 1.0:
+            raise InputError(
+                "minibatch", "the sampled share is not above 0 and at most 1", "give another size"
+            )
+
+    @classmethod
+    def under(cls, adjacency: str, rate: float) -> Sample:
+        """The way of drawing that has a theorem under an adjacency; a rate of 1 draws nothing."""
+        if rate >= 1.0:
+            return cls("none", 1.0)
+        return cls("poisson" if adjacency == "add_remove" else "without_replacement", rate)
+
+    def drawn(self, coins: np.random.Generator, rows: int) -> Indices:
+        """Positions of the rows in a fresh sample, in order."""
+        if self.sampling == "none":
+            return np.arange(rows)
+        if self.sampling == "poisson":
+            return np.flatnonzero(coins.random(rows) < self.rate)
+        size = self.size(rows)
+        return np.sort(coins.choice(rows, size, replace=False, shuffle=False))
+
+    def size(self, rows: int) -> int:
+        """How many rows are drawn, on average where coins decide; at least one."""
+        return min(rows, max(1, round(self.rate * rows)))
+
+    def rate_of(self, rows: int) -> float:
+        """A row's chance: what was really drawn where a whole number is drawn."""
+        fixed = self.sampling == "without_replacement" and rows > 0
+        return self.size(rows) / rows if fixed else self.rate
+
+
+@dataclass
+class Minibatches:
+    """The samples of one session: for each release one sample of each noise draw.
+
+    session: whose noise source tosses the coins; without privacy, public coins of ``seed``. Runs of
+    one draw at several budgets see the same samples.
+    """
+
+    session: Session
+    sample: Sample
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_sample(self.session, self.sample)
+        noise = self.session._noise
+        known = [np.random.default_rng(self.seed)] if noise is None else noise._streams
+        self._coins = known
+        self._rows = self.session._size
+
+    def _next(self) -> list[Indices]:
+        """Fresh positions for each draw; for doors alone."""
+        return [self.sample.drawn(coins, self._rows) for coins in self._coins]
+
+    @property
+    def runs(self) -> list[Indices]:
+        """Which runs belong to each draw; without privacy all see the one sample."""
+        which = self.session._draws if self.session.private else np.zeros(self.session.runs)
+        return [np.flatnonzero(which == draw) for draw in range(len(self._coins))]
+
+    @property
+    def rate(self) -> float:
+        """A row's chance to be in a sample."""
+        return self.sample.rate_of(self._rows)
+
+
+def check_sample(session: Session, sample: Sample) -> None:
+    """Refuse, before rows are touched, a sample whose price nobody knows."""
+    if not session.private or sample.sampling == "none":
+        return
+    if session.rows_per_person > 1:
+        raise InputError(
+            "minibatch",
+            "the price of a sample is known for one row per person",
+            "take all rows in each step",
+        )
+    known = {"add_remove": "poisson", "replace_one": "without_replacement"}
+    if known.get(session.adjacency) != sample.sampling:
+        raise WallError("this way of drawing rows has no theorem under the adjacency")
+
+
+def release_sampled(
+    session: Session,
+    what: str,
+    total: Array,
+    contribution: Contribution,
+    noises: tuple[Noise, ...],
+    batches: Minibatches,
+) -> dict[Block, Array]:
+    """Add all noises to a sum over a minibatch ``total (B, K, p)`` in place, and write the ledger.
+
+    Returns the noise's deviations ``(B,)`` in each block. As :class:`Session`'s own release; the
+    entries also say how the rows were drawn.
+    """
+    entries: list[Any] = session._entries
+    first = len(entries)
+    scales = session._release(what, total, contribution, noises)
+    if batches.sample.sampling != "none" and session.private:
+        entries[first:] = [
+            SampledEntry.of(entry, batches.sample.sampling, batches.rate)
+            for entry in entries[first:]
+        ]
+    return scales
