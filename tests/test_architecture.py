@@ -7,6 +7,8 @@ from pathlib import Path
 
 from support import ROOT, every
 
+from dpcore.wall.noise import GridNoise, NoiseSource
+
 PACKAGE = ROOT / "dpcore"
 
 # room -> what it may import of dpcore (itself is always allowed)
@@ -208,6 +210,21 @@ PARTS = {
 FOLDERS = ("data", "statistics", "kernels")  # of the wall
 CUSTODIAN = "dpcore.wall.custodian"
 
+# Ways to draw from the noise source, and who in the wall may.
+DRAWN_BY = {
+    "normal": {"session"},
+    "laplace": {"session"},
+    "whole_numbers": {"session"},
+    "long_tailed": {"statistics.perturbed_objective"},
+    "coins": {"subsample", "statistics.topic_words"},
+}
+SIMULATED = {"dpcore.auditing.observe", "dpcore.fuzzing.forced"}
+PUBLIC_COINS = {
+    "table.divided",
+    "custodian.custodian_documents",
+    "statistics.row_vectors._coin",
+}
+
 
 def _modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
@@ -320,21 +337,55 @@ def test_sealed_rows_are_touched_by_the_wall_alone() -> None:
     for path in [*_modules(), *sorted((ROOT / "app").rglob("*.py"))]:
         if _room(_name(path)) == "wall":
             continue
-        attributes = {
-            node.attr
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Attribute)
-        }
-        assert not attributes & {"_frame", "_rows", "_bags"}, _name(path)
+        sealed = {"_frame", "_rows", "_bags"}
+        if _room(_name(path)) != "fuzzing":  # which compares what rehearsals release
+            sealed |= {"_noise"}
+        assert not _attributes(path) & sealed, _name(path)
 
 
 def test_noise_is_drawn_in_one_place() -> None:
-    """Streams of privacy noise are made by the doors' caller and drawn from by the doors alone."""
-    draws = {"normal", "laplace", "standard_normal"}
+    """Each way to draw from the noise source is used where it is named here, and nowhere else."""
+    ways = {name for source in (NoiseSource, GridNoise) for name in vars(source)}
+    assert {name for name in ways if not name.startswith("_")} - {"on_grid"} == set(DRAWN_BY)
     for path in sorted((PACKAGE / "wall").rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        used = {word for word in draws if f".{word}(" in text or f".{word} " in text}
-        assert not used or path.name in ("noise.py", "session.py"), path.name
+        name = _part(_name(path))
+        used = {way for way in DRAWN_BY if way in _attributes(path)}
+        assert name == "noise" or all(name in DRAWN_BY[way] for way in used), f"{name}: {used}"
+
+
+def test_no_stream_leaves_the_noise_source() -> None:
+    """Nobody else holds the source's streams; a simulated source may put others in their place."""
+    for path in [*_modules(), *sorted((ROOT / "app").rglob("*.py"))]:
+        name = _name(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in ("_streams", "_stream"):
+                simulated = name in SIMULATED and isinstance(node.ctx, ast.Store)
+                assert simulated or name == "dpcore.wall.noise", f"{name}, line {node.lineno}"
+
+
+def test_the_wall_has_no_other_chance() -> None:
+    """Generators are made by the noise source and by the public coins that are named here."""
+    for path in sorted((PACKAGE / "wall").rglob("*.py")):
+        tree, name = ast.parse(path.read_text(encoding="utf-8")), _part(_name(path))
+        made = {
+            f"{name}.{function.name}"
+            for function in ast.walk(tree)
+            if isinstance(function, ast.FunctionDef)
+            for node in ast.walk(function)
+            if isinstance(node, ast.Call) and _is_chance(ast.unparse(node.func))
+        }
+        names = {target.split(".")[0] for target in _imports(path)}
+        assert name == "noise" or not names & {"random", "secrets"}, name
+        assert name == "noise" or made <= PUBLIC_COINS, made
+
+
+def _is_chance(called: str) -> bool:
+    return called.startswith(("np.random.", "numpy.random.", "os.urandom", "secrets."))
+
+
+def _attributes(path: Path) -> set[str]:
+    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {node.attr for node in tree if isinstance(node, ast.Attribute)}
 
 
 def test_figures_know_no_streamlit_and_dpcore_no_app() -> None:

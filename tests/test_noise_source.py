@@ -5,10 +5,17 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
+import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import dpcore as dp
+from dpcore.datasets.documents import load_documents
+from dpcore.wall import noise as module
 from dpcore.wall.noise import NoiseSource
 
 
@@ -88,3 +95,80 @@ def test_streams_have_the_standard_law(law: str) -> None:
         assert np.all(np.abs(drawn.mean(axis=1)) < 6 * np.sqrt(variance / 20_000))
         error = np.sqrt((fourth - variance**2) / 20_000)
         assert np.all(np.abs(drawn.var(axis=1) - variance) < 6 * error)
+
+
+class Watched:
+    """A stream that writes down which files draw from it."""
+
+    def __init__(self, stream: np.random.Generator, files: list[str]) -> None:
+        self.__dict__.update(stream=stream, files=files)
+
+    def __getattr__(self, name: str) -> Any:
+        self.files.append(sys._getframe(1).f_code.co_filename)
+        return getattr(self.stream, name)
+
+
+@pytest.fixture
+def drawing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Files that draw from a stream of privacy noise, while the test lasts."""
+    files: list[str] = []
+    made = NoiseSource._stream
+
+    def stream(*key: Any) -> Any:
+        return Watched(made(*key), files)
+
+    monkeypatch.setattr(NoiseSource, "_stream", staticmethod(stream))
+    return files
+
+
+def table(**roles: str) -> dp.PrivateTable:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((60, 2)), columns=["x", "y"])
+    frame["last"] = rng.integers(2, size=60)
+    columns = [dp.Column(name, lower=0, upper=1) for name in ("x", "y")]
+    end = dp.Column("last", lower=0, upper=1, type="binary", **roles)
+    return dp.load(frame, schema=dp.Schema((*columns, end)))
+
+
+ROWS = {"delta": 1e-3, "epsilon": 2.0}
+FITS: list[tuple[str, dict[str, str], dict[str, Any], dict[str, Any]]] = [
+    ("gmm", {}, {}, {"n_components": 2, "iterations": 2}),
+    ("kmeans", {}, {}, {"n_components": 2}),
+    ("fa", {}, {}, {"n_components": 1}),
+    ("mean", {}, {}, {}),
+    ("mean", {}, {"accountant": "linear"}, {"trust": "local_onebit"}),
+    ("gmm-release", {"role": "label"}, {"adjacency": "label"}, {"method": "public_features"}),
+    ("gmm-release", {"role": "label"}, {}, {"method": "staged"}),
+    ("missing-regression", {"role": "target"}, {}, {}),
+    ("logistic", {"role": "target"}, {}, {"algorithm": "vips", "minibatch": 10}),
+    ("logistic", {"role": "target"}, {"adjacency": "add_remove"}, {"algorithm": "dpvi"}),
+    ("logistic", {"role": "target"}, {"accountant": "linear"}, {"algorithm": "objective"}),
+    ("sbn", {}, {}, {"n_components": 2, "iterations": 2}),
+]
+
+
+@pytest.mark.parametrize(("model", "roles", "privacy", "words"), FITS)
+def test_a_fit_draws_from_its_streams_in_one_file(
+    drawing: list[str],
+    model: str,
+    roles: dict[str, str],
+    privacy: dict[str, Any],
+    words: dict[str, Any],
+) -> None:
+    dp.fit(model, table(**roles), privacy=dp.Privacy(**(ROWS | privacy)), seed=0, **words)
+    assert set(drawing) == {module.__file__}
+
+
+@pytest.mark.parametrize("mode", ["proved", "paper"])
+def test_so_does_a_fit_of_documents(drawing: list[str], mode: str, tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("text\n" + "a b b\nb c\n" * 20)
+    (tmp_path / "one.vocab.txt").write_text("a\nb\nc\n")
+    documents = load_documents(tmp_path / "one.csv")
+    privacy = dp.Privacy(**ROWS, mode=mode)
+    dp.fit("lda", documents, privacy=privacy, seed=0, n_components=2, iterations=2)
+    assert set(drawing) == {module.__file__}
+
+
+def test_whoever_draws_from_a_stream_elsewhere_is_seen(drawing: list[str]) -> None:
+    NoiseSource(0)._streams[0].random()
+    assert drawing == [__file__]

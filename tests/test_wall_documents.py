@@ -19,7 +19,7 @@ from dpcore.privacy import Ledger
 from dpcore.privacy.sampled import SampledEntry
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.noise import NoiseSource
+from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise
 from dpcore.wall.statistics.topic_words import (
     CorpusSession,
@@ -115,7 +115,7 @@ def test_taking_documents_keeps_each_as_it_is() -> None:
 
 def test_a_resampled_document_has_the_length_and_its_own_words_in_their_shares() -> None:
     table = np.array([[8.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]])
-    found = bags_of(table).resampled(4000, np.random.default_rng(0))
+    found = bags_of(table).resampled(4000, PublicCoins(0))
     np.testing.assert_array_equal(found.lengths, [4000, 4000, 0])
     assert found.words.tolist() == [0, 1, 2]
     assert found.counts[0] == pytest.approx(3200, abs=6 * math.sqrt(640))
@@ -124,8 +124,8 @@ def test_a_resampled_document_has_the_length_and_its_own_words_in_their_shares()
 def test_resampling_one_document_does_not_touch_another() -> None:
     one, other = texts(), texts()
     other[3] = [9, 0, 0, 0, 0, 40]
-    a = bags_of(one).resampled(50, np.random.default_rng(5))
-    b = bags_of(other).resampled(50, np.random.default_rng(5))
+    a = bags_of(one).resampled(50, PublicCoins(5))
+    b = bags_of(other).resampled(50, PublicCoins(5))
     rest = np.delete(np.arange(len(one)), 3)
     np.testing.assert_array_equal(a.take(rest).counts, b.take(rest).counts)
     np.testing.assert_array_equal(a.take(rest).words, b.take(rest).words)
@@ -199,7 +199,7 @@ def test_an_adversary_reaches_the_diameters_and_never_exceeds_them() -> None:
 
 
 def test_every_row_has_the_same_chance() -> None:
-    coins, runs = np.random.default_rng(0), 4000
+    coins, runs = PublicCoins(0), 4000
     for adjacency in ("replace_one", "add_remove"):
         sample = Sample.under(adjacency, 0.3)
         drawn = [sample.drawn(coins, 10) for _ in range(runs)]
@@ -212,7 +212,7 @@ def test_every_row_has_the_same_chance() -> None:
 def test_the_stated_rate_is_what_was_drawn() -> None:
     sample = Sample.under("replace_one", 0.26)
     assert sample.rate_of(10) == 0.3
-    assert len(sample.drawn(np.random.default_rng(0), 10)) == 3
+    assert len(sample.drawn(PublicCoins(0), 10)) == 3
 
 
 def released(run: CorpusSession, multiplier: float = 1.0, rate: float = 0.25) -> Ledger:

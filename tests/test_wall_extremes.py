@@ -20,7 +20,7 @@ from dpcore.schema import Column, Schema
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.labels import LabelledSession
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.noise import NoiseSource
+from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.class_moments import (
     LabelledMoments,
@@ -192,7 +192,7 @@ def test_what_a_document_draws_is_its_own_whatever_stands_before_it() -> None:
         counts = np.concatenate([np.full(100, first), np.full(1000, 1e-7)])
         words = np.concatenate([np.arange(100), np.tile(np.arange(500), 2)])
         bags = Bags.of(np.array([0, 100, 600, 1100]), words, counts, 500)
-        return bags.resampled(50, np.random.default_rng(1)).take(np.array([1, 2]))
+        return bags.resampled(50, PublicCoins(1)).take(np.array([1, 2]))
 
     short, long = drawn(1.0), drawn(1e9)
     np.testing.assert_array_equal(short.words, long.words)

@@ -1,4 +1,4 @@
-"""The noise source: the only entropy used for privacy.
+"""The noise source: the only entropy used for privacy. No stream of it leaves this module.
 
 Without a seed it reads the operating system's entropy. With a seed every draw can be repeated,
 which is a rehearsal and no release: whoever knows the seed can subtract the noise.
@@ -16,6 +16,32 @@ from numpy.typing import NDArray
 from dpcore.mechanisms.discrete_gaussian import Integers, discrete_gaussian
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class SecretCoins:
+    """The coins of one stream: who is in a sample, which of its words a document keeps."""
+
+    def __init__(self, stream: np.random.Generator) -> None:
+        self._stream = stream
+
+    def random(self, shape: int | tuple[int, ...]) -> Array:
+        """Uniform numbers in ``[0, 1)``."""
+        return self._stream.random(shape)
+
+    def choice(self, rows: int, size: int) -> Indices:
+        """``size`` different ones of so many rows, each set of them as likely as any other."""
+        return self._stream.choice(rows, size, replace=False, shuffle=False)
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        raise TypeError("secret coins are never copied: the same coins twice are no secret")
+
+
+class PublicCoins(SecretCoins):
+    """The same where nothing is protected: anybody can toss them again from the seed."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(np.random.default_rng(seed))
 
 
 class NoiseSource:
@@ -63,6 +89,11 @@ class NoiseSource:
         direction = self.normal((dim,))
         length = np.array([stream.standard_gamma(dim) for stream in self._streams])
         return np.asarray(length[:, None] * direction / np.linalg.norm(direction, axis=1)[:, None])
+
+    @property
+    def coins(self) -> list[SecretCoins]:
+        """The coins of each draw, from the stream of its noise."""
+        return [SecretCoins(stream) for stream in self._streams]
 
     def __repr__(self) -> str:
         return f"NoiseSource({'seeded' if self.rehearsal else 'system entropy'})"

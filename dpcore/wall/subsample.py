@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.events import Sampling
 from dpcore.privacy.sampled import SampledEntry
+from dpcore.wall.noise import PublicCoins, SecretCoins
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.statistic import Block, Contribution
 
@@ -33,7 +34,7 @@ Indices = NDArray[np.intp]
 class Sample:
     """How rows are drawn for a release. rate: a row's chance, in (0, 1]; at 1 all rows are taken.
 
-    >>> Sample.under("replace_one", 0.5).drawn(np.random.default_rng(0), 4).size
+    >>> Sample.under("replace_one", 0.5).drawn(PublicCoins(0), 4).size
     2
     >>> Sample.under("add_remove", 0.05).sampling
     'poisson'
@@ -55,14 +56,14 @@ class Sample:
             return cls("none", 1.0)
         return cls("poisson" if adjacency == "add_remove" else "without_replacement", rate)
 
-    def drawn(self, coins: np.random.Generator, rows: int) -> Indices:
+    def drawn(self, coins: SecretCoins, rows: int) -> Indices:
         """Positions of the rows in a fresh sample, in order."""
         if self.sampling == "none":
             return np.arange(rows)
         if self.sampling == "poisson":
             return np.flatnonzero(coins.random(rows) < self.rate)
         size = self.size(rows)
-        return np.sort(coins.choice(rows, size, replace=False, shuffle=False))
+        return np.sort(coins.choice(rows, size))
 
     def size(self, rows: int) -> int:
         """How many rows are drawn, on average where coins decide; at least one."""
@@ -89,8 +90,7 @@ class Minibatches:
     def __post_init__(self) -> None:
         check_sample(self.session, self.sample)
         noise = self.session._noise
-        known = [np.random.default_rng(self.seed)] if noise is None else noise._streams
-        self._coins = known
+        self._coins = [PublicCoins(self.seed)] if noise is None else noise.coins
         self._rows = self.session._size
 
     def _next(self) -> list[Indices]:

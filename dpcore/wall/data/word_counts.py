@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
+from dpcore.wall.noise import SecretCoins
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -115,7 +116,7 @@ class Bags:
             yield slice(first, last), Bags(starts, self.words[at], self.counts[at], self.size)
             first = last
 
-    def resampled(self, length: int, coins: np.random.Generator) -> Bags:
+    def resampled(self, length: int, coins: SecretCoins) -> Bags:
         """Every document as so many words drawn from it with replacement, as one paper does.
 
         Each document has coins of its own, as many as any other: a map of each document alone.

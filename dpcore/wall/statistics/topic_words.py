@@ -20,7 +20,7 @@ from dpcore.checks import positive
 from dpcore.errors import InputError
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.noise import NoiseSource
+from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, OfCount, Session, a_share
 from dpcore.wall.statistics.statistic import ROUNDING, Block, _per_adjacency
 from dpcore.wall.subsample import Minibatches, release_sampled
@@ -158,7 +158,7 @@ class CorpusSession(Session):
         self._entries = []
         self._bags = corpus._bags
         if resample:
-            coins = np.random.default_rng(0) if noise is None else noise._streams[0]
+            coins = PublicCoins(0) if noise is None else noise.coins[0]
             self._bags = self._bags.resampled(length, coins)
         self._demands = []
         self._ask(demand)
