@@ -60,7 +60,7 @@ def test_losses_are_the_second_order_loss(structure: Structure, dim: int, varian
     found, h = [], 1e-3 * variance
     for block in ("counts", "sums", "squares"):
         total = 0.0
-        for at in range(*form.span(block).indices(form.size)):
+        for at in range(*form.slice(block).indices(form.size)):
             error = np.zeros(form.size)
             error[at] = h
             both = [refitted_loss(structure, dim, variance, sign * error) for sign in (1, -1)]
@@ -153,7 +153,7 @@ def test_every_shape_of_table_gets_proved_weights(structure: Structure, adjacenc
             loss = losses(dim, structure, radius, variance)
             weights = solved_weights(loss)
             form = MixtureMoments.normalised(3, dim, structure, radius, weights)
-            assert form.diameter(adjacency) <= math.sqrt(2) * (1 + 1e-7)
+            assert form.l2_sensitivity(adjacency) <= math.sqrt(2) * (1 + 1e-7)
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 5, 10, 20, 50])

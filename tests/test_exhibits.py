@@ -153,14 +153,14 @@ def test_one_far_row_rescales_all_others() -> None:
 
 def test_documents_and_outcomes_move_as_far_as_the_wall_says() -> None:
     assert exhibits("topics-replaced").true == pytest.approx(
-        TopicWords(2, 2, 1.0).diameter("replace_one"), rel=1e-6
+        TopicWords(2, 2, 1.0).l2_sensitivity("replace_one"), rel=1e-6
     )
     constants = OutcomeMoments(2, 1.0, 1.0, 0.5, least=0.0)
     text = OutcomeMoments(2, 1.0, 0.5, 0.5, least=0.0)
     shown = exhibits("logistic-constants")
-    assert shown.true == pytest.approx(constants.diameter("replace_one"), rel=1e-6)
+    assert shown.true == pytest.approx(constants.l2_sensitivity("replace_one"), rel=1e-6)
     assert shown.corrected == pytest.approx(
-        float(delta_of(1.0, shown_mu(1.0, 1e-5) * text.diameter("replace_one"))), rel=1e-4
+        float(delta_of(1.0, shown_mu(1.0, 1e-5) * text.l2_sensitivity("replace_one"))), rel=1e-4
     )
 
 

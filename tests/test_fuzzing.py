@@ -68,7 +68,7 @@ def a_ball_a_hundredth_too_large(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_box_booked_as_its_edge(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(vectors.BoxVector, "diameter", lambda shape, adjacency: 2.0)
+    patch.setattr(vectors.BoxVector, "l2_sensitivity", lambda shape, adjacency, block=None: 2.0)
 
 
 def a_gradient_a_hundredth_too_long(patch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def a_gradient_a_hundredth_too_long(patch: pytest.MonkeyPatch) -> None:
 
 def added_rows_booked_for_replaced_ones(patch: pytest.MonkeyPatch) -> None:
     for module in (mixture_moments, cluster_moments):
-        patch.setattr(module, "_per_adjacency", lambda _, *, replace, add: add)
+        patch.setattr(module, "by_adjacency", lambda _, *, replace_one, add_remove: add_remove)
 
 
 def labels_that_stay_booked_for_labels_that_move(patch: pytest.MonkeyPatch) -> None:
@@ -138,10 +138,10 @@ def rows_that_move_a_parameter_beside_the_doors(patch: pytest.MonkeyPatch) -> No
 
 
 def half_a_slope_booked(patch: pytest.MonkeyPatch) -> None:
-    own = objective.PerturbedObjective.slope_diameter
+    own = objective.PerturbedObjective.slope_sensitivity
     patch.setattr(
         objective.PerturbedObjective,
-        "slope_diameter",
+        "slope_sensitivity",
         lambda shape, adjacency: 0.5 * own(shape, adjacency),
     )
 

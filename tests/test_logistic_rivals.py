@@ -227,10 +227,10 @@ def test_no_gradient_and_no_row_moves_the_sum_by_more_than_stated(adjacency: str
             noisy = measure_gradients(
                 session, "sum", shape, gradients, Noise("gaussian", 1e-12), batches
             )
-            sums.append(np.append(noisy.counts / shape.unit("counts"), noisy.sums / 0.5))
+            sums.append(np.append(noisy.counts / shape.scale("counts"), noisy.sums / 0.5))
         most = max(most, float(np.linalg.norm(sums[0] - sums[1])))
-    assert most <= shape.diameter(adjacency)
-    assert most > 0.7 * shape.diameter(adjacency)
+    assert most <= shape.l2_sensitivity(adjacency)
+    assert most > 0.7 * shape.l2_sensitivity(adjacency)
 
 
 def test_gradients_leave_on_samples_with_their_entry() -> None:

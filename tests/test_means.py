@@ -231,11 +231,11 @@ def test_bits_are_for_private_runs() -> None:
         randomise_bits(run, "bits", constant(1.0), np.array([1.0]))
 
 
-def test_the_local_box_has_the_diameter_that_is_stated() -> None:
+def test_the_local_box_has_the_sensitivity_that_is_stated() -> None:
     shape = LocalVectors(5, 3, 1.0)
     corners = np.ones(3) - -np.ones(3)
-    assert np.linalg.norm(corners) == pytest.approx(shape.diameter("replace_one"), rel=1e-6)
-    assert np.abs(corners).sum() == pytest.approx(shape.block_l1_diameter("sums", "replace_one"))
+    assert np.linalg.norm(corners) == pytest.approx(shape.l2_sensitivity("replace_one"), rel=1e-6)
+    assert np.abs(corners).sum() == pytest.approx(shape.l1_sensitivity("replace_one", "sums"))
 
 
 @pytest.mark.parametrize("persons_rows", [1, 3])

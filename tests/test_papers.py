@@ -262,7 +262,7 @@ def test_the_program_proves_at_olivetti_what_it_was_found_to() -> None:
     with np.load(shared_data("olivetti_faces.npz")) as archive:
         pictures = archive["images"].reshape(400, -1).astype(float)
     noises = dpem_faces._noises(dpem_faces.CODED, (0.2, 0.3, 1.0), pictures)
-    found = [epsilon_of(1e-4, 1 / float(np.asarray(noise.multiplier))) for noise in noises]
+    found = [epsilon_of(1e-4, 1 / float(np.asarray(noise.noise_multiplier))) for noise in noises]
     np.testing.assert_allclose(found, [13.3, 41.0, 2599.0], rtol=5e-3)
 
 

@@ -46,7 +46,7 @@ def opened(cells: object, *, runs: int = 1, private: bool = True, **more: object
 
 def weighted(total: Array, shape: BeliefMoments) -> Array:
     """A sum in the units in which the sensitivity is stated."""
-    parts = [total[..., shape.span(cast(Block, n))] / shape.unit(cast(Block, n)) for n in PARTS]
+    parts = [total[..., shape.slice(cast(Block, n))] / shape.scale(cast(Block, n)) for n in PARTS]
     return np.concatenate(parts, axis=-1)
 
 
@@ -89,7 +89,7 @@ def test_an_attacker_meets_the_stated_sensitivity_and_no_more(
     clip: float, adjacency: str, weights: tuple[float, ...]
 ) -> None:
     shape = BeliefMoments(2, PIXELS, weights, clip)  # type: ignore[arg-type]
-    found, stated = worst(shape, adjacency), shape.diameter(adjacency)
+    found, stated = worst(shape, adjacency), shape.l2_sensitivity(adjacency)
     assert found <= stated
     if clip == 1.0 or adjacency == "add_remove":
         assert found >= 0.98 * stated
@@ -104,9 +104,9 @@ def test_the_papers_seven_noises_are_one_release_of_1_18_sigma() -> None:
     k, j = 50.0, 784.0
     largest = (k**0.5, j**0.5, j**0.5 / 4, (j * k) ** 0.5, k * j**0.5 / 4)
     for name, bound in zip(PARTS, largest, strict=False):
-        scale = multiplier * shape.diameter("replace_one") * shape.unit(cast(Block, name))
+        scale = multiplier * shape.l2_sensitivity("replace_one") * shape.scale(cast(Block, name))
         assert scale == pytest.approx(math.sqrt(7) * bound, rel=1e-6)
-    assert shape.diameter("replace_one") == pytest.approx(math.sqrt(1 - COUNTED**2))
+    assert shape.l2_sensitivity("replace_one") == pytest.approx(math.sqrt(1 - COUNTED**2))
 
 
 HOSTILE: dict[str, Callable[[Array], Array]] = {
@@ -156,7 +156,7 @@ def test_no_belief_and_no_row_moves_a_sum_by_more_than_stated(trick: str, adjace
                 ]
                 sums.append(weighted(np.concatenate(parts, axis=1), shape))
             moved = np.linalg.norm(sums[0] - sums[1])
-            assert moved <= shape.diameter(adjacency) * (1 + 1e-6)
+            assert moved <= shape.l2_sensitivity(adjacency) * (1 + 1e-6)
 
 
 def test_the_door_gives_the_sums_of_the_rows() -> None:
@@ -202,8 +202,8 @@ def test_one_release_is_one_entry_with_noise_and_sample(adjacency: str) -> None:
     (entry,) = session.ledger
     assert entry.event.mechanism == Gaussian(pytest.approx(2.0))  # type: ignore[arg-type]
     assert entry.event.sampling_rate == 0.25
-    assert entry.sensitivity == pytest.approx(shape.diameter(adjacency))
-    stated = 2.0 * shape.diameter(adjacency) * shape.unit(cast(Block, "pairs"))
+    assert entry.sensitivity == pytest.approx(shape.l2_sensitivity(adjacency))
+    stated = 2.0 * shape.l2_sensitivity(adjacency) * shape.scale(cast(Block, "pairs"))
     assert found.sd["pairs"][0] == pytest.approx(stated)
 
 
@@ -240,7 +240,7 @@ def test_between_the_box_and_the_ball_little_is_left_to_save(weights: tuple[floa
         rows = np.array([[1.0] * PIXELS, [0.0] * PIXELS])
         found = vector(rows, rows[:, :2], x, shape)
         best = max(best, float(np.linalg.norm(found[0] - found[1])))
-    stated = shape.diameter("replace_one")
+    stated = shape.l2_sensitivity("replace_one")
     assert 0.85 * stated < best <= stated
     if len(set(weights)) == 1:
         assert best == pytest.approx(0.944, abs=0.01)

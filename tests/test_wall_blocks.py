@@ -72,7 +72,7 @@ def test_a_shared_frame_gives_the_sums_of_each_runs_own(
     assert not isinstance(alone.view(frame, shape), moments._GridView)
     expected = bounded_sum(alone, frame, shape, e_step, runs)
     for block in ("counts", "sums", "squares"):
-        part = shape.span(block)  # type: ignore[arg-type]
+        part = shape.slice(block)  # type: ignore[arg-type]
         size = np.abs(expected[..., part]).max(axis=(1, 2), keepdims=True)
         assert np.all(np.abs(found[..., part] - expected[..., part]) <= 1e-9 * size)
 
@@ -90,8 +90,8 @@ def test_a_row_seen_through_a_shared_frame_keeps_its_bound() -> None:
         )[:, 0]
         np.testing.assert_allclose(half[:, 0], 1.0, rtol=1e-12)
         own = frame.apply(row[None])[..., 0]
-        np.testing.assert_allclose(half[:, shape.span("sums")], own, atol=1e-9)
-        norms = np.linalg.norm(half[:, shape.span("squares")], axis=1)
+        np.testing.assert_allclose(half[:, shape.slice("sums")], own, atol=1e-9)
+        norms = np.linalg.norm(half[:, shape.slice("squares")], axis=1)
         assert np.all(norms <= radius**2 * (1 + 1e-9))
         np.testing.assert_allclose(norms, np.sum(own**2, axis=1), atol=1e-9)
 

@@ -84,7 +84,7 @@ def hostile_model(trick: str, shape: MixtureMoments, seed: int) -> EStep:
 
 def weighted(total: np.ndarray, shape: MixtureMoments) -> dict[Block, np.ndarray]:
     """Blocks ``(B, K * size)`` in the units in which sensitivities are stated."""
-    parts = {b: total[..., shape.span(b)] / shape.unit(b) for b in BLOCKS}
+    parts = {b: total[..., shape.slice(b)] / shape.scale(b) for b in BLOCKS}
     return {b: part.reshape(len(total), -1) for b, part in parts.items()}
 
 
@@ -96,18 +96,18 @@ def assert_within(change: np.ndarray, shape: MixtureMoments, adjacency: str) -> 
     """One change of the sum against every sensitivity that is stated for it."""
     parts, hair = weighted(change, shape), 1 + 1e-9  # sums themselves are rounded
     joint = np.linalg.norm(np.concatenate(list(parts.values()), axis=1), axis=1)
-    assert np.all(joint <= shape.diameter(adjacency) * hair)
+    assert np.all(joint <= shape.l2_sensitivity(adjacency) * hair)
     for block, part in parts.items():
         l2, l1 = np.linalg.norm(part, axis=1), np.abs(part).sum(axis=1)
-        assert np.all(l2 <= shape.block_diameter(block, adjacency) * hair)
-        assert np.all(l1 <= shape.block_l1_diameter(block, adjacency) * hair)
+        assert np.all(l2 <= shape.l2_sensitivity(adjacency, block) * hair)
+        assert np.all(l1 <= shape.l1_sensitivity(adjacency, block) * hair)
 
 
 @every("trick", HOSTILE)
 @every("structure", STRUCTURES)
 @every("adjacency", ADJACENCIES)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
-def test_no_model_moves_a_sum_by_more_than_the_diameter(
+def test_no_model_moves_a_sum_by_more_than_the_sensitivity(
     trick: str, structure: str, adjacency: str
 ) -> None:
     """Neighbours with every kind of row, through the bounded sum, in every kind of frame."""
@@ -139,7 +139,7 @@ CELLS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e
 )
 @settings(max_examples=200)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
-def test_no_floats_move_a_sum_by_more_than_the_diameter(
+def test_no_floats_move_a_sum_by_more_than_the_sensitivity(
     rows: np.ndarray, weights: np.ndarray, structure: str, adjacency: str, which: int
 ) -> None:
     """Rows and weights that are any floats; which weights a row gets depends on that row alone."""
@@ -245,7 +245,7 @@ def changes(pair: Pair, shape: MixtureMoments, adjacency: str) -> np.ndarray:
     """Weighted change of the sum ``(n, K, p)`` of each candidate; the wall clips and projects."""
     scale = np.empty(shape.size)
     for block in BLOCKS:
-        scale[shape.span(block)] = 1 / shape.unit(block)
+        scale[shape.slice(block)] = 1 / shape.scale(block)
     sides = []
     for weights, rows in zip(pair.weights, pair.rows, strict=True):
         features = shape.features(clip_to_ball(rows[None], shape.radius, axis=-2))[0]
@@ -296,16 +296,16 @@ def test_an_attacker_meets_every_stated_sensitivity_and_no_more(
 ) -> None:
     shape = contribution(structure, dim, 2, radius=1.7)
     found, pair = worst(shape, adjacency, l2)
-    stated = shape.diameter(adjacency)
+    stated = shape.l2_sensitivity(adjacency)
     assert 0.98 * stated <= found <= stated
     for block in BLOCKS:
-        span = shape.span(block)
+        span = shape.slice(block)
         alone, _ = worst(shape, adjacency, lambda change, at=span: l2(change[..., at]))
-        assert 0.98 * shape.block_diameter(block, adjacency) <= alone
-        assert alone <= shape.block_diameter(block, adjacency)
+        assert 0.98 * shape.l2_sensitivity(adjacency, block) <= alone
+        assert alone <= shape.l2_sensitivity(adjacency, block)
         alone, _ = worst(shape, adjacency, lambda change, at=span: l1(change[..., at]))
-        assert 0.98 * shape.block_l1_diameter(block, adjacency) <= alone
-        assert alone <= shape.block_l1_diameter(block, adjacency)
+        assert 0.98 * shape.l1_sensitivity(adjacency, block) <= alone
+        assert alone <= shape.l1_sensitivity(adjacency, block)
     assert through_the_wall(pair, shape, adjacency) == pytest.approx(found, rel=1e-12)
 
 
@@ -329,14 +329,14 @@ def through_the_wall(pair: Pair, shape: MixtureMoments, adjacency: str) -> float
 @every("ratio", [0.2, 0.7, 1.0, 1.3, CORNER])
 @every("structure", STRUCTURES)
 @every("components", [1, 2])
-def test_free_counts_never_exceed_the_diameter_on_the_edge(
+def test_free_counts_never_exceed_the_sensitivity_on_the_edge(
     ratio: float, structure: str, components: int
 ) -> None:
     """With a = b^2/2c exactly, over the interior of ball and simplex as well."""
     b, c = ratio, 1.0
     shape = MixtureMoments(components, 3, structure, 1.0, b * b / (2 * c), b, c)  # type: ignore[arg-type]
     found, _ = worst(shape, "replace_one", l2, seed=1)
-    stated = shape.diameter("replace_one")
+    stated = shape.l2_sensitivity("replace_one")
     assert found <= stated
     if (
         components > 1 or structure == "full" or ratio == CORNER
@@ -345,7 +345,7 @@ def test_free_counts_never_exceed_the_diameter_on_the_edge(
 
 
 @pytest.mark.parametrize("ratio", [0.7, 1.0, CORNER])
-def test_lighter_counts_would_break_the_diameter_and_are_refused(ratio: float) -> None:
+def test_lighter_counts_would_break_the_sensitivity_and_are_refused(ratio: float) -> None:
     b, c = ratio, 1.0
     edge = b * b / (2 * c)
     with pytest.raises(InputError, match="counts weigh less"):
@@ -373,18 +373,18 @@ def test_adjacencies_without_a_lemma_are_refused() -> None:
     shape = contribution("full", 2, 2)
     for adjacency in ("label", "feature", "nonsense"):
         with pytest.raises(InputError, match="adjacency"):
-            shape.diameter(adjacency)
+            shape.l2_sensitivity(adjacency)
         with pytest.raises(InputError, match="adjacency"):
-            shape.block_diameter("sums", adjacency)
+            shape.l2_sensitivity(adjacency, "sums")
         with pytest.raises(InputError, match="adjacency"):
-            shape.block_l1_diameter("sums", adjacency)
+            shape.l1_sensitivity(adjacency, "sums")
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_features_keep_the_norm_of_the_square(structure: str) -> None:
     rows = np.random.default_rng(3).normal(size=(3, 20))
     shape = contribution(structure, 3, 1)
-    squares = shape.features(rows[None])[0][shape.span("squares")]
+    squares = shape.features(rows[None])[0][shape.slice("squares")]
     outer = np.einsum("in,jn->nij", rows, rows)
     diagonal = np.einsum("nii->ni", outer)
     expected = {
@@ -448,11 +448,11 @@ def test_an_attacker_meets_every_sensitivity_of_nearest_rows(
     every = slice(None)
     box = 1 / math.sqrt(dim)  # the box [-1, 1]^d seen from the ball of radius sqrt d
     for limit in (math.inf, box):
-        claims = [(l2, every, shape.diameter(adjacency))]
+        claims = [(l2, every, shape.l2_sensitivity(adjacency))]
         for block in shape.blocks:
-            claims.append((l2, shape.span(block), shape.block_diameter(block, adjacency)))
-            claims.append((l1, shape.span(block), shape.block_l1_diameter(block, adjacency)))
-        joint = sum(shape.block_l1_diameter(block, adjacency) for block in shape.blocks)
+            claims.append((l2, shape.slice(block), shape.l2_sensitivity(adjacency, block)))
+            claims.append((l1, shape.slice(block), shape.l1_sensitivity(adjacency, block)))
+        joint = sum(shape.l1_sensitivity(adjacency, block) for block in shape.blocks)
         claims.append((l1, every, joint))
         for norm, at, stated in claims:
             assert 0.98 * stated <= worst_of(norm, at, limit) <= stated
@@ -460,19 +460,19 @@ def test_an_attacker_meets_every_sensitivity_of_nearest_rows(
 
 def test_counts_of_nearest_rows_are_free_up_to_the_weight_of_sums() -> None:
     """A replaced row: beside sums at weight b, counts cost nothing until they weigh as much."""
-    sums = ClusterMoments(5, 3, 1.0, 1e-9, 1.0).diameter("replace_one")
-    assert ClusterMoments(5, 3, 1.0, 1.0, 1.0).diameter("replace_one") == pytest.approx(sums)
-    assert ClusterMoments(5, 3, 1.0, 1.1, 1.0).diameter("replace_one") > 1.04 * sums
+    sums = ClusterMoments(5, 3, 1.0, 1e-9, 1.0).l2_sensitivity("replace_one")
+    assert ClusterMoments(5, 3, 1.0, 1.0, 1.0).l2_sensitivity("replace_one") == pytest.approx(sums)
+    assert ClusterMoments(5, 3, 1.0, 1.1, 1.0).l2_sensitivity("replace_one") > 1.04 * sums
 
 
 @pytest.mark.parametrize("dim", [1, 2, 7])
-def test_dplloyd_is_the_joint_l1_diameter_in_the_box(dim: int) -> None:
+def test_dplloyd_is_the_joint_l1_sensitivity_in_the_box(dim: int) -> None:
     """d + 1 when a row is added, twice that when one is replaced, on counts and sums alike."""
     shape = ClusterMoments(4, dim, math.sqrt(dim), 1.0, math.sqrt(dim))
     for adjacency, times in (("add_remove", 1), ("replace_one", 2)):
-        joint = sum(shape.block_l1_diameter(block, adjacency) for block in shape.blocks)
+        joint = sum(shape.l1_sensitivity(adjacency, block) for block in shape.blocks)
         for block in shape.blocks:
-            assert joint * shape.unit(block) == pytest.approx(times * (dim + 1))
+            assert joint * shape.scale(block) == pytest.approx(times * (dim + 1))
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
@@ -482,13 +482,13 @@ def test_an_attacker_meets_the_sensitivity_of_second_moments(adjacency: str, dim
     own = MixtureMoments(1, dim, "full", 1.0, 1.0, 1.0, 1.0)
 
     def change(pairs: np.ndarray) -> np.ndarray:
-        sides = own.features(np.moveaxis(pairs, 0, 2))[:, own.span("squares")]
+        sides = own.features(np.moveaxis(pairs, 0, 2))[:, own.slice("squares")]
         return sides[0].T if adjacency == "add_remove" else (sides[0] - sides[1]).T
 
-    stated = shape.diameter(adjacency)
+    stated = shape.l2_sensitivity(adjacency)
     assert 0.98 * stated <= searched(lambda p: l2(change(p)), dim) <= stated
-    assert shape.block_diameter("squares", adjacency) == stated
-    assert searched(lambda p: l1(change(p)), dim) <= shape.block_l1_diameter("squares", adjacency)
+    assert shape.l2_sensitivity(adjacency, "squares") == stated
+    assert searched(lambda p: l1(change(p)), dim) <= shape.l1_sensitivity(adjacency, "squares")
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
@@ -502,11 +502,11 @@ def test_other_contributions_refuse_a_bound_that_is_not_a_positive_number(bad: f
         SecondMoments(2, bad)
     for shape in (ClusterMoments(2, 2, 1.0, 1.0, 1.0), SecondMoments(2, 1.0)):
         for block in shape.blocks:
-            for ask in (shape.block_diameter, shape.block_l1_diameter):
+            for ask in (shape.l2_sensitivity, shape.l1_sensitivity):
                 with pytest.raises(InputError, match="adjacency"):
-                    ask(block, "label")
+                    ask("label", block)
         with pytest.raises(InputError, match="adjacency"):
-            shape.diameter("label")
+            shape.l2_sensitivity("label")
 
 
 def test_weights_of_nearest_rows_can_be_normalised() -> None:

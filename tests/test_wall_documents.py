@@ -175,7 +175,7 @@ def test_a_tiny_share_of_a_topic_is_not_lost_from_the_norm() -> None:
         assert np.linalg.norm(found) <= 1.0 + 1e-9
 
 
-def test_an_adversary_reaches_the_diameters_and_never_exceeds_them() -> None:
+def test_an_adversary_reaches_the_sensitivities_and_never_exceeds_them() -> None:
     rng = np.random.default_rng(0)
     form = TopicWords(3, 4, 5.0)
     best = {"replace_one": 0.0, "add_remove": 0.0}
@@ -191,8 +191,8 @@ def test_an_adversary_reaches_the_diameters_and_never_exceeds_them() -> None:
         best["replace_one"] = max(best["replace_one"], float(np.linalg.norm(pair[0] - pair[1])))
         best["add_remove"] = max(best["add_remove"], float(np.linalg.norm(pair[0])))
     for adjacency, reached in best.items():
-        assert 0.98 * form.diameter(adjacency) <= reached <= form.diameter(adjacency)
-    assert form.diameter("replace_one") == pytest.approx(math.sqrt(2.0), rel=1e-7)
+        assert 0.98 * form.l2_sensitivity(adjacency) <= reached <= form.l2_sensitivity(adjacency)
+    assert form.l2_sensitivity("replace_one") == pytest.approx(math.sqrt(2.0), rel=1e-7)
 
 
 # --- samples -------------------------------------------------------------------------------------

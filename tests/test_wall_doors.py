@@ -31,7 +31,7 @@ from dpcore.wall.session import Noise, NoisyClusters, NoisyMoments, Session
 from dpcore.wall.statistics.cluster_moments import ClusterMoments
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
 from dpcore.wall.statistics.second_moments import SecondMoments
-from dpcore.wall.statistics.statistic import BLOCKS, STRUCTURES, Contribution
+from dpcore.wall.statistics.statistic import BLOCKS, STRUCTURES, Statistic
 from dpcore.wall.table import PrivateTable
 
 TELLTALE = 1234.5678
@@ -90,7 +90,7 @@ def test_every_release_is_one_entry_with_the_noise_asked_for(
         assert isinstance(entry.event.mechanism, Gaussian)
         assert entry.event.mechanism.noise_multiplier == pytest.approx(multiplier, rel=1e-12)
         assert entry.event.mechanism.noise_multiplier <= multiplier * (1 + 1e-15)
-        assert entry.sensitivity == pytest.approx(persons_rows * shape().diameter(adjacency))
+        assert entry.sensitivity == pytest.approx(persons_rows * shape().l2_sensitivity(adjacency))
         assert (entry.noise, entry.count, entry.adjacency) == ("gaussian", 1, adjacency)
         assert entry.proof
 
@@ -112,9 +112,9 @@ def test_each_noise_of_a_release_is_an_entry_of_its_own() -> None:
     stated = [entry.sensitivity for entry in run.ledger]
     form = shape()
     true = [
-        form.block_l1_diameter("counts", "replace_one"),
-        form.block_l1_diameter("sums", "replace_one"),
-        form.block_diameter("squares", "replace_one"),
+        form.l1_sensitivity("replace_one", "counts"),
+        form.l1_sensitivity("replace_one", "sums"),
+        form.l2_sensitivity("replace_one", "squares"),
     ]
     assert stated == pytest.approx([2 * value for value in true])
     assert found[0].l2_ratio == pytest.approx(1 / math.sqrt(2))
@@ -246,7 +246,7 @@ def test_noise_drawn_is_the_noise_stated(law: str, structure: str, seed: int) ->
     noisy, entry, form = drawn(law, structure, seed=seed)
     together = []
     for block, sample in coordinates(noisy, form).items():
-        scale = entry.noise_scale * form.unit(block)  # type: ignore[arg-type]
+        scale = entry.noise_scale * form.scale(block)  # type: ignore[arg-type]
         assert agrees(sample, law, scale) > SURE
         sd = getattr(noisy, f"{block}_sd")
         assert sd == pytest.approx(scale * (math.sqrt(2) if law == "laplace" else 1.0))
@@ -259,8 +259,8 @@ def test_noise_drawn_is_the_noise_stated(law: str, structure: str, seed: int) ->
 
 def test_noise_is_at_least_what_was_asked() -> None:
     _, entry, form = drawn("gaussian", "full", runs=1)
-    assert entry.noise_scale >= 2.0 * form.diameter("replace_one")
-    assert entry.noise_scale <= 2.0 * form.diameter("replace_one") * (1 + 1e-15)
+    assert entry.noise_scale >= 2.0 * form.l2_sensitivity("replace_one")
+    assert entry.noise_scale <= 2.0 * form.l2_sensitivity("replace_one") * (1 + 1e-15)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -340,7 +340,7 @@ def softly(form: MixtureMoments, runs: int) -> EStep:
 
     def e_step(block: Block, which: slice) -> np.ndarray:
         coefficients = np.zeros((which.stop - which.start, form.size, form.components))
-        coefficients[:, form.span("sums")] = np.swapaxes(directions[which], 1, 2)
+        coefficients[:, form.slice("sums")] = np.swapaxes(directions[which], 1, 2)
         scores = np.exp(block.scores(coefficients))
         return scores / (1.0 + scores.sum(axis=-2, keepdims=True))
 
@@ -437,10 +437,10 @@ def test_other_doors_write_what_they_release(adjacency: str, law: str) -> None:
     run = session(adjacency=adjacency, rows_per_person=3)
     nearest(run, Noise(law, 0.5))
     run.measure_squares("second moments", SQUARES, Noise(law, 7.0))
-    forms: tuple[Contribution, ...] = (CLUSTERS, SQUARES)
+    forms: tuple[Statistic, ...] = (CLUSTERS, SQUARES)
     for entry, form, multiplier in zip(run.ledger, forms, (0.5, 7.0), strict=True):
-        l1 = sum(form.block_l1_diameter(block, adjacency) for block in form.blocks)
-        stated = l1 if law == "laplace" else form.diameter(adjacency)
+        l1 = sum(form.l1_sensitivity(adjacency, block) for block in form.blocks)
+        stated = l1 if law == "laplace" else form.l2_sensitivity(adjacency)
         assert entry.sensitivity == pytest.approx(3 * stated)
         assert entry.noise_scale == pytest.approx(multiplier * 3 * stated)
         assert (entry.noise, entry.adjacency, entry.proof) == (law, adjacency, form.lemma)
@@ -452,8 +452,8 @@ def test_counts_and_sums_of_nearest_rows_may_have_noise_of_their_own() -> None:
     nearest(run, Noise("laplace", 3.0, ("counts",)), Noise("gaussian", 5.0, ("sums",)))
     counts, sums = run.ledger
     assert (counts.what, sums.what) == ("step: counts", "step: sums")
-    assert counts.sensitivity == CLUSTERS.block_l1_diameter("counts", "replace_one")
-    assert sums.sensitivity == CLUSTERS.block_diameter("sums", "replace_one")
+    assert counts.sensitivity == CLUSTERS.l1_sensitivity("replace_one", "counts")
+    assert sums.sensitivity == CLUSTERS.l2_sensitivity("replace_one", "sums")
 
 
 @pytest.mark.parametrize("law", ["gaussian", "laplace"])
@@ -465,14 +465,14 @@ def test_other_doors_draw_the_noise_that_they_state(law: str, seed: int) -> None
     spread = math.sqrt(2) if law == "laplace" else 1.0
     for block in CLUSTERS.blocks:
         sample = getattr(noisy, block) - getattr(exact, block)
-        scale = float(run.ledger.at(0).entries[0].noise_scale) * CLUSTERS.unit(block)
+        scale = float(run.ledger.at(0).entries[0].noise_scale) * CLUSTERS.scale(block)
         assert agrees(sample, law, scale) > SURE
         assert agrees(sample, law, 1.1 * scale) < SURE
         assert agrees(sample, law, 0.9 * scale) < SURE
         assert getattr(noisy, f"{block}_sd") == pytest.approx(scale * spread)
     squares = run.measure_squares("all", SQUARES, Noise(law, 2.0, None, 1.5))
     change = squares.squares - clean.measure_squares("all", SQUARES, Noise(law, 0.0)).squares
-    scale = float(run.ledger.at(0).entries[1].noise_scale) * SQUARES.unit("squares")
+    scale = float(run.ledger.at(0).entries[1].noise_scale) * SQUARES.scale("squares")
     np.testing.assert_array_equal(squares.squares, np.swapaxes(squares.squares, 1, 2))
     assert agrees(np.diagonal(change, axis1=1, axis2=2), law, scale) > SURE
     assert agrees(change[:, 0, 1], law, 1.5 * scale / math.sqrt(2)) > SURE

@@ -122,13 +122,13 @@ def test_weights_whose_squares_are_none_are_refused(size: float) -> None:
 def test_a_sensitivity_scales_with_its_weights(size: float) -> None:
     for adjacency in ("replace_one", "add_remove", "label", "feature"):
         one, scaled = (
-            LabelledMoments(2, 2, 0.2 * each, 1.2 * each, each).diameter(adjacency)
+            LabelledMoments(2, 2, 0.2 * each, 1.2 * each, each).l2_sensitivity(adjacency)
             for each in (10.0, 10.0 * size)
         )
         assert scaled == pytest.approx(one * size, rel=1e-12)
     for adjacency in ("replace_one", "add_remove", "label"):
         one, scaled = (
-            OutcomeMoments(2, 1.0, each, each).diameter(adjacency) for each in (1.0, size)
+            OutcomeMoments(2, 1.0, each, each).l2_sensitivity(adjacency) for each in (1.0, size)
         )
         assert scaled == pytest.approx(one * size, rel=1e-12)
 

@@ -99,7 +99,7 @@ def test_no_pair_of_tables_differs_by_more_and_some_by_98_percent(
 ) -> None:
     rng = np.random.default_rng(3)
     shape = LabelledMoments(3, 2, *weights)
-    bound = shape.diameter(adjacency)
+    bound = shape.l2_sensitivity(adjacency)
     _, b, c = weights
     angle = math.acos(np.clip(-(b**2) / max(2 * c**2, 1e-9), -1.0, 1.0))
     turned = np.array([[math.cos(angle), math.sin(angle)]])
@@ -123,7 +123,7 @@ def test_what_replacing_costs_is_the_closed_form_of_the_joint_release(
     first, second = 2.0 / one**2, 2.0 / two**2
     cheap = first <= 2.0 * second
     closed = first + second + first**2 / (4.0 * second) if cheap else 2.0 * first
-    found = LabelledMoments(3, 2, 0.0, 1.0 / one, 1.0 / two).diameter("feature") ** 2
+    found = LabelledMoments(3, 2, 0.0, 1.0 / one, 1.0 / two).l2_sensitivity("feature") ** 2
     assert found == pytest.approx(closed, rel=1e-6)
 
 
@@ -156,8 +156,8 @@ def test_radii_change_by_one_bin_of_one_class(adjacency: str) -> None:
             for rows, labels in ((x, k), (y, j))
         ]
         found.append(np.linalg.norm(both[0] - both[1]))
-    assert max(found) == pytest.approx(contribution.diameter(adjacency), rel=0.02)
-    assert max(found) <= contribution.diameter(adjacency)
+    assert max(found) == pytest.approx(contribution.l2_sensitivity(adjacency), rel=0.02)
+    assert max(found) <= contribution.l2_sensitivity(adjacency)
 
 
 def test_vectors_leave_by_labels_only_where_features_are_public() -> None:
@@ -175,7 +175,11 @@ def test_vectors_leave_by_labels_only_where_features_are_public() -> None:
     other = opened(sealed(rows, ["c", "b"]))
     moved, _ = measure_by_label(other, "v", contribution, hostile, PLAIN[0])
     change = np.linalg.norm(total - moved) / contribution.bound
-    assert 0.98 * contribution.diameter("label") <= change <= contribution.diameter("label")
+    assert (
+        0.98 * contribution.l2_sensitivity("label")
+        <= change
+        <= contribution.l2_sensitivity("label")
+    )
     for adjacency in ("replace_one", "add_remove", "feature"):
         private = opened(sealed(rows, ["a", "b"]), adjacency, noise=True)
         with pytest.raises(WallError, match="only where features are public"):
@@ -199,7 +203,7 @@ def test_the_ledger_says_the_noise_that_was_drawn() -> None:
     (entry,) = session.ledger
     assert entry.adjacency == "label"
     assert entry.proof is not None
-    unit = 3.0 * shape.diameter("label")
+    unit = 3.0 * shape.l2_sensitivity("label")
     assert entry.noise_scale[0] == pytest.approx(unit)  # type: ignore[index]
     for drawn, weight in ((noisy.counts - 1.0, 0.5), (noisy.sums, 1.0)):
         assert drawn.std() == pytest.approx(unit / weight, rel=0.03)

@@ -171,11 +171,11 @@ def test_one_row_changes_a_sum_by_what_it_adds_and_nothing_else(dim: int) -> Non
         np.testing.assert_array_equal(full - less, own[0])
         np.testing.assert_array_equal(other - full, own[1] - own[0])
         for change, adjacency in ((full - less, "add_remove"), (other - full, "replace_one")):
-            counts = change[..., 0] / shape.unit("counts")
-            sums = (change[..., 1:] / shape.unit("sums")).reshape(2, -1)
+            counts = change[..., 0] / shape.scale("counts")
+            sums = (change[..., 1:] / shape.scale("sums")).reshape(2, -1)
             both = np.concatenate([counts, sums], axis=1)
-            assert np.all(np.linalg.norm(both, axis=1) <= shape.diameter(adjacency))
-            l1 = sum(shape.block_l1_diameter(block, adjacency) for block in shape.blocks)
+            assert np.all(np.linalg.norm(both, axis=1) <= shape.l2_sensitivity(adjacency))
+            l1 = sum(shape.l1_sensitivity(adjacency, block) for block in shape.blocks)
             assert np.all(np.abs(both).sum(axis=1) <= l1)
 
     check()

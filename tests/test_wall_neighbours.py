@@ -93,8 +93,8 @@ class Compared:
         def watched(
             session: Session, what: str, total: Array, contribution: Any, noise: Any
         ) -> Any:
-            spans = [contribution.span(block) for block in _blocks(noise, contribution)]
-            units = [contribution.unit(block) for block in _blocks(noise, contribution)]
+            spans = [contribution.slice(block) for block in _blocks(noise, contribution)]
+            units = [contribution.scale(block) for block in _blocks(noise, contribution)]
             weighted = [total[..., s] / unit for s, unit in zip(spans, units, strict=True)]
             exact = np.concatenate([part.ravel() for part in weighted])
             found = add_noise(session, what, total, contribution, noise)

@@ -97,8 +97,8 @@ def test_an_attacker_meets_both_parts_of_the_proof_and_no_more(
         moved = max(moved, float(np.linalg.norm(noises[0] - noises[1])))
         bent = max(bent, abs(log_bends(rows, at, ridge) - log_bends(other, at, ridge)))
     stated = float(shape.surplus(np.array(ridge), adjacency))
-    assert moved <= shape.slope_diameter(adjacency)
-    assert moved >= 0.98 * shape.slope_diameter(adjacency)
+    assert moved <= shape.slope_sensitivity(adjacency)
+    assert moved >= 0.98 * shape.slope_sensitivity(adjacency)
     assert bent <= stated + 1e-9
     assert bent >= 0.98 * stated
 
@@ -113,7 +113,7 @@ def test_a_plan_never_costs_more_than_was_asked(
     for least in (1e-4, 1.0, 1e4):
         found = shape.plan(np.array([epsilon]), np.array([least]), adjacency, as_printed=as_printed)
         ridge, scale = found
-        spent = shape.slope_diameter(adjacency) / scale + shape.surplus(ridge, adjacency)
+        spent = shape.slope_sensitivity(adjacency) / scale + shape.surplus(ridge, adjacency)
         assert ridge >= least
         assert 0.0 < spent <= epsilon * (1.0 + 1e-9)
         if not as_printed:
@@ -199,7 +199,7 @@ def test_rows_of_one_person_are_paid_for_together(rows_per_person: int) -> None:
     session = opened(people(), rows_per_person=rows_per_person)
     shape = PerturbedObjective(3, REACH)
     found = perturb_objective(session, "all", shape, np.array([1.0]), np.array([1.0]))
-    spent = shape.slope_diameter("replace_one") / found.noise_scale
+    spent = shape.slope_sensitivity("replace_one") / found.noise_scale
     spent = rows_per_person * (spent + shape.surplus(found.ridge, "replace_one"))
     assert spent[0] == pytest.approx(1.0 - SOLVED)
     (entry,) = session.ledger

@@ -138,10 +138,10 @@ def test_a_target_that_is_not_yes_or_no_is_refused(target: Column) -> None:
 
 def weighted(found: NoisyOutcomes, shape: OutcomeMoments) -> Array:
     """Everything in the units in which the sensitivity is stated ``(B, p + p^2)``."""
-    squares = (found.squares / shape.unit("squares")).reshape(len(found.squares), -1)
+    squares = (found.squares / shape.scale("squares")).reshape(len(found.squares), -1)
     if "sums" not in shape.blocks:
         return squares
-    return np.concatenate([found.sums / shape.unit("sums"), squares], axis=1)
+    return np.concatenate([found.sums / shape.scale("sums"), squares], axis=1)
 
 
 HOSTILE: dict[str, Callable[[Array], Array]] = {
@@ -184,16 +184,16 @@ def test_no_model_and_no_row_moves_a_sum_by_more_than_stated(trick: str, adjacen
                 ]
                 change = weighted(found[0], shape) - weighted(found[1], shape)
                 assert np.all(np.isfinite(change))
-                stated = shape.diameter(adjacency) * (1 + 1e-9)
+                stated = shape.l2_sensitivity(adjacency) * (1 + 1e-9)
                 assert np.all(np.linalg.norm(change, axis=1) <= stated)
 
 
 def change(rows: Array, outcomes: Array, curvature: Array, shape: OutcomeMoments) -> Array:
     """Weighted vectors of many rows ``(n, d)`` as the wall clips and weighs them."""
     inside = clip_to_ball(rows, shape.radius)
-    sums = (np.where(outcomes > 0, 1.0, 0.0) - 0.5)[:, None] * inside / shape.unit("sums")
+    sums = (np.where(outcomes > 0, 1.0, 0.0) - 0.5)[:, None] * inside / shape.scale("sums")
     kept = put_inside(curvature, shape.least)
-    squares = kept[:, None, None] * inside[:, :, None] * inside[:, None, :] / shape.unit("squares")
+    squares = kept[:, None, None] * inside[:, :, None] * inside[:, None, :] / shape.scale("squares")
     flat = squares.reshape(len(rows), -1)
     return flat if "sums" not in shape.blocks else np.concatenate([sums, flat], axis=1)
 
@@ -230,7 +230,7 @@ def test_an_attacker_meets_the_stated_sensitivity_and_no_more(
     weights: tuple[float, float], least: float, adjacency: str, dim: int
 ) -> None:
     shape = OutcomeMoments(dim, 1.7, *weights, least)
-    found, stated = worst(shape, adjacency), shape.diameter(adjacency)
+    found, stated = worst(shape, adjacency), shape.l2_sensitivity(adjacency)
     assert 0.98 * stated <= found <= stated
 
 
@@ -238,7 +238,7 @@ def test_an_attacker_meets_the_stated_sensitivity_and_no_more(
 @pytest.mark.parametrize("dim", [1, 2])
 def test_an_attacker_meets_the_sensitivity_of_squares_alone(adjacency: str, dim: int) -> None:
     shape = CurvatureMoments(dim, 1.7, least=0.0)
-    found, stated = worst(shape, adjacency), shape.diameter(adjacency)
+    found, stated = worst(shape, adjacency), shape.l2_sensitivity(adjacency)
     assert 0.98 * stated <= found <= stated
 
 
@@ -246,28 +246,28 @@ def test_in_one_dimension_nothing_exceeds_what_is_stated() -> None:
     for weights in WEIGHTS:
         for least in (0.0, 0.5, 1.0):
             shape = OutcomeMoments(1, 1.0, *weights, least)
-            assert worst(shape, "replace_one") <= shape.diameter("replace_one")
+            assert worst(shape, "replace_one") <= shape.l2_sensitivity("replace_one")
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-def test_sums_alone_have_the_diameter_1_where_the_paper_says_2(adjacency: str) -> None:
+def test_sums_alone_have_the_sensitivity_1_where_the_paper_says_2(adjacency: str) -> None:
     shape = OutcomeMoments(3, 1.0, 1.0, 1e-9)
     stated = 1.0 if adjacency == "replace_one" else 0.5
-    assert shape.block_diameter("sums", adjacency) == pytest.approx(stated)
+    assert shape.l2_sensitivity(adjacency, "sums") == pytest.approx(stated)
     assert worst(shape, adjacency) == pytest.approx(stated, rel=0.02)
 
 
 def test_the_papers_two_noises_are_one_release_of_1_257_sigma() -> None:
     """VIPS: sigma times 2/N on sums, times 1/(2N) on squares of xi = k/4, counted as one sigma."""
     text = OutcomeMoments(3, 1.0, 1 / 2, (1 / 4) / (1 / 2), least=0.0)
-    assert text.diameter("replace_one") ** -1 == pytest.approx(1.257, abs=1e-3)
+    assert text.l2_sensitivity("replace_one") ** -1 == pytest.approx(1.257, abs=1e-3)
     code = OutcomeMoments(3, 1.0, 1.0, (1 / 4) / (1 / 2), least=0.0)
-    assert code.diameter("replace_one") ** -1 == pytest.approx(0.894, abs=1e-3)
+    assert code.l2_sensitivity("replace_one") ** -1 == pytest.approx(0.894, abs=1e-3)
 
 
 def test_light_squares_are_free() -> None:
     light = OutcomeMoments(3, 1.0, 1.0, math.sqrt(1 / 8))
-    assert light.diameter("replace_one") == pytest.approx(1.0)
+    assert light.l2_sensitivity("replace_one") == pytest.approx(1.0)
 
 
 # --- the door ------------------------------------------------------------------------------------
@@ -295,8 +295,8 @@ def test_one_release_is_one_entry_with_the_noise_asked_for(adjacency: str) -> No
     found = measure_outcomes(session, "sums", shape, (Noise("gaussian", 3.0),))
     (entry,) = session.ledger
     assert entry.event.mechanism == Gaussian(pytest.approx(3.0))  # type: ignore[arg-type]
-    assert entry.sensitivity == pytest.approx(2 * shape.diameter(adjacency))
-    assert found.sums_sd[0] == pytest.approx(6 * shape.diameter(adjacency) * session.reach)
+    assert entry.sensitivity == pytest.approx(2 * shape.l2_sensitivity(adjacency))
+    assert found.sums_sd[0] == pytest.approx(6 * shape.l2_sensitivity(adjacency) * session.reach)
     assert entry.proof
 
 
@@ -380,8 +380,8 @@ def test_a_label_moves_the_sums_by_what_is_stated_and_squares_not_at_all() -> No
     for kind, weights in ((OutcomeSums, (1.0, 1.0)), (OutcomeMoments, (0.7, 0.4))):
         shape = kind(5, REACH, *weights)
         found = [exact(opened(each, adjacency="label"), shape) for each in (frame, other)]
-        moved = np.linalg.norm(found[0].sums - found[1].sums) / shape.unit("sums")
-        stated = shape.diameter("label")
+        moved = np.linalg.norm(found[0].sums - found[1].sums) / shape.scale("sums")
+        stated = shape.l2_sensitivity("label")
         assert 0.98 * stated <= moved <= stated * (1 + 1e-6)
         assert stated == pytest.approx(weights[0])
         np.testing.assert_allclose(found[0].squares, found[1].squares, atol=1e-9)

@@ -62,14 +62,14 @@ def exact(values: np.ndarray, contribution: BallVector | BoxVector) -> np.ndarra
     run = session(rows, private=False, as_private=True)
     out = run.measure_vectors("sum", contribution, lookup(values), Noise("gaussian", 1.0))
     return np.concatenate(
-        [out.counts / contribution.unit("counts"), out.sums[0] / contribution.unit("sums")]
+        [out.counts / contribution.scale("counts"), out.sums[0] / contribution.scale("sums")]
     )
 
 
 @pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("dim", [1, 3])
-def test_hostile_vectors_never_move_the_sum_beyond_its_diameter(
+def test_hostile_vectors_never_move_the_sum_beyond_its_sensitivity(
     kind: type[BallVector] | type[BoxVector], adjacency: str, dim: int
 ) -> None:
     rng = np.random.default_rng(1)
@@ -86,13 +86,13 @@ def test_hostile_vectors_never_move_the_sum_beyond_its_diameter(
             changed[0] = rng.choice([*WILD, 3.0], size=dim)
             moved = whole - exact(changed, shape)
         assert np.all(np.isfinite(whole))
-        assert np.linalg.norm(moved) <= shape.diameter(adjacency)
+        assert np.linalg.norm(moved) <= shape.l2_sensitivity(adjacency)
 
 
 @pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("dim", [1, 3])
-def test_the_diameters_are_attained(
+def test_the_sensitivities_are_attained(
     kind: type[BallVector] | type[BoxVector], adjacency: str, dim: int
 ) -> None:
     shape = kind(dim, 0.7)
@@ -100,10 +100,10 @@ def test_the_diameters_are_attained(
     base = np.zeros((3, dim))
     one = exact(np.vstack([far, base]), shape)
     other = exact(base if adjacency == "add_remove" else np.vstack([-far, base]), shape)
-    assert np.linalg.norm(one - other) >= 0.98 * shape.diameter(adjacency)
-    assert np.linalg.norm(one - other) <= shape.diameter(adjacency)
+    assert np.linalg.norm(one - other) >= 0.98 * shape.l2_sensitivity(adjacency)
+    assert np.linalg.norm(one - other) <= shape.l2_sensitivity(adjacency)
     norm = np.abs(one - other)
-    stated = sum(shape.block_l1_diameter(block, adjacency) for block in shape.blocks)
+    stated = sum(shape.l1_sensitivity(adjacency, block) for block in shape.blocks)
     assert 0.98 * stated <= norm.sum() <= stated
 
 

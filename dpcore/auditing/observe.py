@@ -179,10 +179,10 @@ def _stated(
     scale, laplace = np.zeros(total.shape), np.zeros(total.shape[1:], dtype=bool)
     for noise in noises:
         for block in contribution.blocks if noise.blocks is None else noise.blocks:
-            span = contribution.span(block)
+            span = contribution.slice(block)
             own = scale[:, :, span]
             own[...] = deviations[block][:, None, None]
-            own[..., contribution.beside(block)] *= noise.widen_off_diagonal
+            own[..., contribution.off_diagonal(block)] *= noise.widen_off_diagonal
             if noise.law == "laplace":
                 own /= np.sqrt(2.0)
                 laplace[:, span] = True

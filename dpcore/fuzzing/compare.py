@@ -142,8 +142,8 @@ def _sums(seen: Compared, add_noise: Callable[..., Any]) -> Callable[..., Any]:
 
     def watched(session: Session, what: str, total: Array, contribution: Any, noise: Any) -> Any:
         blocks = contribution.blocks if noise.blocks is None else noise.blocks
-        spans = [contribution.span(block) for block in blocks]
-        units = [contribution.unit(block) for block in blocks]
+        spans = [contribution.slice(block) for block in blocks]
+        units = [contribution.scale(block) for block in blocks]
         exact = _joined(total, spans, units)
         scales = add_noise(session, what, total, contribution, noise)
         entry, number = session._entries[-1], len(session._entries)

@@ -135,6 +135,8 @@ def true_epsilon(noise: Array, size: Size) -> Array:
     All counts, sums and squares of an iteration are one vector with one sensitivity, so an
     iteration is one Gaussian release of noise ``2 z / that``.
     """
-    joint = MixtureMoments(size.components, 1, "full", 1.0, 1.0, 1.0, 1.0).diameter("replace_one")
+    joint = MixtureMoments(size.components, 1, "full", 1.0, 1.0, 1.0, 1.0).l2_sensitivity(
+        "replace_one"
+    )
     mu = math.sqrt(size.iterations) * joint / (2.0 * noise)
     return np.asarray(epsilon_of(size.delta, mu), dtype=float)

@@ -38,9 +38,9 @@ class Grid:
 
 
 def grid_for(
-    multiplier: float, sensitivity: float, row_bound: float, rows: int, coordinates: int
+    noise_multiplier: float, sensitivity: float, row_bound: float, rows: int, coordinates: int
 ) -> Grid:
-    """The grid on which the noise is at least ``multiplier`` times all that a sum can change by.
+    """The grid with noise of at least ``noise_multiplier`` times all that a sum can change by.
 
     sensitivity: of exact sums. row_bound: norm of one row's contribution. rows: how many are added
     up, at most.
@@ -67,14 +67,14 @@ def grid_for(
     terms = (rows + 16) * ROUNDING_UNIT
     error = terms / (1.0 - terms) * rows * row_bound
     apart = sensitivity + 2.0 * error
-    share = multiplier * math.sqrt(coordinates) / SCALE
+    share = noise_multiplier * math.sqrt(coordinates) / SCALE
     if not share < FINEST:
         raise InputError(
             "noise",
             "it is too large for so many numbers on one grid",
             "give a larger epsilon or fewer columns",
         )
-    scale = _up(multiplier * apart / (1.0 - share), 64)
+    scale = _up(noise_multiplier * apart / (1.0 - share), 64)
     step = scale / SCALE
     if not rows * row_bound / step < LARGEST:
         raise InputError(

@@ -40,7 +40,7 @@ from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.statistics.cluster_moments import ClusterMoments
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
 from dpcore.wall.statistics.second_moments import SecondMoments
-from dpcore.wall.statistics.statistic import Block, Contribution
+from dpcore.wall.statistics.statistic import Statistic
 from dpcore.wall.table import PrivateTable, locked
 
 Array = NDArray[np.float64]
@@ -57,14 +57,15 @@ LEAST_SHARE = 1e-12  # of the bounds, to clip at: below it squares of rows may v
 class Noise:
     """Noise for some blocks of a contribution: its law and its size relative to sensitivity.
 
-    law: ``gaussian`` or ``laplace``. multiplier: scale / sensitivity, a number or ``(runs,)``.
+    law: ``gaussian`` or ``laplace``. noise_multiplier: noise scale / sensitivity, a number or
+    ``(runs,)``.
     blocks: released together as one vector; ``None``: all of them. widen_off_diagonal: more noise
-    than needed on the entries beside the diagonal (a factor >= 1), as one paper prints it.
+    than needed on the entries off the diagonal (a factor >= 1), as one paper prints it.
     """
 
     law: str
-    multiplier: Array | float
-    blocks: tuple[Block, ...] | None = None
+    noise_multiplier: Array | float
+    blocks: tuple[str, ...] | None = None
     widen_off_diagonal: float = 1.0
 
 
@@ -102,7 +103,7 @@ class NoisySquares:
     """The sum of ``y y^T`` over rows ``(B, d, d)``, in unit coordinates.
 
     squares_sd ``(B,)``: standard deviation of the noise in each norm-keeping coordinate: in an
-    entry of the diagonal, and in an entry beside it times ``sqrt 2``.
+    entry on the diagonal, and in an entry off it times ``sqrt 2``.
     """
 
     squares: Array
@@ -207,8 +208,8 @@ class Session:
         e_step: the weights of the rows; ``None``: every row wholly in the one component, which is
         much faster than a step that says so.
 
-        **Guarantee.** Each noise's blocks leave with noise = multiplier x their joint sensitivity
-        under the session's adjacency (times rows per person); one ledger entry each.
+        **Guarantee.** Each noise's blocks leave with noise = noise multiplier x their joint
+        sensitivity under the session's adjacency (times rows per person); one ledger entry each.
         Raises WallError when a block has no noise or two, or the frame does not bound the rows;
         InputError, under privacy, for a noise multiplier that is not a finite number above 0.
         """
@@ -269,7 +270,7 @@ class Session:
         contribution: ClusterMoments,
         centres: Array,
         noises: tuple[Noise, ...],
-        bare: tuple[Block, ...],
+        bare: tuple[str, ...],
     ) -> NoisyClusters:
         """bare: blocks that leave without noise."""
         centres = np.array(centres, dtype=np.float64)  # plain numbers: no object that looks around
@@ -336,11 +337,11 @@ class Session:
 
     def _check(
         self,
-        contribution: Contribution,
+        contribution: Statistic,
         bound: float,
         radius: float,
         noises: tuple[Noise, ...],
-        bare: tuple[Block, ...] = (),
+        bare: tuple[str, ...] = (),
     ) -> None:
         """Refuse, before rows are touched, a release that would not be what it says."""
         if self.private and not TINY <= radius <= min(bound, HUGE):
@@ -352,8 +353,8 @@ class Session:
             _check_noise(noise, private=self.private)
 
     def _release(
-        self, what: str, total: Array, contribution: Contribution, noises: tuple[Noise, ...]
-    ) -> dict[Block, Array]:
+        self, what: str, total: Array, contribution: Statistic, noises: tuple[Noise, ...]
+    ) -> dict[str, Array]:
         """Add all noises to ``total (B, K, p)`` in place; returns the deviations ``(B,)``."""
         scales = {}
         for noise in noises:
@@ -361,8 +362,8 @@ class Session:
         return scales
 
     def _add_noise(
-        self, what: str, total: Array, contribution: Contribution, noise: Noise
-    ) -> dict[Block, Array]:
+        self, what: str, total: Array, contribution: Statistic, noise: Noise
+    ) -> dict[str, Array]:
         """Add one noise to its blocks of ``total (B, K, p)`` in place; returns their deviations."""
         if isinstance(self._noise, GridNoise):
             return self._add_whole_numbers(what, total, contribution, noise, self._noise)
@@ -370,10 +371,10 @@ class Session:
         l2 = _joint(contribution, blocks, self.adjacency) * self.rows_per_person
         bound = l2
         if laplace:
-            bound = sum(contribution.block_l1_diameter(b, self.adjacency) for b in blocks)
+            bound = sum(contribution.l1_sensitivity(self.adjacency, b) for b in blocks)
             bound *= self.rows_per_person
-        multiplier = np.broadcast_to(np.asarray(noise.multiplier, dtype=float), (self.runs,))
-        scale = noise_scale(multiplier, bound) if self.private else np.zeros(self.runs)
+        multipliers = np.broadcast_to(np.asarray(noise.noise_multiplier, dtype=float), (self.runs,))
+        scale = noise_scale(multipliers, bound) if self.private else np.zeros(self.runs)
         self._ask_rows()
         self._entries.append(
             LedgerEntry(
@@ -389,43 +390,43 @@ class Session:
         if self._noise is not None:
             draw = self._noise.laplace if laplace else self._noise.normal
             for block in blocks:
-                span = contribution.span(block)
+                span = contribution.slice(block)
                 standard = draw((contribution.components, span.stop - span.start))
-                standard[..., contribution.beside(block)] *= noise.widen_off_diagonal
-                size = scale * contribution.unit(block)
+                standard[..., contribution.off_diagonal(block)] *= noise.widen_off_diagonal
+                size = scale * contribution.scale(block)
                 for run, which in enumerate(self._draws):
                     total[run, :, span] += size[run] * standard[which]
         spread = np.sqrt(2.0) * scale if laplace else scale
-        return {block: spread * contribution.unit(block) for block in blocks}
+        return {block: spread * contribution.scale(block) for block in blocks}
 
     def _add_whole_numbers(
         self,
         what: str,
         total: Array,
-        contribution: Contribution,
+        contribution: Statistic,
         noise: Noise,
         source: GridNoise,
-    ) -> dict[Block, Array]:
+    ) -> dict[str, Array]:
         """The same for a release: sums are put on a grid and get whole numbers as noise."""
         if noise.law != "gaussian" or noise.widen_off_diagonal != 1.0 or self.runs != 1:
             raise InputError("method", *OTHER_NOISE)
         blocks = _blocks(noise, contribution)
-        (multiplier,) = np.broadcast_to(np.asarray(noise.multiplier, dtype=float), (1,))
+        (noise_multiplier,) = np.broadcast_to(np.asarray(noise.noise_multiplier, dtype=float), (1,))
         known = self.rows
         grid: Grid = grid_for(
-            float(multiplier),
+            float(noise_multiplier),
             _joint(contribution, blocks, self.adjacency) * self.rows_per_person,
             _joint(contribution, blocks, "add_remove"),
             MOST_ROWS if known is None else known,
-            sum(total[:, :, contribution.span(block)].size for block in blocks),
+            sum(total[:, :, contribution.slice(block)].size for block in blocks),
         )
         self._ask_rows()
         if known is None:
             demand_few_rows(self._size)
         for block in blocks:
-            values = total[:, :, contribution.span(block)]
+            values = total[:, :, contribution.slice(block)]
             whole = source.whole_numbers(values.size).reshape(values.shape)
-            values[...] = on_grid(values, grid, contribution.unit(block), whole)
+            values[...] = on_grid(values, grid, contribution.scale(block), whole)
         self._entries.append(
             LedgerEntry(
                 what=_named(what, blocks, contribution),
@@ -436,10 +437,10 @@ class Session:
                 proof=f"{contribution.lemma}; sums rounded to a grid",
             )
         )
-        return {block: np.array([grid.scale * contribution.unit(block)]) for block in blocks}
+        return {block: np.array([grid.scale * contribution.scale(block)]) for block in blocks}
 
 
-def _named(what: str, blocks: tuple[Block, ...], contribution: Contribution) -> str:
+def _named(what: str, blocks: tuple[str, ...], contribution: Statistic) -> str:
     """A release with the blocks it is of, where those are not all."""
     return what if len(blocks) == len(contribution.blocks) else f"{what}: {', '.join(blocks)}"
 
@@ -456,7 +457,7 @@ def _unproved(what: str, blocks: tuple[str, ...], adjacency: str, runs: int) -> 
     )
 
 
-def _blocks(noise: Noise, contribution: Contribution) -> tuple[Block, ...]:
+def _blocks(noise: Noise, contribution: Statistic) -> tuple[str, ...]:
     return contribution.blocks if noise.blocks is None else noise.blocks
 
 
@@ -464,8 +465,8 @@ def _check_noise(noise: Noise, *, private: bool) -> None:
     """Refuse, before anything is summed, noise that would not protect."""
     if noise.law not in ("gaussian", "laplace") or not noise.widen_off_diagonal >= 1.0:
         raise InputError("noise", "an unknown law or a narrowed one", "use gaussian or laplace")
-    multiplier = np.asarray(noise.multiplier, dtype=float)
-    if private and not np.all((multiplier > 0.0) & np.isfinite(multiplier)):
+    noise_multiplier = np.asarray(noise.noise_multiplier, dtype=float)
+    if private and not np.all((noise_multiplier > 0.0) & np.isfinite(noise_multiplier)):
         raise InputError(
             "noise_multiplier",
             "a value is not a finite number above 0",
@@ -488,19 +489,19 @@ def a_share(clip: float, whole: str) -> float:
     raise InputError("clip", f"{clip} is {found}", f"give a share of {whole}")
 
 
-def _joint(contribution: Contribution, blocks: tuple[Block, ...], adjacency: str) -> float:
+def _joint(contribution: Statistic, blocks: tuple[str, ...], adjacency: str) -> float:
     """L2 sensitivity of some blocks together: the lemma for all, else the sum of squares."""
     if len(blocks) == len(contribution.blocks):
-        return contribution.diameter(adjacency)
-    parts = [contribution.block_diameter(block, adjacency) for block in blocks]
+        return contribution.l2_sensitivity(adjacency)
+    parts = [contribution.l2_sensitivity(adjacency, block) for block in blocks]
     return float(np.sqrt(np.sum(np.square(parts))))
 
 
-def _as_moments(total: Array, shape: MixtureMoments, sd: dict[Block, Array]) -> NoisyMoments:
-    squares = total[..., shape.span("squares")]
+def _as_moments(total: Array, shape: MixtureMoments, sd: dict[str, Array]) -> NoisyMoments:
+    squares = total[..., shape.slice("squares")]
     if shape.structure == "full":
         squares = symmetric_from_coordinates(squares, shape.dim)
     elif shape.structure == "spherical":
         squares = squares[..., 0]
-    sums = total[..., shape.span("sums")]
+    sums = total[..., shape.slice("sums")]
     return NoisyMoments(total[..., 0], sums, squares, sd["counts"], sd["sums"], sd["squares"])

@@ -24,7 +24,7 @@ from dpcore.privacy.events import Sampling
 from dpcore.privacy.sampled import SampledEntry
 from dpcore.wall.noise import PublicCoins, SecretCoins
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.statistic import Block, Contribution
+from dpcore.wall.statistics.statistic import Statistic
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -128,10 +128,10 @@ def release_sampled(
     session: Session,
     what: str,
     total: Array,
-    contribution: Contribution,
+    contribution: Statistic,
     noises: tuple[Noise, ...],
     batches: Minibatches,
-) -> dict[Block, Array]:
+) -> dict[str, Array]:
     """Add all noises to a sum over a minibatch ``total (B, K, p)`` in place, and write the ledger.
 
     Returns the noise's deviations ``(B,)`` in each block. As :class:`Session`'s own release; the

@@ -141,7 +141,7 @@ def squares_noise(dim: int, radius: float, adjacency: str) -> float:
     """Noise deviation in a diagonal entry of the proved release's sum of squares, at noise
     multiplier 1: what decides which factors can be seen."""
     contribution = MixtureMoments.normalised(1, dim, "full", radius, _weights(dim))
-    return contribution.diameter(adjacency) * contribution.unit("squares")
+    return contribution.l2_sensitivity(adjacency) * contribution.scale("squares")
 
 
 def _weights(dim: int) -> Array:
@@ -163,7 +163,7 @@ def _fit_published(session: Session, settings: FactorSettings, multiplier: Array
     dim, bound = session.public.dim, row_bound(session)
     demand_fewer_factors(settings.components, dim)
     contribution = SecondMoments(dim, bound)
-    true = contribution.diameter(session.adjacency)
+    true = contribution.l2_sensitivity(session.adjacency)
     printed = multiplier * PRINTED_SENSITIVITY / true
     noisy = session.measure_squares(
         "second moments of all rows",

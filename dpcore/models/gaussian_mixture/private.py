@@ -187,10 +187,10 @@ def _published_noise(
     printed = 2.0 * np.asarray(budget.noise_multiplier)
     widen = math.sqrt(2.0)  # upper triangle with equal variances: too much beside the diagonal
     if settings.combination == "GGG":
-        joint = contribution.diameter(session.adjacency)
+        joint = contribution.l2_sensitivity(session.adjacency)
         return (Noise("gaussian", printed / joint, widen_off_diagonal=widen),)
     each = 1.0 / np.asarray(budget.epsilon_each)
-    alone = contribution.block_diameter("squares", session.adjacency)
+    alone = contribution.l2_sensitivity(session.adjacency, "squares")
     return (
         Noise("laplace", each, ("counts",)),
         Noise("laplace", each, ("sums",)),

@@ -33,13 +33,12 @@ from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.session import Noise, NoisyClusters, Session
 from dpcore.wall.statistics.cluster_moments import ClusterMoments
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
-from dpcore.wall.statistics.statistic import Block
 
 Array = NDArray[np.float64]
 
 LOOK_SHARE = 0.1  # of mu^2; for the release that says where the rows are
 CELLS_SHARE = 0.3  # for the one from which the start is worked out
-BOTH: tuple[Block, ...] = ("counts", "sums")
+BOTH: tuple[str, ...] = ("counts", "sums")
 
 
 class KMeansRecipe(Recipe):
@@ -170,9 +169,9 @@ def released_cells(
     cells, dim = places.shape[1:]
     bound = row_bound(session)
     contribution = ClusterMoments(cells, dim, bound, *_weights(dim, session.adjacency))
-    scale = multiplier * contribution.diameter(session.adjacency)
+    scale = multiplier * contribution.l2_sensitivity(session.adjacency)
     noise = scale * math.hypot(
-        contribution.unit("counts"), math.sqrt(dim) * contribution.unit("sums")
+        contribution.scale("counts"), math.sqrt(dim) * contribution.scale("sums")
     )
     known = np.inf if session.rows is None else session.rows
     kept = kmeans.keep(places, least, known, noise if session.private else 0.0 * noise)
@@ -233,8 +232,8 @@ def _fit_laplace(
     contribution = ClusterMoments(settings.components, dim, bound, 1.0, bound)
     joint = settings.algorithm == "dplloyd"
     stated = (dim + 1.0) if joint else 2.0 * math.sqrt(dim) * bound
-    blocks: tuple[Block, ...] = BOTH if joint else ("sums",)
-    true = sum(contribution.block_l1_diameter(block, session.adjacency) for block in blocks)
+    blocks: tuple[str, ...] = BOTH if joint else ("sums",)
+    true = sum(contribution.l1_sensitivity(session.adjacency, block) for block in blocks)
     scale = multiplier * (stated / true if printed else 1.0)
     if joint:
         noises: tuple[Noise, ...] = (Noise("laplace", scale, BOTH),)

@@ -89,7 +89,7 @@ def moments(session: LabelledSession, weights: Array) -> LabelledMoments:
     if session.private and session.adjacency == "feature":
         return LabelledMoments(classes, dim, 0.0, float(b), float(c))
     if session.adjacency == "replace_one":
-        alone = LabelledMoments(classes, dim, 0.0, float(b), float(c)).diameter("feature")
+        alone = LabelledMoments(classes, dim, 0.0, float(b), float(c)).l2_sensitivity("feature")
         a = max(a, math.sqrt(max(0.0, alone**2 / 2.0 - b**2 - c**2)))
     return LabelledMoments(classes, dim, float(a), float(b), float(c))
 

@@ -38,7 +38,7 @@ def fit_objective(
     epsilon = 1.0 / np.maximum(noise, 1e-300)
     asked = np.full(session.runs, RIDGE if ridge is None else ridge)
     if ridge is None and session.private:
-        length = size * objective.slope_diameter(session.adjacency) * session.rows_per_person
+        length = size * objective.slope_sensitivity(session.adjacency) * session.rows_per_person
         asked = asked + SHARE * length * noise
     found = perturb_objective(
         session, "coefficients", objective, epsilon, asked, as_printed=as_printed

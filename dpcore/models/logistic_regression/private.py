@@ -230,7 +230,7 @@ def _fit_vips(
     size, weights = session.design.size, PRINTED if paper else WEIGHTS
     contribution = OutcomeMoments(size, session.reach, *weights, least=0.0)
     if sigma is not None:
-        factor = sigma / contribution.diameter("replace_one")
+        factor = sigma / contribution.l2_sensitivity("replace_one")
     widen = 2.0**0.5 if paper else 1.0
     unit = session.reach if paper else 1.0  # the paper's prior is on rows in the unit ball
     batches = Minibatches(session, settings.steps.sample)

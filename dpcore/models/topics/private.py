@@ -148,7 +148,7 @@ class TopicRecipe(Recipe):
         radius = settings.length if math.isinf(session.radius) else session.radius
         contribution = TopicWords(topics, words, float(radius))
         if printed:  # the noise of equation 28, stated relative to the true sensitivity
-            multiplier = multiplier / contribution.diameter(session.adjacency)
+            multiplier = multiplier / contribution.l2_sensitivity(session.adjacency)
         sample = Sample(settings.sampling, settings.rate or 1.0)
         batches = Minibatches(session, sample, settings.start)
         start = found = lda.start(session.runs, topics, words, settings.start)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ from dpcore.wall.data.labels import LabelledSession
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.session import Noise, NoisyMoments
-from dpcore.wall.statistics.statistic import BLOCKS, ROUNDING, Block
+from dpcore.wall.statistics.statistic import BLOCKS, Part, Sensitivity, Statistic
 
 Array = NDArray[np.float64]
 Adjacency: TypeAlias = Literal["replace_one", "add_remove", "label", "feature"]
@@ -36,7 +37,7 @@ TILE = 4096  # rows of a release that are looked at together
 
 
 @dataclass(frozen=True)
-class LabelledMoments:
+class LabelledMoments(Statistic):
     r"""Counts, sums and squares of the rows of each of K classes, each in its class's own frame.
 
     A row whose coordinates in the frame of class k are y, ``|y| <= 1``, adds ``(a, b y, c s(y))``
@@ -89,70 +90,53 @@ class LabelledMoments:
         return cls(components, dim, float(a), float(b), float(c))
 
     @property
-    def _weights(self) -> dict[Block, float]:
+    def _weights(self) -> dict[str, float]:
         weights = (self.count_weight, self.mean_weight, self.square_weight)
         return dict(zip(BLOCKS, weights, strict=True))
 
-    @property
-    def blocks(self) -> tuple[Block, ...]:
+    @cached_property
+    def parts(self) -> dict[str, Part]:
         """The blocks that are released."""
-        return tuple(block for block, weight in self._weights.items() if weight > 0.0)
+        sizes = {"counts": 1, "sums": self.dim, "squares": symmetric_size(self.dim)}
+        return {
+            block: Part(sizes[block], 1.0 / weight, self.dim if block == "squares" else None)
+            for block, weight in self._weights.items()
+            if weight > 0.0
+        }
 
-    def width(self, block: Block) -> int:
-        """How many coordinates a block has."""
-        return {"counts": 1, "sums": self.dim, "squares": symmetric_size(self.dim)}[block]
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma; of a block alone that with the other weights 0.
 
-    @property
-    def size(self) -> int:
-        """Number of features p of a row, over the released blocks."""
-        return sum(self.width(block) for block in self.blocks)
-
-    def span(self, block: Block) -> slice:
-        """Which features make up a block."""
-        before = self.blocks[: self.blocks.index(block)]
-        first = sum(self.width(each) for each in before)
-        return slice(first, first + self.width(block))
-
-    def unit(self, block: Block) -> float:
-        """What one unit of the weighted block is worth in the block's own coordinates."""
-        return 1.0 / self._weights[block]
-
-    def beside(self, block: Block) -> slice:
-        """Which features of a block are entries beside the diagonal of a symmetric matrix."""
-        return slice(self.dim, None) if block == "squares" else slice(0, 0)
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity over all released blocks, a hair above the lemma's value."""
-        a, b, c = self._weights.values()
-        one = a**2 + b**2 + c**2
-        gentle = c > 0.0 and b**2 <= 2.0 * c**2
-        stays = 2.0 * (b**2 + c**2) + (b**2 / c) ** 2 / 2.0 if gentle else 4.0 * b**2
-        squared = _by_adjacency(adjacency, add=one, moves=2.0 * one, stays=stays)
-        return math.sqrt(squared) * ROUNDING
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """L2 sensitivity of one weighted block alone: the lemma with the other weights 0."""
-        weights = [weight if name == block else 0.0 for name, weight in self._weights.items()]
-        return LabelledMoments(self.components, self.dim, *weights).diameter(adjacency)
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """L1 sensitivity of one weighted block; those of blocks released together add up.
-
-        A row adds 1 to the counts, at most ``sqrt d`` to the sums and ``1 + (d - 1)/sqrt 2`` to the
-        squares (as :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`); a change at
-        most twice that, and none to the counts where the class stays.
+        *L1.* A row adds 1 to the counts, at most ``sqrt d`` to the sums and ``1 + (d - 1)/sqrt 2``
+        to the squares (as :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`); a
+        change at most twice that, and none to the counts where the class stays.
         """
-        norm = {
+        weights = self._weights
+        norms = {
             "counts": 1.0,
             "sums": math.sqrt(self.dim),
             "squares": 1.0 + (self.dim - 1) / math.sqrt(2.0),
-        }[block] * self._weights[block]
-        stays = 0.0 if block == "counts" else 2.0 * norm
-        return _by_adjacency(adjacency, add=norm, moves=2.0 * norm, stays=stays) * ROUNDING
+        }
+        blocks = {}
+        for block in self.parts:
+            alone = [weight if name == block else 0.0 for name, weight in weights.items()]
+            norm = norms[block] * weights[block]
+            stays = 0.0 if block == "counts" else 2.0 * norm
+            l1 = _by_adjacency(adjacency, add=norm, moves=2.0 * norm, stays=stays)
+            blocks[block] = (_joint(adjacency, *alone), l1)
+        return Sensitivity(_joint(adjacency, *weights.values()), blocks)
+
+
+def _joint(adjacency: str, a: float, b: float, c: float) -> float:
+    """L2 sensitivity of counts, sums and squares of weights a, b, c, as the lemma has it."""
+    one = a**2 + b**2 + c**2
+    gentle = c > 0.0 and b**2 <= 2.0 * c**2
+    stays = 2.0 * (b**2 + c**2) + (b**2 / c) ** 2 / 2.0 if gentle else 4.0 * b**2
+    return math.sqrt(_by_adjacency(adjacency, add=one, moves=2.0 * one, stays=stays))
 
 
 @dataclass(frozen=True)
-class LabelledRadii:
+class LabelledRadii(Statistic):
     """How many rows of each class lie how far from its centre: a histogram of distances.
 
     edges ``(J,)``: public, falling. Bin 0 holds distances above the first edge, bin j those above
@@ -167,79 +151,56 @@ class LabelledRadii:
     edges: tuple[float, ...]
 
     lemma = "a row is in one bin of one class"
-    blocks: tuple[Block, ...] = ("counts",)
 
-    @property
-    def size(self) -> int:
-        return len(self.edges) + 1
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """One block: the bins."""
+        return {"counts": Part(len(self.edges) + 1, 1.0)}
 
-    def span(self, block: Block) -> slice:
-        return {"counts": slice(0, self.size)}[block]
-
-    def unit(self, block: Block) -> float:
-        return {"counts": 1.0}[block]
-
-    def beside(self, block: Block) -> slice:
-        return slice(0, 0)
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity, a hair above the lemma's value."""
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma's."""
         two = math.sqrt(2.0)
-        return _by_adjacency(adjacency, add=1.0, moves=two, stays=two) * ROUNDING
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """The same: there is one block."""
-        return {"counts": self.diameter(adjacency)}[block]
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        return _by_adjacency(adjacency, add=1.0, moves=2.0, stays=2.0) * ROUNDING
+        l2 = _by_adjacency(adjacency, add=1.0, moves=two, stays=two)
+        l1 = _by_adjacency(adjacency, add=1.0, moves=2.0, stays=2.0)
+        return Sensitivity(l2, {"counts": (l2, l1)})
 
 
 @dataclass(frozen=True)
-class LabelledVectors:
+class LabelledVectors(Statistic):
     """Vectors of public features, added up by their rows' private labels.
 
     The row of class k adds ``g_k`` with ``|g_k| <= bound``, worked out from public features and
     released values: shaped noise is this in coordinates where it is round.
 
     **Guarantee.** Where a label is exchanged, the L2 sensitivity is ``sqrt 2 bound``: two classes
-    change, by a vector each. L1: ``2 sqrt(size) bound``. Both are attained. One row's own vector is
-    no longer than the bound (L1: ``sqrt(size)`` times it), which stands under ``add_remove``; but
+    change, by a vector each. L1: ``2 sqrt(dim) bound``. Both are attained. One row's own vector is
+    no longer than the bound (L1: ``sqrt(dim)`` times it), which stands under ``add_remove``; but
     the door lets it leave under ``label`` alone, because features have to be public.
     """
 
     components: int
-    size: int
+    dim: int
     bound: float = 1.0
 
     lemma = "two classes change by a vector of bounded length each; features are public"
-    blocks: tuple[Block, ...] = ("sums",)
 
     def __post_init__(self) -> None:
         whole("components", self.components)
-        whole("size", self.size)
+        whole("dim", self.dim)
         positive("bound", self.bound)
 
-    def span(self, block: Block) -> slice:
-        return {"sums": slice(0, self.size)}[block]
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """One block: the vector."""
+        return {"sums": Part(self.dim, self.bound)}
 
-    def unit(self, block: Block) -> float:
-        return {"sums": self.bound}[block]
-
-    def beside(self, block: Block) -> slice:
-        return slice(0, 0)
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity in units of the bound, a hair above the lemma's value."""
-        return _by_labels(adjacency, add=1.0, moves=math.sqrt(2.0)) * ROUNDING
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """The same: there is one block."""
-        return {"sums": self.diameter(adjacency)}[block]
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        length = math.sqrt(self.size)
-        return _by_labels(adjacency, add=length, moves=2.0 * length) * ROUNDING
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """In units of the bound."""
+        length = math.sqrt(self.dim)
+        l2 = _by_labels(adjacency, add=1.0, moves=math.sqrt(2.0))
+        return Sensitivity(
+            l2, {"sums": (l2, _by_labels(adjacency, add=length, moves=2.0 * length))}
+        )
 
 
 @dataclass(frozen=True)
@@ -283,8 +244,8 @@ def measure_labelled(
     A block of weight 0 comes back as zeros, with infinite noise; counts under ``feature``, where
     labels are public, exactly and with none.
 
-    **Guarantee.** The noises' blocks leave with noise = multiplier x their joint sensitivity under
-    the session's adjacency (times rows per person). Raises WallError where frames do not clip
+    **Guarantee.** The noises' blocks leave with noise = noise multiplier x their joint sensitivity
+    under the session's adjacency (times rows per person). Raises WallError where frames do not clip
     private rows or a block has no noise or two; InputError for noise that is not above 0.
     """
     if session.private and not frames.clipped:
@@ -299,7 +260,7 @@ def measure_labelled(
     sd = session._release(what, released, contribution, noises)
     out = {block: np.zeros_like(part) for block, part in parts.items()}
     for block in contribution.blocks:
-        out[block] = released[..., contribution.span(block)]
+        out[block] = released[..., contribution.slice(block)]
     for block in BLOCKS:
         sd.setdefault(block, np.full(session.runs, np.inf if session.private else 0.0))
     if "counts" not in contribution.blocks and (

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import positive
-from dpcore.wall.statistics.statistic import (
-    ROUNDING,
-    Block,
-    _per_adjacency,
-)
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ClusterMoments:
+class ClusterMoments(Statistic):
     r"""Counts and sums of the rows at each of K centres, released as one vector.
 
     A row ``y`` with ``|y| <= radius = R`` whose nearest centre is the k-th adds ``(a, b y/R)`` to
@@ -50,7 +46,6 @@ class ClusterMoments:
     mean_weight: float
 
     lemma = "joint diameter of counts and sums of nearest rows in a clipped ball"
-    blocks: ClassVar[tuple[Block, ...]] = ("counts", "sums")
 
     def __post_init__(self) -> None:
         for field in ("components", "dim", "radius", "count_weight", "mean_weight"):
@@ -62,41 +57,23 @@ class ClusterMoments:
         a, b = np.asarray(weights, dtype=float) / np.linalg.norm(weights)
         return cls(components, dim, radius, float(a), float(b))
 
-    @property
-    def size(self) -> int:
-        """Number of features p of a row."""
-        return 1 + self.dim
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """Counts and sums."""
+        return {
+            "counts": Part(1, 1.0 / self.count_weight),
+            "sums": Part(self.dim, self.radius / self.mean_weight),
+        }
 
-    def span(self, block: Block) -> slice:
-        """Which features make up a block."""
-        return {"counts": slice(0, 1), "sums": slice(1, self.size)}[block]
-
-    def unit(self, block: Block) -> float:
-        """What one unit of the weighted block is worth in the block's own coordinates."""
-        return {"counts": 1.0 / self.count_weight, "sums": self.radius / self.mean_weight}[block]
-
-    def beside(self, block: Block) -> slice:
-        """No feature is an entry beside a diagonal."""
-        return slice(0, 0)
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity of counts and sums together, a hair above the lemma's value."""
-        size = math.hypot(self.count_weight, self.mean_weight)
-        replace = max(math.sqrt(2.0) * size, 2.0 * self.mean_weight)
-        return _per_adjacency(adjacency, replace=replace, add=size) * ROUNDING
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """L2 sensitivity of one weighted block alone."""
-        weight, factor = {
-            "counts": (self.count_weight, math.sqrt(2.0)),
-            "sums": (self.mean_weight, 2.0),
-        }[block]
-        return _per_adjacency(adjacency, replace=factor * weight, add=weight) * ROUNDING
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """L1 sensitivity of one weighted block; both together have their sum."""
-        norm = {
-            "counts": self.count_weight,
-            "sums": math.sqrt(self.dim) * self.mean_weight,
-        }[block]
-        return _per_adjacency(adjacency, replace=2 * norm, add=norm) * ROUNDING
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma's, of both together and of each alone."""
+        a, b = self.count_weight, self.mean_weight
+        size, root, length = math.hypot(a, b), math.sqrt(2.0), math.sqrt(self.dim) * b
+        return by_adjacency(
+            adjacency,
+            replace_one=Sensitivity(
+                max(root * size, 2.0 * b),
+                {"counts": (root * a, 2.0 * a), "sums": (2.0 * b, 2.0 * length)},
+            ),
+            add_remove=Sensitivity(size, {"counts": (a, a), "sums": (b, length)}),
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,37 +18,29 @@ from dpcore.errors import InputError
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.wall.data.labels import LabelledSession
 from dpcore.wall.session import Noise
-from dpcore.wall.statistics.statistic import Block
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class _Standard:
-    """Standard normal numbers in the shape of a contribution; it has no sensitivity to speak of."""
+class _Standard(Statistic):
+    """Standard normal numbers in the shape of a statistic; it has no sensitivity to speak of."""
 
-    size: int
+    dim: int
+
     lemma: Any = None
     components: int = 1
-    blocks: tuple[Block, ...] = ("sums",)
 
-    def span(self, block: Block) -> slice:
-        return slice(0, self.size)
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        return {"sums": Part(self.dim, 1.0)}
 
-    def unit(self, block: Block) -> float:
-        return 1.0
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        return Sensitivity(1.0, {"sums": (1.0, None)})
 
-    def beside(self, block: Block) -> slice:
-        return slice(0, 0)
-
-    def diameter(self, adjacency: str) -> float:
-        return 1.0
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        return 1.0
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
+    def l2_sensitivity(self, adjacency: str, block: str | None = None) -> float:
         return 1.0
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from dpcore.privacy.events import EpsilonDelta, Event
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.wall.session import Noise
 from dpcore.wall.statistics.row_vectors import VectorRows, VectorSession, quiet
-from dpcore.wall.statistics.statistic import ROUNDING, Block
+from dpcore.wall.statistics.statistic import ROUNDING, Part, Sensitivity, Statistic
 
 Array = NDArray[np.float64]
 OfRows = Callable[[VectorRows, slice], Array]
@@ -29,7 +30,7 @@ SUREST = 20.0  # epsilon of one bit, at most: the rarer bit of a surer one is lo
 
 
 @dataclass(frozen=True)
-class LocalVectors:
+class LocalVectors(Statistic):
     r"""The list of all rows' vectors, each in ``[-bound, bound]^d``: n components, none summed.
 
     **Guarantee.** A replaced row changes one vector: L2 sensitivity ``2 sqrt d``, L1 ``2 d`` in
@@ -42,41 +43,27 @@ class LocalVectors:
     dim: int
     bound: float
 
-    lemma: ClassVar[str] = "diameter of one row's box; every row has its noise before any is summed"
-    blocks: ClassVar[tuple[Block, ...]] = ("sums",)
+    lemma = "diameter of one row's box; every row has its noise before any is summed"
 
     def __post_init__(self) -> None:
         whole("dim", self.dim)
         positive("bound", self.bound)
 
-    @property
-    def size(self) -> int:
-        """Number of features p of a row."""
-        return self.dim
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """One block: the vector."""
+        return {"sums": Part(self.dim, self.bound)}
 
-    def span(self, block: Block) -> slice:
-        """Which features make up a block."""
-        return {"sums": slice(0, self.dim)}[block]
-
-    def unit(self, block: Block) -> float:
-        """What one unit of the weighted block is worth in the block's own coordinates."""
-        return {"sums": self.bound}[block]
-
-    def beside(self, block: Block) -> slice:
-        """No feature is an entry beside a diagonal."""
-        return slice(0, 0)
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity, a hair above the lemma's value."""
-        return _replaced(adjacency, 2.0 * math.sqrt(self.dim)) * ROUNDING
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """The same: there is one block."""
-        return {"sums": self.diameter(adjacency)}[block]
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """L1 sensitivity."""
-        return {"sums": _replaced(adjacency, 2.0 * self.dim) * ROUNDING}[block]
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma's, where a row is replaced; InputError elsewhere."""
+        if adjacency != "replace_one":
+            raise InputError(
+                "adjacency",
+                "who sends something is known in the local model",
+                "choose replace_one",
+            )
+        moved = 2.0 * math.sqrt(self.dim)
+        return Sensitivity(moved, {"sums": (moved, 2.0 * self.dim)})
 
 
 @dataclass(frozen=True)
@@ -120,7 +107,7 @@ def randomise(
     of_rows: given rows and a slice of the runs, vectors ``(b, d, m)``; the wall puts them into
     ``[-bound, bound]^d``.
 
-    **Guarantee.** Every row leaves with noise = multiplier x the diameter of its own box.
+    **Guarantee.** Every row leaves with noise = noise multiplier x the diameter of its own box.
     Raises InputError unless a row is replaced: who takes part is not hidden in the local model.
     """
     vectors = _inside(session, of_rows, bound)
@@ -131,22 +118,23 @@ def randomise(
 
 
 def randomise_bits(
-    session: VectorSession, what: str, of_rows: OfRows, multiplier: Array
+    session: VectorSession, what: str, of_rows: OfRows, noise_multiplier: Array
 ) -> NDArray[np.bool_]:
     r"""One bit for each number ``t`` in [-1, 1] of each row ``(B, n, d)``; True with probability
     ``1/2 + t/2B``, ``B = (e^a + 1)/(e^a - 1)`` with a as :func:`epsilon_of_a_bit` has it.
 
-    **Guarantee.** ``epsilon = 1/multiplier`` with delta 0. *Proof.* Either bit has a probability
-    between ``(1 - 1/B)/2`` and ``(1 + 1/B)/2``, whose ratio is ``(B + 1)/(B - 1) = e^a``; the d
-    bits of a row are independent, and so are the rows of one person; d a for each of them comes to
-    ``1/multiplier`` at most. QED. Duchi, Jordan, Wainwright 2018, section 3.
+    **Guarantee.** ``epsilon = 1/noise_multiplier`` with delta 0. *Proof.* Either bit has a
+    probability between ``(1 - 1/B)/2`` and ``(1 + 1/B)/2``, whose ratio is
+    ``(B + 1)/(B - 1) = e^a``; the d bits of a row are independent, and so are the rows of one
+    person; d a for each of them comes to ``1/noise_multiplier`` at most. QED. Duchi, Jordan,
+    Wainwright 2018, section 3.
 
     Raises WallError without privacy.
     """
     numbers = _inside(session, of_rows, 1.0)
     runs, rows, dim = numbers.shape
     drawn = np.zeros_like(numbers)
-    shape, noise = LocalVectors(rows, dim, 1.0), Noise("laplace", multiplier)
+    shape, noise = LocalVectors(rows, dim, 1.0), Noise("laplace", noise_multiplier)
     session._check(shape, 1.0, 1.0, (noise,))
     if not session.private:
         raise WallError("bits are for private runs")
@@ -156,15 +144,15 @@ def randomise_bits(
     lemma = "either bit of a row is at most e^epsilon as likely for one row as for another"
     fields = asdict(entry) | {"proof": lemma, "noise": "one_bit", "l2_sensitivity": None}
     session._entries[-1] = OneBitEntry(**fields)
-    each = np.broadcast_to(epsilon_of_a_bit(session, multiplier), (runs,)).reshape(-1, 1, 1)
+    each = np.broadcast_to(epsilon_of_a_bit(session, noise_multiplier), (runs,)).reshape(-1, 1, 1)
     return np.asarray(_uniform(drawn / scale) < _chance(numbers, each))
 
 
-def epsilon_of_a_bit(session: VectorSession, multiplier: Array) -> Array:
-    """The share of ``epsilon = 1/multiplier`` for each number of each row of one person; of a
+def epsilon_of_a_bit(session: VectorSession, noise_multiplier: Array) -> Array:
+    """The share of ``epsilon = 1/noise_multiplier`` for each number of each row of one person; of a
     share above :data:`SUREST` the rest is not used, and of any a hair, which covers rounding."""
     bits = session.public.dim * session.rows_per_person
-    share = 1.0 / (np.asarray(multiplier, dtype=float) * bits * ROUNDING)
+    share = 1.0 / (np.asarray(noise_multiplier, dtype=float) * bits * ROUNDING)
     return np.asarray(np.minimum(share, SUREST))
 
 
@@ -188,13 +176,3 @@ def _inside(session: VectorSession, of_rows: OfRows, bound: float) -> Array:
         raise WallError("a model must give one vector for each run and row")
     inside = np.clip(np.where(np.isnan(vectors), 0.0, vectors), -bound, bound)
     return np.ascontiguousarray(np.swapaxes(inside, 1, 2))
-
-
-def _replaced(adjacency: str, value: float) -> float:
-    if adjacency != "replace_one":
-        raise InputError(
-            "adjacency",
-            "who sends something is known in the local model",
-            "choose replace_one",
-        )
-    return value

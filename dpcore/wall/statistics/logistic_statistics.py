@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from dpcore.wall.data.design_matrix import design_rows
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.statistic import ROUNDING, Block, _per_adjacency
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
 from dpcore.wall.subsample import Minibatches, release_sampled
 from dpcore.wall.table import PrivateTable
 
@@ -41,7 +42,7 @@ TILE = 512  # rows that are weighted at once
 
 
 @dataclass(frozen=True)
-class OutcomeMoments:
+class OutcomeMoments(Statistic):
     r"""``a (y - 1/2) x / R`` and ``b k x x^T / R^2`` of a row, released as one vector.
 
     ``|x| <= radius = R``, y in {0, 1}, curvature k in ``[least, 1]``: what a model says of k is put
@@ -77,7 +78,6 @@ class OutcomeMoments:
 
     lemma = "joint diameter of outcome sums and curvature-weighted squares in a clipped ball"
     components = 1
-    blocks: ClassVar[tuple[Block, ...]] = ("sums", "squares")
 
     def __post_init__(self) -> None:
         whole("dim", self.dim)
@@ -87,54 +87,43 @@ class OutcomeMoments:
         if not 0.0 <= self.least <= 1.0:
             raise InputError("least", "it is not between 0 and 1", "give the smallest curvature")
 
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """Sums and squares."""
+        return self._both
+
     @property
-    def size(self) -> int:
-        """Number of coordinates p of a row's vector."""
-        return self.dim + symmetric_size(self.dim)
-
-    def span(self, block: Block) -> slice:
-        """Which coordinates make up a block."""
-        return {"sums": slice(0, self.dim), "squares": slice(self.dim, self.size)}[block]
-
-    def unit(self, block: Block) -> float:
-        """What one unit of the weighted block is worth in the block's own coordinates."""
+    def _both(self) -> dict[str, Part]:
         return {
-            "sums": self.radius / self.sum_weight,
-            "squares": self.radius**2 / self.square_weight,
-        }[block]
+            "sums": Part(self.dim, self.radius / self.sum_weight),
+            "squares": Part(
+                symmetric_size(self.dim), self.radius**2 / self.square_weight, self.dim
+            ),
+        }
 
-    def beside(self, block: Block) -> slice:
-        """Which coordinates of a block are entries beside the diagonal of a symmetric matrix."""
-        return slice(self.dim, None) if block == "squares" else slice(0, 0)
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma; of a block alone that with the other weight 0.
 
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity of both blocks together, a hair above the lemma's value."""
-        a, b, low = self.sum_weight, self.square_weight, self.least
-        pairs = ((1.0, 1.0), (low, 1.0), (low, low))
-        replace = math.sqrt(max(_largest(a * a, b * b, k, other) for k, other in pairs))
-        return _bound(adjacency, replace=replace, add=math.hypot(a / 2.0, b), label=a)
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """L2 sensitivity of one weighted block alone: the lemma with the other weight 0."""
-        if block == "sums":
-            whole = self.sum_weight
-            return _bound(adjacency, replace=whole, add=whole / 2.0, label=whole)
-        apart = math.sqrt(2.0) if self.dim > 1 else 1.0  # orthogonal rows
-        weight = self.square_weight
-        return _bound(adjacency, replace=apart * weight, add=weight, label=0.0)
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """An upper bound of the L1 sensitivity of one weighted block alone.
-
-        ``|x|_1 <= sqrt d``; for squares see
-        :meth:`dpcore.wall.statistics.mixture_moments.MixtureMoments.block_l1_diameter`.
+        L1, an upper bound: ``|x|_1 <= sqrt d``; for squares see
+        :meth:`dpcore.wall.statistics.mixture_moments.MixtureMoments.sensitivity`.
         """
-        norm = {
-            "sums": 0.5 * math.sqrt(self.dim) * self.sum_weight,
-            "squares": (1.0 + (self.dim - 1) / math.sqrt(2.0)) * self.square_weight,
-        }[block]
-        moved = 2.0 * norm if block == "sums" else 0.0
-        return _bound(adjacency, replace=2 * norm, add=norm, label=moved)
+        a, b, low = self.sum_weight, self.square_weight, self.least
+        apart = math.sqrt(2.0) if self.dim > 1 else 1.0  # orthogonal rows
+        length = 0.5 * math.sqrt(self.dim) * a
+        form = (1.0 + (self.dim - 1) / math.sqrt(2.0)) * b
+        if adjacency == "label":
+            return Sensitivity(a, {"sums": (a, 2.0 * length), "squares": (0.0, 0.0)})
+        pairs = ((1.0, 1.0), (low, 1.0), (low, low))
+        replaced = math.sqrt(max(_largest(a * a, b * b, k, other) for k, other in pairs))
+        return by_adjacency(
+            adjacency,
+            replace_one=Sensitivity(
+                replaced, {"sums": (a, 2.0 * length), "squares": (apart * b, 2.0 * form)}
+            ),
+            add_remove=Sensitivity(
+                math.hypot(a / 2.0, b), {"sums": (a / 2.0, length), "squares": (b, form)}
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -149,18 +138,16 @@ class OutcomeSums(OutcomeMoments):
     square_weight: float = 1.0
 
     lemma = "diameter of outcome sums in a clipped ball"
-    blocks: ClassVar[tuple[Block, ...]] = ("sums",)
 
-    @property
-    def size(self) -> int:
-        return self.dim
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """Sums alone."""
+        return {"sums": self._both["sums"]}
 
-    def span(self, block: Block) -> slice:
-        return {"sums": slice(0, self.size)}[block]
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity: that of the one block."""
-        return self.block_diameter("sums", adjacency)
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """That of the one block."""
+        blocks = super().sensitivity(adjacency).blocks
+        return Sensitivity(blocks["sums"][0], blocks)
 
 
 @dataclass(frozen=True)
@@ -176,27 +163,18 @@ class CurvatureMoments(OutcomeMoments):
     square_weight: float = 1.0
 
     lemma = "diameter of the curvature-weighted square of a row in a clipped ball"
-    blocks: ClassVar[tuple[Block, ...]] = ("squares",)
 
-    @property
-    def size(self) -> int:
-        return symmetric_size(self.dim)
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """Squares alone."""
+        return {"squares": self._both["squares"]}
 
-    def span(self, block: Block) -> slice:
-        return {"squares": slice(0, self.size)}[block]
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity: that of the one block."""
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """That of the one block."""
         if adjacency == "label":
             raise WallError("squares do not read labels: there is nothing to protect them from")
-        return self.block_diameter("squares", adjacency)
-
-
-def _bound(adjacency: str, *, replace: float, add: float, label: float) -> float:
-    """A diameter by adjacency, a hair above its value."""
-    if adjacency == "label":
-        return label * ROUNDING
-    return _per_adjacency(adjacency, replace=replace, add=add) * ROUNDING
+        blocks = super().sensitivity(adjacency).blocks
+        return Sensitivity(blocks["squares"][0], blocks)
 
 
 def _largest(a2: float, b2: float, k: float, other: float) -> float:
@@ -268,18 +246,18 @@ def measure_outcomes(
     for rows, outcomes, runs in _parts(session, batches):
         squares[runs] = _weighted_squares(rows, curvature, contribution.least, runs)
         if "sums" in contribution.blocks:
-            total[runs, 0, contribution.span("sums")] = (outcomes - 0.5) @ rows
+            total[runs, 0, contribution.slice("sums")] = (outcomes - 0.5) @ rows
     if covered:
-        total[:, 0, contribution.span("squares")] = symmetric_to_coordinates(squares)
+        total[:, 0, contribution.slice("squares")] = symmetric_to_coordinates(squares)
     if batches is None:
         scales = session._release(what, total, contribution, noises)
     else:
         scales = release_sampled(session, what, total, contribution, noises, batches)
     if covered:
-        noisy = total[:, 0, contribution.span("squares")]
+        noisy = total[:, 0, contribution.slice("squares")]
         squares = symmetric_from_coordinates(noisy, contribution.dim)
     none = np.zeros(session.runs)
-    sums = total[:, 0, contribution.span("sums")] if "sums" in scales else np.zeros((len(none), 0))
+    sums = total[:, 0, contribution.slice("sums")] if "sums" in scales else np.zeros((len(none), 0))
     return NoisyOutcomes(sums, squares, scales.get("sums", none), scales.get("squares", none))
 
 

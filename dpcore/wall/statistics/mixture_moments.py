@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_size
 from dpcore.wall.data.clipping import demand_squares
 from dpcore.wall.statistics.statistic import (
-    BLOCKS,
-    ROUNDING,
     STRUCTURES,
-    Block,
+    Part,
+    Sensitivity,
+    Statistic,
     Structure,
-    _per_adjacency,
+    by_adjacency,
 )
 
 Array = NDArray[np.float64]
@@ -29,7 +29,7 @@ LARGEST_TOTAL = 1.0 + 1e-12
 
 
 @dataclass(frozen=True)
-class MixtureMoments:
+class MixtureMoments(Statistic):
     r"""Counts, sums and squares of each component, released as one vector.
 
     A row ``y`` with ``|y| <= radius = R`` and weights ``w`` in ``{w >= 0, sum w <= 1}`` adds
@@ -64,7 +64,6 @@ class MixtureMoments:
     square_weight: float
 
     lemma = "joint diameter of counts, sums and squares on simplex weights and a clipped ball"
-    blocks: ClassVar[tuple[Block, ...]] = BLOCKS
 
     def __post_init__(self) -> None:
         one_of("covariance", self.structure, STRUCTURES)
@@ -92,63 +91,46 @@ class MixtureMoments:
         """Number of coordinates of ``s(y)``."""
         return {"full": symmetric_size(self.dim), "diag": self.dim, "spherical": 1}[self.structure]
 
-    @property
-    def size(self) -> int:
-        """Number of features p of a row."""
-        return 1 + self.dim + self.square_size
-
-    def span(self, block: Block) -> slice:
-        """Which features make up a block."""
-        first = {"counts": (0, 1), "sums": (1, 1 + self.dim), "squares": (1 + self.dim, self.size)}
-        return slice(*first[block])
-
-    def unit(self, block: Block) -> float:
-        """What one unit of the weighted block is worth in the block's own coordinates."""
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """Counts, sums and squares."""
+        a, b, c = self.count_weight, self.mean_weight, self.square_weight
+        diagonal = self.dim if self.structure == "full" else None
         return {
-            "counts": 1.0 / self.count_weight,
-            "sums": self.radius / self.mean_weight,
-            "squares": self.radius**2 / self.square_weight,
-        }[block]
+            "counts": Part(1, 1.0 / a),
+            "sums": Part(self.dim, self.radius / b),
+            "squares": Part(self.square_size, self.radius**2 / c, diagonal),
+        }
 
-    def beside(self, block: Block) -> slice:
-        """Which features of a block are entries beside the diagonal of a symmetric matrix."""
-        full = block == "squares" and self.structure == "full"
-        return slice(self.dim, None) if full else slice(0, 0)
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma for all blocks together, and for each alone.
 
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity of the weighted sum over all blocks, a hair above the lemma's value."""
-        size = math.hypot(self.count_weight, self.mean_weight, self.square_weight)
-        return _per_adjacency(adjacency, replace=math.sqrt(2.0) * size, add=size) * ROUNDING
+        *L2, alone.* Counts and squares are non-negative in the sense ``<v, v'> >= 0``: ``sqrt 2``
+        times the radius when replaced; sums can be opposite: twice the radius.
 
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """L2 sensitivity of one weighted block alone.
-
-        Counts and squares are non-negative in the sense ``<v, v'> >= 0``: ``sqrt 2`` times the
-        radius when replaced; sums can be opposite: twice the radius.
-        """
-        weight, factor = {
-            "counts": (self.count_weight, math.sqrt(2.0)),
-            "sums": (self.mean_weight, 2.0),
-            "squares": (self.square_weight, math.sqrt(2.0)),
-        }[block]
-        return _per_adjacency(adjacency, replace=factor * weight, add=weight) * ROUNDING
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """L1 sensitivity of one weighted block alone, when a row is replaced twice that of a row.
-
-        A row with ``|y| = 1`` adds 1 to the counts and at most ``|y|_1 <= sqrt d`` to the sums. The
-        coordinates of ``y y^T`` (the entries beside the diagonal times ``sqrt 2``) come to at most
+        *L1.* When a row is replaced, twice that of a row. A row with ``|y| = 1`` adds 1 to the
+        counts and at most ``|y|_1 <= sqrt d`` to the sums. The coordinates of ``y y^T`` (the
+        entries off the diagonal times ``sqrt 2``) come to at most
         ``1 + (|y|_1^2 - 1)/sqrt 2 <= 1 + (d - 1)/sqrt 2``; diagonal and trace to 1.
         """
-        weight, norm = {
-            "counts": (self.count_weight, 1.0),
-            "sums": (self.mean_weight, math.sqrt(self.dim)),
-            "squares": (
-                self.square_weight,
-                1.0 + (self.dim - 1) / math.sqrt(2.0) if self.structure == "full" else 1.0,
+        a, b, c = self.count_weight, self.mean_weight, self.square_weight
+        size, root = math.hypot(a, b, c), math.sqrt(2.0)
+        length = math.sqrt(self.dim)
+        form = 1.0 + (self.dim - 1) / root if self.structure == "full" else 1.0
+        return by_adjacency(
+            adjacency,
+            replace_one=Sensitivity(
+                root * size,
+                {
+                    "counts": (root * a, 2.0 * a),
+                    "sums": (2.0 * b, 2.0 * b * length),
+                    "squares": (root * c, 2.0 * c * form),
+                },
             ),
-        }[block]
-        return _per_adjacency(adjacency, replace=2 * weight * norm, add=weight * norm) * ROUNDING
+            add_remove=Sensitivity(
+                size, {"counts": (a, a), "sums": (b, b * length), "squares": (c, c * form)}
+            ),
+        )
 
     def features(self, rows: Array) -> Array:
         """Features ``(F, p, n)`` of clipped rows ``(F, d, n)``: 1, y, s(y), without weights.

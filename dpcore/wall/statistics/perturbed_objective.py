@@ -80,8 +80,8 @@ class PerturbedObjective:
         whole("dim", self.dim)
         positive("radius", self.radius)
 
-    def slope_diameter(self, adjacency: str) -> float:
-        """S of the guarantee, a hair above the lemma's value."""
+    def slope_sensitivity(self, adjacency: str) -> float:
+        """S of the guarantee, inflated by 1e-8 for rounding."""
         found = {"replace_one": 2.0, "add_remove": 1.0, "label": 1.0}.get(adjacency)
         if found is None:
             raise InputError(
@@ -122,7 +122,7 @@ class PerturbedObjective:
             whole_of_it = (1.0 - SOLVED) * epsilon
             ridge = np.maximum(ridge, bends / np.expm1(whole_of_it / 2.0))
             left = whole_of_it - np.log1p(bends / ridge)
-        return ridge, self.slope_diameter(adjacency) / left
+        return ridge, self.slope_sensitivity(adjacency) / left
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def perturb_objective(
             what=what,
             noise="exponential in the norm",
             noise_scale=scale,
-            sensitivity=people * objective.slope_diameter(session.adjacency),
+            sensitivity=people * objective.slope_sensitivity(session.adjacency),
             adjacency=session.adjacency,
             proof=objective.lemma,
             surplus=people * objective.surplus(ridge, session.adjacency)

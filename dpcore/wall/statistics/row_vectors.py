@@ -8,11 +8,11 @@ vector for a row comes from that row alone may err: it costs utility, never priv
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from dpcore.wall.data.clipping import PublicFrame, clip_to_ball, demand_squares
 from dpcore.wall.data.regression_target import bounded_target
 from dpcore.wall.kernels.row_blocks import filled_up
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.statistic import ROUNDING, Block
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ COUNT_WEIGHT = 0.1  # of the count beside a vector of norm 1: half a percent of 
 
 
 @dataclass(frozen=True)
-class _OneVector(ABC):
+class _OneVector(Statistic):
     """What both sets have in common: features ``(1, v)`` of a row, in blocks counts and sums.
 
     The count weighs ``a = 0.1`` beside a vector at its bound. It is for divisors where the number
@@ -46,9 +46,7 @@ class _OneVector(ABC):
     dim: int
     bound: float
 
-    lemma: ClassVar[str]
-    components: ClassVar[int] = 1
-    blocks: ClassVar[tuple[Block, ...]] = ("counts", "sums")
+    components = 1
 
     def __post_init__(self) -> None:
         whole("dim", self.dim)
@@ -65,40 +63,28 @@ class _OneVector(ABC):
     def l1_reach(self) -> float:
         """L1 norm of the largest vector, in units of the bound."""
 
-    @property
-    def size(self) -> int:
-        """Number of features p of a row."""
-        return 1 + self.dim
-
-    def span(self, block: Block) -> slice:
-        """Which features make up a block."""
-        return {"counts": slice(0, 1), "sums": slice(1, self.size)}[block]
-
-    def unit(self, block: Block) -> float:
-        """What one unit of the weighted block is worth in the block's own coordinates."""
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """The count and the vector."""
         bound = self.bound if math.isfinite(self.bound) else 1.0
-        return {"counts": 1.0 / (COUNT_WEIGHT * self.reach), "sums": bound}[block]
+        return {
+            "counts": Part(1, 1.0 / (COUNT_WEIGHT * self.reach)),
+            "sums": Part(self.dim, bound),
+        }
 
-    def beside(self, block: Block) -> slice:
-        """No feature is an entry beside a diagonal."""
-        return slice(0, 0)
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity of count and vector together, a hair above the lemma's value."""
-        added = self.reach * math.hypot(1.0, COUNT_WEIGHT)
-        return _per_adjacency(adjacency, replace=2.0 * self.reach, add=added) * ROUNDING
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """L2 sensitivity of one weighted block alone; a replaced row leaves the count."""
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """Of count and vector together, and of each alone; a replaced row leaves the count."""
         count = COUNT_WEIGHT * self.reach
-        found = {"counts": (0.0, count), "sums": (2.0 * self.reach, self.reach)}[block]
-        return _per_adjacency(adjacency, replace=found[0], add=found[1]) * ROUNDING
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """L1 sensitivity of one weighted block alone; those of both add up."""
-        count = COUNT_WEIGHT * self.reach
-        found = {"counts": (0.0, count), "sums": (2.0 * self.l1_reach, self.l1_reach)}[block]
-        return _per_adjacency(adjacency, replace=found[0], add=found[1]) * ROUNDING
+        moved, moved_l1 = 2.0 * self.reach, 2.0 * self.l1_reach
+        return by_adjacency(
+            adjacency,
+            replace_one=Sensitivity(moved, {"counts": (0.0, 0.0), "sums": (moved, moved_l1)}),
+            add_remove=Sensitivity(
+                self.reach * math.hypot(1.0, COUNT_WEIGHT),
+                {"counts": (count, count), "sums": (self.reach, self.l1_reach)},
+            ),
+            why="where a row's vector reads all of the row",
+        )
 
     @abstractmethod
     def sum(self, vectors: Array) -> Array:
@@ -268,8 +254,8 @@ class VectorSession(Session):
 
         step: given rows and a slice of the runs, the vectors ``(b, d, m)``.
 
-        **Guarantee.** Count and sum leave as one vector with noise = multiplier x the
-        contribution's diameter under the session's adjacency (times rows per person).
+        **Guarantee.** Count and sum leave as one vector with noise = noise multiplier x the
+        contribution's sensitivity under the session's adjacency (times rows per person).
         Raises WallError for a contribution without a bound under privacy, or another dimension;
         InputError for a noise multiplier that is not a finite number above 0.
         """
@@ -351,14 +337,13 @@ class Parts:
 
     **Guarantee.** Every row is in at most one part, the same whatever the other rows are, and each
     part is measured once with one noise multiplier. So for a given outcome of the coins all
-    releases together are one release of that multiplier: earlier parts do not depend on the row
-    that changes, later ones only through what its part gave away (post-processing). Averaging over
-    coins that are equal for both tables keeps it (McSherry 2009, Theorem 4). One ledger entry.
+    releases together are one release of that noise multiplier: earlier parts do not depend on the
+    row that changes, later ones only through what its part gave away (post-processing). Averaging
+    over coins that are equal for both tables keeps it (McSherry 2009, Theorem 4). One ledger entry.
     Where a row is removed its coin goes with it, and each other row's coins have the same law in
     both tables. Coins of a rehearsal are fixed to places: for given ones this is so if the row is
-    the last, and over all coins whichever it is.
-    A person's k rows may fall into several parts: every part has the noise for all k, and
-    ``k_1^2 + k_2^2 + ... <= k^2``.
+    the last, and over all coins whichever it is. A person's k rows may fall into several parts:
+    every part has the noise for all k, and ``k_1^2 + k_2^2 + ... <= k^2``.
     """
 
     def __init__(self, session: VectorSession, count: int, seen: VectorRows) -> None:
@@ -377,8 +362,8 @@ class Parts:
         """
         if self._next == self.count:
             raise WallError("every part has been measured already")
-        multiplier = np.asarray(noise.multiplier, dtype=float)
-        if self._multiplier is not None and not np.array_equal(self._multiplier, multiplier):
+        noise_multiplier = np.asarray(noise.noise_multiplier, dtype=float)
+        if self._multiplier is not None and not np.array_equal(self._multiplier, noise_multiplier):
             raise WallError("parts that count as one have one noise multiplier")
         if noise.law != "gaussian":
             raise WallError("parts are measured with normal noise")
@@ -389,7 +374,7 @@ class Parts:
             session._entries[-1] = replace(session._entries[-1], proof=lemma)
         else:
             del session._entries[-1]  # the first part's entry stands for all
-        self._multiplier, self._next = multiplier.copy(), self._next + 1
+        self._multiplier, self._next = noise_multiplier.copy(), self._next + 1
         return noisy
 
 
@@ -450,13 +435,3 @@ def alone(vectors: Array, members: slice) -> Array:
     if vectors.shape[-1] == count:
         return vectors
     return np.where(np.arange(vectors.shape[-1]) < count, vectors, 0.0)
-
-
-def _per_adjacency(adjacency: str, *, replace: float, add: float) -> float:
-    if adjacency in ("replace_one", "add_remove"):
-        return replace if adjacency == "replace_one" else add
-    raise InputError(
-        "adjacency",
-        f"{adjacency} does not apply where a row's vector reads all of the row",
-        "choose replace_one or add_remove",
-    )

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from dpcore.mechanisms.gaussian import symmetric_size
 from dpcore.wall.kernels.bounded_sums import Rows, in_order
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.session import Noise, Session, a_share
-from dpcore.wall.statistics.statistic import ROUNDING, Block, _per_adjacency
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
 from dpcore.wall.subsample import Minibatches, release_sampled
 from dpcore.wall.table import PrivateTable
 
@@ -37,7 +38,7 @@ STEEPEST = 0.25  # the largest curvature
 
 
 @dataclass(frozen=True)
-class BeliefMoments:
+class BeliefMoments(Statistic):
     r"""The five sums and a count, each in units of its own largest norm, times its weight.
 
     ``z / sqrt K``, ``y / sqrt J``, ``4 x / sqrt J``, ``y z^T / sqrt(J K)``, for each pixel j
@@ -61,8 +62,8 @@ class BeliefMoments:
 
     *Between* ``1/sqrt 2`` *and 1 the bound is not attained:* any vectors between 0 and c would
     attain it, but products of z, y and x that one row leaves at 0 cannot all be filled by another.
-    How far below it the diameter lies is a maximum over two rows that is not concave; searches at
-    ``clip = 0.9`` find 0.94 with equal weights and 0.90 where products weigh most, so a sharper
+    How far below it the sensitivity lies is a maximum over two rows that is not concave; searches
+    at ``clip = 0.9`` find 0.94 with equal weights and 0.90 where products weigh most, so a sharper
     lemma could save 6% to 10% of the noise there. Fits clip at 0.3, where two rows that share
     nothing attain the bound but for the count.
     """
@@ -84,61 +85,39 @@ class BeliefMoments:
         object.__setattr__(self, "weights", tuple(weight / length for weight in self.weights))
         a_share(self.clip, "the largest norm")
 
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The parts, in their order."""
-        return cast(tuple[Block, ...], PARTS)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Coordinates of each part."""
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """The five sums and the count; forms stand diagonals first."""
         k, j = self.hidden, self.visible
-        return (k, j, j, j * k, j * symmetric_size(k), 1)
-
-    @property
-    def size(self) -> int:
-        """Coordinates of a row's vector."""
-        return sum(self.sizes)
-
-    def span(self, block: Block) -> slice:
-        """Which coordinates make up a part."""
-        at = PARTS.index(block)
-        first = sum(self.sizes[:at])
-        return slice(first, first + self.sizes[at])
-
-    def unit(self, block: Block) -> float:
-        """What one unit of the weighted part is worth in the part's own coordinates."""
-        at, k, j = PARTS.index(block), float(self.hidden), float(self.visible)
+        sizes = (k, j, j, j * k, j * symmetric_size(k), 1)
         largest = (k**0.5, j**0.5, j**0.5 / 4.0, (j * k) ** 0.5, j**0.5 * k / 4.0, 1.0)
-        return largest[at] / (*self.weights, COUNTED)[at]
+        scales = (most / w for most, w in zip(largest, (*self.weights, COUNTED), strict=True))
+        return {
+            name: Part(size, scale, j * k if name == "forms" else None)
+            for name, size, scale in zip(PARTS, sizes, scales, strict=True)
+        }
 
-    def beside(self, block: Block) -> slice:
-        """Entries beside the diagonal: of forms, which stand diagonals first."""
-        forms = cast(str, block) == "forms"
-        return slice(self.visible * self.hidden, None) if forms else slice(0, 0)
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity of all parts together, a hair above the lemma's value."""
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma, and for each part alone the same proof; no L1 is stated."""
         box = math.sqrt(1.0 - COUNTED**2) if self.clip == 1.0 else 1.0
-        replace = min(box, math.sqrt(2.0) * self.clip)
-        return _per_adjacency(adjacency, replace=replace, add=self.clip) * ROUNDING
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """L2 sensitivity of one weighted part alone: the same proof."""
-        weight = (*self.weights, COUNTED)[PARTS.index(block)]
-        replace = min(weight, math.sqrt(2.0) * self.clip)
-        return _per_adjacency(adjacency, replace=replace, add=min(weight, self.clip)) * ROUNDING
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """Not stated: these sums leave with Gaussian noise only."""
-        raise InputError("noise", "these sums have no Laplace noise", "use gaussian")
+        cut = math.sqrt(2.0) * self.clip
+        weights = dict(zip(PARTS, (*self.weights, COUNTED), strict=True))
+        return by_adjacency(
+            adjacency,
+            replace_one=Sensitivity(
+                min(box, cut), {name: (min(w, cut), None) for name, w in weights.items()}
+            ),
+            add_remove=Sensitivity(
+                self.clip, {name: (min(w, self.clip), None) for name, w in weights.items()}
+            ),
+        )
 
     def norms(self, hidden: Array, visible: Array, curvature: Array) -> Array:
         """Norm of each row's weighted vector ``(m,)``, without building it."""
         z2, y2, x2 = (np.sum(part**2, axis=1) for part in (hidden, visible, curvature))
         form = z2**2 + np.sum(hidden**2 - hidden**4, axis=1)  # z on the diagonal, not z^2
         squares = (z2, y2, x2, y2 * z2, x2 * form, np.ones(len(z2)))
-        units = (self.unit(block) for block in self.blocks)
+        units = (part.scale for part in self.parts.values())
         return np.asarray(
             np.sqrt(sum(part / unit**2 for part, unit in zip(squares, units, strict=True)))
         )
@@ -219,7 +198,7 @@ def measure_belief(
     counts = total[:, 0, -1].copy() if public else None
     sd = release_sampled(session, what, total, contribution, (noise,), batches)
     rows = np.maximum(total[:, 0, -1], 1.0) if counts is None else counts
-    return _as_belief(total[:, 0], contribution, {str(name): one for name, one in sd.items()}, rows)
+    return _as_belief(total[:, 0], contribution, sd, rows)
 
 
 def _sum(
@@ -244,7 +223,7 @@ def _sum(
 def _of_rows(rows: Array, shape: BeliefMoments, hidden: Array, curvature: Array) -> Array:
     """The same for some rows, their z and x inside their boxes."""
     out = np.empty(shape.size)
-    parts = {name: out[shape.span(cast(Block, name))] for name in PARTS}
+    parts = {name: out[shape.slice(name)] for name in PARTS}
     units = shape.hidden
     first, second = (np.append(np.arange(units), side) for side in np.triu_indices(units, 1))
     scale = np.ones((len(rows), 1))
@@ -278,7 +257,7 @@ def _as_belief(
     total: Array, shape: BeliefMoments, sd: dict[str, Array], rows: Array
 ) -> NoisyBelief:
     runs, k, j = len(total), shape.hidden, shape.visible
-    parts = {name: total[:, shape.span(cast(Block, name))] for name in PARTS}
+    parts = {name: total[:, shape.slice(name)] for name in PARTS}
     pairs = parts["pairs"].reshape(runs, j, k) - parts["hidden"][:, None] / 2.0
     return NoisyBelief(
         parts["hidden"] - rows[:, None] / 2.0,

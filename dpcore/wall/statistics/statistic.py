@@ -1,4 +1,4 @@
-"""Contributions: what one row may add to a released sum, with the set it is projected onto.
+"""What a statistic states of itself: its blocks, and how far one row can move each of them.
 
 The wall, not the model, makes the sensitivity true: it builds the features from the clipped row
 itself and projects whatever weights the model returns onto the simplex before it sums. A model
@@ -7,69 +7,125 @@ whose weights for a row come from that row alone may err: it costs utility, neve
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeAlias, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 from dpcore.errors import InputError
 
-Array = NDArray[np.float64]
 Structure: TypeAlias = Literal["full", "diag", "spherical"]
-Block: TypeAlias = Literal["counts", "sums", "squares"]
 STRUCTURES: tuple[str, ...] = get_args(Structure)
-BLOCKS: tuple[Block, ...] = get_args(Block)
+BLOCKS = ("counts", "sums", "squares")
+Slice: TypeAlias = slice
 
-# Projections are rounded; a diameter larger by this factor covers it. The rounding of long sums is
-# bounded where they leave for good (:mod:`dpcore.wall.grid`); in a fit they count as real numbers.
+# Projections are rounded: every sensitivity is inflated by 1e-8 to cover it. The rounding of long
+# sums is bounded where they leave for good (:mod:`dpcore.wall.grid`); in a fit they count as real.
 ROUNDING = 1.0 + 1e-8
 
 
-class Contribution(Protocol):
-    """What one row may add to a released sum: K components of features in weighted blocks."""
+@dataclass(frozen=True)
+class Part:
+    """A block of a statistic: ``size`` features, and what one unit of them is worth.
+
+    scale: of one unit of the weighted block, in the block's own coordinates. diagonal: how many of
+    the features are entries on the diagonal of a symmetric matrix; they stand first. ``None``: the
+    block is no such matrix.
+    """
+
+    size: int
+    scale: float
+    diagonal: int | None = None
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How far one row moves a sum: l2 of all weighted blocks together; for each alone (L2, L1).
+
+    L1 sensitivities of blocks released together add up; ``None``: none is stated.
+    """
+
+    l2: float
+    blocks: Mapping[str, tuple[float, float | None]]
+
+
+class Statistic(ABC):
+    """A sum over rows that may be released: K components of features in weighted blocks.
+
+    lemma: what is proved, in words for the ledger. components: how many share a row.
+    """
+
+    lemma: str
+    components: int
 
     @property
-    def lemma(self) -> str:
-        """What is proved, in words for the ledger."""
+    @abstractmethod
+    def parts(self) -> dict[str, Part]:
+        """The blocks by name, in their order."""
+
+    @abstractmethod
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma's values; raises InputError for an adjacency that it does not cover."""
 
     @property
-    def components(self) -> int:
-        """How many components K share a row."""
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The blocks of features, in their order."""
+    def blocks(self) -> tuple[str, ...]:
+        """The names of the blocks, in their order."""
+        return tuple(self.parts)
 
     @property
     def size(self) -> int:
         """Number of features p of a row."""
+        return sum(part.size for part in self.parts.values())
 
-    def span(self, block: Block) -> slice:
+    def slice(self, block: str) -> Slice:
         """Which features make up a block."""
+        first = 0
+        for name, part in self.parts.items():
+            if name == block:
+                return slice(first, first + part.size)
+            first += part.size
+        raise KeyError(block)
 
-    def unit(self, block: Block) -> float:
+    def scale(self, block: str) -> float:
         """What one unit of the weighted block is worth in the block's own coordinates."""
+        return self.parts[block].scale
 
-    def beside(self, block: Block) -> slice:
-        """Which features of a block are entries beside the diagonal of a symmetric matrix."""
+    def off_diagonal(self, block: str) -> Slice:
+        """Which features of a block are entries off the diagonal of a symmetric matrix."""
+        diagonal = self.parts[block].diagonal
+        return slice(0, 0) if diagonal is None else slice(diagonal, None)
 
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity of the weighted sum over all blocks."""
+    def l2_sensitivity(self, adjacency: str, block: str | None = None) -> float:
+        """Of the weighted sum over all blocks, or one alone; inflated by 1e-8 for rounding."""
+        stated = self.sensitivity(adjacency)
+        return (stated.l2 if block is None else stated.blocks[block][0]) * ROUNDING
 
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """L2 sensitivity of one weighted block alone."""
+    def l1_sensitivity(self, adjacency: str, block: str) -> float:
+        """Of one weighted block, inflated likewise; those of blocks released together add up."""
+        _, l1 = self.sensitivity(adjacency).blocks[block]
+        if l1 is None:
+            raise InputError("noise", "these sums have no Laplace noise", "use gaussian")
+        return l1 * ROUNDING
 
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """L1 sensitivity of one weighted block; those of blocks released together add up."""
 
+def by_adjacency(
+    adjacency: str,
+    *,
+    replace_one: Sensitivity,
+    add_remove: Sensitivity,
+    why: str = "to rows without labels",
+) -> Sensitivity:
+    """The one that an adjacency asks for; InputError for another. why: what it does not apply to.
 
-def _per_adjacency(adjacency: str, *, replace: float, add: float) -> float:
-    if adjacency == "replace_one":
-        return replace
-    if adjacency == "add_remove":
-        return add
-    raise InputError(
-        "adjacency",
-        f"{adjacency} does not apply to rows without labels",
-        "choose replace_one or add_remove",
-    )
+    >>> one, two = Sensitivity(1.0, {}), Sensitivity(2.0, {})
+    >>> by_adjacency("add_remove", replace_one=two, add_remove=one).l2
+    1.0
+    """
+    stated = {"replace_one": replace_one, "add_remove": add_remove}
+    if adjacency not in stated:
+        raise InputError(
+            "adjacency",
+            f"{adjacency} does not apply {why}",
+            "choose replace_one or add_remove",
+        )
+    return stated[adjacency]

@@ -10,8 +10,8 @@ import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from typing import ClassVar, Protocol
+from functools import cache, cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, OfCount, Session, a_share
-from dpcore.wall.statistics.statistic import ROUNDING, Block, _per_adjacency
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
 from dpcore.wall.subsample import Minibatches, release_sampled
 
 Array = NDArray[np.float64]
@@ -39,7 +39,7 @@ class DocumentStep(Protocol):
 
 
 @dataclass(frozen=True)
-class TopicWords:
+class TopicWords(Statistic):
     r"""Counts of words in topics, summed over documents: a document adds a K x V matrix.
 
     A document with counts ``c >= 0``, weights ``t >= 0`` and public topics ``E >= 0`` adds
@@ -62,41 +62,24 @@ class TopicWords:
     radius: float
 
     lemma = "diameter of non-negative matrices in a ball, a document's words shared out to topics"
-    blocks: ClassVar[tuple[Block, ...]] = ("counts",)
 
     def __post_init__(self) -> None:
         for field in ("components", "words", "radius"):
             positive(field, getattr(self, field))
 
-    @property
-    def size(self) -> int:
-        """Number of words."""
-        return self.words
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """One block: all words."""
+        return {"counts": Part(self.words, self.radius)}
 
-    def span(self, block: Block) -> slice:
-        """All words are one block."""
-        return slice(0, self.words)
-
-    def unit(self, block: Block) -> float:
-        """What one unit of the weighted block is worth: words."""
-        return self.radius
-
-    def beside(self, block: Block) -> slice:
-        """No entry stands beside a diagonal."""
-        return slice(0, 0)
-
-    def diameter(self, adjacency: str) -> float:
-        """L2 sensitivity, a hair above the lemma's value."""
-        return _per_adjacency(adjacency, replace=math.sqrt(2.0), add=1.0) * ROUNDING
-
-    def block_diameter(self, block: Block, adjacency: str) -> float:
-        """There is one block."""
-        return self.diameter(adjacency)
-
-    def block_l1_diameter(self, block: Block, adjacency: str) -> float:
-        """L1 sensitivity: that of all cells at once, ``|s|_1 <= sqrt(K V) |s|``."""
-        most = math.sqrt(self.components * self.words)
-        return _per_adjacency(adjacency, replace=math.sqrt(2.0) * most, add=most) * ROUNDING
+    def sensitivity(self, adjacency: str) -> Sensitivity:
+        """The lemma's. L1: that of all cells at once, ``|s|_1 <= sqrt(K V) |s|``."""
+        root, most = math.sqrt(2.0), math.sqrt(self.components * self.words)
+        return by_adjacency(
+            adjacency,
+            replace_one=Sensitivity(root, {"counts": (root, root * most)}),
+            add_remove=Sensitivity(1.0, {"counts": (1.0, most)}),
+        )
 
 
 @dataclass(frozen=True)
@@ -182,8 +165,8 @@ def measure_documents(
     topics ``(B, K, V)``: public or released, by which words are shared out; e_step: the weights of
     the topics in documents.
 
-    **Guarantee.** Noise = multiplier x sensitivity under the session's adjacency, on a fresh secret
-    sample; one ledger entry. Raises as :meth:`Session.measure`.
+    **Guarantee.** Noise = noise multiplier x sensitivity under the session's adjacency, on a fresh
+    secret sample; one ledger entry. Raises as :meth:`Session.measure`.
     """
     topics = np.array(topics, dtype=np.float64)  # plain numbers: no object that looks around
     if topics.shape != (session.runs, contribution.components, contribution.words):
