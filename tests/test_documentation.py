@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import shlex
 from importlib import import_module
@@ -17,7 +16,7 @@ import dpcore as dp
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.api import AUDITS
 from dpcore.auditing.exhibits import exhibits
-from dpcore.cli import COMMANDS, main
+from dpcore.cli import COMMANDS, _Parser, main
 from dpcore.datasets.documents import load_documents
 from dpcore.registry import EXHIBITS, MODELS
 
@@ -51,7 +50,8 @@ def test_every_command_that_is_told_is_one_with_such_options(path: Path) -> None
         program, command, *words = shlex.split(line, comments=True)
         if program != "dpcore":
             continue
-        parser = argparse.ArgumentParser()
+        parser = _Parser(prog=f"dpcore {command}")
+        parser.words = words
         import_module(COMMANDS[command][0]).arguments(parser)
         known = {word for action in parser._actions for word in action.option_strings}
         assert {word for word in words if word.startswith("--")} <= known, line

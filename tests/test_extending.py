@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +19,7 @@ from support import ROOT
 
 import dpcore as dp
 from dpcore.accounting import ACCOUNTANTS
+from dpcore.cli import main
 from dpcore.fitting.api import fit_grid
 from dpcore.registry import MODELS
 from dpcore.wall.statistics.row_vectors import BallVector
@@ -27,15 +30,22 @@ NAMES = [f"answer {j}" for j in range(6)]
 
 
 @pytest.fixture(scope="module")
-def added() -> Iterator[ModuleType]:
-    """The page's code as a module that the registry names."""
-    module = ModuleType("bernoulli_of_the_page")
-    sys.modules[module.__name__] = module
-    code = "\n\n".join(re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL))
-    exec(compile(code, "extending.md", "exec"), module.__dict__)
-    MODELS["bernoulli"] = f"{module.__name__}:RECIPE"
-    yield module
-    del MODELS["bernoulli"], sys.modules[module.__name__]
+def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    """The page's files as a package that the registry names; its mathematics."""
+    place = tmp_path_factory.mktemp("models")
+    folder = place / "bernoulli_mixture"
+    folder.mkdir()
+    for part in PAGE.split("\n### ")[1:]:
+        if name := re.match(r"`(\w+\.py)`", part):
+            code = "\n\n".join(re.findall(r"```python\n(.*?)```", part, flags=re.DOTALL))
+            (folder / name[1]).write_text(code, encoding="utf-8")
+    sys.path.insert(0, str(place))
+    MODELS["bernoulli"] = "bernoulli_mixture:MODEL"
+    yield import_module("bernoulli_mixture.mathematics")
+    del MODELS["bernoulli"]
+    sys.path.remove(str(place))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "bernoulli_mixture"]:
+        del sys.modules[name]
 
 
 def answers(n: int = 4000) -> pd.DataFrame:
@@ -123,6 +133,22 @@ def test_any_sums_give_valid_parameters(added: ModuleType, wild: float) -> None:
     groups = added.groups_from(np.full((3, 14), wild), 2, 6)
     np.testing.assert_allclose(groups.weights.sum(axis=1), 1.0)
     assert np.all((groups.chances >= 0.01) & (groups.chances <= 0.99))
+
+
+def test_the_command_line_knows_it(
+    added: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "answers.csv"
+    answers(400).astype(int).to_csv(file, index=False)
+    limits = [f'[columns."{name}"]\nlower = 0\nupper = 1\n' for name in NAMES]
+    file.with_suffix(".toml").write_text("\n".join(limits), encoding="utf-8")
+    words = ["fit", "bernoulli", str(file), "--epsilon", "1", "--delta", "1e-5", "--seed", "0"]
+    assert main([*words, "--components", "2"]) == 0
+    assert "Each group: its share of the rows" in capsys.readouterr().out
+    assert main([*words, "--topics", "3"]) == 2
+    assert "model 'bernoulli' takes no option --topics; it takes --components, --iterations." in (
+        capsys.readouterr().err
+    )
 
 
 def test_the_lines_shown_are_lines_of_the_registries() -> None:
