@@ -13,7 +13,7 @@ from support import every
 
 from dpcore.accounting import ACCOUNTANTS, accountant, calibrate, compose, covers
 from dpcore.accounting.base import Rough, scaled
-from dpcore.accounting.sides import Sides
+from dpcore.accounting.pld_bounds import PldBounds
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
 from dpcore.privacy.events import Mechanism
@@ -232,7 +232,7 @@ def test_exact_then_losses_then_renyi_then_zcdp(events: list[Event], log_delta: 
     """The engine itself for the second: the accountant answers Gaussians by their closed form."""
     delta = float(np.exp(log_delta))
     exact = epsilon("exact", events, delta)
-    losses = Sides(tuple(events), delta, 2).epsilon(delta)[1]
+    losses = PldBounds(tuple(events), delta, 2).epsilon(delta)[1]
     assert exact <= losses * (1 + 1e-12)
     assert losses <= epsilon("rdp", events, delta) * (1 + 1e-4) + 1e-9
     assert epsilon("rdp", events, delta) <= epsilon("zcdp", events, delta) * (1 + 1e-12)

@@ -15,7 +15,7 @@ from support import every
 
 from dpcore.accounting import accountant, calibrate, compose
 from dpcore.accounting.kov import KOV, closed_form, grid_epsilon
-from dpcore.accounting.responses import Enclosed, Multiplied, repeated, together
+from dpcore.accounting.randomised_response import Enclosed, Multiplied, repeated, together
 from dpcore.errors import InputError
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
 

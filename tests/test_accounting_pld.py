@@ -21,7 +21,7 @@ from dpcore.accounting.dominating import pairs_of
 from dpcore.accounting.lattice import Composition
 from dpcore.accounting.losses import delta_curve, loss_distribution, tradeoff
 from dpcore.accounting.pld import PLD
-from dpcore.accounting.sides import Sides
+from dpcore.accounting.pld_bounds import PldBounds
 from dpcore.accounting.solve import least_factors
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
@@ -88,7 +88,7 @@ def test_one_laplace_release_has_the_closed_form_curve(shift: float) -> None:
 def test_a_normal_law_on_the_lattice_encloses_the_exact_epsilon(noise: float, delta: float) -> None:
     """The engine itself; the accountant answers Gaussians alone by their closed form."""
     exact = float(epsilon_of(delta, 1.0 / noise))
-    low, high = Sides((Event(Gaussian(noise)),), delta, 1).epsilon(delta)
+    low, high = PldBounds((Event(Gaussian(noise)),), delta, 1).epsilon(delta)
     assert low <= exact <= high
     assert high - low <= 1e-4 * exact + 1e-9
 
@@ -98,7 +98,7 @@ def test_many_normal_laws_convolved_are_one() -> None:
     each = (Event(Gaussian(20.0), count=1000),)
     for delta in (1e-14, 1e-5):
         exact = float(epsilon_of(delta, np.sqrt(1000) / 20.0))
-        low, high = Sides(each, delta, 2).epsilon(delta)
+        low, high = PldBounds(each, delta, 2).epsilon(delta)
         assert low <= exact <= high
         assert high - low < 5e-4 * exact
 
@@ -261,7 +261,7 @@ def test_a_sample_of_fixed_size_costs_at_least_a_poisson_sample() -> None:
 def test_row_added_and_row_removed_are_both_counted() -> None:
     """At a large delta and many steps each direction is the worse one somewhere."""
     events = (poisson(1.0, 0.3, 1),)
-    up, down = Sides(events, 1e-5, 2).above()
+    up, down = PldBounds(events, 1e-5, 2).above()
     found = [(up.delta(e), down.delta(e)) for e in (0.05, 0.3, 1.0)]
     assert any(a > b * 1.01 for a, b in found)
     for epsilon, (a, b) in zip((0.05, 0.3, 1.0), found, strict=True):
@@ -506,7 +506,7 @@ def test_the_curve_is_never_below_the_single_points() -> None:
 
 
 def PLD_low(events: list[Event], epsilon: float) -> float:
-    return Sides(tuple(events), 1e-6, 3).delta(epsilon)[0]
+    return PldBounds(tuple(events), 1e-6, 3).delta(epsilon)[0]
 
 
 def test_losses_for_a_picture_hold_all_probability_and_the_mean() -> None:

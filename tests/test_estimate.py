@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpcore.accounting import epsilon_of, mu_of
-from dpcore.accounting.rates import rate_at_least, rate_at_most, rate_bounds
+from dpcore.accounting.binomial_bounds import rate_at_least, rate_at_most, rate_bounds
 from dpcore.auditing import estimate
 from dpcore.auditing.estimate import (
     epsilon_lower_bound,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Ledger
-from dpcore.privacy.sampled import SampledEntry
+from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource, PublicCoins

@@ -1,10 +1,10 @@
 """Composition: pure maths from events to (epsilon, delta), one file per method."""
 
 from dpcore.accounting.base import Accountant, Bound
+from dpcore.accounting.bayes_success import guess_rate
 from dpcore.accounting.catalogue import ACCOUNTANTS, accountant
 from dpcore.accounting.compose import calibrate, compose, covers
 from dpcore.accounting.gaussian import delta_of, epsilon_of, mu_of
-from dpcore.accounting.guess import guess_rate
 from dpcore.accounting.proofs import best_proof, replay
 from dpcore.accounting.questions import (
     PerRelease,

@@ -6,9 +6,9 @@ gives everything away with probability delta (their Theorem 2). Composing the re
 optimal: exact for black boxes, an upper bound for Laplace and Gaussian releases, which are turned
 into pairs first (a Gaussian by its exact curve at its own share of delta).
 
-With losses as in ``responses``: delta = 1 - prod(1 - delta_i) (1 - delta_0(epsilon)). For unequal
-epsilons the optimum is #P-hard (Murtagh, Vadhan 2016); losses are multiplied out while there are at
-most 2^20 of them, and enclosed from both sides beyond.
+With losses as in ``randomised_response``: delta = 1 - prod(1 - delta_i) (1 - delta_0(epsilon)). For
+unequal epsilons the optimum is #P-hard (Murtagh, Vadhan 2016); losses are multiplied out while
+there are at most 2^20 of them, and enclosed from both sides beyond.
 
 Between the values (k - 2i) epsilon of Theorem 3.3 the curve is linear in e^epsilon and strictly
 below the theorem's step. :func:`grid_epsilon` is the theorem as printed, :func:`closed_form` is
@@ -33,7 +33,7 @@ from dpcore.accounting.pairs import (
     pairs,
     shares,
 )
-from dpcore.accounting.responses import Enclosed, Ends, Kinds, Multiplied, together
+from dpcore.accounting.randomised_response import Enclosed, Ends, Kinds, Multiplied, together
 from dpcore.checks import nonnegative, probability, whole
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Real
 

@@ -17,7 +17,7 @@ from dpcore.accounting.gaussian import all_gaussian, delta_of, total_mu
 from dpcore.accounting.lattice import Composition
 from dpcore.accounting.parallel import worst_cases
 from dpcore.accounting.pld import FAINT, PLD, bare, drawn
-from dpcore.accounting.sides import Sides, merged
+from dpcore.accounting.pld_bounds import PldBounds, merged
 from dpcore.errors import InputError
 
 _SMALLEST = 1e-9  # the delta down to which a curve is precise
@@ -63,7 +63,7 @@ def _curve(events: Events, epsilons: Array) -> Array:
         return np.full(epsilons.shape, drawn(releases))
     if not releases:
         return np.zeros(epsilons.shape)
-    above = Sides(releases, _SMALLEST, 1).above()
+    above = PldBounds(releases, _SMALLEST, 1).above()
     return np.asarray(np.max([_least(composition, epsilons) for composition in above], axis=0))
 
 
@@ -132,7 +132,7 @@ def loss_distribution(events: Events, points: int = 400) -> Losses:
     releases = merged(live(events))
     if not releases:
         return _normal(0.0, points)
-    above = Sides(releases, _SMALLEST, 1).above()[0]
+    above = PldBounds(releases, _SMALLEST, 1).above()[0]
     losses, masses = above.masses()
     return _binned(losses, masses, points, above.infinite)
 

@@ -26,7 +26,7 @@ from dpcore.accounting.dominating import check_sampling, replaced_in_poisson
 from dpcore.accounting.gaussian import all_gaussian, delta_of, epsilon_of, mu_of, total_mu
 from dpcore.accounting.lattice import LONGEST
 from dpcore.accounting.parallel import check_one_adjacency
-from dpcore.accounting.sides import Sides, merged, realised
+from dpcore.accounting.pld_bounds import PldBounds, merged, realised
 from dpcore.accounting.solve import least_factors
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
@@ -233,7 +233,7 @@ def _delta(events: Events, epsilon: float) -> float:
     if bare(releases) > 0.0:
         return drawn(releases)
 
-    def above(side: Sides) -> float:
+    def above(side: PldBounds) -> float:
         return side.delta_above(epsilon)
 
     _, rough = _coarse(releases, 1e-9, above)
@@ -291,7 +291,7 @@ def _refined(
     releases: tuple[Event, ...],
     delta: float,
     first: tuple[int, float],
-    above: Callable[[Sides], float],
+    above: Callable[[PldBounds], float],
 ) -> tuple[int, float]:
     """(level, upper end): the step is halved until that moves the end no more.
 
@@ -318,7 +318,7 @@ def _raised(
     delta: float,
     level: int,
     high: float,
-    below: Callable[[Sides], float],
+    below: Callable[[PldBounds], float],
 ) -> float:
     """The lower end beside an upper one: with finer steps until the two are close."""
     level, low = _coarse(releases, delta, below, level)
@@ -351,12 +351,12 @@ def _apart(releases: tuple[Event, ...]) -> bool:
 def _finer(
     releases: tuple[Event, ...],
     delta: float,
-    end: Callable[[Sides], float],
+    end: Callable[[PldBounds], float],
     levels: Iterable[int],
 ) -> tuple[int, bool, float] | None:
     """(level, whether it is the last, the end) of the first that suits a quick transform."""
     for level in levels:
-        side = Sides(releases, delta, level, _QUICK)
+        side = PldBounds(releases, delta, level, _QUICK)
         try:
             return level, side.finest, end(side)
         except NotCovered:
@@ -365,15 +365,15 @@ def _finer(
 
 
 def _coarse(
-    releases: tuple[Event, ...], delta: float, end: Callable[[Sides], float], first: int = 0
+    releases: tuple[Event, ...], delta: float, end: Callable[[PldBounds], float], first: int = 0
 ) -> tuple[int, float]:
     """(level, the end) with the first step, or the next wider one that suits a lattice."""
     for level in range(first, _COARSEST, -2):
         try:
-            return level, end(Sides(releases, delta, level))
+            return level, end(PldBounds(releases, delta, level))
         except NotCovered:
             continue
-    return _COARSEST, end(Sides(releases, delta, _COARSEST))
+    return _COARSEST, end(PldBounds(releases, delta, _COARSEST))
 
 
 PLD = PLDAccountant()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpcore.accounting import epsilon_of
-from dpcore.accounting.rates import fisher_direction, rate_at_least, rate_at_most
+from dpcore.accounting.binomial_bounds import fisher_direction, rate_at_least, rate_at_most
 
 Array = NDArray[np.float64]
 Reading = Callable[[Array, Array], Array]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from dpcore.accounting import delta_of
-from dpcore.accounting.rates import rate_bounds
+from dpcore.accounting.binomial_bounds import rate_bounds
 from dpcore.auditing.exhibits.base import Violation
 from dpcore.checks import positive, probability, whole
 from dpcore.fitting.api import fit_grid

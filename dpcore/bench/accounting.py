@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import accountant, calibrate, compose
 from dpcore.accounting.base import Accountant, Events
+from dpcore.accounting.pld_bounds import PldBounds
 from dpcore.accounting.rdp import RENYI
-from dpcore.accounting.sides import Sides
 from dpcore.accounting.wbk import THEOREM_27
 from dpcore.bench import peers
 from dpcore.bench.measure import median_seconds, peak_mib, peer_version, row
@@ -188,7 +188,7 @@ def _at_equal_step(events: Events, delta: float = DELTA) -> Answer:
     """The upper end alone, on a lattice with the peer's step, one pass, no refinement."""
 
     def answer() -> float:
-        sides = Sides(tuple(events), delta, 0)
+        sides = PldBounds(tuple(events), delta, 0)
         sides.step = peers.INTERVAL
         return max(composition.epsilon(delta) for composition in sides.above())
 

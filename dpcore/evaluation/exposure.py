@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.guess import guess_rate
-from dpcore.accounting.rates import fisher_direction, rate_bounds
+from dpcore.accounting.bayes_success import guess_rate
+from dpcore.accounting.binomial_bounds import fisher_direction, rate_bounds
 from dpcore.checks import one_of, whole
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import Setting, fitted

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from dpcore.accounting.guess import guess_rate
+from dpcore.accounting.bayes_success import guess_rate
 from dpcore.errors import InputError
 from dpcore.models.declaration import declaration
 from dpcore.privacy import DiscreteGaussian, Event

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.events import Sampling
-from dpcore.privacy.sampled import SampledEntry
+from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.noise import PublicCoins, SecretCoins
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.statistic import Statistic

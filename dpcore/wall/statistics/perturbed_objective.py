@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
-from dpcore.privacy.boxed import BoxedEntry
 from dpcore.privacy.ledger import LedgerEntry
+from dpcore.privacy.objective_entry import BoxedEntry
 from dpcore.wall.data.clipping import HUGE
 from dpcore.wall.kernels.minimiser import minimiser
 from dpcore.wall.kernels.nearest_centres import _on_grid

@@ -55,7 +55,7 @@ def _reveals_nothing(event: Event) -> bool:
     return bool(np.isinf(noise_of(event)))
 
 
-class Sides:
+class PldBounds:
     """The releases on one lattice, from above and from below.
 
     delta: the size of what is asked, which says how far out tails matter. level: the step is
