@@ -8,8 +8,16 @@ from support import shared_data
 
 from dpcore.papers import labelled_real, labelled_synthetic
 from dpcore.papers.drawing import reproduction_figure
-from dpcore.papers.labelled_runs import OURS, PRINTED, PROVED, RIVAL, WAYS
-from dpcore.papers.reproduction import Ask, Reproduction, reproductions, values
+from dpcore.papers.labelled_runs import (
+    OURS,
+    PRINTED,
+    PROVED,
+    RIVAL,
+    WAYS,
+    figure,
+    over_budgets,
+)
+from dpcore.papers.reproduction import Ask, Experiment, Reproduction, reproductions, values
 
 SMALL = Ask(splits=2, draws=2)
 
@@ -27,13 +35,8 @@ def test_every_figure_is_registered_with_a_sentence() -> None:
 
 def test_the_order_of_the_methods_is_the_paper_s_and_the_proved_one_s() -> None:
     ways = [way for way in WAYS if way.method != "mte"]
-    found = labelled_synthetic.figure(
-        "test",
-        "epsilon",
-        labelled_synthetic.over_budgets(labelled_synthetic._tables(SMALL), (1.0, 5.0)),
-        SMALL,
-        ways=ways,
-    )
+    points = over_budgets(labelled_synthetic._tables(SMALL), (1.0, 5.0))
+    found = Experiment("test", lambda run: figure(run, "epsilon", points, ways=ways))(SMALL)
     printed = [
         values(found.rows, name, PRINTED)[1.0]
         for name in ("proposed, rows that leave", "Laplace", "Gaussian", "R1SMG")
@@ -77,8 +80,8 @@ def test_marginals_are_densities() -> None:
 def test_figures_of_real_rows_come_from_the_shared_data() -> None:
     ask = Ask(data=shared_data("mnist.npz").parent, draws=1)
     shared_data("swiss_smart_meter.npz")
-    for figure in (labelled_real.figure_8, labelled_real.figure_9, labelled_real.figure_10):
-        assert figure(ask).rows
+    for one in (labelled_real.figure_8, labelled_real.figure_9, labelled_real.figure_10):
+        assert one(ask).rows
     accuracies = values(labelled_real.figure_11(ask).rows, OURS, PROVED)
     assert accuracies[5.0] > accuracies[0.5]
     taught = values(labelled_real.figure_12(ask).rows, OURS, PROVED)

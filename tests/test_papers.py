@@ -18,7 +18,15 @@ from dpcore.fitting.api import fit_grid
 from dpcore.papers import dpem_faces, dpem_kmeans, dpem_mixture, dpem_noise, dpem_rare_person
 from dpcore.papers.counting import CURVES, Counting, Size, counted
 from dpcore.papers.drawing import reproduction_figure
-from dpcore.papers.reproduction import Ask, Reproduction, reproduce, reproductions, values
+from dpcore.papers.reproduction import (
+    Ask,
+    Experiment,
+    Reproduction,
+    Run,
+    reproduce,
+    reproductions,
+    values,
+)
 from dpcore.privacy import Privacy
 from dpcore.registry import PAPERS
 from dpcore.schema import Schema
@@ -117,8 +125,9 @@ def small() -> Reproduction:
     rows[:300] *= -1
     table = dp.load(rows, schema=Schema.ball_of(["x1", "x2"], None, 1.0))
     size = Size(components=2, iterations=20, delta=1e-4, delta_each=2e-6)
-    asked = dpem_mixture.Comparison("small", size, (0.05, 10_000.0), splits=2)
-    return dpem_mixture.compare(table, asked, Ask(draws=3))
+    asked = dpem_mixture.Comparison(size, (0.05, 10_000.0), splits=2)
+    made = Experiment("small", lambda run: dpem_mixture.compare(run, table, asked))
+    return made(Ask(draws=3))
 
 
 def test_every_curve_is_there_with_its_spread(small: Reproduction) -> None:
@@ -191,7 +200,9 @@ def clusters() -> Any:
     grid = np.zeros((16, 16))
     grid[[2, 3, 8, 13, 12], [3, 12, 8, 2, 13]] = 1.0
     table = dpem_kmeans.check_ins(grid, 20_000)
-    return dpem_kmeans.compare(table, dpem_kmeans.Case(20_000, 40, 0.5), splits=3, draws=2)
+    run = Run(Ask(draws=2))
+    dpem_kmeans.compare(run, table, dpem_kmeans.Case(20_000, 40, 0.5), splits=3)
+    return run.rows
 
 
 def test_the_proved_release_keeps_the_clusters_best(clusters: Any) -> None:
@@ -230,7 +241,8 @@ def faces() -> Reproduction:
     from dpcore.datasets.faces import faces_like
 
     pictures, _ = faces_like(400, 16, rng=np.random.default_rng(0))
-    return dpem_faces.compare(pictures, 16, (0.3, 1e6), (4,), Ask())
+    made = Experiment("faces", lambda run: dpem_faces.compare(run, pictures, 16, (0.3, 1e6), (4,)))
+    return made(Ask())
 
 
 def test_faces_appear_with_little_noise_only(faces: Reproduction) -> None:
@@ -331,7 +343,7 @@ def test_life_science_keeps_the_printed_order_under_gaussian_noise() -> None:
         rows = archive["X"].astype(float)
     names = [f"x{i + 1}" for i in range(rows.shape[1])]
     table = dp.load(rows, schema=Schema.ball_of(names, None, dpem_mixture.NORM_BOUND))
-    found = dpem_mixture.compare(table, asked, Ask()).rows
+    found = Experiment("", lambda run: dpem_mixture.compare(run, table, asked))(Ask()).rows
 
     def line(name: str) -> Any:
         return np.array([values(found, name)[e] for e in asked.epsilons])
@@ -344,3 +356,20 @@ def test_life_science_keeps_the_printed_order_under_gaussian_noise() -> None:
     assert np.all(zcdp < line(dpem_mixture.PRINTED_STEPS))
     assert np.all(line("LLG, zCDP") < zcdp)
     assert np.all(line("LLG, moments accountant, any order") < line("GGG, zCDP"))
+
+
+def test_a_run_tells_its_share_through_nested_loops_and_gathers_splits() -> None:
+    told: list[float] = []
+    run = Run(Ask(draws=2, say=told.append))
+    run.panel("p", "x", "y")
+    for x in run.each((1.0, 2.0)):
+        for split, draws in run.splits(2):
+            assert list(draws) == [2 * split, 2 * split + 1]
+            run.scores("curve", x, np.array(draws, dtype=float), mean=np.mean)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) == 6
+    assert [(row["x"], row["y"], row["mean"], row["runs"]) for row in run.rows] == [
+        (1.0, 1.5, 1.5, 4),
+        (2.0, 1.5, 1.5, 4),
+    ]

@@ -14,7 +14,8 @@ from dpcore.cli.pages import place_for_page, write_page
 from dpcore.registry import PAPERS
 
 if TYPE_CHECKING:
-    from dpcore.papers.reproduction import Reproduction, Row
+    from dpcore.papers.claims import Row
+    from dpcore.papers.reproduction import Reproduction
 
 # facts of a row, beside its y, that get a table of their own
 FACTS = {"proved_epsilon": "what is really proved: epsilon"}

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import best_proof, mu_of
 from dpcore.datasets.load import load
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
+from dpcore.papers.claims import Row, holds, points
+from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.schema import Image, Schema, pool
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
@@ -35,42 +36,47 @@ CHANCE = "chance"
 HALF = 0.5  # of the subspace: what is called seen
 
 
-def figure_5(ask: Ask) -> Reproduction:
+@experiment(
+    "DP-EM, Figure 5: faces",
+    holds(
+        "half of the faces' subspace is seen at epsilon 0.2 and 0.3 with the stated noise",
+        lambda rows: (y >= HALF for (_, x), y in points(rows, STATED).items() if 0.1 < x < 0.5),
+    ),
+    holds(
+        "the noise of the released program has the epsilon that it names",
+        lambda rows: (y <= x for (_, x), y in points(rows, (CODED, "proved_epsilon")).items()),
+    ),
+)
+def figure_5(run: Run) -> str:
     """Factor analysis of 400 faces: how much of the ten factors' subspace each epsilon shows.
 
     Needs ``olivetti_faces.npz``; a minute a draw.
     """
-    pictures = ask.array("olivetti_faces.npz", "images")
-    return compare(pictures.reshape(len(pictures), -1), SIDE, EPSILONS, POOLS, ask)
+    pictures = run.ask.array("olivetti_faces.npz", "images")
+    return compare(run, pictures.reshape(len(pictures), -1), SIDE, EPSILONS, POOLS)
 
 
 def compare(
-    pictures: Array, side: int, epsilons: Sequence[float], pools: Sequence[int], ask: Ask
-) -> Reproduction:
+    run: Run, pictures: Array, side: int, epsilons: Sequence[float], pools: Sequence[int]
+) -> str:
     """Every curve on square pictures ``(n, side * side)``."""
-    scaled, normed = _as_in_the_program(pictures), _each_by_itself(pictures)
-    curves = [(STATED, scaled), (CODED, scaled), (PROVED, normed)]
-    curves += [
-        (
-            f"{PROVED}, pooled to {side // factor} x {side // factor}",
-            _unit(pool(normed, Image(side, side), factor)),
-        )
-        for factor in pools
-    ]
-    draws, rows = ask.drawn(1), []
-    for number, (name, faces) in enumerate(curves, start=1):
-        rows += _curve(name, faces, epsilons, _noises(name, epsilons, pictures), draws)
-        ask.say(number / len(curves))
-    for epsilon in epsilons:
-        chance = FACTORS / pictures.shape[1]
-        rows.append(row("affinity", CHANCE, epsilon, chance, proved_epsilon=0.0, chance=chance))
-    panel = Panel(
+    run.panel(
         "affinity",
-        "DP-EM, Figure 5: faces",
         f"nominal epsilon (delta = {DELTA:g}, one picture replaced)",
         "affinity of the ten leading directions with the exact ones, 0 to 1",
+        run.title,
     )
-    return Reproduction("DP-EM, Figure 5: faces", tuple(rows), finding(rows), (panel,))
+    scaled, normed = _as_in_the_program(pictures), _each_by_itself(pictures)
+    curves = {STATED: scaled, CODED: scaled, PROVED: normed}
+    for factor in pools:
+        name = f"{PROVED}, pooled to {side // factor} x {side // factor}"
+        curves[name] = _unit(pool(normed, Image(side, side), factor))
+    for name, faces in run.each(curves.items()):
+        _curve(run, name, faces, epsilons, _noises(name, epsilons, pictures))
+    chance = FACTORS / pictures.shape[1]
+    for epsilon in epsilons:
+        run.row(CHANCE, epsilon, chance, proved_epsilon=0.0, chance=chance)
+    return finding(run.rows)
 
 
 def _centred(pictures: Array) -> Array:
@@ -115,16 +121,14 @@ def _noises(name: str, epsilons: Sequence[float], pictures: Array) -> list[Noise
 
 
 def _curve(
-    name: str, faces: Array, epsilons: Sequence[float], noises: Sequence[Noise], draws: int
-) -> list[Row]:
+    run: Run, name: str, faces: Array, epsilons: Sequence[float], noises: Sequence[Noise]
+) -> None:
     """Affinity by budget; one budget at a time, since a matrix of 4,096 columns is large."""
     names = [f"x{i + 1}" for i in range(faces.shape[1])]
     table = load(faces, schema=Schema.ball_of(names, None, 1.0))
     exact = np.linalg.svd(faces, full_matrices=False)[2][:FACTORS].T
-    rows = []
     for epsilon, noise in zip(epsilons, noises, strict=True):
-        found = []
-        for draw in range(draws):
+        for draw in range(run.ask.drawn(1)):
             session = Session(
                 table,
                 adjacency="replace_one",
@@ -136,19 +140,10 @@ def _curve(
             )
             contribution = SecondMoments(faces.shape[1], session.radius)
             noisy = session.measure_squares("second moments", contribution, noise)
-            found.append(np.sum((leading(noisy.squares[0], FACTORS).T @ exact) ** 2) / FACTORS)
-        proof = best_proof(session.ledger.at(0).events, DELTA)
-        rows.append(
-            spread_row(
-                "affinity",
-                name,
-                epsilon,
-                np.array(found),
-                proved_epsilon=proof.epsilon,
-                chance=FACTORS / faces.shape[1],
-            )
-        )
-    return rows
+            seen = np.sum((leading(noisy.squares[0], FACTORS).T @ exact) ** 2) / FACTORS
+            proved = best_proof(session.ledger.at(0).events, DELTA).epsilon
+            facts = {"proved_epsilon": proved, "chance": FACTORS / faces.shape[1]}
+            run.scores(name, epsilon, seen, **facts)
 
 
 def leading(matrix: Array, count: int) -> Array:

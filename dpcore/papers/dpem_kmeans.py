@@ -6,8 +6,8 @@ Jin 2016. Noise that the wall will not give stays without a point, and says why.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,9 @@ from dpcore.datasets.load import load
 from dpcore.datasets.places import DEGREES, points_from_histogram
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import Scorer, yardstick
-from dpcore.fitting.api import fit_grid
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row
-from dpcore.privacy import Privacy
+from dpcore.papers.claims import Points, Row, ordered, points
+from dpcore.papers.reproduction import Run, experiment
+from dpcore.papers.ways import Way
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
 
@@ -31,26 +31,20 @@ SEED = 2017  # of the public points
 TEST = 0.1
 
 
-@dataclass(frozen=True)
-class Way:
-    """One curve: an algorithm, how it is counted, and whom it protects."""
-
-    name: str
-    algorithm: str
-    mode: str
-    accountant: str
-    adjacency: str = "replace_one"
-
-
 WAYS = (
-    Way("DPLloyd, linear", "dplloyd", "paper", "linear"),
-    Way("DPLloyd, zCDP", "dplloyd", "paper", "zcdp"),
-    Way("as printed, counts never paid for", "paper", "paper", "zcdp"),
-    Way("as printed, counts charged", "paper", "proved", "zcdp"),
-    Way("proved, one row replaced", "proved", "proved", "exact"),
-    Way("proved, one row added or removed", "proved", "proved", "exact", "add_remove"),
+    Way("DPLloyd, linear", {"mode": "paper", "accountant": "linear"}, {"algorithm": "dplloyd"}),
+    Way("DPLloyd, zCDP", {"mode": "paper", "accountant": "zcdp"}, {"algorithm": "dplloyd"}),
+    Way(
+        "as printed, counts never paid for",
+        {"mode": "paper", "accountant": "zcdp"},
+        {"algorithm": "paper"},
+    ),
+    Way("as printed, counts charged", {"accountant": "zcdp"}, {"algorithm": "paper"}),
+    Way("proved, one row replaced"),
+    Way("proved, one row added or removed", {"adjacency": "add_remove"}),
 )
 NOISELESS = "without privacy"
+PLAIN = Way(NOISELESS, None, {"as_private": True})
 OURS = WAYS[4].name
 
 
@@ -77,40 +71,41 @@ TABLE = (
 )
 
 
-def figure_4(ask: Ask) -> Reproduction:
+def _printed(rows: Sequence[Row]) -> Points:
+    """The printed method; with its counts charged where they are not released without noise."""
+    return points(rows, WAYS[2].name) or points(rows, WAYS[3].name)
+
+
+CLAIMS = (
+    ordered("DPLloyd is better counted by zCDP than linearly", WAYS[1].name, WAYS[0].name),
+    ordered("the paper's k-means is better than DPLloyd with zCDP", _printed, WAYS[1].name),
+)
+DRAWN = "points drawn from a published grid of the check-ins"
+
+
+@experiment("DP-EM, Figure 4: k-means", *CLAIMS, stands_in=DRAWN)
+def figure_4(run: Run) -> str:
     """k-means of 1.26 million check-ins at epsilon 0.01: spread around the centres, by method.
 
     Needs ``dpbench_grids256.npz``, from whose Gowalla grid the points are drawn once.
     """
-    return _exhibit("DP-EM, Figure 4: k-means", FIGURE_4, ask, splits=10)
+    return _compared(run, FIGURE_4, splits=10)
 
 
-def table_kmeans(ask: Ask) -> Reproduction:
+@experiment("k-means: spread by method, size and budget", *CLAIMS, stands_in=DRAWN)
+def table_kmeans(run: Run) -> str:
     """k-means at five sizes and budgets: where the order of the published methods holds or turns.
 
     Needs ``dpbench_grids256.npz``, as figure 4 does.
     """
-    return _exhibit("k-means: spread by method, size and budget", TABLE, ask, splits=4)
+    return _compared(run, TABLE, splits=4)
 
 
-def _exhibit(title: str, cases: tuple[Case, ...], ask: Ask, splits: int) -> Reproduction:
-    grid = ask.array("dpbench_grids256.npz", "gowalla")
-    rows: list[Row] = []
-    for number, case in enumerate(cases):
-        table = check_ins(grid, case.rows)
-        rows += compare(table, case, ask.split(splits), ask.drawn(1))
-        ask.say((number + 1) / len(cases))
-    panels = tuple(
-        Panel(
-            case.name,
-            case.name,
-            f"total epsilon (delta = {DELTA:g}, one row of one person)",
-            "NICV: mean squared distance to the nearest centre, in half ranges",
-            log_y=True,
-        )
-        for case in cases
-    )
-    return Reproduction(title, tuple(rows), finding(rows), panels)
+def _compared(run: Run, cases: tuple[Case, ...], splits: int) -> str:
+    grid = run.ask.array("dpbench_grids256.npz", "gowalla")
+    for case in run.each(cases):
+        compare(run, check_ins(grid, case.rows), case, splits)
+    return finding(run.rows)
 
 
 def check_ins(grid: Array, rows: int) -> PrivateTable:
@@ -125,49 +120,38 @@ def check_ins(grid: Array, rows: int) -> PrivateTable:
     return load(pd.DataFrame(drawn, columns=list(bounds)), schema=Schema.from_bounds(bounds))
 
 
-def compare(table: PrivateTable, case: Case, splits: int, draws: int) -> list[Row]:
+def compare(run: Run, table: PrivateTable, case: Case, splits: int) -> None:
     """Every way on random splits of one table; the spread of the rows held out."""
-    scores: dict[str, list[Array]] = {}
+    run.panel(
+        case.name,
+        f"total epsilon (delta = {DELTA:g}, one row of one person)",
+        "NICV: mean squared distance to the nearest centre, in half ranges",
+        log_y=True,
+    )
     refusals: dict[str, str] = {}
-    many: dict[str, Any] = {"n_components": CENTRES, "iterations": case.iterations}
-    judge = yardstick("kmeans")
-    for split in range(splits):
+    for split, numbers in run.splits(splits):
         train, test = table.split(TEST, seed=split)
         held_out = Scorer.of(test, most=None)
-        noise: dict[str, Any] = {"draws": range(split * draws, (split + 1) * draws), "seed": 0}
-        plain = fit_grid("kmeans", train, privacy=None, as_private=True, **many)
-        scores.setdefault(NOISELESS, []).append(judge.measure(plain.runs.final, held_out, "nicv"))
-        for way in WAYS:
-            if way.name in refusals:
-                continue
-            words = {**many, **noise, "algorithm": way.algorithm}
+        for way in (way for way in (PLAIN, *WAYS) if way.name not in refusals):
             try:
-                grid = fit_grid("kmeans", train, privacy=(_request(way, case),), **words)
+                grid = way.fit(
+                    "kmeans",
+                    train,
+                    [case.epsilon],
+                    DELTA,
+                    draws=numbers,
+                    n_components=CENTRES,
+                    iterations=case.iterations,
+                )
             except InputError as refusal:
                 if refusal.field != "noise":  # what the wall refuses to release
                     raise
                 refusals[way.name] = f"refused: {refusal.found}"
                 continue
-            found = judge.measure(grid.runs.final, held_out, "nicv")
-            scores.setdefault(way.name, []).append(found)
-    rows = [
-        spread_row(case.name, name, case.epsilon, every, mean=float(np.mean(every)))
-        for name, every in ((name, np.concatenate(found)) for name, found in scores.items())
-    ]
-    return rows + [
-        row(case.name, name, case.epsilon, None, note=why, runs=0, mean=None)
-        for name, why in refusals.items()
-    ]
-
-
-def _request(way: Way, case: Case) -> Privacy:
-    return Privacy(
-        epsilon=case.epsilon,
-        delta=DELTA,
-        adjacency=way.adjacency,
-        accountant=way.accountant,
-        mode=way.mode,
-    )
+            found = yardstick("kmeans").measure(grid.runs.final, held_out, "nicv")
+            run.scores(way.name, case.epsilon, found, mean=np.mean)
+    for name, why in refusals.items():
+        run.row(name, case.epsilon, None, note=why, runs=0, mean=None)
 
 
 def finding(rows: list[Row]) -> str:

@@ -6,8 +6,8 @@ linear and advanced composition, zCDP and the moments accountant; beside them th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from dpcore.datasets.load import load
 from dpcore.evaluation.yardstick import Scorer, yardstick
-from dpcore.fitting.api import Grid, fit_grid
-from dpcore.papers.counting import CURVES, WORDS, Counted, Counting, Size, counted
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, spread_row, values
+from dpcore.fitting.api import fit_grid
+from dpcore.papers.claims import Claim, Row, ordered
+from dpcore.papers.counting import CURVES, WORDS, Counting, Size, counted
+from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.privacy import Privacy
 from dpcore.schema import Schema
 from dpcore.wall.table import PrivateTable
@@ -39,7 +40,6 @@ NORM_BOUND = 16.25  # of a Life Science row, public by assumption
 class Comparison:
     """One figure: which table, how large a mixture, which budgets."""
 
-    title: str
     size: Size
     epsilons: tuple[float, ...]
     splits: int
@@ -47,114 +47,111 @@ class Comparison:
 
 
 FIGURE_2 = Comparison(
-    "DP-EM, Figure 2: a wide table like Stroke",
     Size(components=10, iterations=20, delta=1e-4, delta_each=1e-6),
     (0.1, 0.2, 0.5, 1.0, 2.0, 4.0),
     splits=2,
 )
 FIGURE_3 = Comparison(
-    "DP-EM, Figure 3: Life Science",
     Size(components=3, iterations=10, delta=1e-4, delta_each=1e-8),
     (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 4.0),
     splits=10,
 )
 
 
-def figure_2(ask: Ask) -> Reproduction:
+def _claims() -> Iterator[Claim]:
+    """The printed order of the ways of counting, and of the two combinations of noise."""
+    for kind in ("GGG", "LLG"):
+        says = f"{kind}: linear below advanced below the moments accountant below zCDP"
+        yield ordered(says, *(f"{kind}, {WORDS[method]}" for method in ORDER), slack=SAME)
+    for way in (WORDS[method] for method in ORDER):
+        says = f"Gaussian noise alone is better under {way}"
+        yield ordered(says, f"LLG, {way}", f"GGG, {way}", slack=SAME)
+
+
+@experiment(
+    "DP-EM, Figure 2: a wide table like Stroke",
+    *_claims(),
+    stands_in="a simulated table for Stroke, which is not public",
+)
+def figure_2(run: Run) -> str:
     """Mixture of ten Gaussians on a wide table like Stroke: likelihood by every way of counting.
 
     The table is simulated and bundled; ten minutes a split.
     """
-    return compare(load("bundled:stroke_like"), FIGURE_2, ask)
+    return compare(run, load("bundled:stroke_like"), FIGURE_2)
 
 
-def figure_3(ask: Ask) -> Reproduction:
+@experiment("DP-EM, Figure 3: Life Science", *_claims())
+def figure_3(run: Run) -> str:
     """Mixture of three Gaussians on the Life Science data: likelihood by every way of counting.
 
     Needs ``lifesci.npz``; seconds a split. Rows lie in a ball whose radius is taken as public.
     """
-    rows = ask.array("lifesci.npz", "X")
+    rows = run.ask.array("lifesci.npz", "X")
     names = [f"x{i + 1}" for i in range(rows.shape[1])]
-    return compare(load(rows, schema=Schema.ball_of(names, None, NORM_BOUND)), FIGURE_3, ask)
+    return compare(run, load(rows, schema=Schema.ball_of(names, None, NORM_BOUND)), FIGURE_3)
 
 
-def compare(table: PrivateTable, asked: Comparison, ask: Ask) -> Reproduction:
+def compare(run: Run, table: PrivateTable, asked: Comparison) -> str:
     """Every curve of a figure on random splits of one table."""
-    noises = {curve: counted(curve, asked.size, asked.epsilons) for curve in CURVES}
-    splits, draws = ask.split(asked.splits), ask.drawn(1)
-    scores: dict[str, list[Array]] = {}
-    for split in range(splits):
-        one = _Split(table, asked, split, draws)
-        jobs = one.jobs(noises)
-        for number, (name, job) in enumerate(jobs.items()):
-            scores.setdefault(name, []).append(job())
-            ask.say((split + (number + 1) / len(jobs)) / splits)
-    notes = {curve.name: found.note for curve, found in noises.items()}
-    rows: list[Row] = []
-    for name, found in scores.items():
-        together = np.concatenate(found, axis=1)  # (epsilons, splits * draws)
-        for epsilon, each in zip(asked.epsilons, together, strict=True):
-            if not np.any(np.isnan(each)):
-                note = notes.get(name, "")
-                rows.append(spread_row("likelihood", name, epsilon, each, note=note))
-    panel = Panel(
+    size, epsilons = asked.size, asked.epsilons
+    run.panel(
         "likelihood",
-        asked.title,
-        f"epsilon (delta = {asked.size.delta:g}, one row replaced)",
+        f"epsilon (delta = {size.delta:g}, one row replaced)",
         "held-out log-likelihood of a row of x / R, nats",
+        run.title,
     )
-    return Reproduction(asked.title, tuple(rows), finding(rows, asked.epsilons), (panel,))
+    proved = tuple(Privacy(epsilon=e, delta=size.delta) for e in epsilons)
+    curves = [
+        _Curve(OWN_STEPS, epsilons, options={"as_private": True}),
+        _Curve(PRINTED_STEPS, epsilons, options={"as_private": True, "mode": "paper"}),
+        _Curve(ONE_GAUSSIAN, epsilons, options={"as_private": True, "n_components": 1}),
+        _Curve(PROVED, epsilons, proved),
+        *(_published(curve, size, epsilons) for curve in CURVES),
+    ]
+    for split, draws in run.splits(asked.splits):
+        train, test = table.split(asked.test_fraction, seed=split)
+        rows = Scorer.of(test, most=None)
+        for curve in run.each(curves):
+            scores = curve.scores(train, rows, size, draws)
+            for epsilon, each in zip(curve.epsilons, scores, strict=True):
+                run.scores(curve.name, epsilon, each, note=curve.note)
+    return finding(run.rows, epsilons)
 
 
 @dataclass(frozen=True)
-class _Split:
-    """One random split of the table, and its fits."""
+class _Curve:
+    """What is asked for at each epsilon; one fit for all of them without privacy."""
 
-    table: PrivateTable
-    asked: Comparison
-    split: int
-    draws: int
+    name: str
+    epsilons: tuple[float, ...]
+    requests: tuple[Privacy, ...] | None = None
+    note: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
 
-    def jobs(self, noises: dict[Counting, Counted]) -> dict[str, Callable[[], Array]]:
-        """Curve to a function that gives its scores ``(epsilons, draws)``."""
-        train, test = self.table.split(self.asked.test_fraction, seed=self.split)
-        rows, size = Scorer.of(test, most=None), self.asked.size
-        many: dict[str, Any] = {"n_components": size.components, "iterations": size.iterations}
-
-        def scored(grid: Grid) -> Array:
-            return yardstick("gmm").measure(grid.runs.final, rows, "test_log_likelihood_scaled")
-
-        def private(requests: Sequence[Privacy], **more: Any) -> Array:
-            draws = range(self.split * self.draws, (self.split + 1) * self.draws)
-            grid = fit_grid("gmm", train, privacy=requests, draws=draws, seed=0, **many, **more)
-            return scored(grid).reshape(len(requests), self.draws)
-
-        def published(curve: Counting, found: Counted) -> Array:
-            scores = np.full((len(found.noise), self.draws), np.nan)
-            met = np.flatnonzero(np.isfinite(found.noise))
-            requests = [
-                Privacy(noise_multiplier=float(z), delta=size.delta, mode="paper")
-                for z in found.noise[met]
-            ]
-            if requests:
-                more = {"combination": curve.combination, "delta_each": found.delta_each}
-                scores[met] = private(requests, **more)
-            return scores
-
-        def plain(**more: Any) -> Array:
-            grid = fit_grid("gmm", train, privacy=None, as_private=True, **{**many, **more})
-            return np.full((len(self.asked.epsilons), self.draws), scored(grid)[0])
-
-        proved = [Privacy(epsilon=e, delta=size.delta) for e in self.asked.epsilons]
-        jobs: dict[str, Callable[[], Array]] = {
-            OWN_STEPS: plain,
-            PRINTED_STEPS: lambda: plain(mode="paper"),
-            ONE_GAUSSIAN: lambda: plain(n_components=1),
-            PROVED: lambda: private(proved),
+    def scores(self, train: PrivateTable, rows: Scorer, size: Size, draws: range) -> Array:
+        """Held-out likelihoods ``(epsilons, draws)``."""
+        if self.requests == ():
+            return np.empty((0, len(draws)))
+        many: dict[str, Any] = {
+            "n_components": size.components,
+            "iterations": size.iterations,
+            **self.options,
         }
-        for curve, found in noises.items():
-            jobs[curve.name] = lambda c=curve, f=found: published(c, f)  # type: ignore[misc]
-        return jobs
+        noise: dict[str, Any] = {} if self.requests is None else {"draws": draws, "seed": 0}
+        grid = fit_grid("gmm", train, privacy=self.requests, **noise, **many)
+        found = yardstick("gmm").measure(grid.runs.final, rows, "test_log_likelihood_scaled")
+        shape = len(self.epsilons), len(draws)
+        return np.broadcast_to(found, shape) if len(found) == 1 else found.reshape(shape)
+
+
+def _published(curve: Counting, size: Size, epsilons: Sequence[float]) -> _Curve:
+    """A published count at the budgets that it can meet."""
+    found = counted(curve, size, epsilons)
+    met = [(e, float(z)) for e, z in zip(epsilons, found.noise, strict=True) if np.isfinite(z)]
+    requests = (Privacy(noise_multiplier=z, delta=size.delta, mode="paper") for _, z in met)
+    options = {"combination": curve.combination, "delta_each": found.delta_each}
+    return _Curve(curve.name, tuple(e for e, _ in met), tuple(requests), found.note, options)
 
 
 def finding(rows: Sequence[Row], epsilons: Sequence[float]) -> str:

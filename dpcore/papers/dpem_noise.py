@@ -6,13 +6,15 @@ Park, Foulds, Chaudhuri, Welling 2017, section 5, at the settings of Figures 2 a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from dpcore.accounting import mu_of
+from dpcore.papers.claims import Row, holds, points
 from dpcore.papers.counting import CURVES, Size, counted, true_epsilon
 from dpcore.papers.dpem_mixture import FIGURE_2, FIGURE_3
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, values
+from dpcore.papers.reproduction import Run, experiment, values
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0)
 SIZES = {"figure 2": FIGURE_2.size, "figure 3": FIGURE_3.size}
@@ -20,63 +22,89 @@ SAME = "exact, the same releases"
 JOINT = "exact, one release per iteration"
 
 
-def table_noise(ask: Ask) -> Reproduction:
+def _less_than_capped(rows: Sequence[Row]) -> Iterator[bool]:
+    """At the smallest epsilon, whether zCDP needs less noise than the capped moments accountant."""
+    capped = points(rows, "GGG, moments accountant, orders to 100")
+    at_least = points(rows, "GGG, zCDP")
+    smallest = min(x for _, x in at_least)
+    for at, noise in at_least.items():
+        if at[1] == smallest:
+            yield at not in capped or noise < 0.99 * capped[at]
+
+
+def _countable(rows: Sequence[Row]) -> list[bool]:
+    """Whether advanced composition took the printed delta, for every size and combination."""
+    notes = {(r["panel"], r["curve"]): r["note"] for r in rows if r["curve"].endswith(", advanced")}
+    return ["refused" not in note for note in notes.values()]
+
+
+@experiment(
+    "DP-EM: noise by way of counting",
+    holds(
+        "the epsilon of every published count of Gaussian releases holds",
+        lambda rows: (
+            row["proved_epsilon"] <= row["x"]
+            for row in rows
+            if row["curve"].startswith("GGG") and row.get("proved_epsilon") is not None
+        ),
+    ),
+    holds(
+        "zCDP asks for less noise than the moments accountant at the smallest epsilon",
+        _less_than_capped,
+    ),
+    holds("the printed delta of a release can be counted by advanced composition", _countable),
+)
+def table_noise(run: Run) -> str:
     """Noise multipliers of DP-EM's releases by every way of counting, and what they really prove.
 
     Needs no data, draws no noise: quick and always the same.
     """
-    rows = [each for name, size in SIZES.items() for each in _rows(name, size)]
-    panels = tuple(
-        Panel(
+    for name, size in SIZES.items():
+        run.panel(
             name,
-            f"{name.capitalize()}: K = {size.components}, J = {size.iterations}",
             f"total epsilon claimed (delta = {size.delta:g}, one row replaced)",
             "noise standard deviation / sensitivity of a release",
+            f"{name.capitalize()}: K = {size.components}, J = {size.iterations}",
             log_y=True,
         )
-        for name, size in SIZES.items()
-    )
-    return Reproduction("DP-EM: noise by way of counting", tuple(rows), _finding(rows), panels)
+        _published(run, size)
+        _exact(run, size)
+    return _finding(run.rows)
 
 
-def _rows(name: str, size: Size) -> list[Row]:
-    rows = []
+def _published(run: Run, size: Size) -> None:
     for curve in CURVES:
         found = counted(curve, size, EPSILONS)
         true = true_epsilon(found.noise, size) if curve.combination == "GGG" else None
         for i, (epsilon, noise) in enumerate(zip(EPSILONS, found.noise, strict=True)):
-            proved = None if true is None or math.isnan(noise) else float(true[i])
             each = math.sqrt(2.0 * math.log(1.25 / found.delta_each)) / noise
-            rows.append(
-                row(
-                    name,
-                    curve.name,
-                    epsilon,
-                    noise,
-                    note=found.note,
-                    epsilon_each=None if math.isnan(each) else each,
-                    delta_each=found.delta_each,
-                    proved_epsilon=proved,
-                )
+            run.row(
+                curve.name,
+                epsilon,
+                noise,
+                note=found.note,
+                epsilon_each=None if math.isnan(each) else each,
+                delta_each=found.delta_each,
+                proved_epsilon=None if true is None or math.isnan(noise) else float(true[i]),
             )
+
+
+def _exact(run: Run, size: Size) -> None:
+    """What exact counting needs for the same budgets."""
     mu = np.asarray(mu_of(np.array(EPSILONS), size.delta))
     for words, releases in ((SAME, size.gaussian("GGG")), (JOINT, size.iterations)):
         for epsilon, one in zip(EPSILONS, mu, strict=True):
             noise = math.sqrt(releases) / float(one)
-            facts = {"delta_each": None, "proved_epsilon": epsilon}
-            rows.append({**row(name, words, epsilon, noise, epsilon_each=None), **facts})
-    return rows
+            run.row(
+                words, epsilon, noise, epsilon_each=None, delta_each=None, proved_epsilon=epsilon
+            )
 
 
 def _finding(rows: list[Row]) -> str:
     parts = []
     for name in SIZES:
         zcdp, joint = values(rows, "GGG, zCDP", name), values(rows, JOINT, name)
-        true = next(
-            each["proved_epsilon"]
-            for each in rows
-            if (each["panel"], each["curve"], each["x"]) == (name, "GGG, zCDP", 1.0)
-        )
+        true = points(rows, ("GGG, zCDP", "proved_epsilon"))[name, 1.0]
         parts.append(
             f"{name.capitalize()}: at epsilon 1 zCDP asks for {zcdp[1.0]:.4g} times the "
             f"sensitivity, which really proves epsilon {true:.3g}; one joint release an iteration, "

@@ -17,13 +17,16 @@ from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import Setting
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import fit_grid
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
+from dpcore.papers.claims import Row, beside, holds, points
+from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
 TABLES = {"rare_person": "104 others", "rare_person_50x": "5,200 others"}
+FEW, MANY = TABLES.values()
+NEAR = 1.0  # standard deviations of a crowd: a centre that sits on a person
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 SETTING = Setting(components=3, iterations=10, delta=1e-4)
 DRAWS = 2000  # of an attack; distances take a tenth
@@ -34,38 +37,50 @@ NOISELESS = "no noise"
 CEILING = "proved: no attacker above"
 
 
-def figure_1(ask: Ask) -> Reproduction:
+@experiment(
+    "DP-EM, Figure 1: one rare person",
+    holds(
+        "without privacy a centre sits on the rare person",
+        lambda rows: (y < NEAR for y in points(rows, f"{EXACT}, {FEW}").values()),
+    ),
+    holds(
+        "with privacy none does",
+        lambda rows: (y > NEAR for y in points(rows, f"{PRIVATE}, {FEW}").values()),
+    ),
+    holds(
+        "in a crowd fifty times as large the private centres are where the exact ones are",
+        lambda rows: (
+            abs(y - points(rows, f"{EXACT}, {MANY}")[at]) < NEAR
+            for at, y in points(rows, f"{PRIVATE}, {MANY}").items()
+        ),
+    ),
+    beside(
+        holds(
+            "no measured attack is better than what is proved allows",
+            lambda rows: (row["low"] <= row["ceiling"] for row in rows if "ceiling" in row),
+        )
+    ),
+    stands_in="simulated persons for a survey that is not public",
+)
+def figure_1(run: Run) -> str:
     """One rare person: how near a fit's centres come, and how often an attacker guesses the row.
 
     The table is bundled. Distances are in standard deviations of the crowd along the way to the
     person.
     """
-    draws = ask.drawn(DRAWS)
-    rows: list[Row] = []
-    for number, (name, words) in enumerate(TABLES.items()):
+    budgets = f"epsilon (delta = {SETTING.delta:g}, one person replaced)"
+    distance = "distance of the nearest centre, standard deviations of the crowd"
+    run.panel("distance", budgets, distance, "The person in the fit", log_y=True)
+    run.panel("attack", budgets, "share of right guesses", "The person guessed")
+    draws = run.ask.drawn(DRAWS)
+    for name, words in run.each(TABLES.items()):
         table = load(f"bundled:{name}")
-        rows += _distances(table, words, max(10, draws // 10))
-        rows += _attacks(table, words, draws)
-        ask.say((number + 1) / len(TABLES))
-    panels = (
-        Panel(
-            "distance",
-            "The person in the fit",
-            f"epsilon (delta = {SETTING.delta:g}, one person replaced)",
-            "distance of the nearest centre, standard deviations of the crowd",
-            log_y=True,
-        ),
-        Panel(
-            "attack",
-            "The person guessed",
-            f"epsilon (delta = {SETTING.delta:g}, one person replaced)",
-            "share of right guesses",
-        ),
-    )
-    return Reproduction("DP-EM, Figure 1: one rare person", tuple(rows), _finding(rows), panels)
+        _distances(run, table, words, max(10, draws // 10))
+        _attacks(run, table, words, draws)
+    return _finding(run.rows)
 
 
-def _distances(table: PrivateTable, words: str, draws: int) -> list[Row]:
+def _distances(run: Run, table: PrivateTable, words: str, draws: int) -> None:
     """How far the person is from the nearest centre, by budget and without noise."""
     position, (_, exact) = loneliest_row(table), custodian_rows(table)
     person, crowd = exact[position], np.delete(exact, position, axis=0)
@@ -77,14 +92,12 @@ def _distances(table: PrivateTable, words: str, draws: int) -> list[Row]:
     requests = [SETTING.request(epsilon) for epsilon in EPSILONS]
     noisy = fit_grid("gmm", table, privacy=requests, draws=range(draws), seed=0, **options)
     hidden = _nearest(noisy.runs.final.means, person).reshape(len(EPSILONS), draws) / unit
-    rows = [
-        row("distance", f"{name}, {words}", epsilon, float(_nearest(means, person)[0]) / unit)
-        for name, means in ((EXACT, best.means), (OWN_STEPS, plain.runs.final.means))
-        for epsilon in EPSILONS
-    ]
+    for name, means in ((EXACT, best.means), (OWN_STEPS, plain.runs.final.means)):
+        for epsilon in EPSILONS:
+            near = float(_nearest(means, person)[0]) / unit
+            run.row(f"{name}, {words}", epsilon, near, panel="distance")
     for epsilon, found in zip(EPSILONS, hidden, strict=True):
-        rows.append(spread_row("distance", f"{PRIVATE}, {words}", epsilon, found))
-    return rows
+        run.scores(f"{PRIVATE}, {words}", epsilon, found, panel="distance")
 
 
 def _nearest(means: Array, person: Array) -> Array:
@@ -92,32 +105,27 @@ def _nearest(means: Array, person: Array) -> Array:
     return np.asarray(np.min(np.linalg.norm(means - person, axis=-1), axis=-1))
 
 
-def _attacks(table: PrivateTable, words: str, draws: int) -> list[Row]:
+def _attacks(run: Run, table: PrivateTable, words: str, draws: int) -> None:
     """Measured success by budget, adjacency and what is seen, with what is proved."""
-    rows: list[Row] = []
     exact: list[float] = []
-    ceilings: dict[float, float] = {}
+    ceilings = dict.fromkeys(EPSILONS, 0.5)
     for adjacency, sees in product(("replace_one", "add_remove"), SEEN):
         setting = replace(SETTING, adjacency=adjacency)
         exact.append(success_rate(table, setting, None, sees=sees).rate)
         for epsilon in EPSILONS:
             found = success_rate(table, setting, epsilon, draws, sees=sees)
-            rows.append(
-                row(
-                    "attack",
-                    f"{adjacency}, {sees} seen, {words}",
-                    epsilon,
-                    found.rate,
-                    low=found.low,
-                    high=found.high,
-                    ceiling=found.ceiling,
-                )
+            run.row(
+                f"{adjacency}, {sees} seen, {words}",
+                epsilon,
+                found.rate,
+                low=found.low,
+                high=found.high,
+                ceiling=found.ceiling,
             )
-            ceilings[epsilon] = max(found.ceiling, ceilings.get(epsilon, 0.5))
+            ceilings[epsilon] = max(found.ceiling, ceilings[epsilon])
     for epsilon in EPSILONS:
-        rows.append(row("attack", f"{NOISELESS}, {words}", epsilon, min(exact)))
-        rows.append(row("attack", f"{CEILING}, {words}", epsilon, ceilings[epsilon]))
-    return rows
+        run.row(f"{NOISELESS}, {words}", epsilon, min(exact))
+        run.row(f"{CEILING}, {words}", epsilon, ceilings[epsilon])
 
 
 def _finding(rows: list[Row]) -> str:

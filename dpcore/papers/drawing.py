@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcore.papers.reproduction import Panel, Reproduction, Row
+from dpcore.papers.claims import Row
+from dpcore.papers.reproduction import Panel, Reproduction
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

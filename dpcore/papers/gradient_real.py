@@ -6,29 +6,28 @@ the best fit without privacy. ``acs`` stands for its IPUMS-US, which could not b
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.load import load
-from dpcore.fitting.api import fit_grid
 from dpcore.models.gradient_em.mathematics import apart
 from dpcore.models.gradient_em.scoring import SYMMETRIC_MIXTURE
+from dpcore.papers.claims import trend
 from dpcore.papers.gradient_settings import (
+    CLAIMS,
     DELTA,
     EM,
     EXACT,
     OURS,
     ROBUST,
     SEED,
-    Way,
     clipped_at,
     finding,
 )
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, spread_row
+from dpcore.papers.reproduction import Ask, Run, experiment
 from dpcore.papers.vips_logistic import ADULT
-from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
 
@@ -38,70 +37,60 @@ EPSILONS = (0.25, 0.5, 1.0, 2.0)
 SIGMA = 0.5  # in half ranges of the public bounds, for every table
 STEPS = 5
 START = 0.5  # distance of the start from the truth, in lengths of the truth
-WAYS = (EM, clipped_at(1.0), ROBUST, EXACT, OURS)
+PLAIN = replace(EM, options={"as_private": True, "algorithm": "em"})
+WAYS = (PLAIN, clipped_at(1.0), ROBUST, EXACT, OURS)
 
 
-def figure_5(ask: Ask) -> Reproduction:
+@experiment(
+    "Robust gradient EM, Figure 5: census tables",
+    *CLAIMS,
+    trend("a larger epsilon, less error", ROBUST.name, -1),
+    stands_in="the best fit for the truth, and one census table for another",
+)
+def figure_5(run: Run) -> str:
     """Error of a symmetric mixture of census rows by epsilon.
 
     Needs ``adult.csv.gz``, ``ipums_br.npz`` and ``acs.npz``. Columns are in half ranges of public
     bounds (of IPUMS-BR read off the data, so nothing is proved there). A few seconds.
     """
-    tables = {"Adult": _adult(ask), "IPUMS-BR": _coded(ask, "ipums_br.npz"), "ACS": _acs(ask)}
-    rows: list[Row] = []
-    panels = []
-    for number, (name, table) in enumerate(tables.items()):
-        panels.append(
-            Panel(
-                name,
-                f"{name}: sigma {SIGMA:g}, {STEPS} steps",
-                f"total epsilon (delta = {DELTA:g}, one row replaced)",
-                "distance of beta from the best fit (nearer sign), half ranges",
-                log_y=True,
-            )
+    tables = {"Adult": _adult, "IPUMS-BR": _coded, "ACS": _acs}
+    for name, table in run.each(tables.items()):
+        run.panel(
+            name,
+            f"total epsilon (delta = {DELTA:g}, one row replaced)",
+            "distance of beta from the best fit (nearer sign), half ranges",
+            f"{name}: sigma {SIGMA:g}, {STEPS} steps",
+            log_y=True,
         )
-        rows += _by_epsilon(name, table, ask)
-        ask.say((number + 1) / len(tables))
-    return Reproduction(
-        "Robust gradient EM, Figure 5: census tables", tuple(rows), finding(rows), tuple(panels)
-    )
+        _by_epsilon(run, table(run.ask))
+    return finding(run.rows)
 
 
-def _by_epsilon(panel: str, table: PrivateTable, ask: Ask) -> list[Row]:
+def _by_epsilon(run: Run, table: PrivateTable) -> None:
     """The final error of every way and budget, from several starts."""
-    judge = SYMMETRIC_MIXTURE
-    truth = judge.converged(table, 1, {"sigma": SIGMA, "own": False}).beta[0]
-    splits, draws = ask.split(4), ask.drawn(5)
-    found: dict[tuple[str, float], list[Array]] = {}
-    for split in range(splits):
+    truth = SYMMETRIC_MIXTURE.converged(table, 1, {"sigma": SIGMA, "own": False}).beta[0]
+    for split, draws in run.splits(4, 5):
         toward = np.random.default_rng([SEED, split]).standard_normal(len(truth))
         initial = truth + START * np.linalg.norm(truth) * toward / np.linalg.norm(toward)
-        many = range(split * draws, (split + 1) * draws)
         for way in WAYS:
-            beta = _fitted(way, table, tuple(initial.tolist()), many)
-            for epsilon, each in zip(EPSILONS, beta, strict=True):
-                errors = apart(each, truth, mirrored=True)
-                found.setdefault((way.name, epsilon), []).append(errors)
-    return [spread_row(panel, name, x, np.concatenate(each)) for (name, x), each in found.items()]
-
-
-def _fitted(way: Way, table: PrivateTable, initial: tuple[float, ...], draws: range) -> Array:
-    """Beta ``(budgets, draws, d)``; without privacy the same for every budget."""
-    words: dict[str, Any] = {
-        "sigma": SIGMA,
-        "own": False,
-        "initial": initial,
-        "iterations": STEPS,
-        **way.options,
-    }
-    if way.mode is None:
-        plain = fit_grid(
-            "symmetric-mixture", table, privacy=None, as_private=True, algorithm="em", **words
-        )
-        return np.repeat(plain.runs.final.beta[None], len(EPSILONS), axis=0)
-    asked = tuple(Privacy(epsilon=e, delta=DELTA, mode=way.mode) for e in EPSILONS)
-    grid = fit_grid("symmetric-mixture", table, privacy=asked, draws=draws, seed=SEED, **words)
-    return np.asarray(grid.runs.final.beta.reshape(len(EPSILONS), len(draws), -1))
+            grid = way.fit(
+                "symmetric-mixture",
+                table,
+                EPSILONS,
+                DELTA,
+                draws=draws,
+                seed=SEED,
+                sigma=SIGMA,
+                own=False,
+                initial=tuple(initial.tolist()),
+                iterations=STEPS,
+            )
+            errors = apart(grid.runs.final.beta, truth, mirrored=True)
+            shape = len(EPSILONS), len(draws) if way.asked is not None else 1
+            for epsilon, each in zip(
+                EPSILONS, np.broadcast_to(errors.reshape(-1, shape[1]), shape), strict=True
+            ):
+                run.scores(way.name, epsilon, each)
 
 
 def _adult(ask: Ask) -> PrivateTable:
@@ -117,9 +106,9 @@ def _acs(ask: Ask) -> PrivateTable:
     return _sealed(cells, np.zeros(cells.shape[1]), np.ones(cells.shape[1]), rehearsal=False)
 
 
-def _coded(ask: Ask, file: str) -> PrivateTable:
+def _coded(ask: Ask) -> PrivateTable:
     """Columns of small whole numbers whose code books are not at hand."""
-    cells = ask.array(file, "X")
+    cells = ask.array("ipums_br.npz", "X")
     low, high = cells.min(axis=0), cells.max(axis=0)
     return _sealed(cells[:, high > low], low[high > low], high[high > low], rehearsal=True)
 

@@ -7,8 +7,8 @@ the paper's: its own algorithm with exact noise, and clipping with the same publ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from dpcore.datasets import gradient_models as made
 from dpcore.datasets.load import load
-from dpcore.fitting.api import Grid, fit_grid
 from dpcore.models.gradient_em.mathematics import (
     MISSING,
     REGRESSIONS,
@@ -24,8 +23,9 @@ from dpcore.models.gradient_em.mathematics import (
     GradientModel,
     apart,
 )
-from dpcore.papers.reproduction import Ask, Row, spread_row, values
-from dpcore.privacy import Privacy
+from dpcore.papers.claims import Row, beside, ordered
+from dpcore.papers.reproduction import Run, values
+from dpcore.papers.ways import Way
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -64,29 +64,18 @@ TWO_LINES = Case(REGRESSIONS, 2.0, 0.6)
 INCOMPLETE = Case(MISSING, 1.5, 0.75)
 
 
-@dataclass(frozen=True)
-class Way:
-    """One curve: privately by ``mode``, or without privacy; options of the fit."""
-
-    name: str
-    mode: str | None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
 EM = Way("gradient EM, no privacy", None)
-ROBUST = Way("Algorithm 2 as printed", "paper", {"algorithm": "robust"})
+ROBUST = Way("Algorithm 2 as printed", {"mode": "paper"}, {"algorithm": "robust"})
 EXACT = Way(
-    "Algorithm 2, exact noise",
-    "proved",
-    {"algorithm": "robust", "split": True, "bend": "printed"},
+    "Algorithm 2, exact noise", options={"algorithm": "robust", "split": True, "bend": "printed"}
 )
-OURS = Way("clipping at sqrt(d tau), all rows, exact noise", "proved", {"algorithm": "clipped"})
+OURS = Way("clipping at sqrt(d tau), all rows, exact noise", options={"algorithm": "clipped"})
 
 
 def clipped_at(threshold: float) -> Way:
     """Algorithm 1 with one threshold, counted as Algorithm 2 is."""
     options = {"algorithm": "clipped", "threshold": threshold}
-    return Way(f"Algorithm 1, C = {threshold:g}", "paper", options)
+    return Way(f"Algorithm 1, C = {threshold:g}", {"mode": "paper"}, options)
 
 
 WAYS = (EM, clipped_at(1.0), ROBUST, EXACT, OURS)
@@ -112,30 +101,51 @@ def problem(case: Case, split: int) -> Problem:
     return Problem(load(frame, schema=schema), truth, initial, _tau(case, truth, initial, rng))
 
 
-def errors(case: Case, way: Way, made_of: Problem, draws: range) -> Array:
-    """Distance from the truth after each step ``(iterations, draws)``."""
-    grid = _fitted(case, way, made_of, draws)
-    return np.stack(
-        [
-            apart(step.beta, made_of.truth, mirrored=case.model.mirrored)
-            for step in grid.runs.history
-        ]
-    )
-
-
-def point(panel: str, x: float, case: Case, ways: tuple[Way, ...], ask: Ask) -> list[Row]:
-    """The final error of every way at one setting, over tables and draws of the noise."""
-    splits, draws = ask.split(4), ask.drawn(5)
-    found: dict[str, list[Array]] = {way.name: [] for way in ways}
-    for split in range(splits):
+def errors(run: Run, case: Case, ways: Sequence[Way]) -> Iterator[tuple[str, Array]]:
+    """Each way's distances from the truth ``(iterations, draws)``, on one table after another."""
+    for split, draws in run.splits(4, 5):
         made_of = problem(case, split)
         for way in ways:
-            many = range(split * draws, (split + 1) * draws)
-            found[way.name].append(errors(case, way, made_of, many)[-1])
-    return [
-        spread_row(panel, name, x, np.concatenate(each), mean=float(np.mean(np.concatenate(each))))
-        for name, each in found.items()
-    ]
+            grid = way.fit(
+                case.model.name,
+                made_of.table,
+                [case.epsilon],
+                DELTA,
+                draws=draws,
+                seed=SEED,
+                sigma=case.sigma,
+                tau=made_of.tau,
+                initial=tuple(made_of.initial),
+                iterations=case.iterations,
+                failure=FAILURE,
+                norm=2.0 * (case.norm + case.away),
+            )
+            mirrored = case.model.mirrored
+            steps = [apart(s.beta, made_of.truth, mirrored=mirrored) for s in grid.runs.history]
+            yield way.name, np.stack(steps)
+
+
+ALGORITHMS = ordered(
+    "Algorithm 2 is more accurate than Algorithm 1 with C = 1", ROBUST.name, clipped_at(1.0).name
+)
+CLAIMS = (
+    ordered("without privacy is more accurate than Algorithm 2", EM.name, ROBUST.name),
+    ALGORITHMS,
+    beside(
+        ordered(
+            "Algorithm 2 is more accurate than clipping that knows the same tau",
+            ROBUST.name,
+            OURS.name,
+        )
+    ),
+    beside(
+        ordered(
+            "Algorithm 2 as printed is more accurate than with the least noise of its promise",
+            ROBUST.name,
+            EXACT.name,
+        )
+    ),
+)
 
 
 def finding(rows: list[Row]) -> str:
@@ -165,24 +175,6 @@ def slope(rows: list[Row], curve: str, panel: str) -> float:
     """The slope of a curve on logarithmic axes, by least squares."""
     found = values(rows, curve, panel)
     return float(np.polyfit(np.log(list(found)), np.log(list(found.values())), 1)[0])
-
-
-def _fitted(case: Case, way: Way, made_of: Problem, draws: range) -> Grid:
-    words: dict[str, Any] = {
-        "sigma": case.sigma,
-        "tau": made_of.tau,
-        "initial": tuple(made_of.initial),
-        "iterations": case.iterations,
-        "failure": FAILURE,
-        "norm": 2.0 * (case.norm + case.away),
-        **way.options,
-    }
-    if way.mode is None:
-        return fit_grid(case.model.name, made_of.table, privacy=None, **words)
-    request = Privacy(epsilon=case.epsilon, delta=DELTA, mode=way.mode)
-    return fit_grid(
-        case.model.name, made_of.table, privacy=(request,), draws=draws, seed=SEED, **words
-    )
 
 
 def _drawn(case: Case, rows: int, truth: Array, rng: np.random.Generator) -> Any:

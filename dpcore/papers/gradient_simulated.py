@@ -10,7 +10,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.papers.claims import Row, at_the_end, best, trend
 from dpcore.papers.gradient_settings import (
+    ALGORITHMS,
+    CLAIMS,
     EM,
     INCOMPLETE,
     MIXTURE,
@@ -22,11 +25,9 @@ from dpcore.papers.gradient_settings import (
     clipped_at,
     errors,
     finding,
-    point,
-    problem,
     slope,
 )
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
+from dpcore.papers.reproduction import Run, experiment, values
 
 Array = NDArray[np.float64]
 
@@ -40,101 +41,104 @@ SMALL = Case(MIXTURE.model, 1.2, 0.6, rows=5000, sigma=0.4, iterations=10)
 RATES = {"epsilon": -0.5, "columns": 1.0, "rows": -0.5}
 GUIDE = "slope of the rate d sqrt(tau T / (n epsilon))"
 EPSILONS, COLUMNS, ROWS = (0.25, 0.5, 1.0, 2.0), (5, 10, 20), (5_000, 20_000, 60_000)
+OWN_SETTINGS = "settings of ours: the paper names hardly any"
+SWEPT = (
+    *CLAIMS,
+    trend("more columns, more error", ROBUST.name, 1, ("columns",)),
+    trend("more rows or a larger epsilon, less error", ROBUST.name, -1, ("epsilon", "rows")),
+)
 
 
-def figure_1(ask: Ask) -> Reproduction:
+@experiment(
+    "Robust gradient EM, Figure 1: the clipping threshold",
+    at_the_end(
+        best(
+            "of five thresholds C = 1 is the best",
+            clipped_at(1.0).name,
+            [clipped_at(threshold).name for threshold in THRESHOLDS if threshold != 1.0],
+        )
+    ),
+    at_the_end(ALGORITHMS),
+    stands_in=OWN_SETTINGS,
+)
+def figure_1(run: Run) -> str:
     """Error of a symmetric mixture by step, for five clipping thresholds; where clipping is better.
 
     Two settings: one where C = 1 is near the best threshold, and the base one, where it is far too
     small. Half a minute.
     """
     cases = (SMALL, MIXTURE)
-    rows: list[Row] = []
-    panels = []
-    for number, case in enumerate(cases):
-        name = case.words
-        panels.append(Panel(name, name, "step", ERROR, log_x=False, log_y=True))
-        rows += _by_step(name, case, ask)
-        ask.say((number + 1) / 4)
-    said = " ".join(_order(rows, panel.id) for panel in panels)
-    better = []
-    for number, case in enumerate(cases):
-        name = f"where clipping is better: {case.rows:,} rows, sigma {case.sigma:g}"
-        panels.append(Panel(name, f"{name} (below 1 it is)", "threshold C", RATIO, log_y=True))
-        against = _against_robust(name, case, ask)
-        better.append(_better(against, case))
-        rows += against
-        ask.say((number + 3) / 4)
-    return Reproduction(
-        "Robust gradient EM, Figure 1: the clipping threshold",
-        tuple(rows),
+    for measured in run.each((_by_step, _against_robust)):
+        for case in run.each(cases):
+            measured(run, case)
+    said = " ".join(_order(run.rows, case.words) for case in cases)
+    better = " and ".join(_better(run.rows, case) for case in cases)
+    return (
         f"{said} A threshold means something only beside sigma sqrt(d), the size of a gradient: "
-        f"clipping is better than Algorithm 2 {' and '.join(better)}.",
-        tuple(panels),
+        f"clipping is better than Algorithm 2 {better}."
     )
 
 
-def _against_robust(panel: str, case: Case, ask: Ask) -> list[Row]:
+def _by_step(run: Run, case: Case) -> None:
+    run.panel(case.words, "step", ERROR, log_x=False, log_y=True)
+    for name, found in errors(run, case, (EM, *map(clipped_at, THRESHOLDS), ROBUST, OURS)):
+        for step, each in enumerate(found, start=1):
+            run.scores(name, step, each)
+
+
+def _against_robust(run: Run, case: Case) -> None:
     """Final error of clipping / that of Algorithm 2 as printed, by threshold and epsilon."""
-    rows: list[Row] = []
-    for epsilon in BUDGETS:
-        here = replace(case, epsilon=epsilon)
-        ways = (ROBUST, *map(clipped_at, MORE_THRESHOLDS))
-        robust, *clipped = (each["y"] for each in point(panel, 1.0, here, ways, ask))
-        rows += [
-            row(panel, f"epsilon {epsilon:g}", threshold, error / robust)
-            for threshold, error in zip(MORE_THRESHOLDS, clipped, strict=True)
-        ]
-    return rows
+    name = _ratio_panel(case)
+    run.panel(name, "threshold C", RATIO, f"{name} (below 1 it is)", log_y=True)
+    ways = (ROBUST, *map(clipped_at, MORE_THRESHOLDS))
+    for epsilon in run.each(BUDGETS):
+        finals: dict[str, list[Array]] = {way.name: [] for way in ways}
+        for curve, found in errors(run, replace(case, epsilon=epsilon), ways):
+            finals[curve].append(found[-1])
+        robust, *clipped = (float(np.quantile(np.array(f), 0.5)) for f in finals.values())
+        for threshold, error in zip(MORE_THRESHOLDS, clipped, strict=True):
+            run.row(f"epsilon {epsilon:g}", threshold, error / robust)
+
+
+def _ratio_panel(case: Case) -> str:
+    return f"where clipping is better: {case.rows:,} rows, sigma {case.sigma:g}"
 
 
 def _better(rows: list[Row], case: Case) -> str:
     """Between which thresholds clipping is better whatever the budget."""
-    worst = {c: max(each["y"] for each in rows if each["x"] == c) for c in MORE_THRESHOLDS}
+    here = [each for each in rows if each["panel"] == _ratio_panel(case)]
+    worst = {c: max(each["y"] for each in here if each["x"] == c) for c in MORE_THRESHOLDS}
     kept = [c for c, ratio in worst.items() if ratio < 1.0]
     size = case.sigma * case.columns**0.5
     where = f"from C = {min(kept):g} to {max(kept):g}" if kept else "at no C"
     return f"{where} where that is {size:.2g}"
 
 
-def figure_2(ask: Ask) -> Reproduction:
+@experiment("Robust gradient EM, Figure 2: symmetric mixture", *SWEPT, stands_in=OWN_SETTINGS)
+def figure_2(run: Run) -> str:
     """Error of a symmetric mixture by epsilon, columns and rows.
 
     A few seconds.
     """
-    return _sweeps("Robust gradient EM, Figure 2: symmetric mixture", MIXTURE, ask)
+    return _sweeps(run, MIXTURE)
 
 
-def figure_3(ask: Ask) -> Reproduction:
+@experiment("Robust gradient EM, Figure 3: mixture of regressions", *SWEPT, stands_in=OWN_SETTINGS)
+def figure_3(run: Run) -> str:
     """Error of a mixture of two regressions by epsilon, columns and rows.
 
     A few seconds.
     """
-    return _sweeps("Robust gradient EM, Figure 3: mixture of regressions", TWO_LINES, ask)
+    return _sweeps(run, TWO_LINES)
 
 
-def figure_4(ask: Ask) -> Reproduction:
+@experiment("Robust gradient EM, Figure 4: missing covariates", *SWEPT, stands_in=OWN_SETTINGS)
+def figure_4(run: Run) -> str:
     """Error of a regression with missing covariates by epsilon, columns and rows.
 
     A few seconds.
     """
-    return _sweeps("Robust gradient EM, Figure 4: missing covariates", INCOMPLETE, ask)
-
-
-def _by_step(panel: str, case: Case, ask: Ask) -> list[Row]:
-    splits, draws = ask.split(4), ask.drawn(5)
-    ways = (EM, *map(clipped_at, THRESHOLDS), ROBUST, OURS)
-    found: dict[str, list[Array]] = {way.name: [] for way in ways}
-    for split in range(splits):
-        made_of = problem(case, split)
-        for way in ways:
-            many = range(split * draws, (split + 1) * draws)
-            found[way.name].append(errors(case, way, made_of, many))
-    return [
-        spread_row(panel, name, step + 1, np.concatenate(each, axis=1)[step])
-        for name, each in found.items()
-        for step in range(case.iterations)
-    ]
+    return _sweeps(run, INCOMPLETE)
 
 
 def _order(rows: list[Row], panel: str) -> str:
@@ -154,29 +158,22 @@ def _order(rows: list[Row], panel: str) -> str:
     )
 
 
-def _sweeps(title: str, base: Case, ask: Ask) -> Reproduction:
-    swept = [
-        ("epsilon", "total epsilon (delta = 1e-05, one row replaced)", EPSILONS),
-        ("columns", "columns", COLUMNS),
-        ("rows", "rows", ROWS),
-    ]
-    total = sum(len(points) for _, _, points in swept)
-    rows: list[Row] = []
-    panels, done = [], 0
-    for name, label, points in swept:
-        panels.append(Panel(name, f"by {name}; otherwise {base.words}", label, ERROR, log_y=True))
-        for x in points:
-            case = {
-                "epsilon": replace(base, epsilon=float(x)),
-                "columns": replace(base, columns=int(x)),
-                "rows": replace(base, rows=int(x)),
-            }[name]
-            rows += point(name, float(x), case, WAYS, ask)
-            done += 1
-            ask.say(done / total)
-    said = f"{finding(rows)} {_slopes(rows)}"
-    guides = [each for name in RATES for each in _guide(rows, name)]
-    return Reproduction(title, (*rows, *guides), said, tuple(panels))
+def _sweeps(run: Run, base: Case) -> str:
+    swept: dict[str, tuple[str, tuple[float, ...]]] = {
+        "epsilon": ("total epsilon (delta = 1e-05, one row replaced)", EPSILONS),
+        "columns": ("columns", COLUMNS),
+        "rows": ("rows", ROWS),
+    }
+    for name, (label, points) in run.each(swept.items()):
+        run.panel(name, label, ERROR, f"by {name}; otherwise {base.words}", log_y=True)
+        for x in run.each(points):
+            case = replace(base, **{name: x})  # type: ignore[arg-type]
+            for curve, found in errors(run, case, WAYS):
+                run.scores(curve, x, found[-1], mean=np.mean)
+    said = f"{finding(run.rows)} {_slopes(run.rows)}"
+    for name, rate in RATES.items():
+        _guide(run, name, rate)
+    return said
 
 
 def _slopes(rows: list[Row]) -> str:
@@ -190,8 +187,9 @@ def _slopes(rows: list[Row]) -> str:
     )
 
 
-def _guide(rows: list[Row], panel: str) -> list[Row]:
+def _guide(run: Run, panel: str, rate: float) -> None:
     """The rate through the first point of Algorithm 2: only its slope means anything."""
-    found = values(rows, ROBUST.name, panel)
+    found = values(run.rows, ROBUST.name, panel)
     first = min(found)
-    return [row(panel, GUIDE, x, found[first] * (x / first) ** RATES[panel]) for x in sorted(found)]
+    for x in sorted(found):
+        run.row(GUIDE, x, found[first] * (x / first) ** rate, panel=panel)

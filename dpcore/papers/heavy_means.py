@@ -6,19 +6,15 @@ from Duchi, Jordan, Wainwright 2018.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.datasets.heavy_tails import REACH, Tail, log_normal, pareto, student, tail_table
 from dpcore.datasets.load import load
-from dpcore.fitting.api import fit_grid
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, spread_row
-from dpcore.privacy import Privacy
-
-Array = NDArray[np.float64]
+from dpcore.papers.claims import Row, beside, ordered
+from dpcore.papers.reproduction import Run, experiment
+from dpcore.papers.ways import Way
 
 DELTA = 1e-5
 SEED = 2023
@@ -27,53 +23,67 @@ ROWS = (1_000, 10_000, 100_000)
 EPSILON = {"central": 0.5, "local": 1.0}
 
 
-@dataclass(frozen=True)
-class Way:
-    """One curve: who adds the noise, where numbers are bent, and how it is counted."""
-
-    name: str
-    trust: str
-    method: str
-    mode: str = "proved"
-    accountant: str = "exact"
-
-
+PAPER = {"mode": "paper"}
 CENTRAL = (
-    Way("Lemma 1, as printed", "central", "older", "paper"),
-    Way("Theorem 2, as printed", "central", "improved", "paper"),
-    Way("Theorem 2, exact noise", "central", "improved"),
-    Way("best provable scale, exact noise", "central", "bound"),
-    Way("plain clipping, exact noise", "central", "clip"),
+    Way("Lemma 1, as printed", PAPER, {"method": "older"}),
+    Way("Theorem 2, as printed", PAPER, {"method": "improved"}),
+    Way("Theorem 2, exact noise", options={"method": "improved"}),
+    Way("best provable scale, exact noise", options={"method": "bound"}),
+    Way("plain clipping, exact noise", options={"method": "clip"}),
 )
+ONE_BIT = {"method": "clip", "trust": "local_onebit"}
 LOCAL = (
-    Way("Lemma 1, noise at home", "local", "older"),
-    Way("Theorem 2, noise at home", "local", "improved"),
-    Way("plain clipping, noise at home", "local", "clip"),
-    Way("one random bit, delta 0", "local_onebit", "clip", accountant="linear"),
+    Way("Lemma 1, noise at home", options={"method": "older"}),
+    Way("Theorem 2, noise at home", options={"method": "improved"}),
+    Way("plain clipping, noise at home", options={"method": "clip"}),
+    Way("one random bit, delta 0", {"accountant": "linear"}, ONE_BIT),
 )
 
 
-def heavy_means(ask: Ask) -> Reproduction:
+@experiment(
+    "The mean of heavy tails",
+    ordered(
+        "Theorem 2 errs less than Lemma 1", (CENTRAL[1].name, "mean"), (CENTRAL[0].name, "mean")
+    ),
+    beside(
+        ordered(
+            "Theorem 2 errs less than plain clipping with as much noise",
+            (CENTRAL[2].name, "mean"),
+            (CENTRAL[4].name, "mean"),
+        )
+    ),
+    stands_in="heavy tails of ours: the paper proves and does not plot",
+)
+def heavy_means(run: Run) -> str:
     """Error of the mean of three heavy-tailed columns by rows, with a curator and without.
 
     A few seconds.
     """
-    rows: list[Row] = []
-    panels = []
-    total, done = 2 * len(TAILS), 0
-    for where, ways in (("central", CENTRAL), ("local", LOCAL)):
-        for tail in TAILS:
-            name = f"{tail.name}, {where} (epsilon {EPSILON[where]:g})"
-            panels.append(Panel(name, name, "rows", "mean absolute error", log_y=True))
-            for count in ROWS:
-                for way in ways:
-                    found = _errors(tail, way, count, EPSILON[where], ask)
-                    rows.append(
-                        spread_row(name, way.name, count, found, mean=float(np.mean(found)))
-                    )
-            done += 1
-            ask.say(done / total)
-    return Reproduction("The mean of heavy tails", tuple(rows), finding(rows), tuple(panels))
+    ways = {"central": CENTRAL, "local": LOCAL}
+    for trust, tail in run.each(product(ways, TAILS)):
+        name = f"{tail.name}, {trust} (epsilon {EPSILON[trust]:g})"
+        run.panel(name, "rows", "mean absolute error", log_y=True)
+        for count, way in run.each(product(ROWS, ways[trust])):
+            _errors(run, tail, way, count, trust)
+    return finding(run.rows)
+
+
+def _errors(run: Run, tail: Tail, way: Way, count: int, trust: str) -> None:
+    """Distances from the true mean over tables and draws of the noise."""
+    for split, draws in run.splits(10, 3):
+        frame, schema = tail_table(tail, count, np.random.default_rng([SEED, split, count]))
+        grid = way.fit(
+            "mean",
+            load(frame, schema=schema),
+            [EPSILON[trust]],
+            DELTA,
+            draws=draws,
+            seed=SEED,
+            trust=trust,
+            tau=tail.mean_square,
+        )
+        found = np.abs(REACH * grid.runs.final.mean[:, 0] - tail.mean)
+        run.scores(way.name, count, found, mean=np.mean)
 
 
 def finding(rows: list[Row]) -> str:
@@ -93,19 +103,3 @@ def finding(rows: list[Row]) -> str:
         f"noise at {clip} of {len(central)} points. Without one, a single random bit a person is "
         f"the most accurate at {bit} of {len(local)}, with delta 0."
     )
-
-
-def _errors(tail: Tail, way: Way, count: int, epsilon: float, ask: Ask) -> Array:
-    """Distances from the true mean over tables and draws of the noise."""
-    splits, draws = ask.split(10), ask.drawn(3)
-    request = Privacy(epsilon=epsilon, delta=DELTA, mode=way.mode, accountant=way.accountant)
-    words: dict[str, Any] = {"trust": way.trust, "method": way.method, "tau": tail.mean_square}
-    found = []
-    for split in range(splits):
-        frame, schema = tail_table(tail, count, np.random.default_rng([SEED, split, count]))
-        many = range(split * draws, (split + 1) * draws)
-        grid = fit_grid(
-            "mean", load(frame, schema=schema), privacy=(request,), draws=many, seed=SEED, **words
-        )
-        found.append(np.abs(REACH * grid.runs.final.mean[:, 0] - tail.mean))
-    return np.concatenate(found)

@@ -9,23 +9,32 @@ the images, which are public where labels alone are protected, and only there.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.labelled import labelled_table
 from dpcore.models.labelled_mixture.scoring import YARDSTICK
+from dpcore.papers.claims import best, ordered, trend
 from dpcore.papers.labelled_runs import (
+    LARGER,
+    NEAREST,
     OURS,
+    OVERLAP,
     PROVED,
     RIVAL,
+    RIVALS,
     WAYS,
+    Release,
     figure,
     fitted,
     marginals,
     over_budgets,
+    proposed,
 )
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, spread_row
+from dpcore.papers.reproduction import Ask, Run, experiment, values
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -33,6 +42,7 @@ Array = NDArray[np.float64]
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 5.0)
 DRAWS = 20
 LABELS = tuple(way for way in WAYS if way.adjacency == "label")
+QUICK = tuple(way for way in LABELS if way.method != "mte")
 SHOWN = tuple(
     way
     for way in WAYS
@@ -40,6 +50,7 @@ SHOWN = tuple(
 )
 DIGITS, PARTS = 5000, 5
 HOURS = 12  # two-hourly sums
+SWISS = "published Swiss profiles for meters that are not public"
 
 
 def iris() -> PrivateTable:
@@ -74,102 +85,104 @@ def digits(ask: Ask) -> tuple[PrivateTable, Array, NDArray[np.int_]]:
     return labelled_table(parts.transform(train), kinds), parts.transform(test), answers
 
 
-def figure_6(ask: Ask) -> Reproduction:
+def _over_budgets(run: Run, table: PrivateTable, ways: Sequence[Release], **words: str) -> str:
+    points = over_budgets([table], EPSILONS)
+    return figure(run, "epsilon", points, ways=ways, draws=DRAWS, **words)  # type: ignore[arg-type]
+
+
+@experiment("Labelled release, Figure 6: irises", NEAREST, LARGER)
+def figure_6(run: Run) -> str:
     """Irises: every method over the budget, as printed and proved."""
-    points = over_budgets([iris()], EPSILONS)
-    return figure("Labelled release, Figure 6: irises", "epsilon", points, ask, draws=DRAWS)
+    return _over_budgets(run, iris(), WAYS)
 
 
-def figure_7(ask: Ask) -> Reproduction:
+@experiment("Labelled release, Figure 7: irises", OVERLAP)
+def figure_7(run: Run) -> str:
     """Irises at epsilon 2: the first column in every class, exact and released."""
-    title = "Labelled release, Figure 7: irises"
-    return marginals(title, iris(), 0, 2.0, "standard deviations", SHOWN, ask.say)
+    return marginals(run, iris(), 0, 2.0, "standard deviations", SHOWN)
 
 
-def figure_8(ask: Ask) -> Reproduction:
+@experiment("Labelled release, Figure 8: electricity", NEAREST, LARGER, stands_in=SWISS)
+def figure_8(run: Run) -> str:
     """Electricity profiles by heating: every method over the budget.
 
     Needs ``swiss_smart_meter.npz``.
     """
-    points = over_budgets([profiles(ask)], EPSILONS)
-    ways = [way for way in LABELS if way.method != "mte"]
-    title = "Labelled release, Figure 8: electricity"
-    return figure(title, "epsilon", points, ask, ways=ways, draws=DRAWS)
+    return _over_budgets(run, profiles(run.ask), QUICK)
 
 
-def figure_9(ask: Ask) -> Reproduction:
+@experiment("Labelled release, Figure 9: electricity", OVERLAP, stands_in=SWISS)
+def figure_9(run: Run) -> str:
     """Electricity at six in the evening by heating, epsilon 2: exact and released.
 
     Needs ``swiss_smart_meter.npz``.
     """
-    title = "Labelled release, Figure 9: electricity"
-    return marginals(title, profiles(ask), 9, 2.0, "log kWh in two hours", SHOWN, ask.say)
+    return marginals(run, profiles(run.ask), 9, 2.0, "log kWh in two hours", SHOWN)
 
 
-def figure_10(ask: Ask) -> Reproduction:
+@experiment("Labelled release, Figure 10: digits", NEAREST, LARGER)
+def figure_10(run: Run) -> str:
     """Digits in five principal components: every method over the budget.
 
     Needs ``mnist.npz``.
     """
-    points = over_budgets([digits(ask)[0]], EPSILONS)
-    ways = [way for way in LABELS if way.method != "mte"]
-    title = "Labelled release, Figure 10: digits"
-    return figure(title, "epsilon", points, ask, ways=ways, draws=DRAWS)
+    return _over_budgets(run, digits(run.ask)[0], QUICK)
 
 
-def figure_11(ask: Ask) -> Reproduction:
+@experiment(
+    "Labelled release, Figure 11: digits",
+    best("the proposed release is the best of the printed methods", proposed, RIVALS, -1),
+    trend("a larger budget is better", proposed, 1),
+)
+def figure_11(run: Run) -> str:
     """Digits: share of the rows whose class the release itself names rightly, over the budget.
 
     Needs ``mnist.npz``.
     """
-    points = over_budgets([digits(ask)[0]], EPSILONS)
-    ways = [way for way in LABELS if way.method not in ("mte", "r1smg")]
-    return figure(
-        "Labelled release, Figure 11: digits",
-        "epsilon",
-        points,
-        ask,
-        ways=ways,
-        metric="accuracy",
-        label="share of rows classified rightly",
-        draws=DRAWS,
-    )
+    ways = [way for way in QUICK if way.method != "r1smg"]
+    label = "share of rows classified rightly"
+    table = digits(run.ask)[0]
+    return _over_budgets(run, table, ways, metric="accuracy", label=label)
 
 
-def figure_12(ask: Ask) -> Reproduction:
+@experiment(
+    "Labelled release, Figure 12: a network taught by synthetic digits",
+    ordered(
+        "a network taught by the proposed rows is better than by Gaussian noise", RIVAL, proposed
+    ),
+    ordered("and worse than one taught by real rows", proposed, "real rows"),
+    trend("a larger budget is better", proposed, 1),
+)
+def figure_12(run: Run) -> str:
     """Digits: a neural network taught by synthetic rows alone, judged on real test digits.
 
     Layers 256 and 128, stochastic gradient descent at rate 0.01, batches of 128, one epoch; needs
     ``mnist.npz``.
     """
-    table, test, answers = digits(ask)
-    draws = ask.drawn(5)
-    scorer = YARDSTICK.scorer(table, None)
-    ways = [way for way in WAYS if way.name in ("proposed, rows that leave", OURS, RIVAL)]
-    ways += [way for way in WAYS if way.name == "public features, label"]
+    label = "share of test digits named rightly"
+    run.panel(PROVED, "epsilon", label, run.title, log_x=False)
+    table, test, answers = digits(run.ask)
+    scorer, draws = YARDSTICK.scorer(table, None), run.ask.drawn(5)
     spread, middle = scorer.public.half_range, scorer.public.center
     exact = _taught(scorer.rows * spread + middle, scorer.codes, test, answers)
-    rows = [spread_row(PROVED, "real rows", e, np.array([exact]), note="") for e in EPSILONS]
-    for number, way in enumerate(ways):
-        for at, epsilon in enumerate(EPSILONS):
-            grid = fitted(way, table, [epsilon], draws)
-            scores = []
-            for draw in range(draws):
-                fit = grid.fit(0, draw)
-                frame = fit.sample(DIGITS, seed=draw)
-                kinds = frame.pop(fit.parameters.label).to_numpy().astype(int)
-                scores.append(_taught(frame.to_numpy(), kinds, test, answers))
-            facts = {"proved": way.panel == PROVED}
-            rows.append(spread_row(PROVED, way.name, epsilon, np.array(scores), note="", **facts))
-            ask.say((number * len(EPSILONS) + at + 1) / (len(ways) * len(EPSILONS)))
-    best = max((r for r in rows if r["curve"] == OURS), key=lambda r: float(r["x"]))
-    said = (
+    for epsilon in EPSILONS:
+        run.scores("real rows", epsilon, np.array(exact))
+    names = ("proposed, rows that leave", OURS, RIVAL, "public features, label")
+    ways = sorted((way for way in WAYS if way.name in names), key=lambda way: names.index(way.name))
+    for way, epsilon in run.each(product(ways, EPSILONS)):
+        grid = fitted(way, table, [epsilon], draws)
+        for draw in range(draws):
+            fit = grid.fit(0, draw)
+            frame = fit.sample(DIGITS, seed=draw)
+            kinds = frame.pop(fit.parameters.label).to_numpy().astype(int)
+            score = _taught(frame.to_numpy(), kinds, test, answers)
+            run.scores(way.name, epsilon, np.array(score), proved=way.panel == PROVED)
+    shown = values(run.rows, OURS)
+    last = max(shown)
+    return (
         f"Taught by real rows the network names {exact:.2f} of the test digits; by the staged "
-        f"release at epsilon {best['x']:g}, {best['y']:.2f}."
+        f"release at epsilon {last:g}, {shown[last]:.2f}."
     )
-    title = "Labelled release, Figure 12: a network taught by synthetic digits"
-    panel = Panel(PROVED, title, "epsilon", "share of test digits named rightly", False)
-    return Reproduction(title, tuple(rows), said, (panel,))
 
 
 def _taught(rows: Array, kinds: NDArray[np.int_], test: Array, answers: NDArray[np.int_]) -> float:

@@ -6,18 +6,19 @@ of which nothing is proved, and what is proved under the guarantee that its curv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.fitting.api import Grid, fit_grid
+from dpcore.fitting.api import Grid
 from dpcore.models.labelled_mixture.scoring import YARDSTICK
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, spread_row, values
-from dpcore.privacy import Privacy
+from dpcore.papers.claims import Points, Row, best, holds, points, trend
+from dpcore.papers.reproduction import Run, values
+from dpcore.papers.ways import Way
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -29,43 +30,60 @@ PRINTED, PROVED = "as printed", "proved"
 
 
 @dataclass(frozen=True)
-class Way:
-    """One curve: a method, whom it protects, and in which panel it is."""
+class Release(Way):
+    """One curve of a figure, and the panel it is in."""
 
-    name: str
-    method: str
     panel: str = PROVED
-    adjacency: str = "label"
-    neighbours: str = "leave"
 
-    def privacy(self, epsilon: float) -> Privacy:
-        """The request of one point."""
-        pure = self.panel == PROVED and self.method == "laplace"
-        return Privacy(
-            epsilon=epsilon,
-            delta=DELTA,
-            adjacency=self.adjacency,
-            accountant="linear" if pure else "exact",
-            mode="paper" if self.panel == PRINTED else "proved",
-        )
+    @property
+    def method(self) -> str:
+        return str(self.options["method"])
+
+    @property
+    def adjacency(self) -> str:
+        return str((self.asked or {})["adjacency"])
+
+
+def printed(name: str, method: str, **options: str) -> Release:
+    """A method as the paper has it, of which nothing is proved."""
+    asked = {"adjacency": "label", "mode": "paper"}
+    return Release(name, asked, {"method": method, "neighbours": "leave", **options}, PRINTED)
+
+
+def proved(name: str, method: str, adjacency: str = "label") -> Release:
+    """A method with the guarantee that its name says."""
+    accountant = "linear" if method == "laplace" else "exact"
+    asked = {"adjacency": adjacency, "accountant": accountant}
+    return Release(name, asked, {"method": method, "neighbours": "leave"})
 
 
 WAYS = (
-    Way("proposed, rows that leave", "paper", PRINTED),
-    Way("proposed, all neighbours", "paper", PRINTED, neighbours="all"),
-    Way("Laplace", "laplace", PRINTED),
-    Way("Gaussian", "gaussian", PRINTED),
-    Way("colored Gaussian", "colored", PRINTED),
-    Way("R1SMG", "r1smg", PRINTED),
-    Way("staged, label", "staged"),
-    Way("public features, label", "public_features"),
-    Way("shaped noise, label", "mte"),
-    Way("Gaussian, label", "gaussian"),
-    Way("Laplace, label", "laplace"),
-    Way("staged, row replaced", "staged", adjacency="replace_one"),
-    Way("Gaussian, row replaced", "gaussian", adjacency="replace_one"),
+    printed("proposed, rows that leave", "paper"),
+    printed("proposed, all neighbours", "paper", neighbours="all"),
+    printed("Laplace", "laplace"),
+    printed("Gaussian", "gaussian"),
+    printed("colored Gaussian", "colored"),
+    printed("R1SMG", "r1smg"),
+    proved("staged, label", "staged"),
+    proved("public features, label", "public_features"),
+    proved("shaped noise, label", "mte"),
+    proved("Gaussian, label", "gaussian"),
+    proved("Laplace, label", "laplace"),
+    proved("staged, row replaced", "staged", "replace_one"),
+    proved("Gaussian, row replaced", "gaussian", "replace_one"),
 )
 OURS, RIVAL = "staged, label", "Gaussian, label"
+RIVALS = [way.name for way in WAYS if way.panel == PRINTED and way.method != "paper"]
+
+
+def proposed(rows: Sequence[Row]) -> Points:
+    """The first curve of the proposed release."""
+    names = (row["curve"] for row in rows if row["curve"].startswith("proposed"))
+    return points(rows, next(names, ""))
+
+
+NEAREST = best("the proposed release is the best of the printed methods", proposed, RIVALS)
+LARGER = trend("a larger budget is better", proposed, -1)
 
 
 @dataclass(frozen=True)
@@ -79,49 +97,34 @@ class Point:
 
 def fitted(way: Way, table: PrivateTable, epsilons: Sequence[float], draws: int) -> Grid:
     """All budgets with all draws; InputError where the way has none."""
-    return fit_grid(
-        "gmm-release",
-        table,
-        privacy=[way.privacy(epsilon) for epsilon in epsilons],
-        draws=range(draws),
-        seed=0,
-        method=way.method,
-        neighbours=way.neighbours,
-    )
+    return way.fit("gmm-release", table, epsilons, DELTA, draws=range(draws))
 
 
 def figure(
-    title: str,
+    run: Run,
     axis: str,
     points: Sequence[Point],
-    ask: Ask,
     *,
-    ways: Sequence[Way] = WAYS,
+    ways: Sequence[Release] = WAYS,
     metric: str = "reverse_kl",
     label: str = DIVERGENCE,
     log_x: bool = False,
     draws: int = DRAWS,
-) -> Reproduction:
+) -> str:
     """Medians with their spread for every way and point; points of one set of tables are fitted at
     once, so a curve over budgets shares its noise."""
+    for panel in dict.fromkeys(way.panel for way in ways):
+        log_y = metric != "accuracy"
+        run.panel(panel, axis, label, f"{run.title}: {panel}", log_x=log_x, log_y=log_y)
     together: dict[tuple[int, ...], list[Point]] = {}
     for point in points:
         together.setdefault(tuple(map(id, point.tables)), []).append(point)
-    rows: list[Row] = []
-    todo = len(ways) * len(together)
-    for number, way in enumerate(ways):
-        for done, members in enumerate(together.values()):
-            rows += _rows(way, members, ask.drawn(draws), metric)
-            ask.say((number * len(together) + done + 1) / todo)
-    panels = tuple(
-        Panel(panel, f"{title}: {panel}", axis, label, log_x, metric != "accuracy")
-        for panel in (PRINTED, PROVED)
-        if any(way.panel == panel for way in ways)
-    )
-    return Reproduction(title, tuple(rows), finding(rows, metric), panels)
+    for way, members in run.each(product(ways, together.values())):
+        _measure(run, way, members, run.ask.drawn(draws), metric)
+    return finding(run.rows, metric)
 
 
-def _rows(way: Way, points: Sequence[Point], draws: int, metric: str) -> list[Row]:
+def _measure(run: Run, way: Release, points: Sequence[Point], draws: int, metric: str) -> None:
     tables, epsilons = points[0].tables, [point.epsilon for point in points]
     found: list[Array] = []
     note = ""
@@ -134,15 +137,12 @@ def _rows(way: Way, points: Sequence[Point], draws: int, metric: str) -> list[Ro
         scores = YARDSTICK.measure(grid.runs.final, YARDSTICK.scorer(table, None), metric)
         found.append(scores.reshape(len(epsilons), draws))
     if not found:
-        return [row(way.panel, way.name, point.x, None, note=note) for point in points]
-    every = np.concatenate(found, axis=1)
-    facts: dict[str, Any] = {"adjacency": way.adjacency, "proved": way.panel == PROVED}
-    return [
-        spread_row(
-            way.panel, way.name, point.x, scores, mean=float(scores.mean()), note=note, **facts
-        )
-        for point, scores in zip(points, every, strict=True)
-    ]
+        for point in points:
+            run.row(way.name, point.x, None, panel=way.panel, note=note)
+        return
+    facts = {"note": note, "adjacency": way.adjacency, "proved": way.panel == PROVED}
+    for point, scores in zip(points, np.concatenate(found, axis=1), strict=True):
+        run.scores(way.name, point.x, scores, panel=way.panel, mean=np.mean, **facts)
 
 
 def finding(rows: Sequence[Row], metric: str = "reverse_kl") -> str:
@@ -184,44 +184,46 @@ def over_budgets(tables: Sequence[PrivateTable], epsilons: Sequence[float]) -> l
 
 
 def marginals(
-    title: str,
-    table: PrivateTable,
-    feature: int,
-    epsilon: float,
-    unit: str,
-    ways: Sequence[Way],
-    say: Callable[[float], None],
-) -> Reproduction:
+    run: Run, table: PrivateTable, feature: int, epsilon: float, unit: str, ways: Sequence[Release]
+) -> str:
     """The density of one feature in every class, exact and by each way with its first draw."""
     scorer = YARDSTICK.scorer(table, None)
-    public = scorer.public
-    batches = [("exact", scorer.exact)]
-    rows: list[Row] = []
-    notes = {}
-    for number, way in enumerate(ways):
+    public, names = scorer.public, [str(name) for name in scorer.exact.names[0]]
+    for name in names:
+        axis = f"{public.names[feature]} ({unit})"
+        run.panel(name, axis, "density", f"Class {name}", log_x=False)
+    batches, notes = {"exact": scorer.exact}, {}
+    for way in run.each(ways):
         try:
-            batches.append(
-                (f"{way.name} ({way.panel})", fitted(way, table, [epsilon], 1).runs.final)
-            )
+            released = fitted(way, table, [epsilon], 1).runs.final
+            batches[f"{way.name} ({way.panel})"] = released
         except InputError as refusal:
             notes[f"{way.name} ({way.panel})"] = f"refused: {refusal}"
-        say((number + 1) / len(ways))
     own = scorer.rows[:, feature] * public.half_range[feature] + public.center[feature]
     low, high = np.quantile(own, [0.001, 0.999])
     grid = np.linspace(low - 0.1 * (high - low), high + 0.1 * (high - low), 101)
-    names = [str(name) for name in scorer.exact.names[0]]
-    gaps = {}
-    for curve, batch in batches:
+    gaps = []
+    for curve, batch in batches.items():
         mean = public.center[feature] + public.half_range[feature] * batch.means[0, :, feature]
         spread = public.half_range[feature] * np.sqrt(batch.covariances[0, :, feature, feature])
-        gaps[curve] = float(YARDSTICK.measure(batch, scorer, "reverse_kl")[0])
+        gaps.append(f"{curve} {float(YARDSTICK.measure(batch, scorer, 'reverse_kl')[0]):.3g}")
         for name, middle, width in zip(names, mean, spread, strict=True):
             height = np.exp(-0.5 * ((grid - middle) / width) ** 2) / (width * np.sqrt(2.0 * np.pi))
-            rows += [row(name, curve, x, y) for x, y in zip(grid, height, strict=True)]
-    rows += [row(names[0], curve, grid[0], None, note=note) for curve, note in notes.items()]
-    said = ", ".join(f"{curve} {gap:.3g}" for curve, gap in gaps.items() if curve != "exact")
-    panels = tuple(
-        Panel(name, f"Class {name}", f"{public.names[feature]} ({unit})", "density", False)
-        for name in names
-    )
-    return Reproduction(title, tuple(rows), f"Divergence of what is drawn: {said}.", panels)
+            for x, y in zip(grid, height, strict=True):
+                run.row(curve, x, y, panel=name)
+    for curve, note in notes.items():
+        run.row(curve, grid[0], None, panel=names[0], note=note)
+    return f"Divergence of what is drawn: {', '.join(gaps[1:])}."
+
+
+def overlapping(rows: Sequence[Row]) -> Iterator[bool]:
+    """In every class, whether the released density overlaps the exact one by three quarters."""
+    exact, released = points(rows, "exact"), proposed(rows)
+    for panel in dict.fromkeys(where for where, _ in released):
+        here = [at for at in exact if at[0] == panel and at in released]
+        total = sum(exact[at] for at in here)
+        apart = sum(abs(exact[at] - released[at]) for at in here)
+        yield apart < total / 2.0  # half of it is the overlap that is lost
+
+
+OVERLAP = holds("the released density overlaps the exact one by three quarters", overlapping)

@@ -1,13 +1,18 @@
-"""What a regenerated figure or table is: rows, one finding computed from them, and its axes."""
+"""An experiment of a paper as data, and the run that regenerates its figure or table.
+
+An :class:`Experiment` is declared once: its title, what is measured, and the claims by which it is
+compared with what the paper prints. The measuring function is given a :class:`Run`, which hands out
+the random splits with their noise draws, gathers scores into rows and tells the share that is done.
+"""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -15,9 +20,11 @@ from numpy.typing import NDArray
 
 from dpcore.checks import one_of, whole
 from dpcore.errors import InputError
+from dpcore.papers.claims import Claim, Row, Verdict
 from dpcore.registry import PAPERS, load
 
-Row = dict[str, Any]
+Array = NDArray[np.float64]
+T = TypeVar("T")
 
 
 def _quiet(share: float) -> None:
@@ -96,62 +103,170 @@ class Reproduction:
     panels: tuple[Panel, ...]
 
 
-class Reproduce(Protocol):
-    """One function of the registry; the first line of its docstring says what it shows."""
+class Run:
+    """One regeneration under way: what is asked, and the panels and rows so far."""
 
-    def __call__(self, ask: Ask) -> Reproduction: ...
+    def __init__(self, ask: Ask, title: str = "") -> None:
+        self.ask = ask
+        self.title = title
+        self.panels: dict[str, Panel] = {}
+        self._rows: list[Row | _Scores] = []
+        self._scores: dict[tuple[str, str, float], _Scores] = {}
+        self._begin, self._width = 0.0, 1.0
+
+    def panel(
+        self, id: str, x: str, y: str, title: str = "", *, log_x: bool = True, log_y: bool = False
+    ) -> None:
+        """Begin a pair of axes: rows go there from now on. x, y: labels with units."""
+        self.panels[id] = Panel(id, title or id, x, y, log_x, log_y)
+
+    def each(self, items: Iterable[T]) -> Iterator[T]:
+        """The items, one by one, telling the share that is done; loops may be nested."""
+        todo = list(items)
+        begin, width = self._begin, self._width
+        for number, item in enumerate(todo):
+            self._begin, self._width = begin + width * number / len(todo), width / len(todo)
+            yield item
+            self.ask.say(begin + width * (number + 1) / len(todo))
+        self._begin, self._width = begin, width
+
+    def splits(self, splits: int, draws: int = 1) -> Iterator[tuple[int, range]]:
+        """Random splits with the numbers of their noise draws; no two splits share a draw."""
+        count = self.ask.drawn(draws)
+        for split in self.each(range(self.ask.split(splits))):
+            yield split, range(split * count, (split + 1) * count)
+
+    def row(
+        self,
+        curve: str,
+        x: float,
+        y: float | None,
+        *,
+        panel: str | None = None,
+        low: float | None = None,
+        high: float | None = None,
+        note: str = "",
+        **facts: Any,
+    ) -> None:
+        """Add one row; panel: the latest one, unless another is named."""
+        self._rows.append(_row(panel or self._latest, curve, x, y, low, high, note, facts))
+
+    def scores(
+        self, curve: str, x: float, scores: Array, *, panel: str | None = None, **facts: Any
+    ) -> None:
+        """Add scores of some runs; those of one point become a row of their median and quantiles.
+
+        facts: of the row; a function is called with all scores of the point.
+        """
+        place = (panel or self._latest, curve, float(x))
+        if place not in self._scores:
+            self._scores[place] = _Scores(*place, facts)
+            self._rows.append(self._scores[place])
+        self._scores[place].found.append(np.ravel(scores))
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows so far."""
+        return [each.row() if isinstance(each, _Scores) else each for each in self._rows]
+
+    @property
+    def _latest(self) -> str:
+        return next(reversed(self.panels))
 
 
-def reproductions() -> dict[str, str]:
-    """What can be reproduced: name, and a sentence."""
-    return {name: _summary(load(target)) for name, target in PAPERS.items()}
+@dataclass(frozen=True)
+class _Scores:
+    """Scores of one point, from as many splits as have been measured."""
+
+    panel: str
+    curve: str
+    x: float
+    facts: dict[str, Any]
+    found: list[Array] = field(default_factory=list)
+
+    def row(self) -> Row:
+        """Their median with the 10% and 90% quantiles."""
+        scores = np.concatenate(self.found)
+        low, middle, high = (float(value) for value in np.quantile(scores, [0.1, 0.5, 0.9]))
+        facts = {"runs": int(scores.size), **self.facts}
+        facts = {key: float(f(scores)) if callable(f) else f for key, f in facts.items()}
+        note = facts.pop("note", "")
+        return _row(self.panel, self.curve, self.x, middle, low, high, note, facts)
 
 
-def described(name: str) -> str:
-    """All that is said of one: the sentence, what it needs, how long it takes."""
-    made = load(PAPERS[one_of("name", name, tuple(PAPERS))])
-    return " ".join((made.__doc__ or "").replace("``", "").split())
-
-
-def reproduce(name: str, ask: Ask | None = None) -> Reproduction:
-    """Regenerate one figure or table. Raises InputError for an unknown name or absent data."""
-    made: Reproduce = load(PAPERS[one_of("name", name, tuple(PAPERS))])
-    return made(ask or Ask())
-
-
-def _summary(made: Reproduce) -> str:
-    text = " ".join((made.__doc__ or "").split("\n\n")[0].split())
-    return text.rstrip(".") + "."
-
-
-def row(
+def _row(
     panel: str,
     curve: str,
     x: float,
     y: float | None,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    note: str = "",
-    **facts: Any,
+    low: float | None,
+    high: float | None,
+    note: str,
+    facts: dict[str, Any],
 ) -> Row:
-    """One row of a reproduction."""
-    return {
-        "panel": panel,
-        "curve": curve,
-        "x": float(x),
-        "y": _number(y),
-        "low": _number(low),
-        "high": _number(high),
-        "note": note,
-        **facts,
-    }
+    numbers = {"x": float(x), "y": _number(y), "low": _number(low), "high": _number(high)}
+    return {"panel": panel, "curve": curve, **numbers, "note": note, **facts}
 
 
-def spread_row(panel: str, curve: str, x: float, scores: NDArray[np.float64], **facts: Any) -> Row:
-    """A row of many scores: their median with the 10% and 90% quantiles."""
-    low, middle, high = (float(value) for value in np.quantile(scores, [0.1, 0.5, 0.9]))
-    return row(panel, curve, x, middle, low=low, high=high, runs=int(np.size(scores)), **facts)
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """One figure or table of a paper.
+
+    measure: adds panels and rows to a run and returns the finding; its docstring says what the
+    figure shows and what it needs. claims: what the figure is there to show, to be counted on the
+    rows. stands_in: what stands for data or settings that are not public.
+    """
+
+    title: str
+    measure: Callable[[Run], str]
+    claims: tuple[Claim, ...] = ()
+    stands_in: str = ""
+
+    def __call__(self, ask: Ask) -> Reproduction:
+        """Regenerate it."""
+        run = Run(ask, self.title)
+        finding = self.measure(run)
+        return Reproduction(self.title, tuple(run.rows), finding, tuple(run.panels.values()))
+
+    @property
+    def about(self) -> str:
+        """The docstring, as plain text."""
+        return (self.measure.__doc__ or "").replace("``", "")
+
+
+def experiment(
+    title: str, *claims: Claim, stands_in: str = ""
+) -> Callable[[Callable[[Run], str]], Experiment]:
+    """Declare the decorated function an :class:`Experiment`."""
+    return lambda measure: Experiment(title, measure, claims, stands_in)
+
+
+def experiment_of(name: str) -> Experiment:
+    """A registered experiment. Raises InputError for an unknown name."""
+    found: Experiment = load(PAPERS[one_of("name", name, tuple(PAPERS))])
+    return found
+
+
+def reproductions() -> dict[str, str]:
+    """What can be reproduced: name, and a sentence."""
+    firsts = {name: experiment_of(name).about.split("\n\n")[0] for name in PAPERS}
+    return {name: " ".join(text.split()).rstrip(".") + "." for name, text in firsts.items()}
+
+
+def described(name: str) -> str:
+    """All that is said of one: the sentence, what it needs, how long it takes."""
+    return " ".join(experiment_of(name).about.split())
+
+
+def reproduce(name: str, ask: Ask | None = None) -> Reproduction:
+    """Regenerate one figure or table. Raises InputError for an unknown name or absent data."""
+    return experiment_of(name)(ask or Ask())
+
+
+def verdict(name: str, rows: Sequence[Row]) -> Verdict:
+    """What became of one figure or table, from its rows. Raises InputError for an unknown name."""
+    made = experiment_of(name)
+    return Verdict(tuple(claim(rows) for claim in made.claims), made.stands_in)
 
 
 def values(rows: Sequence[Row], curve: str, panel: str | None = None) -> dict[float, float]:

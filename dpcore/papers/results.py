@@ -14,14 +14,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpcore.errors import InputError
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, reproduce
+from dpcore.papers.claims import Row
+from dpcore.papers.reproduction import Ask, Panel, Reproduction, reproduce, verdict
 from dpcore.registry import PAPERS
-
-if TYPE_CHECKING:
-    from dpcore.papers.verdicts import Verdict
 
 KEPT = Path(__file__).parent / "kept"
 FIGURES = 5  # of a kept number
@@ -53,7 +51,7 @@ class Told:
     @property
     def verdict(self) -> str:
         """What agrees and what does not, counted."""
-        return _judged(self.name, self.made.rows).sentence
+        return verdict(self.name, self.made.rows).sentence
 
 
 def regenerate(name: str, folder: Path = KEPT, *, short: bool, data: Path | None = None) -> Told:
@@ -162,7 +160,7 @@ def results_table(names: Sequence[str], folder: Path = KEPT) -> list[dict[str, A
             lines.append({"what": name, "verdict": "not kept yet", "why": "", "made by": ""})
             continue
         told = kept(name, folder)
-        found = _judged(name, told.made.rows)
+        found = verdict(name, told.made.rows)
         record = record_of(name, folder)
         lines.append(
             {
@@ -191,12 +189,6 @@ def _short_row(row: Row) -> Row:
         for key, value in row.items()
         if value is not None and value != ""
     }
-
-
-def _judged(name: str, rows: Sequence[Row]) -> Verdict:
-    from dpcore.papers.verdicts import verdict  # and every model with it: a title needs none
-
-    return verdict(name, rows)
 
 
 def _whole_row(row: Row) -> Row:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.datasets.load import load
-from dpcore.fitting.api import Grid, fit_grid
+from dpcore.fitting.api import fit_grid
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.private import as_printed
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, values
+from dpcore.papers.claims import Row, ordered, trend
+from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.table import PrivateTable
 
@@ -32,30 +33,34 @@ PLAIN, PRINTED, STRONG = "without privacy", "as printed, moments accountant", "a
 PROVED = "proved, at the printed epsilon"
 
 
-def figure_8(ask: Ask) -> Reproduction:
+@experiment(
+    "VIPS, Figure 8: digits",
+    ordered("without privacy is better than with it", PRINTED, PLAIN),
+    ordered("moments accounting is better than strong composition", STRONG, PRINTED),
+    trend("larger samples are better", PRINTED, 1),
+    ordered(
+        "the printed epsilon holds", (PRINTED, "proved_epsilon"), (PRINTED, "claimed"), slack=1e-9
+    ),
+)
+def figure_8(run: Run) -> str:
     """Sigmoid belief networks on MNIST: share of pixels given back, by minibatch size.
 
     Needs ``mnist.npz``; twenty minutes. Beside each printed epsilon stands what is proved.
     """
-    table = load(ask.array("mnist.npz", "train_images", np.uint8))
-    test = ask.array("mnist.npz", "test_images")[:TESTED].reshape(TESTED, -1) > 0
-    rows, pixels = list[Row](), test.astype(float)
-    cases = [(units, size) for units, sizes in UNITS.items() for size in sizes]
-    for number, (units, size) in enumerate(cases, start=1):
-        rows += _curves(table, pixels, units, size)
-        ask.say(number / len(cases))
-    trivial = float(1.0 - pixels.mean())
+    table = load(run.ask.array("mnist.npz", "train_images", np.uint8))
+    test = run.ask.array("mnist.npz", "test_images")[:TESTED].reshape(TESTED, -1) > 0
+    pixels = test.astype(float)
     label = f"pictures in a step (sigma 1, delta = {DELTA:g}, one picture replaced)"
-    panels = tuple(
-        Panel(_panel(units), f"MNIST, {_panel(units)}", label, "share of pixels given back")
-        for units in UNITS
-    )
-    return Reproduction("VIPS, Figure 8: digits", tuple(rows), _finding(rows, trivial), panels)
+    for units, sizes in run.each(UNITS.items()):
+        run.panel(_panel(units), label, "share of pixels given back", f"MNIST, {_panel(units)}")
+        for size in run.each(sizes):
+            _curves(run, table, pixels, units, size)
+    return _finding(run.rows, float(1.0 - pixels.mean()))
 
 
-def _curves(table: PrivateTable, pixels: Array, units: int, size: int) -> list[Row]:
+def _curves(run: Run, table: PrivateTable, pixels: Array, units: int, size: int) -> None:
     """Every curve at one number of hidden units and one size of a step."""
-    events, rows = _events(size, 1.0), []
+    events = _events(size, 1.0)
     claimed = float(np.asarray(compose(events, as_printed("wbk9"), delta=DELTA).epsilon))
     strong = {"noise_multiplier": strong_sigma(claimed, size), "mode": "paper"}
     asked: dict[str, dict[str, Any] | None] = {
@@ -78,12 +83,11 @@ def _curves(table: PrivateTable, pixels: Array, units: int, size: int) -> list[R
             forgetting=0.8 if words is None or "epsilon" in words else None,
             threshold=0.0,
         )
-        facts: dict[str, Any] = {
-            "claimed": claimed,
-            "proved_epsilon": None if words is None else grid.guarantee().epsilon,
-        }
-        rows.append(row(_panel(units), curve, size, _given_back(grid, pixels), **facts))
-    return rows
+        proved = None if words is None else grid.guarantee().epsilon
+        found = belief.reconstructed(pixels, grid.runs.final, 0) > 0.5
+        given_back = float(np.mean(found == pixels))
+        facts: dict[str, Any] = {"claimed": claimed, "proved_epsilon": proved}
+        run.row(curve, size, given_back, **facts)
 
 
 def _panel(units: int) -> str:
@@ -115,11 +119,6 @@ def _events(size: int, sigma: float) -> tuple[Event, ...]:
             sampling_rate=size / 60_000,
         ),
     )
-
-
-def _given_back(grid: Grid, pixels: Array) -> float:
-    found = belief.reconstructed(pixels, grid.runs.final, 0) > 0.5
-    return float(np.mean(found == pixels))
 
 
 def _finding(rows: list[Row], trivial: float) -> str:

@@ -19,7 +19,9 @@ from dpcore.datasets.load import load
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.models.logistic_regression.scoring import YARDSTICK, OutcomeScorer
 from dpcore.models.sigmoid_belief.private import as_printed
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, spread_row, values
+from dpcore.papers.claims import Row, beside, holds, ordered, points, trend
+from dpcore.papers.reproduction import Ask, Run, experiment, values
+from dpcore.papers.ways import Way
 from dpcore.privacy import Gaussian, Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
@@ -62,86 +64,102 @@ ADULT: Bounds = {
 }
 
 
-def figure_5(ask: Ask) -> Reproduction:
+WAYS = (
+    Way(ONE_RELEASE),
+    *(
+        Way(name, {"mode": "paper", "accountant": accountant}, WHOLE)
+        for accountant, name in PRINTED.items()
+    ),
+    Way(OBJECTIVE, {"accountant": "linear"}, {"algorithm": "objective"}),
+    Way(OBJECTIVE_PRINTED, {"mode": "paper", "accountant": "linear"}, {"algorithm": "objective"}),
+    Way(GRADIENTS, options=CLIMB),
+)
+
+
+@experiment(
+    "VIPS, Figure 5: logistic regression",
+    ordered("without privacy is better than with it", PRINTED["ma"], PLAIN),
+    ordered(
+        "moments accounting is better than strong composition", PRINTED["advanced"], PRINTED["ma"]
+    ),
+    trend("a larger budget is better", PRINTED["ma"], 1),
+    ordered("VIPS is better than objective perturbation", OBJECTIVE_PRINTED, PRINTED["ma"]),
+    beside(
+        ordered("one release, proved, is better than VIPS as printed", PRINTED["ma"], ONE_RELEASE)
+    ),
+    stands_in="two public medical tables for Stroke, which is not public",
+)
+def figure_5(run: Run) -> str:
     """Logistic regression on two medical tables: AUC by budget, as printed, rivals, one release.
 
     Needs ``stroke_prediction.csv.gz`` and ``brfss2020_heart.csv.gz``; ten minutes. Objective
     perturbation has no delta.
     """
+    ask = run.ask
     tables = {
         "stroke": described(ask, "stroke_prediction.csv.gz", STROKE, "stroke", ("0", "1"), ("id",)),
         "heart disease": described(
             ask, "brfss2020_heart.csv.gz", HEART, "HeartDisease", ("No", "Yes"), ()
         ),
     }
-    splits, rows = ask.split(5), list[Row]()
-    for number, (name, table) in enumerate(tables.items()):
-        scores: dict[str, list[Array]] = {}
-        for split in range(splits):
+    for name, table in run.each(tables.items()):
+        label = f"epsilon (delta = {DELTA:g}, one row replaced)"
+        run.panel(name, label, AUC, f"Logistic regression: {name}")
+        for split, _ in run.splits(5):
             train, test = table.split(0.1, seed=split)
-            for curve, found in _curves(train, OutcomeScorer.of(test, None), split).items():
-                scores.setdefault(curve, []).append(found)
-            ask.say((number + (split + 1) / splits) / len(tables))
-        for curve, many in scores.items():
-            for epsilon, each in zip(EPSILONS, np.array(many).T, strict=True):
-                rows.append(spread_row(name, curve, epsilon, each))
-    label = f"epsilon (delta = {DELTA:g}, one row replaced)"
-    panels = tuple(Panel(name, f"Logistic regression: {name}", label, AUC) for name in tables)
-    return Reproduction("VIPS, Figure 5: logistic regression", tuple(rows), _order(rows), panels)
+            scorer = OutcomeScorer.of(test, None)
+            exact = YARDSTICK.score(YARDSTICK.converged(train, 1, {}), scorer)
+            for epsilon in EPSILONS:
+                run.scores(PLAIN, epsilon, exact)
+            for way in WAYS:
+                numbers = range(split, split + 1)
+                grid = way.fit("logistic", train, EPSILONS, DELTA, draws=numbers)
+                for epsilon, each in zip(EPSILONS, _scored(grid, scorer), strict=True):
+                    run.scores(way.name, epsilon, each)
+    return _order(run.rows)
 
 
-def _curves(train: PrivateTable, scorer: OutcomeScorer, split: int) -> dict[str, Array]:
-    """AUC at every budget ``(epsilons,)`` by curve."""
-    exact = YARDSTICK.score(YARDSTICK.converged(train, 1, {}), scorer)[0]
-    found = {PLAIN: np.full(len(EPSILONS), exact)}
-    proved = [Privacy(epsilon=e, delta=DELTA) for e in EPSILONS]
-    found[ONE_RELEASE] = _scored(_fit(train, proved, split), scorer)
-    for accountant, name in PRINTED.items():
-        asked = [
-            Privacy(epsilon=e, delta=DELTA, mode="paper", accountant=accountant) for e in EPSILONS
-        ]
-        found[name] = _scored(_fit(train, asked, split, **WHOLE), scorer)
-    for mode, name in (("proved", OBJECTIVE), ("paper", OBJECTIVE_PRINTED)):
-        asked = [Privacy(epsilon=e, delta=DELTA, mode=mode, accountant="linear") for e in EPSILONS]
-        found[name] = _scored(_fit(train, asked, split, algorithm="objective"), scorer)
-    found[GRADIENTS] = _scored(_fit(train, proved, split, **CLIMB), scorer)
-    return found
-
-
-def figure_6(ask: Ask) -> Reproduction:
+@experiment(
+    "VIPS, Figure 6: Adult",
+    trend("less noise is better", MINIBATCHES, 1),
+    holds(
+        "the printed epsilon holds",
+        lambda rows: (
+            y <= x for (_, x), y in points(rows, (MINIBATCHES, "proved_epsilon")).items()
+        ),
+    ),
+    ordered("VIPS is better than DPVI", GRADIENTS, MINIBATCHES),
+)
+def figure_6(run: Run) -> str:
     """Logistic regression on Adult with the printed noise: AUC by claimed epsilon, and one release.
 
     Needs ``adult.csv.gz``; two minutes. DPVI, and the tight epsilon beside the claimed one.
     """
-    sizes = ("<=50K", ">50K")
-    table = described(ask, "adult.csv.gz", ADULT, "income", sizes, ("fnlwgt", "split"))
-    train, test = table.split(0.2, seed=0)
-    scorer, draws, rows = OutcomeScorer.of(test, None), range(ask.drawn(20)), list[Row]()
-    exact = YARDSTICK.score(YARDSTICK.converged(train, 1, {}), scorer)
-    for number, (sigma, theorem) in enumerate(SIGMAS.items()):
-        asked = Privacy(noise_multiplier=sigma, delta=ADULT_DELTA, mode="paper", accountant="pld")
-        options: dict[str, Any] = {"rate": ADULT_RATE, "iterations": ADULT_STEPS}
-        printed = fit_grid("logistic", train, privacy=[asked], draws=draws, seed=0, **options)
-        claimed, proved = claimed_epsilon(printed, sigma, theorem), printed.guarantee().epsilon
-        facts = {"sigma": sigma, "proved_epsilon": proved}
-        rows.append(spread_row("adult", MINIBATCHES, claimed, _scored(printed, scorer), **facts))
-        asked_too: tuple[tuple[str, float | None, dict[str, Any]], ...] = (
-            (ONE_RELEASE, claimed, {}),
-            (SAME_PROOF, proved, {}),
-            (GRADIENTS, claimed, CLIMB),
-            (GRADIENTS_SAME, proved, CLIMB),
-        )
-        for name, epsilon, words in asked_too:
-            request = [Privacy(epsilon=epsilon, delta=ADULT_DELTA)]
-            one = fit_grid("logistic", train, privacy=request, draws=draws, seed=0, **words)
-            told = {"sigma": sigma, "proved_epsilon": epsilon}
-            rows.append(spread_row("adult", name, claimed, _scored(one, scorer), **told))
-        told = {"sigma": sigma, "proved_epsilon": None}
-        rows.append(spread_row("adult", PLAIN, claimed, exact, **told))
-        ask.say((number + 1) / len(SIGMAS))
     label = f"epsilon claimed (delta = {ADULT_DELTA:g}, one row replaced)"
-    panel = Panel("adult", "Logistic regression: Adult", label, AUC)
-    return Reproduction("VIPS, Figure 6: Adult", tuple(rows), _prices(rows), (panel,))
+    run.panel("adult", label, AUC, "Logistic regression: Adult")
+    sizes = ("<=50K", ">50K")
+    table = described(run.ask, "adult.csv.gz", ADULT, "income", sizes, ("fnlwgt", "split"))
+    train, test = table.split(0.2, seed=0)
+    scorer, draws = OutcomeScorer.of(test, None), range(run.ask.drawn(20))
+    exact = YARDSTICK.score(YARDSTICK.converged(train, 1, {}), scorer)
+    for sigma, theorem in run.each(SIGMAS.items()):
+        asked = Privacy(noise_multiplier=sigma, delta=ADULT_DELTA, mode="paper", accountant="pld")
+        steps: dict[str, Any] = {"rate": ADULT_RATE, "iterations": ADULT_STEPS}
+        printed = fit_grid("logistic", train, privacy=[asked], draws=draws, seed=0, **steps)
+        claimed, proved = claimed_epsilon(printed, sigma, theorem), printed.guarantee().epsilon
+        facts: dict[str, Any] = {"sigma": sigma, "proved_epsilon": proved}
+        run.scores(MINIBATCHES, claimed, _scored(printed, scorer), **facts)
+        for way, epsilon in (
+            (Way(ONE_RELEASE), claimed),
+            (Way(SAME_PROOF), proved),
+            (Way(GRADIENTS, options=CLIMB), claimed),
+            (Way(GRADIENTS_SAME, options=CLIMB), proved),
+        ):
+            grid = way.fit("logistic", train, [epsilon], ADULT_DELTA, draws=draws)
+            facts = {"sigma": sigma, "proved_epsilon": epsilon}
+            run.scores(way.name, claimed, _scored(grid, scorer), **facts)
+        run.scores(PLAIN, claimed, exact, sigma=sigma, proved_epsilon=None)
+    return _prices(run.rows)
 
 
 def claimed_epsilon(grid: Grid, sigma: float, theorem: str) -> float:
@@ -171,10 +189,6 @@ def described(
         columns.append(Column(column, type="category", categories=tuple(kinds)))
     columns.append(Column(target, "target", "category", categories=tuple(answers)))
     return load(frame, schema=Schema(tuple(columns)))
-
-
-def _fit(train: PrivateTable, requests: list[Privacy], split: int, **options: Any) -> Grid:
-    return fit_grid("logistic", train, privacy=requests, draws=[split], seed=0, **options)
 
 
 def _scored(grid: Grid, scorer: OutcomeScorer) -> Array:

@@ -21,7 +21,8 @@ from dpcore.fitting.api import Grid, fit_grid
 from dpcore.models.topics.mathematics import Topics, top_words
 from dpcore.models.topics.private import DELTA_EACH, published_epsilon, published_noise
 from dpcore.models.topics.scoring import align, distances
-from dpcore.papers.reproduction import Ask, Panel, Reproduction, Row, row, values
+from dpcore.papers.claims import Row, at_the_end, ordered, trend
+from dpcore.papers.reproduction import Ask, Run, experiment
 from dpcore.papers.vips_epsilon import SIGMAS, TOPICS, settings_of
 from dpcore.privacy import Privacy
 from dpcore.wall.data.corpus import PrivateCorpus
@@ -75,106 +76,101 @@ def halves(ask: Ask, texts: Texts) -> Halves:
     return Halves(train, Scorer.of(test), len(Scorer.of(train, None).rows), corpus.schema.words)
 
 
-def figure_2(ask: Ask) -> Reproduction:
+OTHER_TEXTS = "other texts for a slice of Wikipedia that is not published"
+ORDER = (
+    ordered("without privacy is better than clipped with privacy", EXACT, CLIPPED),
+    ordered("moments accounting is better than strong composition", CLIPPED, STRONG),
+    ordered("clipped is better than not clipped", CLIPPED, UNCLIPPED),
+)
+
+
+@experiment(
+    "VIPS, Figure 2: topics",
+    *ORDER,
+    ordered("clipped is better than exact word frequencies", CLIPPED, FREQUENCIES),
+    trend("more noise, more perplexity", CLIPPED, 1),
+    stands_in=OTHER_TEXTS,
+)
+def figure_2(run: Run) -> str:
     """Perplexity of topics on Wikipedia and film reviews against noise, by method and minibatch.
 
     Needs ``wikipedia`` and ``imdb_reviews`` (``.npz`` and ``.vocab.txt``). "10,000 words" are all
     that the corpus has. Of the largest minibatches the perplexity of one half of each document
     given the other half is shown as well. Takes half an hour.
     """
-    rows: list[Row] = []
-    every = (*CORPORA, ALL_WORDS)
-    done, steps = 0, sum(len(texts.shares) for texts in every)
-    for texts in every:
-        half = halves(ask, texts)
-        for share in texts.shares:
+    for texts in run.each((*CORPORA, ALL_WORDS)):
+        half = halves(run.ask, texts)
+        for share in run.each(texts.shares):
             epsilon, strong = counted(half, share, SIGMAS)
             grids = _grids(half, share, epsilon, strong)
-            measures = ("", COMPLETED) if share == max(texts.shares) else ("",)
-            for more in measures:
-                panel = f"{texts.name}, {share:.2%} a step{more}"
-                rows += _panel(half.test, panel, grids, epsilon, METRICS[more])
-            done += 1
-            ask.say(done / steps)
-    panels = tuple(
-        Panel(
-            name,
-            name,
-            "noise: sigma, relative to the printed sensitivity",
-            f"perplexity of held-out {'halves' if name.endswith(COMPLETED) else 'documents'}",
-            log_x=False,
-        )
-        for name in dict.fromkeys(each["panel"] for each in rows)
-    )
-    return Reproduction("VIPS, Figure 2: topics", tuple(rows), finding(rows), panels)
+            for more in ("", COMPLETED) if share == max(texts.shares) else ("",):
+                run.panel(
+                    f"{texts.name}, {share:.2%} a step{more}",
+                    "noise: sigma, relative to the printed sensitivity",
+                    f"perplexity of held-out {'halves' if more else 'documents'}",
+                    log_x=False,
+                )
+                _measure(run, half.test, grids, epsilon, METRICS[more])
+    return finding(run.rows)
 
 
-def figure_3(ask: Ask) -> Reproduction:
+@experiment(
+    "VIPS, Figure 3: topics step by step",
+    *map(at_the_end, ORDER),
+    trend("perplexity falls with the steps", CLIPPED, -1),
+    stands_in=OTHER_TEXTS,
+)
+def figure_3(run: Run) -> str:
     """Perplexity after each step at the paper's sigma 1.24, by method, on both corpora.
 
     Needs what figure 2 needs.
     """
-    rows: list[Row] = []
-    for number, texts in enumerate(CORPORA):
-        half = halves(ask, texts)
+    said = []
+    for texts in run.each(CORPORA):
+        run.panel(texts.name, "steps", "perplexity of held-out documents", log_x=False)
+        half = halves(run.ask, texts)
+        last = {}
         for name, grid in headline(half).items():
             for step, batch in enumerate(grid.runs.history, start=1):
-                rows.append(row(texts.name, name, step, _perplexity(batch, half.test)[0]))
-        ask.say((number + 1) / len(CORPORA))
-    panels = tuple(
-        Panel(
-            texts.name,
-            texts.name,
-            "steps",
-            "perplexity of held-out documents",
-            log_x=False,
-        )
-        for texts in CORPORA
-    )
-    said = [
-        f"{texts.name}: after the last step "
-        + ", ".join(
-            f"{name} {list(values(rows, name, texts.name).values())[-1]:.0f}"
-            for name in dict.fromkeys(each["curve"] for each in rows)
-        )
-        for texts in CORPORA
-    ]
-    return Reproduction("VIPS, Figure 3: topics step by step", tuple(rows), ". ".join(said), panels)
+                last[name] = float(_perplexity(batch, half.test)[0])
+                run.row(name, step, last[name])
+        told = ", ".join(f"{name} {perplexity:.0f}" for name, perplexity in last.items())
+        said.append(f"{texts.name}: after the last step {told}")
+    return ". ".join(said)
 
 
-def table_3(ask: Ask) -> Reproduction:
+@experiment(
+    "VIPS, Table 3: topics as words",
+    ordered(
+        "the first word's probability shrinks from exact to clipped to strong to unclipped",
+        UNCLIPPED,
+        STRONG,
+        CLIPPED,
+        EXACT,
+    ),
+    stands_in=OTHER_TEXTS,
+)
+def table_3(run: Run) -> str:
     """The words of the clearest topics, private beside exact, on Wikipedia at sigma 1.24.
 
     Needs ``wikipedia.npz`` and ``wikipedia.vocab.txt``.
     """
-    half = halves(ask, CORPORA[0])
-    fits = headline(half)
-    exact = fits.pop(EXACT).runs.final
-    kept = _clearest(exact)
-    rows: list[Row] = []
-    for name, batch in ((EXACT, exact), *((name, grid.runs.final) for name, grid in fits.items())):
+    label = "probability of its first word"
+    run.panel("topics", "topic", label, "Words of matched topics", log_x=False)
+    half = halves(run.ask, CORPORA[0])
+    fits = {name: grid.runs.final for name, grid in headline(half).items()}
+    exact = fits[EXACT]
+    for name, batch in fits.items():
         aligned = align(batch, exact)[0]
-        for place, topic in enumerate(kept, start=1):
+        for place, topic in enumerate(_clearest(exact), start=1):
             words = aligned.words[0, topic]
             top = top_words(words, 10)
-            rows.append(
-                row(
-                    "topics",
-                    name,
-                    place,
-                    float(words[top[0]]),
-                    note=", ".join(f"{half.words[word]} {words[word]:.3f}" for word in top),
-                )
-            )
-    ask.say(1.0)
-    panel = Panel(
-        "topics", "Words of matched topics", "topic", "probability of its first word", log_x=False
-    )
-    first = {each["curve"]: each["note"] for each in rows if each["x"] == 1.0}
+            note = ", ".join(f"{half.words[word]} {words[word]:.3f}" for word in top)
+            run.row(name, place, float(words[top[0]]), note=note)
+    run.ask.say(1.0)
+    first = {each["curve"]: each["note"] for each in run.rows if each["x"] == 1.0}
     told = "; ".join(f"{name}: {', '.join(note.split(', ')[:5])}" for name, note in first.items())
-    return Reproduction(
-        "VIPS, Table 3: topics as words", tuple(rows), f"First topic. {told}.", (panel,)
-    )
+    return f"First topic. {told}."
 
 
 def headline(half: Halves) -> dict[str, Grid]:
@@ -211,21 +207,21 @@ def _grids(half: Halves, share: float, epsilon: Array, strong: Array) -> dict[st
     }
 
 
-def _panel(
-    held_out: Scorer, panel: str, grids: dict[str, Grid], epsilon: Array, metric: str
-) -> list[Row]:
+def _measure(
+    run: Run, held_out: Scorer, grids: dict[str, Grid], epsilon: Array, metric: str
+) -> None:
     """One measure of every method; what there is without noise is the same at every noise."""
-    rows = []
     for name, grid in grids.items():
         found = np.broadcast_to(_perplexity(grid.runs.final, held_out, metric), len(SIGMAS))
         private = name not in (EXACT, FREQUENCIES)
         for i, (sigma, one) in enumerate(zip(SIGMAS, found, strict=True)):
-            facts: dict[str, Any] = {
-                "claimed_epsilon": float(epsilon[i]) if private else None,
-                "proved_epsilon": grid.guarantee(i).epsilon if private else None,
-            }
-            rows.append(row(panel, name, sigma, one, **facts))
-    return rows
+            run.row(
+                name,
+                sigma,
+                one,
+                claimed_epsilon=float(epsilon[i]) if private else None,
+                proved_epsilon=grid.guarantee(i).epsilon if private else None,
+            )
 
 
 def _noises(sigmas: Sequence[float] | Array) -> tuple[Privacy, ...]:

@@ -1,0 +1,148 @@
+"""What each figure or table says, and at how many of our points it holds: a verdict by counting.
+
+A claim is ours, in words, of what a figure or table is there to show (Park et al. 2017 and 2020;
+Wang et al. 2023; Liu et al. 2025); every experiment declares its own. It is checked at each point
+where our rows have what it speaks of; nothing here knows a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+Row = dict[str, Any]
+Points = dict[tuple[str, float], float]  # (panel, x) to a number
+AGREES, PARTLY, DIFFERS = "agrees", "agrees in part", "differs"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim, and at how many of our points it holds.
+
+    ours: added by us, beside what the paper says; it is told and does not judge.
+    """
+
+    says: str
+    holds: int
+    of: int
+    ours: bool = False
+
+    @property
+    def throughout(self) -> bool:
+        return 0 < self.of == self.holds
+
+    @property
+    def sentence(self) -> str:
+        """The claim with its count."""
+        return f"{self.says}: at {self.holds} of {self.of}"
+
+
+Claim: TypeAlias = Callable[[Sequence[Row]], Check]
+# One curve: its name, its name with a fact of its rows in place of y, or how its points are found.
+Line: TypeAlias = str | tuple[str, str] | Callable[[Sequence[Row]], Points]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one figure or table.
+
+    stands_in: data that stand for some that are not public; empty where ours are the paper's.
+    """
+
+    checks: tuple[Check, ...]
+    stands_in: str = ""
+
+    @property
+    def word(self) -> str:
+        """``agrees`` where every claim of the paper holds throughout; ``differs`` where none holds
+        at more than half of its points; else ``agrees in part``."""
+        said = [check for check in self.checks if not check.ours]
+        if all(check.throughout for check in said):
+            return AGREES
+        most = any(2 * check.holds > check.of for check in said)
+        return PARTLY if most else DIFFERS
+
+    @property
+    def sentence(self) -> str:
+        """The verdict with its reasons."""
+        data = f" ({self.stands_in})" if self.stands_in else ""
+        said = "; ".join(check.sentence for check in self.checks if not check.ours)
+        more = "; ".join(check.sentence for check in self.checks if check.ours)
+        beside = f" Beside the paper: {more}." if more else ""
+        return f"{self.word.capitalize()}{data}. The paper: {said}.{beside}"
+
+
+def points(rows: Sequence[Row], line: Line) -> Points:
+    """One curve: (panel, x) to a number, without what could not be."""
+    if callable(line):
+        return line(rows)
+    curve, fact = (line, "y") if isinstance(line, str) else line
+    return {
+        (each["panel"], each["x"]): float(each[fact])
+        for each in rows
+        if each["curve"] == curve and each.get(fact) is not None
+    }
+
+
+def holds(says: str, truths: Callable[[Sequence[Row]], Iterable[bool]]) -> Claim:
+    """A claim about every one of some points."""
+
+    def claim(rows: Sequence[Row]) -> Check:
+        counted = list(truths(rows))
+        return Check(says, sum(counted), len(counted))
+
+    return claim
+
+
+def ordered(says: str, *lines: Line, slack: float = 0.0) -> Claim:
+    """Curves lie above one another in this order, where all have a point."""
+
+    def truths(rows: Sequence[Row]) -> Iterable[bool]:
+        curves = [points(rows, line) for line in lines]
+        common = [at for at in curves[0] if all(at in curve for curve in curves)]
+        return (all(a[at] < b[at] + slack for a, b in pairwise(curves)) for at in common)
+
+    return holds(says, truths)
+
+
+def trend(says: str, line: Line, sign: int, panels: Sequence[str] = ()) -> Claim:
+    """A curve goes up (1) or down (-1) from the first to the last point of each panel [of all]."""
+
+    def truths(rows: Sequence[Row]) -> Iterable[bool]:
+        curve = sorted(points(rows, line).items())
+        for panel in panels or dict.fromkeys(where for (where, _), _ in curve):
+            ends = [y for (where, _), y in curve if where == panel]
+            if len(ends) > 1:
+                yield sign * (ends[-1] - ends[0]) > 0
+
+    return holds(says, truths)
+
+
+def best(says: str, line: Line, others: Sequence[Line], sign: int = 1) -> Claim:
+    """A curve has the least value of all where it has a point (sign -1: the largest)."""
+
+    def truths(rows: Sequence[Row]) -> Iterable[bool]:
+        rivals = [points(rows, other) for other in others]
+        for at, y in points(rows, line).items():
+            yield all(sign * y < sign * rival[at] for rival in rivals if at in rival)
+
+    return holds(says, truths)
+
+
+def beside(claim: Claim) -> Claim:
+    """A claim that is ours, not the paper's."""
+    return lambda rows: replace(claim(rows), ours=True)
+
+
+def at_the_end(claim: Claim) -> Claim:
+    """The same of the last point of every panel."""
+
+    def last(rows: Sequence[Row]) -> Check:
+        ends: dict[str, float] = {}
+        for row in rows:
+            ends[row["panel"]] = max(row["x"], ends.get(row["panel"], row["x"]))
+        return claim([row for row in rows if row["x"] == ends[row["panel"]]])
+
+    return last
