@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -74,14 +73,6 @@ def shared(name: str) -> Path:
 def shared_data(name: str) -> Path:
     """A benchmark data set."""
     return shared(f"data/{name}")
-
-
-def chromium() -> str:
-    """Path of a Chromium."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = os.environ.get("DPCORE_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    require("browser", path is not None, "no Chromium is installed")
-    return str(path)
 
 
 def keeps_up(seen: Sequence[dict[str, Any]], began: float) -> float:

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 import pytest
+from studio.stage import serve
 from support import every
 
 import dpcore as dp
 from app import releasing
 from app.desks import Desk, Shelf
 from app.scenario import Scenario, from_query
-from app.scripts.stage import serve
 from dpcore.datasets import delimited
 from dpcore.datasets.catalogue import bundled, find
 from dpcore.datasets.files import InMemory

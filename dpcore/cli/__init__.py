@@ -30,6 +30,7 @@ COMMANDS = {
     "reproduce": ("dpcore.cli.reproduce", "a figure or table of a paper, regenerated"),
     "cite": ("dpcore.cli.cite", "the papers behind what you used"),
     "bench": ("dpcore.cli.bench", "speed and quality against peers, in one run"),
+    "reference": ("dpcore.cli.reference", "everything public, as pages made from the docstrings"),
 }
 _ABOUT = "Differentially private latent-variable models."
 _MORE = (

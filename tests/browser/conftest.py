@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-from support import chromium
-
-from app.scripts.stage import FLAGS, serve
+from studio import stage
+from studio.stage import SIZE, Visits, serve
+from support import require
 
 collect_ignore = ["live_demo.py", "floor_demo.py"]  # Streamlit scripts, not modules to import
-# Names and addresses of other machines lead nowhere. (Aborting requests one by one would turn the
-# browser's cache off, and every page would load megabytes anew.)
-NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
-LOCAL = {"127.0.0.1", "localhost", "::1"}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -30,10 +24,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+def require_browser() -> None:
+    """Go on where there is a Chromium and what drives it."""
+    require("browser", find_spec("playwright") is not None, "playwright is not installed")
+    require("browser", stage.chromium() is not None, "no Chromium is installed")
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[Callable[..., str]]:
     """``server(script, *options)`` starts a script (``None``: the explorer) once a module."""
-    chromium()
+    require_browser()
     running: dict[tuple[Any, ...], str] = {}
     with ExitStack() as stack:
 
@@ -46,33 +46,12 @@ def server() -> Iterator[Callable[..., str]]:
         yield start
 
 
-@dataclass
-class Visits:
-    """Requests that tried to leave this machine (none can), and errors on the pages."""
-
-    outside: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def browser() -> Iterator[Any]:
     """One Chromium a module, with an empty profile."""
-    path = chromium()
-    sync_api = pytest.importorskip("playwright.sync_api") if not _required() else _playwright()
-    with sync_api.sync_playwright() as tool:
-        launched = tool.chromium.launch(executable_path=path, headless=True, args=[*FLAGS, NOWHERE])
+    require_browser()
+    with stage.browser() as launched:
         yield launched
-        launched.close()
-
-
-def _required() -> bool:
-    return "browser" in os.environ.get("DPCORE_REQUIRE", "").split(",")
-
-
-def _playwright() -> Any:
-    import playwright.sync_api
-
-    return playwright.sync_api
 
 
 @pytest.fixture
@@ -96,12 +75,9 @@ def new_page(
     """``new_page(width=1280, height=1000, theme="light")`` opens a page of a new session."""
     pages = []
 
-    def watch(url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in LOCAL:
-            visits.outside.append(url)
-
-    def open_page(width: int = 1280, height: int = 1000, theme: str = "light") -> Any:
+    def open_page(
+        width: int = SIZE["width"], height: int = SIZE["height"], theme: str = "light"
+    ) -> Any:
         shape = (width, height, theme)
         if shape not in contexts:
             contexts[shape] = browser.new_context(
@@ -111,10 +87,7 @@ def new_page(
             )
         page = contexts[shape].new_page()
         pages.append(page)
-        page.on("request", lambda request: watch(request.url))
-        page.on("websocket", lambda socket: watch(socket.url))
-        page.on("pageerror", lambda error: visits.errors.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and visits.errors.append(said.text))
+        visits.watch(page)
         return page
 
     yield open_page

@@ -21,21 +21,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from studio.stage import wait_until_still
 
-from app.scripts.stage import wait_until_idle
 from dpcore.figures.scene import PALETTE_DARK, PALETTE_LIGHT
 
 Array = NDArray[np.float64]
 
-# What is still moving or fading would be taken for what it is on its way to.
-STILL = "document.getAnimations().every((one) => one.playState !== 'running')"
 THEMED = "theme => getComputedStyle(document.querySelector('.stApp')).colorScheme === theme"
-
-
-def rest(page: Any) -> None:
-    """Wait until nothing is being worked out or moved."""
-    wait_until_idle(page, 60)
-    page.wait_for_function(STILL)
 
 
 # ---------------------------------------------------------------- axe-core on every page
@@ -100,7 +92,7 @@ def findings(page: Any) -> list[str]:
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         page.wait_for_function(THEMED, arg=theme)
-        rest(page)
+        wait_until_still(page)  # what fades would be judged on its way
         found += serious(page, theme) + faint(page, theme)
     return found
 
@@ -180,7 +172,7 @@ def drawn(
             page.get_by_text(words).first.wait_for(timeout=30_000)
         else:
             page.wait_for_selector(".dpl[data-step]", timeout=60_000)
-        rest(page)
+        wait_until_still(page)
         return page
 
     yield open_address
@@ -244,7 +236,7 @@ def attacked(page: Any, _: Path) -> Iterator[str]:
 def released(page: Any, folder: Path) -> Iterator[str]:
     page.get_by_test_id("stTextInputField").first.fill(str(folder / "budget.sqlite"))
     page.keyboard.press("Enter")
-    rest(page)
+    wait_until_still(page)
     page.get_by_role("button", name="Start this ledger").click()
     page.get_by_text("left after it").wait_for(timeout=30_000)
     yield "a plan"
@@ -291,7 +283,7 @@ def test_axe_finds_nothing_serious_in_what_can_be_opened(
     page = drawn(address, words)
     found = []
     for state in states(page, tmp_path):
-        rest(page)
+        wait_until_still(page)
         found += [f"{state}: {one}" for one in findings(page)]
     assert found == []
 

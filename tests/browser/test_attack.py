@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.scripts.stage import wait_until_idle
+from studio.stage import wait_until_idle
 
 SAID = "[data-live=attacked]"
 PLAYING = "being played"

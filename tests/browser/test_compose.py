@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from studio.stage import grasp, thumb, wait_until_complete, wait_until_idle
 from support import keeps_up
 
-from app.scripts.stage import wait_until_complete, wait_until_idle
 from dpcore.accounting import compose
 from dpcore.privacy import Event, Gaussian
 
-THUMB = ".st-key-repeats_step [role=slider], .st-key-repeats_step input[type=range]"
+THUMB = thumb("repeats_step")
 BOX = ".st-key-repeats_exact input"
 # Streamlit looks for its own server below the page's name first, and then where it is.
 ELSEWHERE = "Failed to load resource: the server responded with a status of 404 (Not Found)"
@@ -62,23 +62,12 @@ def bars(page: Any) -> dict[str, str]:
     )
 
 
-def grasp(page: Any) -> tuple[float, float, float, float]:
-    x, y = page.locator(THUMB).first.evaluate(
-        "n => { const b = (n.closest('[class*=humb]') ?? n.parentElement)"
-        ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] }"
-    )
-    track = page.locator(".st-key-repeats_step [data-testid=stSlider]").bounding_box()
-    return x, y, track["x"], track["width"]
-
-
 def test_the_bars_follow_the_hand_without_asking_the_server(
     composed: Any, record_property: Any
 ) -> None:
     page = composed()
     page.evaluate(RECORD)
-    x, y, left, width = grasp(page)
-    page.mouse.move(x, y)
-    page.mouse.down()
+    _, y, left, width = grasp(page, "repeats_step")
     began = page.evaluate("performance.now()")
     for i in range(1, 61):
         page.mouse.move(left + width * (i / 61), y)

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from studio.latency import BOX, THUMB, release
+from studio.stage import grasp, wait_until_complete, wait_until_idle
 from support import keeps_up
-
-from app.scripts.latency import BOX, THUMB, grasp, release
-from app.scripts.stage import wait_until_complete, wait_until_idle
 
 BOLD = '[data-panel="private"] .dpl-bold .dpl-ellipse[data-level="2"]'
 EXACT = '[data-panel="exact"] .dpl-bold .dpl-ellipse[data-level="2"]'
@@ -95,8 +94,6 @@ def test_the_picture_follows_the_hand_and_the_guarantee_follows_the_release(
     page = explore()
     page.evaluate(RECORD, BOLD)
     x, y, left, width = grasp(page)
-    page.mouse.move(x, y)
-    page.mouse.down()
     began = page.evaluate("performance.now()")
     for i in range(1, 27):  # from the middle to the left end, then over the whole slider
         page.mouse.move(x + (left - x) * i / 26, y)
@@ -121,7 +118,7 @@ def test_the_picture_follows_the_hand_and_the_guarantee_follows_the_release(
 
 
 def test_answers_after_a_release_come_soon(explore: Any, record_property: Any) -> None:
-    """Bounds that a slow machine meets as well; ``app.scripts.latency`` tells the speed."""
+    """Bounds that a slow machine meets as well; ``tests.studio.latency`` tells the speed."""
     page = explore()
     answers = [release(page, share) for share in np.linspace(0.05, 0.95, 16)[::-1]][1:]
     for name in ("picture", "page"):
@@ -182,9 +179,7 @@ def test_a_release_keeps_the_zoom(explore: Any) -> None:
 def test_the_pictures_stay_in_their_place_while_the_slider_moves(explore: Any) -> None:
     """A sentence that takes another line must not push the pictures down under the eye."""
     page = explore()
-    x, y, left, width = grasp(page)
-    page.mouse.move(x, y)
-    page.mouse.down()
+    _, y, left, width = grasp(page)
     tops = set()
     for i in range(0, 53, 2):
         page.mouse.move(left + width * i / 52, y)
@@ -220,9 +215,7 @@ def test_work_in_the_background_does_not_take_the_thumb_from_the_hand(explore: A
     """New noise is worked out in parts; each part reruns the page while the slider is held."""
     page = explore()
     page.get_by_role("button", name="New noise").click()
-    x, y, left, width = grasp(page)
-    page.mouse.move(x, y)
-    page.mouse.down()
+    _, y, left, width = grasp(page)
     page.mouse.move(left + width * 0.3, y, steps=6)
     held = page.locator(THUMB).first.get_attribute("aria-valuetext")
     wait_until_complete(page)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from studio.journeys import COMMAND, Walk, lecturer, newcomer, steward, student, table, walking
+from studio.latency import THUMB
+from studio.stage import wait_until_idle
 from support import ROOT
 
-from app.scripts.journeys import COMMAND, Walk, lecturer, newcomer, steward, student, table, walking
-from app.scripts.latency import THUMB
-from app.scripts.stage import wait_until_idle
 from dpcore.releases.dossier import verify
 from dpcore.releases.ledger import BudgetLedger
 
@@ -33,7 +33,7 @@ def walk(browser: Any, tmp_path: Path) -> Iterator[Walk]:
     with walking(tmp_path / "pictures", browser) as way:
         yield way
     print(table({"this way": way}))
-    assert way.wrong == []
+    assert way.faults == []
 
 
 def test_a_newcomer_comes_from_the_readme_to_a_changed_slider(walk: Walk) -> None:

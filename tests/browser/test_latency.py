@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from app.scripts.latency import THUMB, key, timed
-from app.scripts.stage import IDLE, wait_until_complete
+from studio.latency import THUMB, key, timed
+from studio.stage import IDLE, SIZE, wait_until_complete
 
 TIMES, WARM_UP = 15, 5
 SLOWER = 6.0  # the whole page: thirteen noise draws, five curves, a link, a box and a guarantee
@@ -27,7 +26,7 @@ def floor(page: Any, name: str) -> float:
 def test_the_page_follows_a_key_nearly_as_fast_as_an_empty_one(
     server: Callable[..., str], browser: Any
 ) -> None:
-    least, explorer = (browser.new_page(viewport={"width": 1280, "height": 1000}) for _ in "ab")
+    least, explorer = (browser.new_page(viewport=SIZE) for _ in "ab")
     least.goto(server(Path(__file__).parent / "floor_demo.py"))
     least.wait_for_function(f"{LINE} && {IDLE}", timeout=60_000)
     explorer.goto(server(None))

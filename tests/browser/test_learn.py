@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from studio.stage import wait_until_idle
 
 from app.learning import hundred_together
-from app.scripts.stage import wait_until_idle
 from app.sheets import sheet
 from dpcore.privacy.guarantee import show_bound
 

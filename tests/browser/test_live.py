@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from studio.stage import grasp, thumb
 from support import keeps_up
 
 DEMO = Path(__file__).with_name("live_demo.py")
-THUMB = ".st-key-eps-ilon [role=slider], .st-key-eps-ilon input[type=range]"
+SLIDER = "eps-ilon"
+THUMB = thumb(SLIDER)
 BOLD = '[data-panel="private"] .dpl-bold .dpl-ellipse[data-level="2"]'
 
 # Every redraw as the page itself sees it, once a frame: time, epsilon, thumb, place of the first
@@ -53,18 +55,6 @@ def ticks(page: Any, panel: str) -> list[str]:
     return list(page.locator(f'[data-panel="{panel}"] .dpl-grid text').all_text_contents())
 
 
-def grasp(page: Any, share: float = 0.5) -> tuple[float, float, float]:
-    """Puts the mouse down on the thumb; gives left end, width and height of the track."""
-    box = page.locator(".st-key-eps-ilon [data-testid=stSlider]").bounding_box()
-    thumb = page.locator(THUMB).first.evaluate(
-        "n => { const b = (n.closest('[class*=humb]') ?? n.parentElement)"
-        ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] }"
-    )
-    page.mouse.move(*thumb)
-    page.mouse.down()
-    return box["x"], box["width"], thumb[1]
-
-
 @pytest.fixture
 def everything(page: Any, server: Any) -> Any:
     """The same page with every kind of layer there is."""
@@ -80,7 +70,7 @@ def test_a_drag_redraws_20_times_a_second_each_with_its_own_epsilon(
 ) -> None:
     demo = request.getfixturevalue(which)
     demo.evaluate(RECORD, BOLD)
-    left, width, y = grasp(demo)
+    _, y, left, width = grasp(demo, SLIDER)
     began = demo.evaluate("performance.now()")
     for i in range(1, 49):
         demo.mouse.move(left + width * (0.5 - 0.48 * i / 48), y)
@@ -103,7 +93,7 @@ def test_after_release_nothing_jumps_and_zoom_is_kept(demo: Any) -> None:
     demo.locator('[data-panel="private"] button[title="Zoom in"]').click()
     demo.wait_for_timeout(50)
     zoomed = ticks(demo, "private")
-    left, width, y = grasp(demo)
+    _, y, left, width = grasp(demo, SLIDER)
     for i in range(20):
         demo.mouse.move(left + width * (0.5 + 0.01 * i), y)
     demo.wait_for_timeout(60)

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from app.scripts.stage import wait_until_idle
+from studio.stage import wait_until_idle
 
 BOXES = "input[type=number]"
 SMALL = "data=generated&made=200x2x2x1"

@@ -1,4 +1,4 @@
-"""How soon the explorer answers, measured inside the page: ``python -m app.scripts.latency``.
+"""How soon the explorer answers, measured inside the page: ``python -m tests.studio.latency``.
 
 A clock starts with the browser's own time stamp of the event (the release, the key, the click) and
 stops in the first task after the frame that shows the answer. *Picture* is the main picture at the
@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from app.scripts.stage import COMPLETE, IDLE, browser, serve, wait_until_complete
 from dpcore.privacy.guarantee import show
 
-THUMB = ".st-key-epsilon_step [role=slider], .st-key-epsilon_step input[type=range]"
+from .stage import COMPLETE, IDLE, SIZE, browser, grasp, serve, thumb, wait_until_complete
+
+THUMB = thumb("epsilon_step")
 BOX = ".st-key-epsilon_exact input"
 WARM_UP = 5
 PATIENCE = 30_000  # ms
@@ -83,21 +84,9 @@ def timed(page: Any, kind: str, picture: str, whole: str, act: Callable[[], None
     return Answer(found["picture"], found["page"])
 
 
-def grasp(page: Any) -> tuple[float, float, float, float]:
-    """Centre of the thumb, then left end and width of the track."""
-    x, y = page.locator(THUMB).first.evaluate(
-        "n => { const b = (n.closest('[class*=humb]') ?? n.parentElement)"
-        ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] }"
-    )
-    track = page.locator(".st-key-epsilon_step [data-testid=stSlider]").bounding_box()
-    return x, y, track["x"], track["width"]
-
-
 def release(page: Any, share: float) -> Answer:
     """Drag the thumb to a share of the track in small steps and let go."""
     x, y, left, width = grasp(page)
-    page.mouse.move(x, y)
-    page.mouse.down()
     goal = left + width * share
     for i in range(1, 13):
         page.mouse.move(x + (goal - x) * i / 12, y)
@@ -109,9 +98,9 @@ def release(page: Any, share: float) -> Answer:
 
 def key(page: Any, name: str) -> Answer:
     """Press an arrow key on the slider."""
-    thumb = page.locator(THUMB).first
-    thumb.focus()
-    before = thumb.get_attribute("aria-valuetext")
+    slider = page.locator(THUMB).first
+    slider.focus()
+    before = slider.get_attribute("aria-valuetext")
     now = f"document.querySelector('{THUMB.split(',')[1].strip()}').getAttribute('aria-valuetext')"
     moved = f"{now} !== '{before}' && {DRAWN} === {now}"
     whole = f"{moved} && Number(document.querySelector('{BOX}').value) === Number({now}) && {IDLE}"
@@ -139,11 +128,15 @@ def _conditions(label: str) -> tuple[str, str]:
     return f"{DRAWN} === '{label}'", wanted
 
 
-def _series(page: Any, releases: int) -> Iterator[tuple[str, list[Answer]]]:
+def _slider(page: Any, releases: int) -> Iterator[tuple[str, list[Answer]]]:
     rng = np.random.default_rng(0)
     shares = 0.05 + 0.9 * rng.permutation(np.linspace(0, 1, WARM_UP + releases))
     yield "slider released", [release(page, share) for share in shares][WARM_UP:]
     yield "arrow key", [key(page, ("ArrowLeft", "ArrowRight")[i % 2]) for i in range(releases)]
+
+
+def _series(page: Any, releases: int) -> Iterator[tuple[str, list[Answer]]]:
+    yield from _slider(page, releases)
     some = max(3, releases // 3)
     yield "exact box, off the grid", [typed(page, 0.53 + 0.07 * i) for i in range(some)]
     yield "New noise", [new_noise(page) for _ in range(some)]
@@ -152,7 +145,7 @@ def _series(page: Any, releases: int) -> Iterator[tuple[str, list[Answer]]]:
 def measure(releases: int = 30) -> list[dict[str, Any]]:
     """One row an action: how many, and median and 95th percentile in ms of picture and page."""
     with browser() as chromium, serve() as url:
-        page = chromium.new_page(viewport={"width": 1280, "height": 1000})
+        page = chromium.new_page(viewport=SIZE)
         page.goto(url)
         wait_until_complete(page)
         return [_row(action, answers) for action, answers in _series(page, releases)]
@@ -166,15 +159,10 @@ def tables(names: Sequence[str], releases: int = 10) -> list[dict[str, Any]]:
     rows = []
     with browser() as chromium, serve() as url:
         for name in names:
-            page = chromium.new_page(viewport={"width": 1280, "height": 1000})
+            page = chromium.new_page(viewport=SIZE)
             page.goto(f"{url}/?data={name}")
             page.wait_for_function(OPEN, timeout=10 * PATIENCE)
-            shares = 0.05 + 0.9 * np.random.default_rng(0).permutation(
-                np.linspace(0, 1, WARM_UP + releases)
-            )
-            dragged = [release(page, share) for share in shares][WARM_UP:]
-            pressed = [key(page, ("ArrowLeft", "ArrowRight")[i % 2]) for i in range(releases)]
-            rows += [_row(f"{name}: released", dragged), _row(f"{name}: arrow key", pressed)]
+            rows += [_row(f"{name}: {act}", times) for act, times in _slider(page, releases)]
             page.close()
     return rows
 
@@ -204,7 +192,7 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
 def _first_picture(chromium: Any, url: str, whole: str, begun: float) -> float:
     """Milliseconds since ``begun``; returns once the whole page is there, as the next visitor finds
     a server that rests."""
-    page = chromium.new_context(viewport={"width": 1280, "height": 1000}).new_page()
+    page = chromium.new_context(viewport=SIZE).new_page()
     page.goto(url, wait_until="commit")
     page.wait_for_selector(".dpl[data-epsilon]", timeout=PATIENCE)
     spent = 1000 * (perf_counter() - begun)
@@ -229,7 +217,7 @@ def _row(action: str, answers: list[Answer]) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m app.scripts.latency", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.studio.latency", description=__doc__)
     parser.add_argument("--releases", type=int, default=30, metavar="N")
     parser.add_argument("--starts", action="store_true", help="measure the first picture instead")
     parser.add_argument("--data", nargs="+", metavar="NAME", help="that, or the slider, of tables")

@@ -1,4 +1,4 @@
-"""The explorer as pictures for the documents: ``python -m app.scripts.screenshots``."""
+"""The explorer as pictures for the documents: ``python -m tests.studio.screenshots``."""
 
 from __future__ import annotations
 
@@ -7,41 +7,32 @@ import io
 from pathlib import Path
 from typing import Any
 
-from app.scripts.latency import THUMB
-from app.scripts.stage import IDLE, browser, serve, wait_until_complete
+from .latency import THUMB
+from .stage import SIZE, browser, serve, wait_until_complete
 
-FOLDER = Path(__file__).parent.parent / "docs"
+FOLDER = Path(__file__).parents[2] / "app" / "docs"
 THEMES = ("light", "dark")
-WIDTH = 1280
-OTHERS = ("compose", "attack", "release", "learn")
-STRIDE, MILLISECONDS, FILM = 2, 180, 960  # of the film: slider steps and time a frame, width
+WIDTH = SIZE["width"]
+# Of the film: slider steps and milliseconds a frame, and its width in pixels.
+STRIDE, MILLISECONDS, FILM = 2, 180, 960
 
 
-def shoot(folder: Path, *, every: bool = False) -> list[Path]:
-    """Write the first screen in both themes and a drag of its slider; with ``every``, all pages."""
+def shoot(folder: Path) -> list[Path]:
+    """Write the first screen in both themes, and a drag of its slider."""
     folder.mkdir(parents=True, exist_ok=True)
-    made: dict[str, bytes] = {}
+    pictures: dict[str, bytes] = {}
     with browser() as chromium, serve() as url:
         for theme in THEMES:
-            page = chromium.new_page(
-                viewport={"width": WIDTH, "height": 1000},
-                color_scheme=theme,
-                device_scale_factor=1,
-            )
+            page = chromium.new_page(viewport=SIZE, color_scheme=theme, device_scale_factor=1)
             page.goto(url)
             wait_until_complete(page)
-            made[f"explore-{theme}.png"] = _whole(page)
+            pictures[f"explore-{theme}.png"] = _whole(page)
             if theme == "light":
-                made["drag.webp"] = _drag(page)
-            for name in OTHERS if every else ():
-                page.goto(f"{url}/{name}")
-                page.wait_for_selector("h1")
-                page.wait_for_function(IDLE)
-                made[f"{name}-{theme}.png"] = _whole(page)
+                pictures["drag.webp"] = _drag(page)
             page.close()
-    for name, picture in made.items():
+    for name, picture in pictures.items():
         (folder / name).write_bytes(picture)
-    return [folder / name for name in made]
+    return [folder / name for name in pictures]
 
 
 def _whole(page: Any) -> bytes:
@@ -102,11 +93,9 @@ def _small(picture: bytes) -> bytes:
 
 def main() -> None:
     """Make the pictures and say where they are."""
-    parser = argparse.ArgumentParser(prog="python -m app.scripts.screenshots", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.studio.screenshots", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="[app/docs]")
-    parser.add_argument("--every", action="store_true", help="all pages, not the first alone")
-    asked = parser.parse_args()
-    for path in shoot(asked.folder, every=asked.every):
+    for path in shoot(parser.parse_args().folder):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
 
 

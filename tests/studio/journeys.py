@@ -1,4 +1,4 @@
-"""Four people use the explorer in a browser: ``python -m app.scripts.journeys FOLDER``.
+"""Four people use the explorer in a browser: ``python -m tests.studio.journeys FOLDER``.
 
 A newcomer starts it and drags; a lecturer sends a link; a student walks one lesson; a steward takes
 a table from the upload to a release that verifies. Each way leaves numbered pictures of what its
@@ -17,16 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Any
-from urllib.parse import urlsplit
 
-from app.scripts.latency import BOX, OPEN, grasp
-from app.scripts.stage import browser, free_port, serve, wait_for_health, wait_until_idle
 from dpcore.datasets.catalogue import home
 
-SIZE = (1280, 1000)
+from .latency import BOX, OPEN
+from .stage import SIZE, Visits, browser, free_port, grasp, serve, wait_for_health, wait_until_still
+
 PATIENCE = 60_000  # ms
-LOCAL = ("127.0.0.1", "localhost")
-STILL = "document.getAnimations().every((one) => one.playState !== 'running')"
 ALL_DRAWS = """document.querySelector('[data-panel="private"]').innerText.includes("faint: 12")"""
 REFUSED = "[data-testid=stException], [data-testid=stAlertContentError]"
 FILES = "[data-testid=stFileUploader] input[type=file]"
@@ -38,51 +35,38 @@ COMMAND = "dpcore explore"  # what the README's one command ends with
 
 @dataclass
 class Walk:
-    """One person's way: what was kept, and at which second; clicks and keys; and what went wrong:
-    errors that a page showed or wrote down, and requests that tried to leave this machine.
+    """One person's way: pictures and files, and at which second; clicks and keys; requests that
+    tried to leave this machine, and errors that a page showed or wrote down.
     """
 
     folder: Path
     chromium: Any
-    size: tuple[int, int] = SIZE
-    theme: str = "light"
     clicks: int = 0
     keys: int = 0
-    kept: dict[str, float] = field(default_factory=dict)
-    wrong: list[str] = field(default_factory=list)
+    files: dict[str, float] = field(default_factory=dict)
+    visits: Visits = field(default_factory=Visits)
     began: float = field(default_factory=perf_counter)
     contexts: list[Any] = field(default_factory=list)
     page: Any = None
 
+    @property
+    def faults(self) -> list[str]:
+        """Everything that went wrong."""
+        return [*self.visits.errors, *(f"asked for {url}" for url in self.visits.outside)]
+
     def open(self, url: str) -> Any:
         """Open an address as somebody who was never here; the page is the one that is walked on."""
-        width, height = self.size
         context = self.chromium.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme=self.theme,
+            viewport=SIZE,
             accept_downloads=True,
             permissions=["clipboard-read", "clipboard-write"],
         )
         self.contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("request", lambda request: self._watch(request.url))
-        page.on("websocket", lambda socket: self._watch(socket.url))
-        page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("console", self._hear)
-        page.goto(url)
-        self.page = page
-        return page
-
-    def _watch(self, url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("blob", "data", "file") and parts.hostname not in LOCAL:
-            self.wrong.append(f"asked for {url}")
-
-    def _hear(self, said: Any) -> None:
-        """Errors; not those of Streamlit asking for itself below the page's own address first."""
-        if said.type == "error" and "/_stcore/" not in said.location["url"]:
-            self.wrong.append(f"{said.text} {said.location['url']}")
+        self.page = context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.visits.watch(self.page)
+        self.page.goto(url)
+        return self.page
 
     def close(self) -> None:
         """Close every page of the way."""
@@ -122,9 +106,7 @@ class Walk:
 
     def hold(self, share: float) -> None:
         """Take the thumb to a share of the slider, and keep hold of it."""
-        x, y, left, width = grasp(self.page)
-        self.page.mouse.move(x, y)
-        self.page.mouse.down()
+        _, y, left, width = grasp(self.page)
         self.page.mouse.move(left + width * share, y, steps=12)
         self.page.wait_for_timeout(60)
         self.clicks += 1
@@ -132,12 +114,10 @@ class Walk:
     def drag(self, share: float) -> None:
         self.hold(share)
         self.page.mouse.up()
-        wait_until_idle(self.page)
+        self.rest()
 
     def rest(self) -> None:
-        """Wait until nothing is worked out or moved."""
-        wait_until_idle(self.page, PATIENCE / 1000)
-        self.page.wait_for_function(STILL)
+        wait_until_still(self.page)
 
     def drawn(self) -> None:
         """Wait until Explore has every draw and every curve."""
@@ -146,19 +126,19 @@ class Walk:
 
     def keep(self, what: str, kind: str = "png") -> Path:
         """The next number's file; as a picture, of what is on the screen now."""
-        path = self.folder / f"{len(self.kept) + 1:02d}-{what}.{kind}"
+        path = self.folder / f"{len(self.files) + 1:02d}-{what}.{kind}"
         if kind == "png":
-            self.wrong += self.page.locator(REFUSED).all_inner_texts()
+            self.visits.errors += self.page.locator(REFUSED).all_inner_texts()
             self.page.screenshot(path=str(path))
-        self.kept[path.name] = perf_counter() - self.began
+        self.files[path.name] = perf_counter() - self.began
         return path
 
 
 @contextmanager
-def walking(folder: Path, chromium: Any, **how: Any) -> Iterator[Walk]:
+def walking(folder: Path, chromium: Any) -> Iterator[Walk]:
     """A way that begins now and keeps its pictures in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    walk = Walk(folder, chromium, **how)
+    walk = Walk(folder, chromium)
     try:
         yield walk
     finally:
@@ -248,7 +228,6 @@ def newcomer(walk: Walk) -> list[View]:
         walk.keep("little-to-spend")
         seen.append(view(page))
         walk.drag(0.9)
-        walk.rest()
         walk.keep("much-to-spend")
         seen.append(view(page))
         walk.close()
@@ -403,58 +382,57 @@ def steward(walk: Walk, url: str, place: Path, ledger: str = "") -> Path:
     dossier = walk.keep("dossier", "json")
     download.value.save_as(dossier)
     command = tool("verify", str(dossier), "--ledger", str(place))
-    told = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    walk.keep("verified", "txt").write_text(told.stdout + told.stderr, encoding="utf-8")
-    if told.returncode != 0:
-        raise RuntimeError(told.stderr)
+    verified = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    walk.keep("verified", "txt").write_text(verified.stdout + verified.stderr, encoding="utf-8")
+    if verified.returncode != 0:
+        raise RuntimeError(verified.stderr)
     return dossier
 
 
 # ---------------------------------------------------------------- all of them
 
 
-def walk_all(folder: Path, **how: Any) -> dict[str, Walk]:
+def walk_all(folder: Path) -> dict[str, Walk]:
     """Every journey, each with its pictures in a folder of its own."""
     walks = {}
     with browser() as chromium:
-        with walking(folder / "newcomer", chromium, **how) as walks["newcomer"]:
+        with walking(folder / "newcomer", chromium) as walks["newcomer"]:
             newcomer(walks["newcomer"])
         with serve() as url:
-            with walking(folder / "lecturer", chromium, **how) as walks["lecturer"]:
+            with walking(folder / "lecturer", chromium) as walks["lecturer"]:
                 lecturer(walks["lecturer"], url)
-            with walking(folder / "student", chromium, **how) as walks["student"]:
+            with walking(folder / "student", chromium) as walks["student"]:
                 student(walks["student"], url)
-            with walking(folder / "steward", chromium, **how) as walks["steward"]:
+            with walking(folder / "steward", chromium) as walks["steward"]:
                 place = (folder / "steward" / "budget.sqlite").resolve()
                 steward(walks["steward"], url, place)
     return walks
 
 
 def table(walks: dict[str, Walk]) -> str:
-    """Seconds, clicks and keys of every journey, and at which second each picture was kept."""
-    lines = [f"{'':<10}{'seconds':>9}{'clicks':>8}{'keys':>6}{'wrong':>7}"]
+    """Seconds, clicks and keys of every journey, and at which second each file was written."""
+    lines = [f"{'':<10}{'seconds':>9}{'clicks':>8}{'keys':>6}{'faults':>8}"]
     for name, walk in walks.items():
-        seconds = max(walk.kept.values())
-        lines.append(f"{name:<10}{seconds:>9.1f}{walk.clicks:>8}{walk.keys:>6}{len(walk.wrong):>7}")
+        counts = f"{walk.clicks:>8}{walk.keys:>6}{len(walk.faults):>8}"
+        lines.append(f"{name:<10}{max(walk.files.values()):>9.1f}{counts}")
     for name, walk in walks.items():
-        lines += [f"{second:6.1f} s  {name}/{kept}" for kept, second in walk.kept.items()]
-        lines += [f"wrong on the way of the {name}: {what}" for what in walk.wrong]
+        lines += [f"{second:6.1f} s  {name}/{file}" for file, second in walk.files.items()]
+        lines += [f"on the way of the {name}: {fault}" for fault in walk.faults]
     return "\n".join(lines)
 
 
 def main() -> int:
     """Walk, and print the table; 1 where anything went wrong on a page."""
-    parser = argparse.ArgumentParser(prog="python -m app.scripts.journeys", description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where the pictures are kept")
-    parser.add_argument("--width", type=int, default=SIZE[0], help=f"[{SIZE[0]}]")
-    parser.add_argument("--height", type=int, default=SIZE[1], help=f"[{SIZE[1]}]")
-    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="[light]")
-    asked = parser.parse_args()
-    if asked.folder.is_dir() and any(asked.folder.iterdir()):
-        parser.error(f"{asked.folder} is not empty; name a new folder")
-    walks = walk_all(asked.folder, size=(asked.width, asked.height), theme=asked.theme)
+    parser = argparse.ArgumentParser(prog="python -m tests.studio.journeys", description=__doc__)
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="a new folder, for the pictures"
+    )
+    folder = parser.parse_args().folder
+    if folder.is_dir() and any(folder.iterdir()):
+        parser.error(f"{folder} is not empty; name a new folder")
+    walks = walk_all(folder)
     print(table(walks))
-    return int(any(walk.wrong for walk in walks.values()))
+    return int(any(walk.faults for walk in walks.values()))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,70 @@
+"""``dpcore reference FOLDER``: everything public, as pages made from the docstrings.
+
+Pages are made by pdoc. It looks for names where they are, and dpcore's are imported when first
+used; so each is used once before.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib.util import find_spec
+from pathlib import Path
+
+from dpcore.cli.output import print_json
+from dpcore.errors import InputError
+
+# What users and those who add a model import from; `dpcore` itself holds most of it.
+MODULES = (
+    "dpcore",
+    "dpcore.errors",
+    "dpcore.privacy",
+    "dpcore.accounting",
+    "dpcore.sklearn",
+    "dpcore.registry",
+    "dpcore.fitting.recipe",
+    "dpcore.wall.session",
+    "dpcore.wall.statistics.row_vectors",
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
+        "folder", metavar="FOLDER", help="where the pages go; those of an earlier run are replaced"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print first page and modules as JSON [the first page]"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write the pages, ``index.html`` first.
+
+    Raises InputError without the package pdoc, and where a file stands in the folder's place.
+    """
+    folder = Path(args.folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError("folder", "a file of that name is there", "name another folder")
+    if find_spec("pdoc") is None:
+        raise InputError(
+            "reference",
+            "the package pdoc is not installed",
+            "install with the extra: pip install '.[docs]'",
+        )
+    _make(folder)
+    index = str(folder / "index.html")
+    if args.json:
+        print_json({"index": index, "modules": MODULES})
+    else:
+        print(index)
+
+
+def _make(folder: Path) -> None:
+    import pdoc
+
+    import dpcore
+
+    for name in dpcore.__all__:
+        setattr(dpcore, name, getattr(dpcore, name))
+    only = [f"!{module}\\..*" for module in MODULES if "." in module]
+    pdoc.pdoc(*MODULES, *only, output_directory=folder)

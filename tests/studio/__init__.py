@@ -1,0 +1,1 @@
+"""For those who keep the explorer: its speed, four journeys, pictures for the documents."""
