@@ -172,7 +172,7 @@ def scene(game: Game, scenario: Scenario, data: Data) -> Scene:
         f"{len(game.plays)} of {len(EPSILONS)} budgets done."
     )
     sentences = tuple(_said(known, s, done) for s in range(len(EPSILONS)))
-    return attack_scene(known, who=who, other=other, slots={"attacked": sentences})
+    return attack_scene(known, who=who, other=other, live_text={"attacked": sentences})
 
 
 def _said(known: Attack, step: int, done: str) -> str:

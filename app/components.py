@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from app.live import joined
 from dpcore.accounting.base import noise_of
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.errors import DPCoreError
@@ -35,7 +36,7 @@ def _text(name: str) -> str:
 def frame() -> None:
     """The style sheet, and how boxes of numbers take a comma; once per run."""
     st.html(f"<style>{_text('style.css')}</style>")
-    script = f"<script>(() => {{{_text('live/numbers.js')}}})()</script>"
+    script = f"<script>(() => {{{joined('numbers')}}})()</script>"
     st.html(script, unsafe_allow_javascript=True)
 
 
@@ -47,7 +48,7 @@ def brand(provenance: str) -> None:
     )
 
 
-def slot(name: str, css: str, text: str) -> None:
+def live_line(name: str, css: str, text: str) -> None:
     """A line whose text follows the hand: the live picture replaces it at every step."""
     st.html(f'<p class="{css}" data-live="{name}">{_marked(text)}</p>')
 

@@ -65,7 +65,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
     cut = found.references.clipped_share
     words = Words(
         verdicts=tuple(judged) if found.curves is not None else (compute.COMPARING,) * len(judged),
-        slots={
+        live_text={
             "sentence": tuple(
                 g if g == compute.COMING else f"{a} {g}{c}"
                 for a, g, c in zip(attacks, groups, classes, strict=True)

@@ -38,7 +38,7 @@ def take_fit(scenario: Scenario, data: Data, found: Study | None, scene: Scene |
         _links("explore", scenario, "every choice; never any data")
         if found is None or scene is None:
             return
-        _files(scenario, data, found, scene.slots["split"][scene.step])
+        _files(scenario, data, found, scene.live_text["split"][scene.step])
         if data.provenance == "upload":
             _own_file(scenario, data)
             return

@@ -63,9 +63,9 @@ def drawn(scenario: Scenario) -> Scene:
     return picture(scenario, data, compute.study(scenario, data, desk_of(data)))
 
 
-def now_in(scene: Scene, slot: str) -> str:
-    """What a slot says at the current step, as plain text."""
-    return unescape(re.sub(r"<[^>]+>", "", scene.slots[slot][scene.step]))
+def now_in(scene: Scene, name: str) -> str:
+    """What a live text says at the current step, as plain text."""
+    return unescape(re.sub(r"<[^>]+>", "", scene.live_text[name][scene.step]))
 
 
 def healthy(page: AppTest) -> AppTest:
@@ -356,9 +356,9 @@ EXTREMES: list[dict[str, str]] = [
 ]
 
 
-def says_numbers(slots: dict[str, Any], step: int) -> None:
-    """Each slot says something, and nothing that is no number."""
-    for name, lines in slots.items():
+def says_numbers(live_text: dict[str, Any], step: int) -> None:
+    """Each text says something, and nothing that is no number."""
+    for name, lines in live_text.items():
         assert lines[step], name
         assert "nan" not in lines[step].lower().split()
 
@@ -367,7 +367,7 @@ def is_drawn(query: dict[str, str]) -> None:
     """What the page computes and draws, without a page around it."""
     scenario = asked(**{**SMALL, **query})
     scene = drawn(scenario)
-    says_numbers(dict(scene.slots), scene.step)
+    says_numbers(dict(scene.live_text), scene.step)
     assert json.dumps(scene.as_dict(), allow_nan=False)
     assert all((command(scenario), script(scenario), notebook(scenario)))
 
@@ -390,7 +390,7 @@ def renders(query: dict[str, str]) -> None:
     """The whole page."""
     page = healthy(opened(**{**SMALL, **query}))
     assert not page.error
-    says_numbers(scene(page)["slots"], scene(page)["step"])
+    says_numbers(scene(page)["live_text"], scene(page)["step"])
 
 
 A_DOZEN = EXTREMES[::6]  # at least one of each kind of control

@@ -132,14 +132,14 @@ def test_what_is_said_names_delta_and_who_is_protected() -> None:
     assert data is not None
     game = attacking.game(RARE, data, desks.Desk(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data)
-    for said in shown.slots["attacked"]:
+    for said in shown.live_text["attacked"]:
         assert f"δ = 0.00001, replacing one {data.unit}'s row, you are right" in said, said
         assert "one row moves" not in said
     five = replace(RARE, rows_per_person=5)
     several = attacking.scene(
         attacking.game(five, data, desks.Desk(), attacking.FARTHEST, 0), five, data
     )
-    assert all("one row moves, not all" in said for said in several.slots["attacked"])
+    assert all("one row moves, not all" in said for said in several.live_text["attacked"])
 
 
 def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
@@ -150,7 +150,7 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
     assert data is not None
     monkeypatch.setattr(attacking, "in_background", lambda *_: None)
     game = attacking.game(RARE, data, desks.Desk(), attacking.FARTHEST, 0)
-    shown = attacking.scene(game, RARE, data).slots["attacked"]
+    shown = attacking.scene(game, RARE, data).live_text["attacked"]
     for epsilon, said in zip(attacking.EPSILONS, shown, strict=True):
         (told,) = re.findall(r"more often than (\d+) times .* alone would allow (\d+)", said)
         mu = brentq(lambda m, e=epsilon: spent(m, e) - RARE.delta, 1e-3, 30.0)
@@ -189,7 +189,7 @@ def test_what_is_proved_is_there_before_anything_is_played(
     assert np.isnan(values[:, 0]).all()
     assert {line[0] for line in labels} == {"the attack is being played…"}
     assert values[:, 1] == pytest.approx(attacking.EPSILONS)
-    for said in shown.slots["attacked"]:
+    for said in shown.live_text["attacked"]:
         assert f"{game.runs} releases" in said
         assert "0 of 8 budgets done" in said
         assert "you are right" not in said

@@ -187,7 +187,7 @@ def test_every_epsilon_has_its_delta_and_adjacency_beside_it(first: AppTest) -> 
     now = scene(first)
     assert "δ = 0.00001, replacing one person's row" in now["panels"][0]["subtitle"][now["step"]]
     assert all(
-        "δ = 0.00001, replacing one person's row" in line for line in now["slots"]["promise"]
+        "δ = 0.00001, replacing one person's row" in line for line in now["live_text"]["promise"]
     )
     assert "δ = 0.00001" in now["panels"][1]["y"]["label"]
     assert {note for row in now["panels"][0]["layers"][0]["notes"] for note in row} == {
@@ -329,8 +329,8 @@ EXTREMES: list[dict[str, str]] = [
 
 
 def says_numbers(scene: dict[str, Any]) -> None:
-    """Each slot says numbers, and every bar has its label."""
-    for name, lines in scene["slots"].items():
+    """Each live text says numbers, and every bar has its label."""
+    for name, lines in scene["live_text"].items():
         assert "nan" not in lines[scene["step"]].lower().split(), name
         assert "inf" not in lines[scene["step"]].lower().split(), name
     assert all(label for _, label in bars_of(scene).values())

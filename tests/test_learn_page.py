@@ -335,7 +335,7 @@ def test_an_address_keeps_only_words_that_hide_something() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "start", "slots", "panels"),
+    ("page", "start", "covered", "panels"),
     [
         (
             "explore",
@@ -347,7 +347,7 @@ def test_an_address_keeps_only_words_that_hide_something() -> None:
     ],
 )
 def test_each_word_hides_its_thing_and_one_click_shows_all(
-    page: str, start: dict[str, str], slots: dict[str, str], panels: tuple[str, ...]
+    page: str, start: dict[str, str], covered: dict[str, str], panels: tuple[str, ...]
 ) -> None:
     def visit(hide: str) -> AppTest:
         at = AppTest.from_string(VIEW.format(page), default_timeout=300)
@@ -356,19 +356,19 @@ def test_each_word_hides_its_thing_and_one_click_shows_all(
         assert not at.exception
         return at
 
-    for word, slot in slots.items():
+    for word, name in covered.items():
         at = visit(word)
-        assert f'data-live="{slot}"' not in told(at)
+        assert f'data-live="{name}"' not in told(at)
         assert tuple(shown(at)) == panels
         at.button(key="uncover").click().run()
-        assert f'data-live="{slot}"' in told(at)
+        assert f'data-live="{name}"' in told(at)
         assert "hide" not in at.query_params
         assert "uncover" not in {one.key for one in at.button}
     for panel in panels:
         at = visit(panel)
         assert panel not in shown(at)
         assert len(shown(at)) == len(panels) - 1
-        assert all(f'data-live="{slot}"' in told(at) for slot in slots.values())
+        assert all(f'data-live="{name}"' in told(at) for name in covered.values())
 
 
 VIEW = """

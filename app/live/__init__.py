@@ -1,8 +1,8 @@
 """The live picture: it follows the slider while it is dragged, and asks Python only afterwards.
 
 One Streamlit component (`st.components.v2`) of our own: a scene of `dpcore.figures.scene` goes in,
-``live.js`` draws it, no library and no network. The page keeps its ordinary slider, so keyboard,
-assistive technology and tests work as everywhere.
+``live.js`` and the modules that it imports draw it, no library and no network. The page keeps its
+ordinary slider, so keyboard, assistive technology and tests work as everywhere.
 """
 
 from __future__ import annotations
@@ -10,26 +10,40 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpcore.figures.scene import Scene
+if TYPE_CHECKING:
+    from dpcore.figures.scene import Scene
 
 _HERE = Path(__file__).parent
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 
 
 @cache
-def _asset(name: str) -> str:
-    """Text of a file beside this one, read once."""
-    return (_HERE / name).read_text(encoding="utf-8")
+def joined(name: str) -> str:
+    """A JavaScript module and all that it imports as one text: each once, after what it needs."""
+    texts: dict[str, str] = {}
+
+    def add(module: str) -> None:
+        text = (_HERE / f"{module}.js").read_text(encoding="utf-8")
+        for other in _IMPORT.findall(text):
+            if other not in texts:
+                add(other)
+        texts[module] = _EXPORT.sub("", _IMPORT.sub("", text))
+
+    add(name)
+    return "\n".join(texts.values())
 
 
 @cache
 def _component() -> Any:
     """The component, registered once in a process."""
+    css = (_HERE / "live.css").read_text(encoding="utf-8")
     return st.components.v2.component(
-        "dpcore_live", css=_asset("live.css"), js=_asset("live.js"), isolate_styles=False
+        "dpcore_live", css=css, js=joined("live"), isolate_styles=False
     )
 
 
@@ -50,7 +64,7 @@ def live(scene: Scene, *, key: str, slider_key: str) -> Any:
     half-axes that the scene gave.
 
     Texts elsewhere on the page follow too: ``st.html('<p data-live="sentence"></p>')`` shows the
-    slot "sentence" of the scene.
+    scene's live text "sentence".
     """
     return _component()(
         key=key,

@@ -1,16 +1,33 @@
-// Boxes of numbers take a decimal comma for a decimal point, in any language of the browser.
+// @ts-check
+// Boxes of numbers take a decimal comma for a decimal point.
 //
-// Where its language has a point, a browser drops a comma without a word: 0,5 becomes 5, 1,5 becomes
-// 15. A box that a comma is typed into becomes a box of text until it is left, and gets the point.
+// Where its language has a point, a browser drops a comma without a word: 0,5 becomes 5 and 1,5
+// becomes 15. A box that a comma is typed into becomes a box of text until it is left, and gets
+// the point.
+
+import { pasted, typed } from "./decimal_comma.js";
 
 const OPENED = "decimals"; // marks a box of numbers that is one of text for now
 
+/** @param {HTMLInputElement} box */
 const isOpened = (box) => box.dataset[OPENED] !== undefined;
-const takesNumbers = (box) =>
-  box instanceof HTMLInputElement &&
-  (box.type === "number" || isOpened(box) || box.matches(".gdg-input"));
 
-/** Put `text` at the cursor, or in place of everything, as if it were typed. */
+/**
+ * The box of numbers that an event is about, if it is about one.
+ * @param {Event} event
+ */
+function boxOf({ target }) {
+  if (!(target instanceof HTMLInputElement)) return null;
+  const numbers = target.type === "number" || isOpened(target) || target.matches(".gdg-input");
+  return numbers ? target : null;
+}
+
+/**
+ * Put a text at the cursor, or in place of everything, as if it were typed.
+ * @param {HTMLInputElement} box
+ * @param {string} text
+ * @param {boolean} everything
+ */
 function enter(box, text, everything) {
   if (box.type === "number") {
     box.dataset[OPENED] = "";
@@ -21,27 +38,28 @@ function enter(box, text, everything) {
   document.execCommand("insertText", false, text);
 }
 
+/** @param {KeyboardEvent} event */
 function keydown(event) {
-  const box = event.target;
-  if (!takesNumbers(box) || event.ctrlKey || event.metaKey || event.altKey) return;
-  const isLetter = event.key.length === 1 && !/[0-9eE+.,-]/.test(event.key);
-  if (event.key !== "," && !(isLetter && isOpened(box))) return;
-  event.preventDefault();
-  if (event.key === "," && !box.value.includes(".")) enter(box, ".", false);
+  const box = boxOf(event);
+  if (!box || event.ctrlKey || event.metaKey || event.altKey) return;
+  const text = typed(event.key, box.value, isOpened(box));
+  if (text !== null) event.preventDefault();
+  if (text) enter(box, text, false);
 }
 
+/** @param {ClipboardEvent} event */
 function paste(event) {
-  const box = event.target;
-  const text = event.clipboardData.getData("text").trim();
-  if (!takesNumbers(box) || !text.includes(",")) return;
+  const box = boxOf(event);
+  const text = pasted(event.clipboardData?.getData("text").trim() ?? "");
+  if (!box || text === null) return;
   event.preventDefault();
-  // One comma is a decimal comma; of 1,234.5 and 1.234,5 neither is taken.
-  if (/^[+-]?\d*,\d+([eE][+-]?\d+)?$/.test(text)) enter(box, text.replace(",", "."), true);
+  if (text) enter(box, text, true);
 }
 
+/** @param {FocusEvent} event */
 function focusout(event) {
-  const box = event.target;
-  if (!(box instanceof HTMLInputElement) || !isOpened(box)) return;
+  const box = boxOf(event);
+  if (!box || !isOpened(box)) return;
   delete box.dataset[OPENED];
   box.type = "number";
 }

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import attacking, hiding
 from app.attacking import CHOSEN, TYPED, WHOSE, Cells, Game
-from app.components import brand, look_again, slot
+from app.components import brand, live_line, look_again
 from app.desks import Data
 from app.live import live
 from app.state import taken_on
@@ -51,7 +51,7 @@ def page() -> None:
     played = len(game.plays)
     scene = attacking.scene(game, scenario, data).at(place)
     if "says" not in hide.split(","):
-        slot("attacked", "dp-says", scene.slots["attacked"][scene.step])
+        live_line("attacked", "dp-says", scene.live_text["attacked"][scene.step])
     live(hiding.uncovered("attack", scene, hide), key="attack", slider_key="attack_step")
     exhibits()
     if played < len(attacking.EPSILONS):

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import hiding
-from app.components import brand, look_again, slot
+from app.components import brand, live_line, look_again
 from app.composing import HOLDS, MOST, PRESETS, SHOWS, Composition, opening
 from app.listing import editor, first_noise
 from app.live import live
@@ -45,7 +45,7 @@ def page() -> None:
         return
     scene = picture(asked, found)
     if "says" not in hidden:
-        slot("sentence", "dp-says", scene.slots["sentence"][scene.step])
+        live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
         remarks(asked, found)
     live(hiding.uncovered("compose", scene, asked.hide), key="prices", slider_key="repeats_step")
     buttons(asked, scene)
@@ -187,4 +187,4 @@ def buttons(asked: Composition, scene: Scene | None) -> None:
         take_prices(asked, scene)
     with line:
         if scene is not None and "promise" not in asked.hide.split(","):
-            slot("promise", "dp-guarantee", scene.slots["promise"][scene.step])
+            live_line("promise", "dp-guarantee", scene.live_text["promise"][scene.step])

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from app import classes, compute, hiding, steps, upload
-from app.components import brand, look_again, slot, to_page
+from app.components import brand, live_line, look_again, to_page
 from app.desks import Data
 from app.live import live
 from app.more_settings import more_settings
@@ -54,7 +54,7 @@ def page() -> None:
         buttons(scenario, data, None, None)
         return
     if "says" not in scenario.hide.split(","):
-        slot("sentence", "dp-says", scene.slots["sentence"][scene.step])
+        live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
         if data.whole is not None:
             played(scenario, data)
     seen = hiding.uncovered("explore", scene, scenario.hide)
@@ -81,7 +81,7 @@ def played(scenario: Scenario, data: Data) -> None:
     whose = f"the {data.unit} whose label changed" if changed else f"the {data.unit} taken out"
     if scenario.rows_per_person > 1:
         whose = f"one row, of the up to {scenario.rows_per_person} of a {data.unit},"
-    slot(
+    live_line(
         "played",
         "dp-played",
         f"At ε = {show(scenario.epsilon)} we played this attacker on {whose}: right in "
@@ -259,7 +259,7 @@ def buttons(
 ) -> None:
     """What is promised, and what to try next."""
     if scene is not None and "promise" not in scenario.hide.split(","):
-        slot("guarantee", "dp-guarantee", scene.slots["guarantee"][scene.step])
+        live_line("guarantee", "dp-guarantee", scene.live_text["guarantee"][scene.step])
     with st.container(horizontal=True):
         tries(scenario, data)
         more_settings(scenario, data)

@@ -18,7 +18,7 @@ PLAYING = "the attack is being played"
 
 
 def attack_scene(
-    found: Attack, *, who: str, other: str, slots: dict[str, tuple[str, ...]] | None = None
+    found: Attack, *, who: str, other: str, live_text: dict[str, tuple[str, ...]] | None = None
 ) -> Scene:
     """Everything about an attack, for every budget it was played at.
 
@@ -28,7 +28,7 @@ def attack_scene(
         steps=found.epsilons,
         step_labels=tuple(show(epsilon) for epsilon in found.epsilons),
         panels=(_clouds(found, who, other), _curve(found), _ruler(found)),
-        slots=slots or {},
+        live_text=live_text or {},
     )
 
 

@@ -28,7 +28,7 @@ class Words:
     """Texts of a study's scene, one a budget where plural; empty where there is nothing to say."""
 
     verdicts: tuple[str, ...]
-    slots: dict[str, tuple[str, ...]]
+    live_text: dict[str, tuple[str, ...]]
     exact_subtitle: str = "sees everyone"
     private_subtitle: str = "hides each person"
     unit: str = "person"
@@ -91,7 +91,7 @@ def budget_scene(
         steps=grid.epsilons,
         step_labels=budgets,
         panels=(*_pair_of_panels(drawing, words, budgets, grid.refusals), curve),
-        slots=words.slots,
+        live_text=words.live_text,
         positions=positions,
     )
 

@@ -41,13 +41,13 @@ _BUMPS = (1, 2, 5, 10, 20, 50, 100)  # counts whose laws of the privacy loss sta
 class Texts:
     """Words of the scene besides numbers.
 
-    repeats: what is counted, in the plural; one: in the singular. slots: texts elsewhere on the
+    repeats: what is counted, in the plural; one: in the singular. live_text: texts elsewhere on the
     page, one a count.
     """
 
     repeats: str = "releases"
     one: str = "release"
-    slots: dict[str, tuple[str, ...]] | None = None
+    live_text: dict[str, tuple[str, ...]] | None = None
 
     def counted(self, count: int) -> str:
         """A number of them.
@@ -81,7 +81,7 @@ def prices_scene(
         steps=tuple(float(k) for k in prices.counts),
         step_labels=tuple(f"{k:,}" for k in prices.counts),
         panels=(_bars_panel(prices, texts), beside),
-        slots=texts.slots or {},
+        live_text=texts.live_text or {},
         step=step,
         positions=positions,
         symbol="k",

@@ -35,7 +35,7 @@ class Heat:
     steps of 1/127 of the limit.
     """
 
-    kind: ClassVar[str] = "heat"
+    kind: ClassVar[str] = "heatmap"
     values: ArrayLike
     limit: float
     label: str

@@ -1,4 +1,4 @@
-"""What a picture is made of: layers of points, lines, spots, bars and cells, and their colours.
+"""What a picture is made of: layers of points, lines, bars and cells, and their colours.
 
 A layer that moves carries a leading axis ``S`` in its arrays, one entry a step of the slider of its
 :class:`dpcore.figures.scene.Scene`. Colours are indices into `PALETTE_LIGHT` / `PALETTE_DARK`
@@ -136,7 +136,7 @@ class Spots:
     room. ``weights`` (K,) or (S, K): a share of each, for the table.
     """
 
-    kind: ClassVar[str] = "spots"
+    kind: ClassVar[str] = "labelled_points"
     x: ArrayLike
     y: ArrayLike
     names: tuple[str, ...]
@@ -154,7 +154,9 @@ class Spots:
         object.__setattr__(self, "labels", self.labels or ("",) * count)
         parts = (len(self.labels), len(self.colours or ()) or count, np.shape(self.x)[-1])
         if set(parts) != {count}:
-            raise InputError("spots", "names do not match the points", "give one of each a point")
+            raise InputError(
+                "labelled points", "names do not match the points", "give one of each a point"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,18 +261,18 @@ PER_STEP: dict[str, dict[str, int]] = {
     "ellipses": {"params": 3},
     "curve": {"x": 1, "y": 1, "lo": 1, "hi": 1},
     "cursor": {"x": 0, "y": 0},
-    "spots": {"x": 1, "y": 1, "weights": 1},
+    "labelled_points": {"x": 1, "y": 1, "weights": 1},
     "rule": {},
     "ring": {},
     "bars": {"values": 1},
-    "heat": {"values": 3},
+    "heatmap": {"values": 3},
 }
 # What tables and files call a layer, and the column in which they list each of its fields.
 _TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "points": ("points", {"x": "x", "y": "y"}),
     "curve": ("curve", {"x": "x", "y": "y", "low": "lo", "high": "hi"}),
     "cursor": ("current point", {"x": "x", "y": "y"}),
-    "spots": ("spots", {"x": "x", "y": "y", "weight": "weights"}),
+    "labelled_points": ("labelled points", {"x": "x", "y": "y", "weight": "weights"}),
     "rule": ("reference", {"x": "x", "y": "y"}),
     "ring": ("ring", {"x": "cx", "y": "cy", "half_x": "rx", "half_y": "ry"}),
     "bars": ("bar", {"x": "values"}),

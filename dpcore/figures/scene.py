@@ -36,7 +36,7 @@ A complete example, two steps and two panels (arrays may be lists or numpy array
 ...             ),
 ...         ),
 ...     ),
-...     slots={"sentence": ("Right **51 times** in 100.", "Right **55 times** in 100.")},
+...     live_text={"sentence": ("Right **51 times** in 100.", "Right **55 times** in 100.")},
 ...     step=1,                                    # shown until the user moves the slider
 ... )
 >>> scene.as_dict()["panels"][1]["layers"][2]["y"]
@@ -186,9 +186,9 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Everything that depends on one slider: ``S`` steps, panels, texts (`slots`), current step.
+    """Everything that depends on one slider: ``S`` steps, panels, texts, current step.
 
-    ``slots``: texts elsewhere on the page, one a step; ``**bold**`` is the only markup.
+    ``live_text``: texts elsewhere on the page, one a step; ``**bold**`` is the only markup.
     ``positions``: the step of each position of the slider [all steps in order].
     ``step``: the current step; the browser shows it until the user moves the slider.
 
@@ -198,7 +198,7 @@ class Scene:
     steps: tuple[float, ...]
     step_labels: tuple[str, ...]
     panels: tuple[Panel, ...]
-    slots: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    live_text: dict[str, tuple[str, ...]] = field(default_factory=dict)
     step: int = 0
     positions: tuple[int, ...] | None = None
     symbol: str = "ε"
@@ -208,7 +208,8 @@ class Scene:
         object.__setattr__(self, "steps", tuple(float(value) for value in self.steps))
         object.__setattr__(self, "step_labels", tuple(self.step_labels))
         object.__setattr__(self, "panels", tuple(self.panels))
-        object.__setattr__(self, "slots", {k: tuple(v) for k, v in self.slots.items()})
+        live_text = {name: tuple(texts) for name, texts in self.live_text.items()}
+        object.__setattr__(self, "live_text", live_text)
         chosen = range(count) if self.positions is None else self.positions
         object.__setattr__(self, "positions", tuple(int(i) for i in chosen))
         if not 0 <= self.step < count:
@@ -220,8 +221,8 @@ class Scene:
         if len({panel.id for panel in self.panels}) != len(self.panels):
             raise InputError("panels", "two have the same id", "give each its own id")
         _demand_steps("step_labels", len(self.step_labels), count)
-        for name, texts in self.slots.items():
-            _demand_steps(f"slot {name}", len(texts), count)
+        for name, texts in self.live_text.items():
+            _demand_steps(f"live text {name}", len(texts), count)
         for panel in self.panels:
             _check_panel(panel, count)
 
@@ -253,7 +254,7 @@ class Scene:
             "labels": self.step_labels,
             "positions": self.positions,
             "panels": [panel.as_dict() for panel in self.panels],
-            "slots": self.slots,
+            "live_text": self.live_text,
             "palette": {
                 "light": PALETTE_LIGHT,
                 "dark": PALETTE_DARK,

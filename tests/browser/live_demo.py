@@ -185,7 +185,7 @@ def demo(seed: int, current: int, exact_value: float | None, everything: bool) -
             ),
             *(more(epsilon) if everything else ()),
         ),
-        slots={
+        live_text={
             "sentence": tuple(f"At **ε = {label}** <i>nothing</i> is lost." for label in labels)
         },
     )

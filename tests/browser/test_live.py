@@ -236,11 +236,11 @@ def test_the_table_shows_the_numbers_of_the_current_step(demo: Any) -> None:
     assert row.inner_text() != before
 
 
-def test_slots_are_text_never_markup_and_late_ones_are_filled(demo: Any) -> None:
-    slot = demo.locator("[data-live]").first
-    assert slot.inner_text() == "At ε = 1 <i>nothing</i> is lost."
-    assert slot.locator("strong").inner_text() == "ε = 1"
-    assert slot.locator("i").count() == 0
+def test_live_texts_are_text_never_markup_and_late_ones_are_filled(demo: Any) -> None:
+    line = demo.locator("[data-live]").first
+    assert line.inner_text() == "At ε = 1 <i>nothing</i> is lost."
+    assert line.locator("strong").inner_text() == "ε = 1"
+    assert line.locator("i").count() == 0
     demo.get_by_text("run again").click()
     demo.wait_for_function("document.querySelector('#late')?.textContent.startsWith('At ε')")
 
@@ -410,7 +410,3 @@ def test_several_clouds_share_a_card_and_all_of_them_move(everything: Any) -> No
     assert everything.evaluate(count) != before
     assert spot.get_attribute("transform") != was[0]
     assert border.get_attribute("d") != was[1]
-
-
-def test_the_component_is_one_small_file() -> None:
-    assert (Path(__file__).parents[2] / "app" / "live" / "live.js").stat().st_size < 50_000

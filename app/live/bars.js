@@ -1,0 +1,66 @@
+// @ts-check
+// Bars that run to the right; the longest of a step fills the card.
+
+import { note, put, set, setVisible, svg } from "./dom.js";
+import { colour, finite } from "./format.js";
+import { slice, textsAt } from "./steps.js";
+
+/** @import { Numbers } from "./types.js" */
+
+/**
+ * Pixels of each bar, at least 2; `null` where there is no number.
+ * @param {Numbers} values
+ * @param {number} room pixels of the longest
+ */
+export function barLengths(values, room) {
+  const longest = Math.max(0, ...values.map((value) => (finite(value) ? Number(value) : 0))) || 1;
+  return values.map((value) =>
+    value != null && finite(value) ? Math.max((value / longest) * room, 2) : null);
+}
+
+/**
+ * Whether a label is a number; a reason has no bar and may use all of the card.
+ * @param {string} text
+ */
+export const isNumberLabel = (text) => /^[^a-z]*\d/i.test(text);
+
+/** @type {import("./types.js").LayerKind} */
+export const bars = {
+  build(card, layer, group) {
+    /** @type {string[]} */
+    const titles = layer.names;
+    const rows = titles.map((name, i) => {
+      const title = svg("text", { class: "dpl-barname" }, [name]);
+      const under = note();
+      const label = svg("text", { class: "dpl-barlabel" });
+      const bar = svg("rect", { class: "dpl-bar", rx: 4, fill: colour(layer.colours[i]) });
+      const tip = svg("title", {}, [layer.tips[i] ?? ""]);
+      const row = svg("g", { "data-bar": name }, [tip, bar, title, under, label]);
+      group.append(row);
+      return { row, title, under, label, bar };
+    });
+    const bold = 1.2; // the names' 14 px, bold, against the 13 px of the measure
+    const names = Math.max(bold * card.widest(titles), card.widest(layer.notes.flat())) + 16;
+    const numbers = layer.labels.flat().filter(isNumberLabel);
+    const room = bold * card.widest(numbers) + 24;
+    return (step) => {
+      const { x0, x1, y0, y1 } = card.frame;
+      /** @type {Numbers} */
+      const values = slice(layer.values, step, 1);
+      const left = x0 + names;
+      const lengths = barLengths(values, x1 - left - room);
+      const [notes, labels] = [textsAt(layer.notes, step), textsAt(layer.labels, step)];
+      const pitch = (y1 - y0) / rows.length;
+      const height = Math.min(34, pitch * 0.56);
+      rows.forEach(({ row, title, under, label, bar }, i) => {
+        const [middle, width] = [y0 + pitch * (i + 0.5), lengths[i]];
+        set(bar, { x: left, y: middle - height / 2, width: width ?? 0, height });
+        put(title, x0, middle + (notes[i] ? -2 : 5));
+        put(under, x0, middle + 14).textContent = notes[i];
+        put(label, left + (width === null ? 0 : width + 8), middle + 5).textContent = labels[i];
+        row.classList.toggle("dpl-none", !setVisible(bar, width !== null));
+        row.dataset.value = String(values[i] ?? "");
+      });
+    };
+  },
+};

@@ -1,0 +1,273 @@
+// @ts-check
+// One card: a panel of the scene with its axes, its layers and what the pointer does to them.
+
+import { fullRange, panned, pixels, ticksOf, valueAt, wheelFactor, zoomed } from "./axes.js";
+import { drag, make, penOf, put, set, setVisible, svg } from "./dom.js";
+import { clamp, colour, finite, tickLabel } from "./format.js";
+import { gridOf, ROOM } from "./grid.js";
+import { firstFree, spread } from "./labels.js";
+import { LAYERS } from "./layers.js";
+import { hover } from "./readout.js";
+import { moving, slice, textAt } from "./steps.js";
+import { panelRows } from "./table.js";
+import { fillTable, toolbar } from "./toolbar.js";
+
+/** @import { Live } from "./live.js" */
+/** @import { Box, Frame, Layer, Panel, Place, Ring, Scale, View } from "./types.js" */
+/** @typedef {{ layer: Layer, text: SVGTextElement, key: SVGLineElement }} EndLabel */
+
+const MARGIN = { left: 62, right: 18, top: 10, bottom: 44 }; // px around the axes
+const GAP = 16; // px between end labels of curves
+const HEADING = 52; // px of a card's height above its plot
+let clips = 0;
+
+export class Card {
+  /** @type {Panel} */ panel;
+  /** @type {Frame} */ frame;
+  /** @type {Scale} */ px;
+  /** @type {Scale} */ py;
+  /** @type {Box[]} what labels may not cover */ taken;
+  /** @type {Ring[]} */ rings;
+  /** @type {Layer[]} those on the canvas */ painted;
+  /** @type {{ draw: (step: number) => void, moves: boolean }[]} */ layers;
+  /** @type {EndLabel[]} */ labels;
+  /** @type {SVGLineElement} */ hair;
+  /** @type {number} px right of the axes */ labelRoom;
+
+  /** @param {Live} live @param {Panel} panel */
+  constructor(live, panel) {
+    this.live = live;
+    this.clip = `dpl-clip-${(clips += 1)}`;
+    this.title = make("strong");
+    this.subtitle = make("span");
+    this.canvas = make("canvas", { "aria-hidden": "true" });
+    this.rect = svg("rect");
+    this.grid = svg("g", { class: "dpl-grid" });
+    this.body = svg("g", { "clip-path": `url(#${this.clip})` });
+    this.over = svg("g");
+    this.svg = svg("svg", { role: "img" }, [
+      svg("defs", {}, [svg("clipPath", { id: this.clip }, [this.rect])]),
+      this.grid, this.body, this.over,
+    ]);
+    this.readout = make("div", { class: "dpl-readout", hidden: "" });
+    this.plot = make("div", { class: "dpl-plot" }, [this.canvas, this.svg, this.readout]);
+    this.table = make("div", { class: "dpl-table", tabindex: 0, hidden: "" });
+    const { bar, table } = toolbar(this);
+    this.tableButton = table;
+    this.root = make("figure", { class: "dpl-card", "data-panel": panel.id }, [
+      make("figcaption", {}, [this.title, this.subtitle]), bar, this.plot, this.table,
+    ]);
+    this.listen();
+  }
+
+  /** New layers in the same card: zoom and focus stay. @param {Panel} panel */
+  update(panel) {
+    this.panel = panel;
+    this.root.classList.toggle("dpl-full", panel.width === "full");
+    this.root.classList.toggle("dpl-bare", panel.bare);
+    this.plot.style.height = `${panel.height - HEADING}px`;
+    this.title.textContent = panel.title;
+    this.painted = panel.layers.filter((layer) => LAYERS[layer.kind].paint);
+    setVisible(this.canvas, this.painted.length > 0);
+    this.body.replaceChildren();
+    this.over.replaceChildren();
+    this.rings = [];
+    this.layers = panel.layers.map((layer) => this.built(layer));
+    this.hair = svg("line", { class: "dpl-hair", visibility: "hidden" });
+    this.labels = panel.layers
+      .filter(({ kind, label, label_at }) => kind === "curve" && label_at === "end" && label.length)
+      .map((layer) => this.endLabel(layer));
+    this.over.append(this.hair);
+    // For the longest label of any step, so that nothing shifts while the slider moves.
+    const longest = this.widest(this.labels.flatMap(({ layer }) => layer.label));
+    this.labelRoom = longest && longest + 44;
+  }
+
+  /** The elements of a layer. @param {Layer} layer */
+  built(layer) {
+    const { build, clipped } = LAYERS[layer.kind];
+    const group = svg("g");
+    (clipped ? this.body : this.over).append(group);
+    return { draw: build?.(this, layer, group) ?? (() => {}), moves: layer.moves };
+  }
+
+  /** The label at the end of a curve, with a key to its line. @param {Layer} layer */
+  endLabel(layer) {
+    const text = svg("text", { class: "dpl-label" });
+    const key = svg("line", { class: "dpl-line", "stroke-dasharray": this.live.dash(layer.dash) });
+    key.style.stroke = colour(layer.colour);
+    // Lines need 3:1 against the card, text 4.5:1: mix the colour with the ink.
+    text.style.fill = `color-mix(in srgb, ${colour(layer.colour)} 55%, var(--dpl-ink))`;
+    this.over.append(key, text);
+    return { layer, text, key };
+  }
+
+  /** Width of the longest of some texts at 13 px. @param {string[]} texts */
+  widest(texts) {
+    const pen = penOf(this.canvas);
+    pen.font = `13px ${getComputedStyle(this.live.root).fontFamily}`;
+    return Math.max(0, ...texts.map((text) => pen.measureText(text).width));
+  }
+
+  // ---- drawing
+
+  /** Everything: when size, zoom, theme or scene has changed. @param {number} step */
+  layout(step) {
+    const [width, height] = [this.plot.clientWidth, this.plot.clientHeight];
+    if (!width || !height) return;
+    set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
+    if (this.panel.bare) {
+      this.frame = { x0: 16, x1: width - 12, y0: 2, y1: height - 8, width, height };
+      this.grid.replaceChildren();
+    } else this.axes(width, height);
+    this.taken = [];
+    for (const { draw } of this.layers) draw(step);
+    this.paint(step);
+    this.texts(step);
+  }
+
+  /** The axes, and where data units are on the card.
+   * @param {number} width @param {number} height */
+  axes(width, height) {
+    const { x, y, layers } = this.panel;
+    const right = Math.max(MARGIN.right, Math.min(this.labelRoom, width * 0.4));
+    // A reference near the top has its label above it.
+    const y0 = MARGIN.top + (layers.some((layer) => layer.kind === "rule") ? 8 : 0);
+    const y1 = height - MARGIN.bottom;
+    const view = this.live.view(this.panel);
+    const [x0, x1] = [this.leftRoom(view, y1 - y0), width - right];
+    this.frame = { x0, x1, y0, y1, width, height };
+    this.px = pixels(x, view.x, x0, x1);
+    this.py = pixels(y, view.y, y1, y0);
+    set(this.rect, { x: x0, y: y0, width: x1 - x0, height: y1 - y0 });
+    this.grid.replaceChildren(...gridOf(this, view));
+  }
+
+  /** Room for the numbers beside an axis, in steps: zooming must not make it jitter.
+   * @param {View} view @param {number} height */
+  leftRoom(view, height) {
+    const { y } = this.panel;
+    const ticks = [fullRange(y), view.y].flatMap((range) => ticksOf(y, range, height / ROOM.y));
+    const numbers = this.widest(ticks.map(tickLabel));
+    return Math.max(MARGIN.left, 16 * Math.ceil((numbers + 38) / 16));
+  }
+
+  /** Only what depends on the step. @param {number} step */
+  step(step) {
+    if (!this.frame) return;
+    for (const { draw } of moving(this.layers)) draw(step);
+    if (moving(this.painted).length) this.paint(step);
+    this.texts(step);
+  }
+
+  /** The canvas; `ratio`: its pixels for one of the page. @param {number} step */
+  paint(step, ratio = window.devicePixelRatio || 1) {
+    const { x0, x1, y0, y1, width, height } = this.frame;
+    Object.assign(this.canvas, { width: width * ratio, height: height * ratio });
+    const pen = penOf(this.canvas);
+    pen.scale(ratio, ratio);
+    pen.rect(x0, y0, x1 - x0, y1 - y0);
+    pen.clip();
+    for (const layer of this.painted) {
+      pen.save();
+      LAYERS[layer.kind].paint?.(this, layer, step, pen);
+      pen.restore();
+    }
+  }
+
+  /** Writes a label at the first of its places where it covers no other; else not at all.
+   * @param {SVGElement} node @param {Place[]} places */
+  settle(node, places) {
+    const free = firstFree(places, this.widest([node.textContent ?? ""]), this.frame, this.taken);
+    setVisible(node, free !== null);
+    if (!free) return;
+    this.taken.push(free.box);
+    put(node, ...free.place);
+  }
+
+  /** Subtitle, alt text, labels and table. @param {number} step */
+  texts(step) {
+    const subtitle = textAt(this.panel.subtitle, step);
+    this.subtitle.textContent = subtitle && ` · ${subtitle}`;
+    this.svg.setAttribute("aria-label", `${this.panel.title}. ${textAt(this.panel.alt, step)}`);
+    this.drawLabels(step);
+    if (!this.table.hidden) this.live.later(() => fillTable(this));
+  }
+
+  /** Labels at the right end of their curves, pushed apart. @param {number} step */
+  drawLabels(step) {
+    const { x1, y0, y1 } = this.frame;
+    const ends = this.labels.map(({ layer }) => {
+      const last = this.py(slice(layer.y, step, 1).findLast(finite));
+      return clamp(finite(last) ? last : y1, y0, y1);
+    });
+    const heights = spread(ends, y1, GAP);
+    this.labels.forEach(({ layer, text, key }, i) => {
+      text.textContent = textAt(layer.label, step);
+      setVisible(key, text.textContent !== "");
+      set(text, { x: x1 + 30, y: heights[i] + 4 });
+      set(key, { x1: x1 + 8, x2: x1 + 25, y1: heights[i], y2: heights[i] });
+    });
+  }
+
+  /** The numbers of the current step. */
+  rows() {
+    return panelRows(this.panel, this.live.step);
+  }
+
+  // ---- the pointer
+
+  listen() {
+    this.svg.addEventListener("wheel", (event) => {
+      if (this.panel.bare) return; // nothing to zoom
+      // A scroll that began elsewhere on the page goes on scrolling the page.
+      if (!event.ctrlKey && this.live.wheelOwner !== this) return;
+      event.preventDefault();
+      this.zoom(wheelFactor(event.deltaY), ...this.unit(event));
+    }, { passive: false });
+    this.svg.addEventListener("dblclick", () => this.reset());
+    this.svg.addEventListener("pointerdown", (down) => this.pan(down));
+    this.svg.addEventListener("pointermove", (event) => hover(this, event));
+    this.svg.addEventListener("pointerleave", () => hover(this, null));
+  }
+
+  /** Where in the frame an event is: (0, 0) bottom left, (1, 1) top right.
+   * @param {MouseEvent} event @returns {[number, number]} */
+  unit(event) {
+    const box = this.svg.getBoundingClientRect();
+    const { x0, x1, y0, y1 } = this.frame;
+    return [
+      (event.clientX - box.left - x0) / (x1 - x0),
+      (y1 - (event.clientY - box.top)) / (y1 - y0),
+    ];
+  }
+
+  /** Where an event is in data units. @param {MouseEvent} event @returns {[number, number]} */
+  dataAt(event) {
+    const view = this.live.view(this.panel);
+    const [u, v] = this.unit(event);
+    return [valueAt(this.panel.x, view.x, u), valueAt(this.panel.y, view.y, v)];
+  }
+
+  /** @param {number} factor */
+  zoom(factor, u = 0.5, v = 0.5) {
+    const view = zoomed(this.live.view(this.panel), fullRange(this.panel.x), factor, u, v);
+    if (view) this.live.setView(this.panel, view);
+  }
+
+  reset() {
+    this.live.setView(this.panel, null);
+  }
+
+  /** @param {PointerEvent} down */
+  pan(down) {
+    if (down.button !== 0 || this.panel.bare) return;
+    const start = this.live.view(this.panel);
+    const [u0, v0] = this.unit(down);
+    this.root.classList.add("dpl-panning");
+    drag(this.svg, down, (event) => {
+      const [u, v] = this.unit(event);
+      this.live.setView(this.panel, panned(start, u - u0, v - v0));
+    }, () => this.root.classList.remove("dpl-panning"));
+  }
+}

@@ -1,0 +1,60 @@
+// @ts-check
+// Numbers, colours and texts as people and files read them.
+
+export const finite = Number.isFinite; // false for what is no number
+
+/** @param {number} value @param {number} low @param {number} high */
+export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+/**
+ * A number for people: at most `digits` significant digits, no exponent in the usual range.
+ * @param {number | null | undefined} value
+ */
+export function formatNumber(value, digits = 4) {
+  if (value == null || !finite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(2);
+  return Number(value.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 8 });
+}
+
+/**
+ * A number beside an axis: the minus sign of print, small powers of ten with their exponent.
+ * @param {number} value
+ */
+export function tickLabel(value) {
+  const power = Math.round(Math.log10(value));
+  if (value > 0 && power < -3 && Math.abs(value / 10 ** power - 1) < 1e-9) {
+    return `10⁻${[...String(-power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("")}`;
+  }
+  return formatNumber(value, 6).replace("-", "−");
+}
+
+/**
+ * A cell of a CSV file; text that a spreadsheet would run as a formula is led by an apostrophe.
+ * @param {string | number | null | undefined} value
+ */
+export function csvCell(value) {
+  if (value == null) return "";
+  if (typeof value === "number") return String(value);
+  return `"${value.replace(/^([=+\-@\s])/, "'$1").replaceAll('"', '""')}"`;
+}
+
+/**
+ * Red, green and blue, 0 to 255, of `#rrggbb`.
+ * @param {string} hex
+ */
+export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+
+/**
+ * Mixed colours in the notation that every reader of SVG files knows.
+ * @param {string} css
+ */
+export const plainColour = (css) =>
+  css.replace(/color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)\)/g, (_, ...shares) =>
+    `rgb(${shares.slice(0, 3).map((share) => Math.round(255 * share)).join(", ")})`);
+
+/**
+ * CSS variable of a palette index.
+ * @param {number | null} [index]
+ */
+export const colour = (index) => (index == null ? "var(--dpl-muted)" : `var(--dpl-c${index % 6})`);

@@ -1,0 +1,50 @@
+// @ts-check
+// The axes of a card as elements: grid lines, numbers and titles.
+
+import { ticksOf } from "./axes.js";
+import { put, svg } from "./dom.js";
+import { clamp, tickLabel } from "./format.js";
+
+/** @import { Card } from "./card.js" */
+/** @import { Attributes } from "./dom.js" */
+/** @import { Anchor, View } from "./types.js" */
+
+/** About so many ticks fit on a length in pixels. */
+export const ROOM = { x: 90, y: 50 };
+
+/**
+ * Grid lines, numbers and titles of both axes.
+ * @param {Card} card
+ * @param {View} view
+ */
+export function gridOf(card, view) {
+  const { x0, x1, y0, y1, height } = card.frame;
+  const { x, y } = card.panel;
+  /** @type {SVGElement[]} */
+  const nodes = [];
+  /**
+   * @param {string} text @param {number} x @param {number} y @param {Anchor} anchor
+   * @param {Attributes} [more]
+   */
+  const write = (text, x, y, anchor, more) =>
+    nodes.push(put(svg("text", more, [text]), x, y, anchor));
+  /** @param {number} x1 @param {number} x2 @param {number} y1 @param {number} y2 */
+  const line = (x1, x2, y1, y2) => nodes.push(svg("line", { x1, x2, y1, y2 }));
+  for (const value of ticksOf(y, view.y, (y1 - y0) / ROOM.y)) {
+    const p = card.py(value);
+    line(x0, x1, p, p);
+    write(tickLabel(value), x0 - 8, p + 4, "end");
+  }
+  for (const value of ticksOf(x, view.x, (x1 - x0) / ROOM.x)) {
+    const p = card.px(value);
+    line(p, p, y0, y1);
+    write(tickLabel(value), p, y1 + 17, "middle");
+  }
+  const title = { class: "dpl-axis" };
+  write(x.label, (x0 + x1) / 2, y1 + 36, "middle", title);
+  // A title longer than its axis stays on the card.
+  const half = Math.min(card.widest([y.label]) / 2 + 2, height / 2);
+  const middle = clamp((y0 + y1) / 2, half, height - half);
+  write(y.label, 20, middle, "middle", { ...title, transform: `rotate(-90 20 ${middle})` });
+  return nodes;
+}

@@ -1,0 +1,140 @@
+// @ts-check
+// Images of cells in two colours around zero: one byte a cell, 1 to 255 for -limit to limit, 0 for
+// no number.
+
+import { make, note, penOf, put, set, svg } from "./dom.js";
+import { rgb } from "./format.js";
+import { cellsAt, textsAt } from "./steps.js";
+
+/** @import { Frame, Rectangle, Row } from "./types.js" */
+/**
+ * @typedef {object} Heatmap
+ * @property {string} cells base64
+ * @property {Uint8Array} bytes the same, once they are read
+ * @property {number[]} shape steps (or 1), images, rows, columns
+ * @property {number} limit
+ * @property {boolean} above whether no cell is below zero
+ * @property {string[]} rows names of the rows of a table
+ * @property {string[]} names of the images
+ * @property {string[] | string[][]} notes
+ * @property {string[]} ends of the key
+ * @property {number} across images side by side
+ */
+
+/**
+ * Where the images and their key lie; a table's columns touch.
+ * @param {Pick<Heatmap, "shape" | "rows" | "across">} layer
+ * @param {Frame} frame
+ * @param {number} names width of the longest name of a row
+ * @returns {{ tiles: Rectangle[], key: Rectangle }}
+ */
+export function tilesOf({ shape: [, count, high, wide], rows, across }, frame, names) {
+  const { x0, x1, y0, y1 } = frame;
+  const left = x0 + (rows.length && names + 8);
+  const [cell, floor] = [(x1 - left) / across, (y1 - y0 - 26) / Math.ceil(count / across)];
+  const size = Math.min((cell - 10) / wide, (floor - 20) / high);
+  const [width, height] = rows.length ? [cell, floor - 20] : [size * wide, size * high];
+  const tiles = Array.from({ length: count }, (_, i) => ({
+    x: left + ((i % across) + 0.5) * cell - width / 2,
+    y: y0 + 6 + Math.floor(i / across) * floor, width, height,
+  }));
+  return { tiles, key: { x: x0 + 60, y: y1 - 10, width: 90, height: 9 } };
+}
+
+/**
+ * Which cell lies at shares of an image from its left and top.
+ * @param {number[]} shape
+ * @param {number} tile
+ * @param {number} u
+ * @param {number} v
+ */
+export function cellAt([, , high, wide], tile, u, v) {
+  return (tile * high + Math.floor(v * high)) * wide + Math.floor(u * wide);
+}
+
+/**
+ * The number that a byte stands for.
+ * @param {number} byte
+ * @param {number} limit
+ */
+export const cellValue = (byte, limit) =>
+  byte ? Number((((byte - 128) / 127) * limit).toPrecision(3)) : null;
+
+/**
+ * Every cell as a line of a table.
+ * @param {Heatmap} layer
+ * @param {number} step
+ * @returns {Row[]}
+ */
+export function cellRows(layer, step) {
+  const [, , high, wide] = layer.shape;
+  return [...cellsAt(layer, step)].map((byte, i) => {
+    const [row, column] = [Math.floor(i / wide) % high, i % wide];
+    const where = layer.rows[row] ?? `row ${row + 1}, column ${column + 1}`;
+    const name = `${layer.names[Math.floor(i / wide / high)]}: ${where}`;
+    return { layer: "cell", name, item: i + 1, value: cellValue(byte, layer.limit) };
+  });
+}
+
+/**
+ * All images of a step, one below another, a pixel a cell.
+ * @param {Heatmap} layer
+ * @param {number} step
+ * @param {string[]} inks of zero, of -limit and of limit
+ */
+function imageOf(layer, step, inks) {
+  const [, count, high, wide] = layer.shape;
+  const [zero, low, top] = inks.map(rgb);
+  const image = new ImageData(wide, count * high);
+  cellsAt(layer, step).forEach((byte, i) => {
+    const share = Math.abs(byte - 128) / 127;
+    const ink = byte < 128 ? low : top;
+    for (let k = 0; k < 3; k += 1) image.data[4 * i + k] = zero[k] + share * (ink[k] - zero[k]);
+    image.data[4 * i + 3] = byte && 255;
+  });
+  const board = make("canvas", { width: wide, height: count * high });
+  penOf(board).putImageData(image, 0, 0);
+  return board;
+}
+
+/** @type {import("./types.js").LayerKind} */
+export const heatmap = {
+  build(card, /** @type {Heatmap} */ layer, group) {
+    layer.bytes ??= Uint8Array.from(atob(layer.cells), (c) => c.charCodeAt(0));
+    /** @param {string[]} texts */
+    const written = (texts) => texts.map((text) => group.appendChild(note(text)));
+    const [names, notes, ends] = [layer.rows, layer.names, layer.ends].map(written);
+    const boxes = layer.names.map((_, i) => svg("rect", { class: "dpl-tile", "data-tile": i }));
+    group.append(...boxes);
+    return (step) => {
+      const { tiles, key } = tilesOf(layer, card.frame, card.widest(layer.rows));
+      const texts = textsAt(layer.notes, step);
+      tiles.forEach(({ x, y, width, height }, i) => {
+        set(boxes[i], { x, y, width, height });
+        put(notes[i], x + width / 2, y + height + 14, "middle").textContent = texts[i];
+      });
+      const [{ x, y, height }] = tiles;
+      names.forEach((node, i) =>
+        put(node, x - 8, y + (height * (i + 0.5)) / names.length + 4, "end"));
+      put(ends[0], key.x - 6, key.y + 9, "end");
+      put(ends[1], key.x + key.width + 6, key.y + 9);
+    };
+  },
+
+  paint(card, /** @type {Heatmap} */ layer, step, pen) {
+    const [, , high, wide] = layer.shape;
+    const { zero, palette: [blue, orange] } = card.live;
+    const board = imageOf(layer, step, [zero, blue, orange]);
+    const { tiles, key } = tilesOf(layer, card.frame, card.widest(layer.rows));
+    pen.imageSmoothingEnabled = false;
+    tiles.forEach(({ x, y, width, height }, i) =>
+      pen.drawImage(board, 0, i * high, wide, high, x, y, width, height));
+    const shade = pen.createLinearGradient(key.x, 0, key.x + key.width, 0);
+    const inks = [blue, zero, orange].slice(Number(layer.above));
+    inks.forEach((ink, i) => shade.addColorStop(i / (inks.length - 1), ink));
+    pen.fillStyle = shade;
+    pen.fillRect(key.x, key.y, key.width, key.height);
+  },
+
+  rows: cellRows,
+};

@@ -1,0 +1,17 @@
+// @ts-check
+// Every kind of layer by the name that a scene gives it.
+
+import { bars } from "./bars.js";
+import { cursor } from "./cursor.js";
+import { curve } from "./curve.js";
+import { ellipses } from "./ellipses.js";
+import { heatmap } from "./heatmap.js";
+import { labelledPoints } from "./labelled_points.js";
+import { points } from "./points.js";
+import { ring } from "./ring.js";
+import { rule } from "./rule.js";
+
+/** @type {Record<string, import("./types.js").LayerKind>} */
+export const LAYERS = {
+  bars, cursor, curve, ellipses, heatmap, labelled_points: labelledPoints, points, ring, rule,
+};

@@ -1,0 +1,40 @@
+// @ts-check
+// A straight line across the frame, the same at every step, with its label where there is room.
+
+import { note, set, setVisible, svg } from "./dom.js";
+
+/** @import { Place } from "./types.js" */
+
+/** @type {import("./types.js").LayerKind} */
+export const rule = {
+  build(card, layer, group) {
+    const line = svg("line", { class: "dpl-rule", "stroke-dasharray": card.live.dash(layer.dash) });
+    const label = note(layer.label);
+    group.append(line, label);
+    return () => {
+      const { x0, x1, y0, y1 } = card.frame;
+      if (layer.y != null) {
+        const y = card.py(layer.y);
+        set(line, { x1: x0, x2: x1, y1: y, y2: y });
+        card.taken.push([x0, x1, y - 1, y + 1]);
+        /** @type {Place[][]} */
+        const sides = [
+          [[x0 + 6, y - 6, "start"], [x0 + 6, y + 14, "start"]],
+          [[x1 - 6, y - 6, "end"], [x1 - 6, y + 14, "end"]],
+        ];
+        if (layer.side === "right") sides.reverse();
+        card.settle(label, sides.flat());
+        return;
+      }
+      const x = card.px(layer.x);
+      if (!setVisible(group, x >= x0 - 1 && x <= x1 + 1)) return;
+      set(line, { x1: x, x2: x, y1: y0, y2: y1 });
+      const heights = [];
+      for (let y = y1 - 6; y > y0; y -= 15) heights.push(y);
+      card.settle(label, [
+        ...heights.map((y) => /** @type {Place} */ ([x + 5, y, "start"])),
+        ...heights.map((y) => /** @type {Place} */ ([x - 5, y, "end"])),
+      ]);
+    };
+  },
+};

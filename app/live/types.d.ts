@@ -1,0 +1,125 @@
+// What Python sends (dpcore/figures/scene.py, layers.py) and what the modules hand to each other.
+// For the type checker alone: nothing of this file is part of the component.
+
+import type { Card } from "./card.js";
+
+/** Numbers of one step; JSON has no NaN, so what is missing is null. */
+export type Numbers = (number | null)[];
+/** One text, or one a step. */
+export type Text = string | string[];
+/** Texts of one step, or those of every step. */
+export type Texts = string[] | string[][];
+export type Range = [number, number];
+export type Anchor = "start" | "middle" | "end";
+/** Mean x and y, covariance xx, xy and yy, weight. */
+export type Gaussian = number[];
+
+export interface Axis {
+  label: string;
+  range: Range;
+  log?: boolean;
+  ticks?: number[];
+}
+
+/** What of both axes is visible, in their own scale: powers of ten on a log axis. */
+export interface View {
+  x: Range;
+  y: Range;
+}
+
+/** The axes' rectangle on the card, in pixels, and the size of the picture. */
+export interface Frame {
+  x0: number;
+  x1: number;
+  y0: number;
+  y1: number;
+  width: number;
+  height: number;
+}
+
+/** From data units to pixels; NaN for what is no number. */
+export type Scale = (value: number | null) => number;
+export interface Scales {
+  px: Scale;
+  py: Scale;
+}
+
+/** Left, right, top, bottom in pixels. */
+export type Box = [number, number, number, number];
+export type Place = [x: number, y: number, anchor: Anchor];
+export interface Rectangle {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** A layer has the fields of its kind (dpcore/figures/layers.py). */
+export interface Layer {
+  kind: string;
+  moves: boolean;
+  title: string;
+  table: Record<string, string>;
+  depth: number;
+  [field: string]: any;
+}
+
+/** A line of a table or file: its columns are those of `COLUMNS`. */
+export type Row = Record<string, string | number | null | undefined>;
+
+export interface LayerKind {
+  /** Make the elements once; what it returns draws a step. */
+  build?: (card: Card, layer: any, group: SVGGElement) => (step: number) => void;
+  /** Draw on the canvas below them: one repaint, however much there is. */
+  paint?: (card: Card, layer: any, step: number, pen: CanvasRenderingContext2D) => void;
+  /** Lines of tables and files, where the columns that a layer names do not suffice. */
+  rows?: (layer: any, step: number) => Row[];
+  /** Whether it ends at the axes' frame; others may reach past it. */
+  clipped?: boolean;
+}
+
+export interface Panel {
+  id: string;
+  title: string;
+  subtitle: Text;
+  alt: Text;
+  x: Axis;
+  y: Axis;
+  link: string | null;
+  width: "half" | "full";
+  height: number;
+  bare: boolean;
+  layers: Layer[];
+}
+
+export interface Palette {
+  light: string[];
+  dark: string[];
+  dashes: string[];
+  markers: string[];
+}
+
+export interface Scene {
+  id: string;
+  symbol: string;
+  steps: number[];
+  labels: string[];
+  positions: number[];
+  panels: Panel[];
+  live_text: Record<string, string[]>;
+  palette: Palette;
+  step: number;
+  thumb: number;
+}
+
+/** What Streamlit hands to a component. */
+export interface Delivery {
+  parentElement: HTMLElement;
+  data: { scene: Scene; slider: string };
+  setTriggerValue: (name: string, value: unknown) => void;
+}
+
+export interface Ring {
+  name: string;
+  resize: (factor: number) => void;
+}
