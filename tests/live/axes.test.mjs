@@ -1,0 +1,83 @@
+// Ticks, scales, zoom and pan, on linear and logarithmic axes.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as axes from "../../app/live/axes.js";
+
+const LINEAR = { label: "age", range: [0, 110] };
+const LOG = { label: "ε", range: [0.1, 10], log: true };
+const close = (got, wanted) => wanted.forEach((value, i) =>
+  assert.ok(Math.abs(got[i] - value) < 1e-9 * Math.max(1, Math.abs(value)), `${got} is not ${wanted}`));
+
+test("linear ticks are 1, 2 or 5 times a power of ten, inside the range", () => {
+  assert.deepEqual(axes.ticksOf(LINEAR, [0, 110], 5), [0, 50, 100]);
+  assert.deepEqual(axes.ticksOf(LINEAR, [0, 110], 6), [0, 20, 40, 60, 80, 100]);
+  assert.deepEqual(axes.ticksOf(LINEAR, [-0.3, 0.3], 3), [-0.2, 0, 0.2]);
+  assert.deepEqual(axes.ticksOf(LINEAR, [0.1, 0.3], 2), [0.1, 0.2, 0.3], "ends are inside");
+  assert.deepEqual(axes.ticksOf(LINEAR, [5, 6], 0), [5, 6], "there is no room: one step at least");
+});
+
+test("log ticks are 1 and 3 times powers of ten, in data units", () => {
+  assert.deepEqual(axes.ticksOf(LOG, [-1, 1], 8), [0.1, 0.3, 1, 3, 10]);
+  assert.deepEqual(axes.ticksOf(LOG, [-5, -4], 8), [1e-5, 3e-5, 1e-4]);
+});
+
+test("zoomed far in, a log axis has linear ticks above zero", () => {
+  assert.deepEqual(axes.ticksOf(LOG, [Math.log10(0.4), Math.log10(0.6)], 2), [0.4, 0.5, 0.6]);
+});
+
+test("given ticks are used while two of them are visible", () => {
+  const axis = { ...LINEAR, ticks: [0, 30, 60] };
+  assert.deepEqual(axes.ticksOf(axis, [0, 110], 5), [0, 30, 60]);
+  assert.deepEqual(axes.ticksOf(axis, [20, 70], 5), [30, 60]);
+  assert.deepEqual(axes.ticksOf(axis, [20, 40], 2), [20, 30, 40]);
+});
+
+test("a scale runs from end to end, and what is no number is nowhere", () => {
+  const py = axes.pixels(LINEAR, [0, 100], 300, 100);
+  assert.deepEqual([0, 50, 100, 150].map(py), [300, 200, 100, 0]);
+  const px = axes.pixels(LOG, axes.fullRange(LOG), 0, 200);
+  close([0.1, 1, 10].map(px), [0, 100, 200]);
+  for (const nothing of [null, NaN, Infinity]) assert.ok(Number.isNaN(px(nothing)));
+  assert.ok(!Number.isFinite(px(0)), "there is no zero on a log axis");
+});
+
+test("a drag on a log axis gives the value under the hand", () => {
+  const range = axes.fullRange(LOG);
+  close([0, 0.25, 0.5, 1].map((share) => axes.valueAt(LOG, range, share)), [0.1, 10 ** -0.5, 1, 10]);
+  close([axes.valueAt(LINEAR, [20, 40], 0.25)], [25]);
+  const px = axes.pixels(LOG, range, 60, 460);
+  for (const value of [0.1, 0.37, 2, 10]) {
+    close([axes.valueAt(LOG, range, (px(value) - 60) / 400)], [value]);
+  }
+});
+
+test("a zoom leaves the point under the pointer where it is", () => {
+  const view = { x: [0, 100], y: [-1, 1] };
+  const near = axes.zoomed(view, [0, 100], 0.5, 0.25, 1);
+  assert.deepEqual(near, { x: [12.5, 62.5], y: [0, 1] });
+  assert.equal(axes.valueAt(LINEAR, near.x, 0.25), axes.valueAt(LINEAR, view.x, 0.25));
+});
+
+test("a zoom ends at a ten-thousandth of the axis and at twenty times it", () => {
+  const view = { x: [0, 1], y: [0, 1] };
+  assert.notEqual(axes.zoomed(view, [0, 1], 19, 0.5, 0.5), null);
+  assert.equal(axes.zoomed(view, [0, 1], 21, 0.5, 0.5), null);
+  assert.notEqual(axes.zoomed(view, [0, 1], 2e-4, 0.5, 0.5), null);
+  assert.equal(axes.zoomed(view, [0, 1], 0.5e-4, 0.5, 0.5), null);
+});
+
+test("one turn of the wheel zooms little, however far it reports", () => {
+  assert.equal(axes.wheelFactor(0), 1);
+  assert.equal(axes.wheelFactor(9000), axes.wheelFactor(240));
+  assert.ok(axes.wheelFactor(-100) < 1);
+  close([axes.wheelFactor(100) * axes.wheelFactor(-100)], [1]);
+});
+
+test("what the hand holds stays under it", () => {
+  const view = { x: [0, 100], y: [0, 10] };
+  const moved = axes.panned(view, 0.1, -0.2);
+  assert.deepEqual(moved, { x: [-10, 90], y: [2, 12] });
+  assert.equal(axes.valueAt(LINEAR, moved.x, 0.6), axes.valueAt(LINEAR, view.x, 0.5));
+});

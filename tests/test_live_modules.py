@@ -1,0 +1,89 @@
+"""The live picture's JavaScript: one text for the browser, checked types, and tests in Node."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from support import ROOT, every, require
+
+from app.live import joined
+
+LIVE = ROOT / "app" / "live"
+MODULES = sorted(LIVE.glob("*.js"))
+ENTRIES = ("live", "numbers")  # the component, and what every page's boxes of numbers do
+
+
+def tool(name: str) -> str:
+    """Path of a program that is no Python package."""
+    path = shutil.which(name)
+    require("node", path is not None, f"{name} is not installed")
+    return str(path)
+
+
+def ran(*command: str | Path) -> str:
+    """What a program printed that found nothing wrong."""
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_component_stays_small_and_every_module_is_part_of_it() -> None:
+    texts = [joined(name) for name in ENTRIES]
+    assert sum(len(text.encode()) for text in texts) < 120_000
+    for module in MODULES:
+        about = module.read_text(encoding="utf-8").splitlines()[1]
+        assert sum(about in text for text in texts) == 1, module.name
+
+
+@every("name", ENTRIES)
+def test_nothing_but_the_entry_is_imported_or_exported(name: str) -> None:
+    left = re.findall(r"^(?:import|export)\b.*$", joined(name), re.MULTILINE)
+    assert left == (["export default function (delivery) {"] if name == "live" else [])
+
+
+def test_what_a_module_needs_stands_before_it() -> None:
+    text = joined("live")
+    for module in MODULES:
+        source = module.read_text(encoding="utf-8")
+        for other in re.findall(r'^import .* from "\./(\w+)\.js";$', source, re.MULTILINE):
+            needed = (LIVE / f"{other}.js").read_text(encoding="utf-8").splitlines()[1]
+            if module.stem not in ("numbers", "decimal_comma"):
+                assert text.index(needed) < text.index(source.splitlines()[1]), (module, other)
+
+
+@pytest.mark.merge
+@pytest.mark.parametrize("name", ENTRIES)
+def test_the_joined_text_has_no_name_twice(name: str, tmp_path: Path) -> None:
+    (tmp_path / "joined.mjs").write_text(joined(name), encoding="utf-8")
+    ran(tool("node"), "--check", tmp_path / "joined.mjs")
+
+
+@pytest.mark.merge
+def test_types_hold() -> None:
+    ran(tool("tsc"), "--noEmit", "--checkJs", "--project", LIVE)
+
+
+@pytest.mark.merge
+def test_a_wrong_type_would_be_found(tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(LIVE, tmp_path / "live"))
+    axes = copy / "axes.js"
+    text = axes.read_text(encoding="utf-8")
+    assert text.count("share * (high - low)") > 0
+    axes.write_text(text.replace("share * (high - low)", "share * (high - low.x)"), "utf-8")
+    command = [tool("tsc"), "--noEmit", "--checkJs", "--project", str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "axes.js" in done.stdout
+
+
+@pytest.mark.merge
+def test_its_pure_functions_pass_their_tests_in_node() -> None:
+    files = sorted((ROOT / "tests" / "live").glob("*.test.mjs"))
+    told = ran(tool("node"), "--test", "--test-reporter=tap", *files)
+    counts = dict(re.findall(r"^# (tests|pass|skipped) (\d+)$", told, re.MULTILINE))
+    assert int(counts["pass"]) == int(counts["tests"]) > 40
+    assert counts["skipped"] == "0"
