@@ -18,6 +18,11 @@ test("linear ticks are 1, 2 or 5 times a power of ten, inside the range", () => 
   assert.deepEqual(axes.ticksOf(LINEAR, [5, 6], 0), [5, 6], "there is no room: one step at least");
 });
 
+test("no tick lies beside the range", () => {
+  assert.deepEqual(axes.ticksOf(LINEAR, [1.05, 4.95], 4), [2, 3, 4]);
+  assert.deepEqual(axes.ticksOf(LOG, [Math.log10(0.105), Math.log10(9.5)], 8), [0.3, 1, 3]);
+});
+
 test("log ticks are 1 and 3 times powers of ten, in data units", () => {
   assert.deepEqual(axes.ticksOf(LOG, [-1, 1], 8), [0.1, 0.3, 1, 3, 10]);
   assert.deepEqual(axes.ticksOf(LOG, [-5, -4], 8), [1e-5, 3e-5, 1e-4]);
@@ -61,11 +66,12 @@ test("a zoom leaves the point under the pointer where it is", () => {
 });
 
 test("a zoom ends at a ten-thousandth of the axis and at twenty times it", () => {
-  const view = { x: [0, 1], y: [0, 1] };
-  assert.notEqual(axes.zoomed(view, [0, 1], 19, 0.5, 0.5), null);
-  assert.equal(axes.zoomed(view, [0, 1], 21, 0.5, 0.5), null);
-  assert.notEqual(axes.zoomed(view, [0, 1], 2e-4, 0.5, 0.5), null);
-  assert.equal(axes.zoomed(view, [0, 1], 0.5e-4, 0.5, 0.5), null);
+  const view = { x: [5, 6], y: [0, 1] };
+  const after = (factor) => axes.zoomed(view, [5, 6], factor, 0.5, 0.5);
+  assert.notEqual(after(19), null);
+  assert.equal(after(21), null);
+  assert.notEqual(after(2e-4), null);
+  assert.equal(after(0.5e-4), null);
 });
 
 test("one turn of the wheel zooms little, however far it reports", () => {
@@ -76,8 +82,8 @@ test("one turn of the wheel zooms little, however far it reports", () => {
 });
 
 test("what the hand holds stays under it", () => {
-  const view = { x: [0, 100], y: [0, 10] };
+  const view = { x: [20, 120], y: [-5, 5] };
   const moved = axes.panned(view, 0.1, -0.2);
-  assert.deepEqual(moved, { x: [-10, 90], y: [2, 12] });
+  assert.deepEqual(moved, { x: [10, 110], y: [-3, 7] });
   assert.equal(axes.valueAt(LINEAR, moved.x, 0.6), axes.valueAt(LINEAR, view.x, 0.5));
 });

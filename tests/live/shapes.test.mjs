@@ -28,7 +28,7 @@ test("a band goes out above, comes back below, and leaves gaps out", () => {
 });
 
 test("an ellipse lies at its level of standard deviations", () => {
-  const [mx, my, xx, xy, yy] = [3, -2, 4, 1, 9];
+  const [mx, my, xx, xy, yy] = [3, -2, 4, 1.5, 9];
   const det = xx * yy - xy * xy;
   const path = shapes.ellipsePath(scales, [mx, my, xx, xy, yy, 1], 2);
   assert.ok(path.endsWith("Z"));
@@ -38,11 +38,14 @@ test("an ellipse lies at its level of standard deviations", () => {
     const squared = (yy * u * u - 2 * xy * u * v + xx * v * v) / det;
     assert.ok(Math.abs(Math.sqrt(squared) - 2) < 0.05, `${squared}`);
   }
+  const xs = points(path).map(([x]) => x);
+  assert.deepEqual([Math.min(...xs), Math.max(...xs)], [-1, 7], "it goes all the way round");
 });
 
 test("an ellipse without area, or with rounding below zero, is still a path", () => {
-  assert.ok(!shapes.ellipsePath(scales, [0, 0, 0, 0, 0, 1], 1).includes("NaN"));
-  assert.ok(!shapes.ellipsePath(scales, [0, 0, -1e-9, 0, 1, 1], 1).includes("NaN"));
+  for (const gaussian of [[0, 0, 0, 0, 0, 1], [0, 0, -1e-9, 0, 1, 1], [0, 0, 1, 2, 1, 1]]) {
+    assert.equal(points(shapes.ellipsePath(scales, gaussian, 1)).length, 48);
+  }
 });
 
 test("an ellipse covers a card that it leaves on two opposite sides", () => {
@@ -67,6 +70,9 @@ test("a label takes the first place where it covers nothing", () => {
   assert.deepEqual(box, [60, 90, 39, 53]);
   assert.deepEqual(firstFree([[50, 50, "middle"]], 30, frame, []).box, [35, 65, 39, 53]);
   assert.equal(firstFree(places, 30, frame, [[0, 100, 0, 100]]), null);
+  for (const clear of [[0, 100, 0, 20], [0, 100, 70, 90], [0, 30, 0, 100], [70, 90, 0, 100]]) {
+    assert.notEqual(firstFree([[50, 50, "middle"]], 30, frame, [clear]), null, `${clear}`);
+  }
   assert.equal(firstFree([[50, 5, "middle"]], 30, frame, []), null, "it would be cut above");
   assert.equal(firstFree([[50, 98, "middle"]], 30, frame, []), null, "it would be cut below");
 });
