@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 from urllib.parse import urlencode
 
-from app import hiding
-from app.links import differences, number
+from app.links import Reader, among, between, chosen, differences, number
+from app.spoilers import hideable
 from dpcore.accounting.published import published_budget
 from dpcore.errors import InputError
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
@@ -309,13 +308,7 @@ def from_query(query: Mapping[str, str]) -> Composition:
     """The choices of a link; a word that is not understood leaves the default in place."""
     preset = query.get("preset", Composition.preset)
     found = opening(preset if preset in PRESETS or preset == "own" else Composition.preset)
-    for name, read in _READERS.items():
-        if name in query:
-            try:
-                found = replace(found, **{name: read(query[name])})
-            except ValueError:
-                continue
-    return sane(found)
+    return sane(chosen(found, query, _READERS))
 
 
 def sane(choices: Composition) -> Composition:
@@ -324,24 +317,7 @@ def sane(choices: Composition) -> Composition:
         choices = replace(choices, show="count")
     if choices.preset in PRESETS and choices.lines != opening(choices.preset).lines:
         choices = replace(choices, preset="own")
-    return replace(choices, hide=hiding.known("compose", choices.hide))
-
-
-def _within(low: float, high: float) -> Callable[[str], float]:
-    def read(text: str) -> float:
-        number = float(text)
-        if not low <= number <= high:
-            raise ValueError(text)
-        return number
-
-    return read
-
-
-def _repeats(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
-    if not 1 <= number <= MOST:
-        raise ValueError(text)
-    return number
+    return replace(choices, hide=hideable("compose", choices.hide))
 
 
 def _lines(text: str) -> tuple[Line, ...]:
@@ -351,23 +327,17 @@ def _lines(text: str) -> tuple[Line, ...]:
     return tuple(Line.parse(line) for line in lines)
 
 
-def _one(words: Mapping[str, str] | tuple[str, ...]) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in words:
-            raise ValueError(text)
-        return text
-
-    return read
-
-
-_READERS: dict[str, Callable[[str], Any]] = {
-    "k": _repeats,
+RANGES: dict[str, tuple[float, float]] = {
+    "k": (1, MOST),
+    "delta": (1e-12, 0.5),
+    "epsilon": (0.01, 100.0),
+}
+_READERS: dict[str, Reader] = {
+    **{name: between(*limits) for name, limits in RANGES.items()},
     "lines": _lines,
-    "delta": _within(1e-12, 0.5),
-    "adjacency": _one(ADJACENCIES),
-    "hold": _one(HOLDS),
-    "epsilon": _within(0.01, 100.0),
-    "show": _one(SHOWS),
+    "adjacency": among(ADJACENCIES),
+    "hold": among(HOLDS),
+    "show": among(SHOWS),
     "hide": str,
 }
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
-from typing import Any
+from collections.abc import Callable, Container, Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
+
+Choices = TypeVar("Choices", bound=Any)
+Reader = Callable[[str], Any]  # raises ValueError for what it does not take
 
 
 def differences(choices: Any, default: Any, written: Callable[[Any], str]) -> dict[str, str]:
@@ -50,3 +53,43 @@ def read(like: Any, text: str) -> Any:
         return type(like)(text)
     except ValueError:
         return None
+
+
+def chosen(choices: Choices, query: Mapping[str, str], readers: Mapping[str, Reader]) -> Choices:
+    """The choices with what a link says of them; what no reader takes leaves a choice as it is."""
+    for name, reader in readers.items():
+        if name in query:
+            try:
+                choices = replace(choices, **{name: reader(query[name])})
+            except ValueError:
+                continue
+    return choices
+
+
+def between(low: float, high: float) -> Reader:
+    """Reads a number from ``low`` to ``high``; where these are whole, a whole one.
+
+    >>> between(1, 50)("7"), between(0.1, 1.0)("0.25")
+    (7, 0.25)
+    """
+
+    def reader(text: str) -> float:
+        if isinstance(low, int) and not (text.isascii() and text.isdecimal() and len(text) < 9):
+            raise ValueError(text)
+        value = type(low)(text)
+        if not low <= value <= high:
+            raise ValueError(text)
+        return value
+
+    return reader
+
+
+def among(words: Container[str]) -> Reader:
+    """Reads one of some words."""
+
+    def reader(text: str) -> str:
+        if text not in words:
+            raise ValueError(text)
+        return text
+
+    return reader

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from app import hiding
 from app.choices import dials, read_words, write_words
-from app.links import differences, read, written
+from app.links import Reader, among, between, chosen, differences, written
+from app.spoilers import hideable
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.datasets.catalogue import BundledTable, bundled
 from dpcore.datasets.corpora import BundledCorpus, corpora, is_corpus
@@ -216,15 +216,10 @@ def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scena
     """The scenario of a link; a word that is not understood leaves the default in place."""
     data, model = query.get("data", Scenario.data), query.get("model")
     scenario = opening(
-        data if _allowed("data", data, data_names) else Scenario.data,
+        data if data in data_names else Scenario.data,
         model if model in declarations() else None,
     )
-    for field in fields(Scenario):
-        if field.name in query and field.name not in ("data", "model"):
-            value = read(getattr(scenario, field.name), query[field.name])
-            if value is not None and _allowed(field.name, value, data_names):
-                scenario = replace(scenario, **{field.name: value})
-    return sane(scenario)
+    return sane(chosen(scenario, query, _READERS))
 
 
 def sane(scenario: Scenario) -> Scenario:
@@ -250,10 +245,10 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, clip=1.0)
     if scenario.x == scenario.y:
         scenario = replace(scenario, x=0, y=1)
-    return replace(scenario, hide=hiding.known("explore", scenario.hide))
+    return replace(scenario, hide=hideable("explore", scenario.hide))
 
 
-_RANGES = {
+RANGES: dict[str, tuple[float, float]] = {
     "components": (1, MOST_COMPONENTS),
     "epsilon": (0.01, 100.0),
     "delta": (1e-12, 0.5),
@@ -265,20 +260,14 @@ _RANGES = {
     "x": (0, 999),
     "y": (0, 999),
 }
-_WORDS: dict[str, tuple[str, ...]] = {
-    "method": ("recommended", *(n for one in declarations().values() for n in one.methods)),
-    "count_by": tuple(m for m in (*PAGE_ACCOUNTANTS, "wbk27") if m in ACCOUNTANTS),
-    "covariance": ("full", "diag", "spherical"),
-    "adjacency": ADJACENCIES,
+_READERS: dict[str, Reader] = {
+    **{name: between(*limits) for name, limits in RANGES.items()},
+    "method": among(["recommended", *(n for m in declarations().values() for n in m.methods)]),
+    "count_by": among([m for m in (*PAGE_ACCOUNTANTS, "wbk27") if m in ACCOUNTANTS]),
+    "covariance": among(("full", "diag", "spherical")),
+    "adjacency": among(ADJACENCIES),
+    "without": lambda text: text == "1",
+    "words": str,
+    "made": str,
+    "hide": str,
 }
-
-
-def _allowed(name: str, value: Any, data_names: Mapping[str, Any]) -> bool:
-    if name == "data":
-        return value in data_names
-    if name in _WORDS:
-        return value in _WORDS[name]
-    if name in _RANGES:
-        low, high = _RANGES[name]
-        return bool(low <= value <= high)
-    return True

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from html import escape
 
-from app.hiding import WORDS
 from app.learning import LESSONS, TERMS, Lesson
+from app.spoilers import WORDS
 from dpcore.figures.portrait import said
 
 _STYLE = """

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import compute, hiding
+from app import compute, covers
 from app.components import guarantee_details, spending
 from app.composing import Composition
 from app.compute import Study
@@ -66,7 +66,7 @@ def take_prices(asked: Composition, scene: Scene | None) -> None:
 def _links(page: str, choices: Scenario | Composition, held: str) -> None:
     """A link to the view, and the command that opens it on another machine; Explore opens first."""
     st.markdown(f"**Link to this view** ({held})")
-    link = replace(choices, hide=hiding.covering(page, choices.hide)).as_link()
+    link = replace(choices, hide=covers.choose(page, choices.hide)).as_link()
     here = (st.context.url or "").partition("?")[0]
     st.code(f"{here}?{link}".rstrip("?"), language=None, wrap_lines=True)
     state = link if page == "explore" else f"{page}?{link}".rstrip("?")

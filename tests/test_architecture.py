@@ -402,6 +402,19 @@ def test_views_hold_no_mathematics() -> None:
         assert not any(n.split(".")[0] in ("scipy", "sklearn") for n in _imports(path)), path.name
 
 
+def test_modules_of_the_app_import_one_another_in_one_direction() -> None:
+    """Also where a function imports what only it needs: no module reaches itself."""
+    files = {_name(path): path for path in (ROOT / "app").rglob("*.py")}
+    edges = {name: _imports(path) & set(files) - {name, "app"} for name, path in files.items()}
+    for name in files:
+        reached: set[str] = set()
+        todo = set(edges[name])
+        while todo:
+            reached |= todo
+            todo = set().union(*(edges[one] for one in todo)) - reached
+        assert name not in reached, f"{name} imports itself through others"
+
+
 def test_no_module_is_an_orphan() -> None:
     """Everything in the wheel is reached from the public surface, the command line, the explorer's
     page or a registry: what only tests use lies with the tests.

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from support import ROOT, every
 
 import dpcore as dp
-from app import attacking, composing, hiding, learning, sheets
+from app import attacking, composing, learning, sheets, spoilers
 from app.composing import PRESETS
 from app.compute import DRAWS
 from app.explorer import PAGES
@@ -107,7 +107,7 @@ def test_a_state_that_names_no_page_is_refused(capsys: pytest.CaptureFixture[str
 def test_it_hides_its_answer_until_there_is_a_guess(lesson: Lesson) -> None:
     assert "hide" not in lesson.query
     if lesson.name != "people":  # where there is nothing to read off
-        assert hiding.known(lesson.page, lesson.look["hide"]) == lesson.look["hide"]
+        assert spoilers.hideable(lesson.page, lesson.look["hide"]) == lesson.look["hide"]
         assert "says" in lesson.look["hide"].split(",")
 
 
@@ -287,7 +287,7 @@ def test_the_sheet_asks_everything_and_answers_only_the_teacher() -> None:
         assert lesson.state(lesson.query) in solved.codes
     assert "For the teacher" in solved.text
     assert "For the teacher" not in plain.text
-    for page, words in hiding.WORDS.items():
+    for page, words in spoilers.WORDS.items():
         assert page.capitalize() in solved.text
         assert set(words) <= set(solved.codes)
 
@@ -321,12 +321,12 @@ class Sheet(HTMLParser):
 # ---------------------------------------------------------------- what a link hides
 
 
-@every("page", hiding.WORDS)
+@every("page", spoilers.WORDS)
 @every("text", ["", "nonsense", "says,<script>", "says,says,", ",,", "x" * 5000])
 def test_words_that_a_page_does_not_know_are_left_out(page: str, text: str) -> None:
-    known = hiding.known(page, text)
+    known = spoilers.hideable(page, text)
     assert known == ("says" if "says" in text else "")
-    assert hiding.known(page, known) == known
+    assert spoilers.hideable(page, known) == known
 
 
 def test_an_address_keeps_only_words_that_hide_something() -> None:

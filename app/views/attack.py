@@ -6,11 +6,13 @@ from html import escape
 
 import streamlit as st
 
-from app import attacking, hiding
+from app import attacking
 from app.attacking import CHOSEN, TYPED, WHOSE, Cells, Game
 from app.components import brand, live_line, look_again
+from app.covers import cover
 from app.desks import Data
 from app.live import live
+from app.spoilers import hideable, visible
 from app.state import taken_on
 from app.tables import data_of, desk_of, provenance
 from dpcore.errors import DPCoreError
@@ -36,7 +38,7 @@ def page() -> None:
     )
     whose, row, cells = victim(data)
     step()
-    hiding.cover("attack", hide, st.query_params.clear)
+    cover("attack", hide, st.query_params.clear)
     place = attacking.EPSILONS.index(st.session_state["attack_step"])
 
     def play() -> Game:
@@ -52,7 +54,7 @@ def page() -> None:
     scene = attacking.scene(game, scenario, data).at(place)
     if "says" not in hide.split(","):
         live_line("attacked", "dp-says", scene.live_text["attacked"][scene.step])
-    live(hiding.uncovered("attack", scene, hide), key="attack", slider_key="attack_step")
+    live(visible("attack", scene, hide), key="attack", slider_key="attack_step")
     exhibits()
     if played < len(attacking.EPSILONS):
         look_again(lambda: len(play().plays) > played, every=0.3)
@@ -63,7 +65,7 @@ def linked(arriving: bool) -> str:
     asked = st.query_params.get("epsilon", "")
     if arriving and asked in map("{:g}".format, attacking.EPSILONS):
         st.session_state["attack_step"] = float(asked)
-    return hiding.known("attack", st.query_params.get("hide", ""))
+    return hideable("attack", st.query_params.get("hide", ""))
 
 
 def victim(data: Data) -> tuple[str, int, Cells]:

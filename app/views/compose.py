@@ -7,14 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from app import hiding
 from app.components import brand, live_line, look_again
 from app.composing import HOLDS, MOST, PRESETS, SHOWS, Composition, opening
+from app.covers import cover
 from app.listing import editor, first_noise
 from app.live import live
 from app.methods import drawer_open, more_methods
 from app.price_words import finding, sentences
 from app.prices import Priced, more_of, priced
+from app.spoilers import visible
 from app.state import ask, bind, composition, on_choice, step_of_count
 from app.takeaway import take_prices
 from app.widgets import number, pick, slide
@@ -36,7 +37,7 @@ def page() -> None:
     choices(asked)
     repeats(asked)
     hidden = asked.hide.split(",")
-    hiding.cover("compose", asked.hide, lambda: ask(hide=""))
+    cover("compose", asked.hide, lambda: ask(hide=""))
     try:
         found = priced(asked, all_methods=drawer_open())
     except DPCoreError as error:
@@ -47,7 +48,7 @@ def page() -> None:
     if "says" not in hidden:
         live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
         remarks(asked, found)
-    live(hiding.uncovered("compose", scene, asked.hide), key="prices", slider_key="repeats_step")
+    live(visible("compose", scene, asked.hide), key="prices", slider_key="repeats_step")
     buttons(asked, scene)
     if "more" not in hidden:
         more_methods(asked, found.rows)

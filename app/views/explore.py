@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app import classes, compute, hiding, steps, upload
+from app import classes, compute, steps, upload
 from app.components import brand, live_line, look_again, to_page
+from app.covers import cover
 from app.desks import Data
 from app.live import live
 from app.more_settings import more_settings
 from app.papers import at_full_size
 from app.picture import picture
 from app.scenario import GENERATED, UPLOAD, Scenario, opening
+from app.spoilers import visible
 from app.state import change, current, step_of
 from app.tables import data_of, desk_of, provenance
 from app.takeaway import take_fit
@@ -44,7 +46,7 @@ def page() -> None:
     if scenario.data == UPLOAD:
         upload.custodian_bar()
     budget(scenario, scenario.budgets(data.rows))
-    hiding.cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
+    cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
         with st.spinner("Fitting it exactly, then privately…"):
             found = compute.study(scenario, data, desk_of(data))
@@ -57,7 +59,7 @@ def page() -> None:
         live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
         if data.whole is not None:
             played(scenario, data)
-    seen = hiding.uncovered("explore", scene, scenario.hide)
+    seen = visible("explore", scene, scenario.hide)
     moved = live(seen, key="picture", slider_key="epsilon_step")
     if moved.ring is not None:
         change(clip=round(float(np.clip(scenario.clip * moved.ring["factor"], 0.1, 1.0)), 2))

@@ -1,0 +1,41 @@
+"""What a link hides, on the page: chosen where a link is made, shown again by one click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from app.components import to_page
+from app.spoilers import WORDS, hideable
+
+
+def choose(page: str, hide: str) -> str:
+    """What a link shall hide: chosen from a list, at first what the page hides already."""
+    chosen = st.pills(
+        "Hide from the class",
+        list(WORDS[page]),
+        selection_mode="multi",
+        default=[word for word in hide.split(",") if word],
+        format_func=WORDS[page].__getitem__,
+    )
+    return hideable(page, ",".join(chosen))
+
+
+def cover(page: str, hide: str, show: Callable[[], None], data: str | None = None) -> None:
+    """Say what is hidden and where a lesson takes the guess, with a button that shows it; nothing
+    where nothing is hidden. data: the table of the page, where it has one to choose.
+    """
+    if not hide:
+        return
+    from app.learning import question  # with imports that an open page can do without
+
+    number = question(page, hide, data)
+    names = [WORDS[page][word] for word in hide.split(",")]
+    hidden = ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+    text, learn, button = st.columns([5.7, 1.65, 1.0], vertical_alignment="center")
+    text.markdown(f"**Hidden by this link:** {hidden}. Make a guess first.")
+    if number is not None:
+        with learn:
+            to_page("learn", {}, f"Guess: question {number} on Learn", ":material/edit:")
+    button.button("Show it", key="uncover", on_click=show, type="primary", width="stretch")
