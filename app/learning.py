@@ -36,28 +36,52 @@ TERMS = "Every ε holds at δ = 0.00001, for replacing one person's (or one imag
 DRAWS = range(13)  # what Explore shows of one budget
 
 
+@cache
+def _texts() -> dict[str, list[str]]:
+    """Title, question and answer of every lesson, as ``lessons.md`` has them."""
+    text = files("app").joinpath("lessons.md").read_text(encoding="utf-8")
+    lessons: dict[str, list[str]] = {}
+    for part in text.split("\n## ")[1:]:
+        heading, *paragraphs = part.strip().split("\n\n")
+        name, _, title = heading.partition(": ")
+        lessons[name] = [title, *(paragraph.replace("\n", " ") for paragraph in paragraphs)]
+    return lessons
+
+
 @dataclass(frozen=True)
 class Lesson:
-    """One question.
+    """One question; its words stand in ``lessons.md``.
 
-    ask: what is asked, in a sentence or two. options: what may be guessed. page: where it can be
-    tried out. look: the link to it before the guess, which hides the answer. query: the link
-    afterwards, which shows it. answer: works out the number. told: what the answer teaches, and why
-    another answer is plausible, with ``{}`` for the number and names for others. written: the
-    number in words [three figures]; a bound is rounded up. others: the other numbers, worked out.
+    options: what may be guessed. page: where it can be tried out. look: the link to it before the
+    guess, which hides the answer. query: the link afterwards, which shows it. answer: works out the
+    number. written: the number in words [three figures]; a bound is rounded up. others: the other
+    numbers, worked out.
     """
 
     name: str
-    title: str
-    ask: str
     options: tuple[float, ...]
     page: str
     look: Mapping[str, str]
     query: Mapping[str, str]
     answer: Callable[[], float]
-    told: str
     written: Callable[[float], str] = said
     others: Callable[[], Mapping[str, str]] = dict
+
+    @property
+    def title(self) -> str:
+        """What it is about, as a question."""
+        return _texts()[self.name][0]
+
+    @property
+    def ask(self) -> str:
+        """What is asked, in a sentence or two."""
+        return _texts()[self.name][1]
+
+    @property
+    def teaching(self) -> str:
+        """What the answer teaches, and why another answer is plausible, with ``{}`` for the number
+        and names for others."""
+        return _texts()[self.name][2]
 
     def nearest(self, truth: float) -> float:
         """The option that is the answer, on the scale of the options."""
@@ -65,7 +89,7 @@ class Lesson:
 
     def explained(self) -> str:
         """The answer in words."""
-        return self.told.format(self.written(self.answer()), **self.others())
+        return self.teaching.format(self.written(self.answer()), **self.others())
 
     def state(self, query: Mapping[str, str]) -> str:
         """A link as ``dpcore explore "..."`` takes it, on any machine; Explore opens first."""
@@ -199,119 +223,59 @@ def a_face_can_show() -> dict[str, str]:
 LESSONS = (
     Lesson(
         "hide",
-        "What does ε hide?",
-        "A mixture of three Gaussians is fitted thirteen times to 5,000 people, each time with "
-        "fresh Gaussian noise calibrated to ε = 0.5 (the recommended method, five steps of EM). A "
-        "group is found if its overlap with the exact one (Bhattacharyya coefficient) is at least "
-        "0.8 and its weight is within a factor of 2. In how many of the thirteen runs are all "
-        "three groups found?",
         tuple(range(14)),
         "explore",
         {"epsilon": "0.5", "hide": "says"},
         {"epsilon": "0.5"},
         groups_found,
-        "**{} of 13.** Noise moves the groups. In this range luck decides whether all three are "
-        "found; with far less budget they hardly ever are, with far more they always are. The "
-        "private groups are also drawn wider, in the median with {wider} times the area of the "
-        "exact ones: a covariance computed from noisy sums is unreliable, so where the noise is "
-        "strong the M step shrinks it towards the covariance of everybody, which is larger. That "
-        "is post-processing and costs no privacy.",
         others=wider,
     ),
     Lesson(
         "attack",
-        "What does ε promise?",
-        "One release by the Gaussian mechanism, calibrated to ε = 1 and δ = 0.00001. An attacker "
-        "knows every row but yours, and two equally likely candidates for yours. How often, of "
-        "100 guesses, is the best possible attacker right?",
         tuple(range(50, 101, 2)),
         "attack",
         {"epsilon": "1", "hide": "says,hits,ruler"},
         {"epsilon": "1"},
         attacker_at_one,
-        "**At most {} times in 100**, where a coin is right 50 times. No cleverness and no "
-        "computer changes that: it is a property of the noise. The textbook's e^ε/(1 + e^ε) gives "
-        "{any}. It bounds every mechanism with ε = 1, and randomized response attains it; the "
-        "Laplace mechanism with ε = 1 allows {laplace}. Gaussian noise allows less, because its "
-        "large privacy losses are rare: a pair (ε, δ) is one point of a mechanism's privacy "
-        "profile.",
         lambda truth: f"{math.ceil(truth)}",
         attackers_elsewhere,
     ),
     Lesson(
         "compose",
-        "What does composition buy?",
-        "A hundred releases about the same people, each by the Gaussian mechanism calibrated to ε "
-        "= 0.1 and δ = 0.00001. Basic composition adds up to ε = 10. What do they cost together "
-        "at δ = 0.00001, by exact composition?",
         (0.1, 0.2, 0.5, 0.8, 1.2, 1.6, 2, 3, 5, 7, 10),
         "compose",
         {"k": "1", "lines": str(Line(noise=NOISE)), "hide": "k,says,curve,more"},
         {"lines": str(Line(noise=NOISE))},
         hundred_together,
-        "**ε = {}.** A hundred Gaussian releases are as private as one with a tenth of the noise "
-        "multiplier. Privacy losses of random sign partly cancel, so the cost grows about with "
-        "the square root of the number of releases, not with the number. For the same ε each, a "
-        "hundred releases by the Laplace mechanism cost {laplace}, and a hundred by any mechanisms "
-        "with ε = 0.1 and δ = 0 cost up to {any}. From a hundred pairs (0.1, 0.00001) alone "
-        "nothing follows at δ = 0.00001: their deltas already come to 0.001.",
         show_bound,
         hundreds_of_others,
     ),
     Lesson(
         "people",
-        "What do more people buy?",
-        "You like what the Gaussian mechanism with ε = 1 gives for 5,000 people. Now 50,000 "
-        "people are asked, and δ stays at 0.00001. Which ε leaves as much noise in every average "
-        "as before?",
         (0.01, 0.02, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.8, 1),
         "explore",
         {"data": "generated", "made": "5000x2x3x0"},
         {"data": "generated", "made": "50000x2x3x0", "epsilon": "0.081"},
         ten_times_the_people,
-        "**About ε = {}.** The sensitivity of a sum does not depend on how many people are in it; "
-        "in an average over ten times as many, ten times the noise does the same harm. A tenth of "
-        "ε, 0.1, is right for the Laplace mechanism. At a fixed δ, ten times the Gaussian noise "
-        "costs a little less. If δ falls to a tenth as well, as it should where there are more "
-        "people, it costs {smaller}.",
         others=smaller_delta,
     ),
     Lesson(
         "claims",
-        "Is the printed ε the true one?",
-        "DP-EM (Park et al. 2017) fits three groups in five iterations and claims ε = 1. It "
-        "composes seven Gaussian releases an iteration by zCDP, each with noise multiplier 28.99 "
-        "for a sensitivity of 2. In truth the seven are one vector, and replacing one person "
-        "moves it by √6 at most. Which ε does exact composition prove for that very noise?",
         (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3),
         "explore",
         {"method": "dpem_gaussian", "count_by": "zcdp", "hide": "says,promise"},
         {"method": "dpem_gaussian", "count_by": "zcdp"},
         really_paid,
-        "**ε = {}.** The claim holds, but is loose twice over. By exact composition the 35 "
-        "releases as printed cost {counted}; the rest is sensitivity, since seven times a "
-        "sensitivity of 2 makes √28 for the vector, not √6. The same ε, well counted, buys a far "
-        "better fit. Some papers err the other way: see the exhibits on Attack.",
         show_bound,
         only_counted_better,
     ),
     Lesson(
         "face",
-        "When can anything be seen at all?",
-        "Two thousand simulated faces, 64 pixels each, and a factor analysis with five factors "
-        "from one release of their mean and second moments by the Gaussian mechanism. A factor is "
-        "found if its cosine with the exact one is at least 0.8. From which ε on is the strongest "
-        "factor found in most of thirteen runs?",
         (0.05, 0.1, 0.2, 0.4, 0.7, 1, 1.5, 2, 4, 8, 16),
         "explore",
         {"data": "faces_like", "model": "fa", "hide": "says,curve"},
         {"data": "faces_like", "model": "fa", "epsilon": "1.6"},
         a_face_is_found,
-        "**From ε = {} on.** The curve marks an earlier threshold, ε = {trace}, that of "
-        "random-matrix theory: below it the strongest factor leaves no eigenvalue outside those "
-        "of the noise, a random matrix of 64 by 64 numbers. From there on the leading direction "
-        "turns towards the true one, but a cosine of 0.8 takes less noise still. Fewer pixels, or "
-        "more people, move both.",
         others=a_face_can_show,
     ),
 )
