@@ -1,7 +1,7 @@
 """Exact fits with which bundled tables open: kept in a file, so that nobody waits for them.
 
-``python -m app.kept`` makes the file anew, a line for each table. What is kept counts only for the
-table and the choices it was made with; for all others it is worked out when it is asked for.
+A line for each table. What is kept counts only for the table and the choices it was made with; for
+all others it is worked out when it is asked for.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 
 from app.desks import Data
-from dpcore.evaluation.study import References, Setting, references
-from dpcore.evaluation.yardstick import scorer_of, yardstick
+from dpcore.evaluation.study import References, Setting
+from dpcore.evaluation.yardstick import scorer_of
 
 FILE = Path(__file__).with_name("kept.jsonl")
 DECIMALS = 4  # of a cell by which a table is known: later ones may differ between processors
-NUMBERS = tuple(field.name for field in fields(References) if field.name != "converged")
 
 
 def kept_fit(data: Data, setting: Setting) -> Any | None:
@@ -35,32 +34,16 @@ def kept_fit(data: Data, setting: Setting) -> Any | None:
 def kept_references(data: Data, setting: Setting) -> References | None:
     """The kept fit with what a study is held against; ``None`` as above, and for other steps."""
     record = _record(data, setting)
-    if record is None or record["steps"] != _steps(setting):
+    if record is None or record["steps"] != steps_of(setting):
         return None
     return References(converged=_fit_of(record), **record["numbers"])
 
 
-def record_of(data: Data, setting: Setting) -> dict[str, Any]:
-    """Work out what is to be kept of a table as it opens."""
-    judge, options = yardstick(setting.model), setting.options()
-    exact = judge.converged(data.table, setting.components, options)
-    found = references(data.table, setting, exact)
-    return {
-        "data": data.key,
-        "table": _mark(data, setting),
-        "model": _model(setting),
-        "steps": _steps(setting),
-        "kind": [type(exact).__module__, type(exact).__name__],
-        "fit": {field.name: getattr(exact, field.name).tolist() for field in fields(exact)},
-        "numbers": {name: getattr(found, name) for name in NUMBERS},
-    }
-
-
 def _record(data: Data, setting: Setting) -> dict[str, Any] | None:
     known = _records().get(data.key)
-    if known is None or data.provenance == "upload" or known["model"] != _model(setting):
+    if known is None or data.provenance == "upload" or known["model"] != model_of(setting):
         return None
-    return known if known["table"] == _mark(data, setting) else None
+    return known if known["table"] == mark_of(data, setting) else None
 
 
 @cache
@@ -75,18 +58,18 @@ def _fit_of(record: Mapping[str, Any]) -> Any:
     return getattr(import_module(module), name)(**parts)
 
 
-def _model(setting: Setting) -> list[Any]:
+def model_of(setting: Setting) -> list[Any]:
     """The choices on which an exact fit depends, as they stand in the file."""
     words = [list(pair) for pair in setting.words]
     return [setting.model, setting.components, setting.covariance, words]
 
 
-def _steps(setting: Setting) -> list[Any]:
+def steps_of(setting: Setting) -> list[Any]:
     """Those on which the other references depend as well."""
     return [setting.algorithm, setting.iterations, setting.clip]
 
 
-def _mark(data: Data, setting: Setting) -> str:
+def mark_of(data: Data, setting: Setting) -> str:
     """Tells tables apart by the rows on which fits are judged."""
     found = hashlib.sha256()
     for cells in _cells(scorer_of(setting.model, data.table, setting.options())):
@@ -101,21 +84,3 @@ def _cells(part: Any) -> Iterator[Any]:
     elif is_dataclass(part):
         for field in fields(part):
             yield from _cells(getattr(part, field.name))
-
-
-def main() -> None:
-    """Write the file anew."""
-    from app.scenario import offered, opening
-    from app.tables import data_of
-
-    lines = []
-    for table in offered():
-        scenario = opening(table.name)
-        data = data_of(scenario)
-        if data is not None:
-            lines.append(json.dumps(record_of(data, scenario.setting())))
-    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -9,11 +9,12 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from studio.kept import record_of
 from support import ROOT
 
 from app import compute
 from app.desks import Data, Desk
-from app.kept import FILE, kept_fit, kept_references, record_of
+from app.kept import FILE, kept_fit, kept_references
 from app.scenario import offered, opening
 from app.tables import data_of
 from dpcore.evaluation.study import Setting

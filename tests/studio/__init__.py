@@ -1,1 +1,1 @@
-"""For those who keep the explorer: its speed, four journeys, pictures for the documents."""
+"""For those who keep the explorer: its speed, journeys, pictures, and the fits that it keeps."""
