@@ -322,11 +322,9 @@ def test_a_released_fit_needs_no_seed_and_counts_its_ledger() -> None:
     assert compose(fit.ledger.events, "exact", delta=1e-5).epsilon <= 1.0
 
 
-def test_the_recipes_know_the_words_they_list() -> None:
-    for name in NAMES:
-        how = recipe(name)
-        settings = how.settings()
-        assert all(hasattr(settings, word) for word in how.words)
+def test_only_a_regression_with_gaps_hides_more_of_them() -> None:
+    having = [name for name in NAMES if "missing_rate" in recipe(name).options.options()]
+    assert having == ["missing-regression"]
 
 
 @pytest.mark.full

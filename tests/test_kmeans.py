@@ -8,8 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from dpcore.models.kmeans.mathematics.private import RECIPE
-from dpcore.models.kmeans.mathematics.scoring import YARDSTICK, align, converged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -18,8 +16,10 @@ from numpy.typing import NDArray
 import dpcore as dp
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
+from dpcore.models.kmeans import mathematics as kmeans
 from dpcore.models.kmeans.mathematics import Centres
-from dpcore.models.kmeans.mathematics import mathematics as kmeans
+from dpcore.models.kmeans.private import RECIPE
+from dpcore.models.kmeans.scoring import YARDSTICK, align, converged
 from dpcore.privacy import Laplace
 from dpcore.schema import Schema
 from dpcore.wall.session import NoisyClusters

@@ -16,10 +16,11 @@ from dpcore.datasets.labelled import labelled_classes, labelled_frame, labelled_
 from dpcore.errors import InputError
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
+from dpcore.models.labelled_mixture import PROVED
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture import shaped_noise as shaped
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
-from dpcore.models.labelled_mixture.private import PROVED, RECIPE
+from dpcore.models.labelled_mixture.private import RECIPE
 from dpcore.models.labelled_mixture.published_mathematics import (
     classes_of,
     design,

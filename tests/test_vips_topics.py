@@ -117,7 +117,7 @@ def test_what_clipping_moves_is_told_and_falls_with_the_clip(model: str, data: s
     words = {"iterations": 3, "rate": 1.0}
     best = fit_grid(model, table, privacy=None, n_components=4, **words).runs.final
     scorer = scorer_of(model, table, words)
-    told = [judge.moved_share(best, scorer, clip) for clip in (0.02, 0.3, 0.9, 1.0)]  # type: ignore[attr-defined]
+    told = [judge.clipped_share(table, words, clip, best, scorer) for clip in (0.02, 0.3, 0.9, 1.0)]
     assert told[0] > 0.99
     assert 0.0 <= told[1] <= told[0]
     assert told[3] == 0.0

@@ -169,9 +169,8 @@ def demand_enough_rows(model: str, components: int, rows: int) -> None:
     """Raise InputError for more groups, centres or factors than rows."""
     if components > rows:
         declared = declaration(model)
-        flag = declared.settings.options()["components"].flag
         raise InputError(
-            flag if flag == "factors" else "components",
+            "factors" if declared.parts == "factors" else "components",
             f"there are more {declared.parts} than rows",
             f"ask for fewer {declared.parts} or bring more rows",
         )

@@ -110,7 +110,7 @@ class Run:
         self.ask = ask
         self.title = title
         self.panels: dict[str, Panel] = {}
-        self._rows: list[Row | _Scores] = []
+        self._points: list[Row | _Scores] = []
         self._scores: dict[tuple[str, str, float], _Scores] = {}
         self._begin, self._width = 0.0, 1.0
 
@@ -149,7 +149,7 @@ class Run:
         **facts: Any,
     ) -> None:
         """Add one row; panel: the latest one, unless another is named."""
-        self._rows.append(_row(panel or self._latest, curve, x, y, low, high, note, facts))
+        self._points.append(_row(panel or self._latest, curve, x, y, low, high, note, facts))
 
     def scores(
         self, curve: str, x: float, scores: Array, *, panel: str | None = None, **facts: Any
@@ -161,13 +161,13 @@ class Run:
         place = (panel or self._latest, curve, float(x))
         if place not in self._scores:
             self._scores[place] = _Scores(*place, facts)
-            self._rows.append(self._scores[place])
+            self._points.append(self._scores[place])
         self._scores[place].found.append(np.ravel(scores))
 
     @property
     def rows(self) -> list[Row]:
         """All rows so far."""
-        return [each.row() if isinstance(each, _Scores) else each for each in self._rows]
+        return [each.row() if isinstance(each, _Scores) else each for each in self._points]
 
     @property
     def _latest(self) -> str:

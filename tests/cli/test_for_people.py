@@ -22,8 +22,9 @@ from commands import (
 from support import ROOT
 
 import dpcore as dp
-from dpcore.cli import COMMANDS, main, parse
+from dpcore.cli import COMMANDS, _Parser, main, parse
 from dpcore.cli.output import WIDTH
+from dpcore.models.declaration import declarations
 
 # --- what people read ----------------------------------------------------------------------------
 
@@ -138,9 +139,13 @@ def test_the_help_of_every_option_names_its_default(
 def options_of(command: str) -> list[argparse.Action]:
     from importlib import import_module
 
-    parser = argparse.ArgumentParser()
-    import_module(COMMANDS[command][0]).arguments(parser)
-    return parser._actions
+    actions: list[argparse.Action] = []
+    for model in ("", *declarations()):
+        parser = _Parser(prog=f"dpcore {command}")
+        parser.words = [command, model]
+        import_module(COMMANDS[command][0]).arguments(parser)
+        actions += parser._actions
+    return actions
 
 
 CONTRACT = {

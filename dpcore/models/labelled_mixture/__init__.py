@@ -95,6 +95,5 @@ MODEL = Model(
             adjacencies=("label",),
         ),
     },
-    picture="picture:PORTRAIT",
     audits={"gmm-release": "attack:GMM_RELEASE"},
 )

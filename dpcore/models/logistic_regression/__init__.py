@@ -46,7 +46,7 @@ class LogisticSettings(Settings):
     iterations: int | None = option(
         None,
         whole,
-        "steps of vb [5], vips [one pass over the rows] and dpvi [50]; the others take none",
+        "steps of vb, vips and dpvi; the others take none [5, one pass over the rows, 50]",
         flag="iterations",
         metavar="J",
     )

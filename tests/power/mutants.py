@@ -1,0 +1,200 @@
+"""A random sample of mutants of each trusted room, each run against the tests that cover its line.
+
+    python -m tests.power.mutants FOLDER [ROOM ...]      FOLDER: that of tests.power.plant map
+
+The mutants are those of cosmic-ray's operators, one of each place before a second one of any, for a
+sum has eleven mutants and a comparison few. What changes annotations alone is no mutant. A
+mutant is first run in a process forked from one that has collected all tests (``warm.py``); what
+lies outside functions, and whatever survives, is written into a copy of the tree and run there by a
+fresh pytest: only that counts as survival. One that takes 60 seconds and 8 times as long as whole
+code does is killed by the time limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import sys
+from dataclasses import asdict, dataclass
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any
+
+from .lanes import ROOT, Cover, copied, run, statement_lines
+from .warm import REFUSED, Warm
+
+ROOMS = ("wall", "privacy", "mechanisms", "releases")
+SAMPLE, SEED = 160, 2026
+OPERATORS = (
+    "BinaryOperatorReplacement", "ComparisonOperatorReplacement", "NumberReplacer", "ReplaceTrue",
+    "ReplaceFalse", "ReplaceAnd", "ReplaceOr", "ReplaceUnary", "ReplaceBreak", "ReplaceContinue",
+    "AddNot", "ZeroIterationForLoop", "ExceptionReplacer", "RemoveDecorator",
+)  # fmt: skip
+WORKERS = 2
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one place: the operator and which of its places in the file."""
+
+    room: str
+    file: str
+    line: int
+    operator: str
+    occurrence: int
+
+    def source(self) -> str:
+        """The file with the mutant in it."""
+        from cosmic_ray.mutating import mutate_code
+        from cosmic_ray.plugins import get_operator
+
+        known = (ROOT / self.file).read_text(encoding="utf-8")
+        found = mutate_code(known, get_operator(self.operator)(), self.occurrence)
+        assert isinstance(found, str)
+        return found
+
+    def change(self) -> str:
+        """The changed line, before and after."""
+        before = (ROOT / self.file).read_text(encoding="utf-8").splitlines()
+        after = self.source().splitlines()
+        if len(before) != len(after):
+            return before[self.line - 1].strip() + "  ->  (removed)"
+        pairs = [(b, a) for b, a in zip(before, after, strict=True) if a != b]
+        return "  ->  ".join(text.strip() for text in pairs[0]) if pairs else ""
+
+
+def places(room: str) -> dict[tuple[str, int, int], list[Mutant]]:
+    """All mutants of a room, by the place that they change."""
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    found: dict[tuple[str, int, int], list[Mutant]] = {}
+    for path in sorted((ROOT / "dpcore" / room).glob("*.py")):
+        file = str(path.relative_to(ROOT))
+        tree = get_ast(path.read_text(encoding="utf-8"))
+        for name in operator_names():
+            if not any(word in name for word in OPERATORS):
+                continue
+            operator = get_operator(name)()
+            spots = (
+                start for node in ast_nodes(tree) for start, _ in operator.mutation_positions(node)
+            )
+            for occurrence, (line, column) in enumerate(spots):
+                mutant = Mutant(room, file, line, name, occurrence)
+                found.setdefault((file, line, column), []).append(mutant)
+    return found
+
+
+def sample(room: str) -> list[Mutant]:
+    """``SAMPLE`` mutants of a room, or all: first one of each place, in a random order."""
+    coins, known = random.Random(f"{SEED} {room}"), places(room)
+    order = sorted(known)
+    coins.shuffle(order)
+    for mutants in known.values():
+        coins.shuffle(mutants)
+    rounds = zip_longest(*(known[place] for place in order))
+    every = (mutant for some in rounds for mutant in some if mutant is not None)
+    return list(islice(filter(_differs, every), SAMPLE))
+
+
+class _Bare(ast.NodeTransformer):
+    """Code without what is never run: annotations, and the imports of a type checker."""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        self.generic_visit(node)
+        node.annotation = ast.Constant(None)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> Any:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+
+def _differs(mutant: Mutant) -> bool:
+    """Whether the mutant is code, and other code than the whole one."""
+    try:
+        mutated = ast.parse(mutant.source())
+    except SyntaxError:
+        return False
+    known = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
+    return ast.dump(_Bare().visit(mutated)) != ast.dump(_Bare().visit(known))
+
+
+def judged(warm: Warm, cover: Cover, tree: Path, mutant: Mutant) -> str | None:
+    """The test that kills a mutant; ``None``: it survives all tests that run its line."""
+    known = (ROOT / mutant.file).read_text(encoding="utf-8")
+    mutated = mutant.source()
+    tests = cover.tests(mutant.file, statement_lines(known, mutant.line, mutant.line))
+    stages = [(some, cover.expected(some)) for some in cover.staged(tests)]
+    told: str | None = None
+    for some, seconds in stages:
+        told = warm.verdict(mutant.file, mutated, some, seconds, Path(f"{tree}-fork"))
+        if told is not None:
+            break
+    if told is not None and not told.startswith(REFUSED):
+        return told
+    (tree / mutant.file).write_text(mutated, encoding="utf-8")
+    try:
+        verdicts = (run(tree, some, seconds) for some, seconds in stages)
+        return next((verdict.caught_by for verdict in verdicts if verdict.caught), None)
+    finally:
+        (tree / mutant.file).write_text(known, encoding="utf-8")
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def interval(survivors: int, mutants: int) -> tuple[float, float]:
+    """The share of survivors with 95% confidence (Clopper, Pearson 1934)."""
+    from scipy.stats import beta
+
+    low = beta.ppf(0.025, survivors, mutants - survivors + 1) if survivors else 0.0
+    high = beta.ppf(0.975, survivors + 1, mutants - survivors) if survivors < mutants else 1.0
+    return float(low), float(high)
+
+
+def main() -> None:
+    """Read the command line, run the samples and write ``FOLDER/mutants-ROOM.jsonl``."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("rooms", nargs="*", default=ROOMS)
+    asked = parser.parse_args()
+    folder, cover = asked.folder.resolve(), Cover(asked.folder.resolve())
+    todo = [mutant for room in asked.rooms for mutant in sample(room)]
+    sys.path.insert(0, str(ROOT / "tests"))
+    warm = Warm()
+    children = []
+    for worker in range(WORKERS):
+        child = os.fork()
+        if child == 0:
+            tree = copied(folder / f"mutant-tree-{worker}")
+            for mutant in todo[worker::WORKERS]:
+                out = folder / f"mutants-{mutant.room}.jsonl"
+                killed_by = judged(warm, cover, tree, mutant)
+                record = asdict(mutant) | {"change": mutant.change(), "killed_by": killed_by}
+                with out.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(record) + "\n")
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+    for room in asked.rooms:
+        lines = (folder / f"mutants-{room}.jsonl").read_text(encoding="utf-8").splitlines()
+        records = [json.loads(line) for line in lines]
+        left = [record for record in records if record["killed_by"] is None]
+        low, high = interval(len(left), len(records))
+        print(f"{room}: {len(left)} of {len(records)} survive ({low:.1%} to {high:.1%})")
+        for record in left:
+            print(f"  {record['file']}:{record['line']}  {record['operator']}  {record['change']}")
+
+
+if __name__ == "__main__":
+    main()
