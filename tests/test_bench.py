@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -102,23 +103,20 @@ def test_with_a_huge_budget_the_private_grid_comes_close_to_the_plain_peer() -> 
 @pytest.mark.merge
 def test_memory_is_that_of_a_process_of_its_own() -> None:
     """Neither this process nor its parent counts: an array here changes nothing there."""
-    small = measure.peak_mib("dpcore.bench.gmm", "run_alone", **_size(300))
+    small = measure.peak_mib(replace(TINY, many=1).alone)
+    measure._peak_mib.cache_clear()
     kept = bytearray(256 * 2**20)
-    again = measure.peak_mib("dpcore.bench.gmm", "run_alone", **_size(300))
-    large = measure.peak_mib("dpcore.bench.gmm", "run_alone", **_size(1_000_000))
+    again = measure.peak_mib(replace(TINY, many=1).alone)
+    large = measure.peak_mib(replace(TINY, many=1, rows=1_000_000).alone)
     assert len(kept) > 0
     assert math.isclose(again, small, rel_tol=0.1)
     assert large > small + 2 * 8 * 1_000_000 / 2**20
 
 
-def _size(rows: int) -> dict[str, int]:
-    return {"rows": rows, "dim": 2, "components": 2, "iterations": 1}
-
-
 def test_a_missing_peer_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(gmm, "PEER", "a-peer-that-is-not-there")
+    monkeypatch.setattr(gmm.Mixtures, "package", "a-peer-that-is-not-there")
     monkeypatch.setattr(gmm, "CASES", (TINY,))
     assert main(["bench", "gmm"]) == 2
     said = capsys.readouterr().err
@@ -322,7 +320,7 @@ def test_both_factor_analyses_stop_equally_far_up(
 
 def test_a_case_says_where_ours_does_not_come_as_far(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(factors, "LADDER", (1,))
-    monkeypatch.setattr(factors, "peak_mib", lambda *_, **__: 0.0)
+    monkeypatch.setattr(measure, "peak_mib", lambda _: 0.0)
     case = replace(PLAIN, slack=1e-6)()["case"]
     assert "the peer, ours" in case
     assert "both" not in case
@@ -362,12 +360,11 @@ def _measured_anew() -> Iterator[None]:
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would be run in a process of its own, to have its memory measured, is run here."""
 
-    def run(module: str, function: str, **arguments: object) -> float:
-        getattr(sys.modules[module], function)(**json.loads(json.dumps(arguments)))
+    def run(job: Callable[[], object]) -> float:
+        pickle.loads(pickle.dumps(job))()
         return 100.0
 
-    for module in (topics, privacy):
-        monkeypatch.setattr(module, "peak_mib", run)
+    monkeypatch.setattr(measure, "peak_mib", run)
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -538,7 +535,7 @@ def _question(**changes: object) -> accounting.Question:
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """One question, and a peer that is always installed."""
     asked = _question()
-    cases = [accounting.Case(asked, name, seconds=0.01) for name in asked.peers]
+    cases = [accounting.Asked(name, asked, seconds=0.01) for name in asked.peers]
     monkeypatch.setattr(peers, "FIRST", STAND_IN)
     monkeypatch.setattr(accounting, "CASES", cases)
 
@@ -571,7 +568,7 @@ def test_without_its_first_peer_the_accounting_bench_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(peers, "FIRST", ABSENT)
-    monkeypatch.setattr(accounting, "CASES", [accounting.Case(_question(), ABSENT)])
+    monkeypatch.setattr(accounting, "CASES", [accounting.Asked(ABSENT, _question())])
     assert main(["bench", "accounting"]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith("dpcore: peer: ")
@@ -589,7 +586,7 @@ def test_a_scaled_peer_is_compared_on_the_rows_it_answered() -> None:
     asked = _question(
         ours=lambda: table, peers={STAND_IN: lambda: lambda: table[::10]}, scale=accounting.EVERY
     )
-    row = accounting.Case(asked, STAND_IN, seconds=0.01)()
+    row = accounting.Asked(STAND_IN, asked, seconds=0.01)()
     assert row["quality_ours"] == row["quality_peer"] == np.mean(table[::10]) != np.mean(table)
 
 
@@ -597,7 +594,7 @@ def test_a_scaled_peers_seconds_are_those_of_the_whole_grid(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(accounting, "median_seconds", lambda jobs, seconds: [0.5, 3.0])
-    row = accounting.Case(_question(scale=10), STAND_IN)()
+    row = accounting.Asked(STAND_IN, _question(scale=10))()
     assert (row["ours_seconds"], row["peer_seconds"], row["ratio"]) == (0.5, 30.0, 60.0)
 
 
@@ -629,19 +626,19 @@ def test_peers_are_not_imported_where_memory_is_measured() -> None:
 
 def test_every_case_is_named_once() -> None:
     named = [
-        (case.question.name if isinstance(case, accounting.Case) else case.name, case.package)
+        (case.question.name if isinstance(case, accounting.Asked) else case.name, case.package)
         for case in accounting.CASES
     ]
     assert len(set(named)) == len(named)
     assert all(peers.FIRST in q.peers or len(q.peers) == 1 for q in accounting.QUESTIONS)
 
 
-def _comparable(case: accounting.Case) -> bool:
+def _comparable(case: accounting.Asked) -> bool:
     """Whether the peer is at hand (the first one is) and takes no many seconds."""
     return peers.why_missing(case.package) is None and not _long(case)
 
 
-def _long(case: accounting.Case) -> bool:
+def _long(case: accounting.Asked) -> bool:
     """Cases of many seconds: their answers are compared by the bench itself."""
     asked = case.question
     if case.package == "prv-accountant":
@@ -651,11 +648,11 @@ def _long(case: accounting.Case) -> bool:
 
 def test_the_peer_is_asked_the_same_and_ours_is_as_tight() -> None:
     """Of every peer that is at hand; which are is found here, not while tests are collected."""
-    cases = [c for c in accounting.CASES if isinstance(c, accounting.Case) and _comparable(c)]
+    cases = [c for c in accounting.CASES if isinstance(c, accounting.Asked) and _comparable(c)]
     every("case", cases)(as_tight_as_the_peer)()
 
 
-def as_tight_as_the_peer(case: accounting.Case) -> None:
+def as_tight_as_the_peer(case: accounting.Asked) -> None:
     """Bounds of one kind: ours never above the peer's, nor far below where the theorem is one."""
     asked = case.question
     theirs = np.asarray(asked.peers[case.package]()())

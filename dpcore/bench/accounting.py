@@ -18,8 +18,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,7 +31,7 @@ from dpcore.accounting.pld_bounds import PldBounds
 from dpcore.accounting.rdp import RENYI
 from dpcore.accounting.wbk import THEOREM_27
 from dpcore.bench import peers
-from dpcore.bench.measure import median_seconds, peak_mib, peer_version, row
+from dpcore.bench.measure import Case, Row, median_seconds
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
 
 Array = NDArray[np.float64]
@@ -66,69 +66,59 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Case:
+class Answered(Case):
+    """An answer of ours beside one peer's. package: the peer; the first one may not be missing."""
+
+    package: str = field()
+
+    @property
+    def optional(self) -> bool:  # type: ignore[override]
+        return self.package != peers.FIRST
+
+
+@dataclass(frozen=True)
+class Asked(Answered):
     """A question to us and to one peer."""
 
     question: Question
-    package: str
     seconds: float = 2.0
 
-    def why_missing(self) -> str | None:
-        """Why the case is left out; the first peer may not be."""
-        return None if self.package == peers.FIRST else peers.why_missing(self.package)
-
-    def __call__(self) -> dict[str, Any]:
-        version = peer_version(self.package)
+    def measure(self) -> Row:
         asked, theirs = self.question, self.question.peers[self.package]()
         answers = asked.ours(), theirs()  # unmeasured: everything is imported now
         ours_seconds, peer_seconds = median_seconds(
             [(_forget, asked.ours), (_nothing, theirs)], self.seconds
         )
-        return row(
+        return self.row(
             asked.name,
             "answer",
-            seconds=(ours_seconds, peer_seconds * asked.scale),
-            peer=self.package,
-            version=version,
-            qualities=(_number(answers[0], asked.scale), _number(answers[1], 1)),
-            peak=_peak(asked.name),
+            (ours_seconds, peer_seconds * asked.scale),
+            (_number(answers[0], asked.scale), _number(answers[1], 1)),
+            partial(run_alone, asked.name),
             quality=asked.quality,
             left_out=asked.left_out(),
         )
 
 
 @dataclass(frozen=True)
-class FirstAnswer:
+class FirstAnswer(Answered):
     """Seconds of a whole process that imports, answers one question and ends."""
 
     name: str
-    package: str
     ours: str
     theirs: str
     rounds: float = 4.0
 
-    def why_missing(self) -> str | None:
-        """Why the case is left out; the first peer may not be."""
-        return None if self.package == peers.FIRST else peers.why_missing(self.package)
-
-    def __call__(self) -> dict[str, Any]:
-        version = peer_version(self.package)
-        answers = _process(self.ours), _process(self.theirs)
-        ours_seconds, peer_seconds = median_seconds(
-            [
-                (_nothing, lambda: _process(self.ours)),
-                (_nothing, lambda: _process(self.theirs)),
-            ],
-            self.rounds,
-        )
-        return row(
+    def measure(self) -> Row:
+        jobs = [partial(_process, script) for script in (self.ours, self.theirs)]
+        answers = jobs[0](), jobs[1]()
+        ours_seconds, peer_seconds = median_seconds([(_nothing, job) for job in jobs], self.rounds)
+        return self.row(
             self.name,
             "process, from start to first answer",
-            seconds=(ours_seconds, peer_seconds),
-            peer=self.package,
-            version=version,
-            qualities=answers,
-            peak=_peak(QUESTIONS[0].name),
+            (ours_seconds, peer_seconds),
+            answers,
+            partial(run_alone, QUESTIONS[0].name),
             quality="epsilon",
             left_out=[],
         )
@@ -165,11 +155,6 @@ def _caches(_modules: int) -> list[Callable[[], None]]:
     ]
     held = [value for module in ours for value in vars(module).values()]
     return [value.cache_clear for value in held if hasattr(value, "cache_clear")]
-
-
-@cache
-def _peak(name: str) -> float:
-    return peak_mib(__name__, "run_alone", name=name)
 
 
 def run_alone(name: str) -> None:
@@ -448,12 +433,12 @@ _THEIRS = {
 }
 _METHODS = {"prv-accountant": "pld"}
 
-CASES: tuple[Case | FirstAnswer, ...] = (
-    *(Case(question, package) for question in QUESTIONS for package in question.peers),
+CASES: tuple[Asked | FirstAnswer, ...] = (
+    *(Asked(package, question) for question in QUESTIONS for package in question.peers),
     *(
         FirstAnswer(
-            f"{_MANY}: first answer of a fresh process",
             package,
+            f"{_MANY}: first answer of a fresh process",
             _OURS.format(_METHODS.get(package, "exact")),
             script,
         )

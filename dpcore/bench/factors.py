@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.bench import peers
-from dpcore.bench.measure import least_seconds, peak_mib, peer_version, row
+from dpcore.bench.measure import Case, Row, fastest_ratio, least_seconds
 from dpcore.datasets.faces import faces_like
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from sklearn.decomposition import FactorAnalysis
 
 Array = NDArray[np.float64]
-PEER = "scikit-learn"
 QUALITY = "mean log-likelihood of a row"
 LADDER = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 1000)  # EM steps of ours
 DELTA = 1e-5
@@ -87,16 +86,36 @@ class Peer:
     one_core: float
 
 
+class Faces(Case):
+    """Both sides judged by one formula."""
+
+    package, peer_model = "scikit-learn", "FactorAnalysis"
+
+    def _measured(
+        self, case: str, seconds: float, peer: Peer, quality: float, alone: Callable[[], object]
+    ) -> Row:
+        fastest = fastest_ratio(seconds, peer.every_core, peer.one_core)
+        return self.row(
+            f"factor analysis {case}",
+            "fit",
+            (seconds, peer.every_core),
+            (quality, peer.quality),
+            alone,
+            peer.one_core,
+            quality=QUALITY,
+            ratio_fastest=fastest,
+        )
+
+
 @dataclass(frozen=True)
-class Plain:
+class Plain(Faces):
     """One plain fit of each, both stopped ``slack`` nats per row below the peer's default end."""
 
     data: Data
     slack: float
     repetitions: int = 2
 
-    def __call__(self) -> dict[str, Any]:
-        peer_version(PEER)
+    def measure(self) -> Row:
         data, rows = self.data, self.data.simulate()
         table = data.seal(rows)
         target = _summit(data)[-1] - self.slack
@@ -105,69 +124,44 @@ class Plain:
         (seconds,) = least_seconds([lambda: _ours(table, data, steps)], self.repetitions)
         quality = _quality(_ours(table, data, steps), rows)
         where = "both" if quality >= target else f"the peer, ours {target - quality:.2g} lower:"
-        return _row(
-            f"factor analysis {data}: {where} within {self.slack:g} nats of the peer's default "
-            f"end; steps: ours {steps}, the peer's {peer.steps}",
-            "fit",
-            (seconds, peer),
+        return self._measured(
+            f"{data}: {where} within {self.slack:g} nats of the peer's default end; steps: ours "
+            f"{steps}, the peer's {peer.steps}",
+            seconds,
+            peer,
             quality,
-            peak_mib(__name__, "run_alone", **asdict(data), iterations=steps),
+            partial(self.alone, steps),
         )
+
+    def alone(self, steps: int) -> None:
+        """Simulate and fit."""
+        _ours(self.data.seal(self.data.simulate()), self.data, steps)
 
 
 @dataclass(frozen=True)
-class Private:
+class Private(Faces):
     """One private fit beside the peer's plain one with its default tolerance."""
 
     data: Data
     epsilon: float
     repetitions: int = 2
 
-    def __call__(self) -> dict[str, Any]:
-        peer_version(PEER)
+    def measure(self) -> Row:
         data, rows = self.data, self.data.simulate()
         table = data.seal(rows)
         (seconds,) = least_seconds([lambda: _private(table, data, self.epsilon)], self.repetitions)
-        return _row(
-            f"factor analysis {data}: private, epsilon {self.epsilon:g}, delta {DELTA:g}, a row "
-            "replaced; the peer plain",
-            "fit",
-            (seconds, _peer_measured(data, len(_summit(data)), self.repetitions)),
+        return self._measured(
+            f"{data}: private, epsilon {self.epsilon:g}, delta {DELTA:g}, a row replaced; the peer "
+            "plain",
+            seconds,
+            _peer_measured(data, len(_summit(data)), self.repetitions),
             _quality(_private(table, data, self.epsilon), rows),
-            peak_mib(__name__, "run_private_alone", **asdict(data), epsilon=self.epsilon),
+            self.alone,
         )
 
-
-def run_alone(rows: int, side: int, components: int, equal_contrast: bool, iterations: int) -> None:
-    """Simulate and fit: what a fresh process does whose memory is measured."""
-    data = Data(rows, side, components, equal_contrast)
-    _ours(data.seal(data.simulate()), data, iterations)
-
-
-def run_private_alone(
-    rows: int, side: int, components: int, equal_contrast: bool, epsilon: float
-) -> None:
-    """The same for a private fit."""
-    data = Data(rows, side, components, equal_contrast)
-    _private(data.seal(data.simulate()), data, epsilon)
-
-
-def _row(
-    case: str, per: str, seconds: tuple[float, Peer], quality: float, peak: float
-) -> dict[str, Any]:
-    ours, peer = seconds
-    return row(
-        case,
-        per,
-        seconds=(ours, peer.every_core),
-        one_core=peer.one_core,
-        peer=f"{PEER} FactorAnalysis",
-        version=peer_version(PEER),
-        qualities=(quality, peer.quality),
-        peak=peak,
-        quality=QUALITY,
-        ratio_fastest=min(peer.every_core, peer.one_core) / ours,
-    )
+    def alone(self) -> None:
+        """Simulate and fit."""
+        _private(self.data.seal(self.data.simulate()), self.data, self.epsilon)
 
 
 def _ours(table: PrivateTable, data: Data, steps: int) -> Fit:

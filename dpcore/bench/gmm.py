@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.bench.measure import least_seconds, peak_mib, peer_version, row
+from dpcore.bench.measure import Case, Row, least_seconds
 from dpcore.bench.peers import on_one_core
 from dpcore.datasets.generators import gaussian_mixture, stroke_like
 from dpcore.evaluation.study import EPSILONS
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
 Array = NDArray[np.float64]
-PEER = "scikit-learn"
 WIDE = 50  # from this dimension on, rows whose scales fall like principal components
 
 
@@ -67,8 +66,14 @@ class Data:
         return PrivateTable.seal(pd.DataFrame(rows, columns=names), schema)
 
 
+class Mixtures(Case):
+    """Both sides at the same start."""
+
+    package, peer_model = "scikit-learn", "GaussianMixture"
+
+
 @dataclass(frozen=True)
-class Iterations:
+class Iterations(Mixtures):
     """One plain fit, noise zero: seconds of an iteration between the ``few``-th and ``many``-th.
 
     quality: mean log-likelihood of a row after ``many`` iterations, each side by its own code.
@@ -81,8 +86,7 @@ class Iterations:
     many: int
     repetitions: int = 4
 
-    def __call__(self) -> dict[str, Any]:
-        version = peer_version(PEER)
+    def measure(self) -> Row:
         data = Data(self.rows, self.dim, self.components)
         rows = data.simulate()
         table, start = data.seal(rows), _start(rows, self.components)
@@ -97,26 +101,28 @@ class Iterations:
             ],
             self.repetitions,
         )
-        ours, every_core, one_core = np.diff(np.reshape(least, (3, 2)))[:, 0] / (
-            self.many - self.few
-        )
-        return row(
+        each = np.diff(np.reshape(least, (3, 2)))[:, 0] / (self.many - self.few)
+        ours, every_core, one_core = each.tolist()
+        return self.row(
             f"gmm {self.rows} x {self.dim}, K={self.components}",
             "EM iteration",
-            seconds=(float(ours), float(every_core)),
-            one_core=float(one_core),
-            peer=f"{PEER} GaussianMixture",
-            version=version,
-            qualities=(
+            (ours, every_core),
+            (
                 _ours(table, self.components, self.many).score(table),
                 float(_peer(rows, start, self.many).score(rows)),
             ),
-            peak=peak_mib(__name__, "run_alone", **asdict(data), iterations=self.many),
+            self.alone,
+            one_core,
         )
+
+    def alone(self) -> None:
+        """Simulate and fit."""
+        data = Data(self.rows, self.dim, self.components)
+        _ours(data.seal(data.simulate()), self.components, self.many)
 
 
 @dataclass(frozen=True)
-class Batch:
+class Batch(Mixtures):
     """A grid of private fits, as an explorer wants it, against as many separate plain fits, one
     after another (the peer has no private fit).
 
@@ -131,74 +137,51 @@ class Batch:
     draws: int = 13
     repetitions: int = 2
 
-    def __call__(self) -> dict[str, Any]:
-        version = peer_version(PEER)
+    def measure(self) -> Row:
         data = Data(self.rows, self.dim, self.components)
         rows = data.simulate()
         table, start = data.seal(rows), _start(rows, self.components)
         count = len(self.epsilons) * self.draws
-        least = least_seconds(
-            [
-                lambda: _grid(table, self.components, self.iterations, self.epsilons, self.draws),
-                lambda: [_peer(rows, start, self.iterations) for _ in range(count)],
-                on_one_core(lambda: [_peer(rows, start, self.iterations) for _ in range(count)]),
-            ],
-            self.repetitions,
+
+        def peer() -> list[GaussianMixture]:
+            return [_peer(rows, start, self.iterations) for _ in range(count)]
+
+        ours, every_core, one_core = least_seconds(
+            [lambda: self._grid(table), peer, on_one_core(peer)], self.repetitions
         )
-        grid = _grid(table, self.components, self.iterations, self.epsilons, self.draws)
-        scores = gmm.log_density(grid.runs.final, rows)  # own units are unit coordinates here
-        return row(
+        # own units are unit coordinates here
+        scores = gmm.log_density(self._grid(table).runs.final, rows)
+        return self.row(
             f"gmm {self.rows} x {self.dim}, K={self.components}, {count} fits",
             f"{len(self.epsilons)} budgets x {self.draws} draws, {self.iterations} iterations",
-            seconds=(least[0], least[1]),
-            one_core=least[2],
-            peer=f"{PEER} GaussianMixture",
-            version=version,
-            qualities=(
+            (ours, every_core),
+            (
                 float(np.median(scores.reshape(-1, self.draws)[-1])),
                 float(_peer(rows, start, self.iterations).score(rows)),
             ),
-            peak=peak_mib(
-                __name__,
-                "run_grid_alone",
-                **asdict(data),
-                iterations=self.iterations,
-                epsilons=list(self.epsilons),
-                draws=self.draws,
-            ),
+            self.alone,
+            one_core,
         )
 
+    def alone(self) -> None:
+        """Simulate and fit the grid."""
+        data = Data(self.rows, self.dim, self.components)
+        self._grid(data.seal(data.simulate()))
 
-def run_alone(rows: int, dim: int, components: int, iterations: int) -> None:
-    """Simulate and fit: what a fresh process does whose memory is measured."""
-    data = Data(rows, dim, components)
-    _ours(data.seal(data.simulate()), components, iterations)
-
-
-def run_grid_alone(
-    rows: int, dim: int, components: int, iterations: int, epsilons: list[float], draws: int
-) -> None:
-    """The same for a grid."""
-    data = Data(rows, dim, components)
-    _grid(data.seal(data.simulate()), components, iterations, epsilons, draws)
+    def _grid(self, table: PrivateTable) -> Grid:
+        return fit_grid(
+            "gmm",
+            table,
+            privacy=[Privacy(epsilon=epsilon, delta=1e-5) for epsilon in self.epsilons],
+            draws=range(self.draws),
+            n_components=self.components,
+            iterations=self.iterations,
+            seed=0,
+        )
 
 
 def _ours(table: PrivateTable, components: int, iterations: int) -> Fit:
     return fit("gmm", table, privacy=None, n_components=components, iterations=iterations)
-
-
-def _grid(
-    table: PrivateTable, components: int, iterations: int, epsilons: Sequence[float], draws: int
-) -> Grid:
-    return fit_grid(
-        "gmm",
-        table,
-        privacy=[Privacy(epsilon=epsilon, delta=1e-5) for epsilon in epsilons],
-        draws=range(draws),
-        n_components=components,
-        iterations=iterations,
-        seed=0,
-    )
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ and protects the replacement of a row. Rows are in [-1, 1], which both sides are
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.bench import peers
-from dpcore.bench.measure import least_seconds, peak_mib, peer_version, row
+from dpcore.bench.measure import Case, Row, fastest_ratio, least_seconds
 from dpcore.datasets.generators import gaussian_mixture
 from dpcore.datasets.places import DEGREES, check_ins
 from dpcore.fitting.api import Grid, fit, fit_grid
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from sklearn.cluster import KMeans
 
 Array = NDArray[np.float64]
-PEER, PRIVATE_PEER = "scikit-learn", "diffprivlib"
+PRIVATE_PEER = "diffprivlib"
 MORE = 8
 QUALITY = "mean squared distance of a row to its centre"
 PROMISES: Mapping[str, Mapping[str, Any]] = {
@@ -120,7 +120,7 @@ def _line(data: Data, few: int, many: int, repetitions: int) -> Line:
 
 
 @dataclass(frozen=True)
-class Iterations:
+class Iterations(Case):
     """One plain fit, noise zero: seconds of a step between the ``few``-th and ``many``-th, or
     (``once``) what is paid before.
 
@@ -134,8 +134,9 @@ class Iterations:
     repetitions: int = 4
     once: bool = False
 
-    def __call__(self) -> dict[str, Any]:
-        version = peer_version(PEER)
+    package, peer_model = "scikit-learn", "KMeans"
+
+    def measure(self) -> Row:
         data = self.data
         line = _line(data, self.few, self.many, self.repetitions)
         seconds = line.once if self.once else line.step
@@ -144,22 +145,25 @@ class Iterations:
         ours = _ours(table, data, self.many).parameters.centers
         theirs = _peer(rows, _start(table, data), self.many - 1).cluster_centers_
         apart = np.abs(ours - theirs[np.lexsort(theirs.T[::-1])]).max()
-        return {
-            **_row(
-                f"k-means {data}",
-                "fit without its steps, paid once" if self.once else "step",
-                (seconds["ours"], seconds["every core"], seconds["one core"]),
-                f"{PEER} KMeans",
-                version,
-                (_spread(rows, ours[None]), _spread(rows, theirs[None])),
-                peak_mib(__name__, "run_alone", **asdict(data), iterations=self.many),
-            ),
-            "apart": float(apart),
-        }
+        each = seconds["ours"], seconds["every core"], seconds["one core"]
+        return self.row(
+            f"k-means {data}",
+            "fit without its steps, paid once" if self.once else "step",
+            each[:2],
+            (_spread(rows, ours[None]), _spread(rows, theirs[None])),
+            self.alone,
+            each[2],
+            **_facts(*each),
+            apart=float(apart),
+        )
+
+    def alone(self) -> None:
+        """Simulate and fit."""
+        _ours(self.data.seal(self.data.simulate()), self.data, self.many)
 
 
 @dataclass(frozen=True)
-class Private:
+class Private(Case):
     """One private fit, from the rows to the centres, both at the same epsilon.
 
     quality: :data:`QUALITY`, the median over ``draws`` fits of ours and ``peer_draws`` of theirs.
@@ -172,11 +176,17 @@ class Private:
     peer_draws: int = 13
     repetitions: int = 3
 
+    package, peer_model = PRIVATE_PEER, "KMeans"
+
     def why_missing(self) -> str | None:
         """Why the case is left out: the peer needs an interpreter of its own."""
         return peers.why_missing_elsewhere(PRIVATE_PEER)
 
-    def __call__(self) -> dict[str, Any]:
+    def installed(self) -> str:
+        """The peer's own interpreter tells its version, with its answers."""
+        return ""
+
+    def measure(self) -> Row:
         data = self.data
         rows = data.simulate()
         table = data.seal(rows)
@@ -185,22 +195,20 @@ class Private:
         )
         grid = _private(table, data, self.epsilon, self.algorithm, self.draws)
         theirs = _private_peer(data, self.epsilon, self.peer_draws)
-        return _row(
+        return self.row(
             f"private k-means {data}, epsilon {self.epsilon:g}: {self.algorithm}, "
             f"{WORDS[self.algorithm]}; the peer states delta 0",
             f"private fit ({self.draws} and {self.peer_draws} judged)",
-            (seconds, theirs.seconds, None),
-            f"{PRIVATE_PEER} KMeans",
-            theirs.version,
+            (seconds, theirs.seconds),
             (_spread(rows, grid.runs.final.centres), _spread(rows, theirs.centres)),
-            peak_mib(
-                __name__,
-                "run_private_alone",
-                **asdict(data),
-                epsilon=self.epsilon,
-                algorithm=self.algorithm,
-            ),
+            self.alone,
+            **{**_facts(seconds, theirs.seconds, None), "peer_version": theirs.version},
         )
+
+    def alone(self) -> None:
+        """Simulate and fit."""
+        table = self.data.seal(self.data.simulate())
+        _private(table, self.data, self.epsilon, self.algorithm)
 
 
 @cache
@@ -209,45 +217,13 @@ def _private_peer(data: Data, epsilon: float, draws: int) -> peers.PrivateCentre
     return peers.private_centres(data.simulate(), data.components, epsilon, draws)
 
 
-def run_alone(kind: str, rows: int, dim: int, components: int, iterations: int) -> None:
-    """Simulate and fit: what a fresh process does whose memory is measured."""
-    data = Data(kind, rows, dim, components)
-    _ours(data.seal(data.simulate()), data, iterations)
-
-
-def run_private_alone(
-    kind: str, rows: int, dim: int, components: int, epsilon: float, algorithm: str
-) -> None:
-    """The same for a private fit."""
-    data = Data(kind, rows, dim, components)
-    _private(data.seal(data.simulate()), data, epsilon, algorithm)
-
-
-def _row(
-    case: str,
-    per: str,
-    seconds: tuple[float, float, float | None],
-    peer: str,
-    version: str,
-    qualities: tuple[float, float],
-    peak: float,
-) -> dict[str, Any]:
-    """seconds: ours, the peer's on every core (the ratio is at equal threads) and on one."""
-    ours, every_core, one_core = seconds
+def _facts(ours: float, every_core: float, one_core: float | None) -> dict[str, Any]:
     missing = peers.why_missing_elsewhere(PRIVATE_PEER)
-    return row(
-        case,
-        per,
-        seconds=(ours, every_core),
-        one_core=one_core,
-        peer=peer,
-        version=version,
-        qualities=qualities,
-        peak=peak,
-        quality=QUALITY,
-        ratio_fastest=min(every_core, one_core or np.inf) / ours if ours > 0 else float("nan"),
-        left_out=[] if missing is None else [missing],
-    )
+    return {
+        "quality": QUALITY,
+        "ratio_fastest": fastest_ratio(ours, every_core, one_core),
+        "left_out": [] if missing is None else [missing],
+    }
 
 
 def _spread(rows: Array, centres: Array) -> float:

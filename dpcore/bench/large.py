@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
@@ -20,8 +21,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-import dpcore
-from dpcore.bench.measure import peak_mib, row
+from dpcore.bench import peers
+from dpcore.bench.measure import Case, Row
 from dpcore.datasets.blocks import files_of, parted
 from dpcore.datasets.parts import write_parts
 from dpcore.fitting.api import fit
@@ -34,7 +35,7 @@ BUDGET = Privacy(epsilon=1.0, delta=1e-9)
 
 
 @dataclass(frozen=True)
-class InBlocks:
+class InBlocks(Case):
     """One process: a private iteration beside one without noise.
 
     quality: mean log-likelihood of the rows of the first file under either fit.
@@ -45,53 +46,43 @@ class InBlocks:
     components: int = 3
     repetitions: int = 3
 
-    def __call__(self) -> dict[str, Any]:
+    peer_model = "without noise"
+
+    def measure(self) -> Row:
         with _written(self.rows, self.columns) as folder:
             timed = _Timed.of(folder)
-            sides: list[_Side] = [(timed, BUDGET), (timed, None)]
-            return _compared(self, "dpcore without noise", folder, sides)
+            return self._compared(folder, [(timed, BUDGET), (timed, None)])
+
+    def _compared(self, folder: Path, sides: list[_Side], told: str = "") -> Row:
+        """Our side and the peer's, in turns."""
+        seconds = _least(sides, self.components, self.repetitions)
+        ours, theirs = (_quality(folder, *side, self.components) for side in sides)
+        alone = partial(run_alone, str(folder), "gmm", 1)
+        return self.row(
+            f"gmm {self.rows} x {self.columns} in files, K={self.components}{told}",
+            "EM iteration",
+            (seconds[0], seconds[1]),
+            (ours, theirs),
+            alone,
+        )
 
 
 @dataclass(frozen=True)
-class OnCluster:
+class OnCluster(InBlocks):
     """Workers of one thread each on this machine, beside one process that uses every core."""
 
-    rows: int
-    workers: int
-    columns: int = 10
-    components: int = 3
-    repetitions: int = 3
+    workers: int = 2
+
+    peer_model = "in one process"
 
     def why_missing(self) -> str | None:
         """Dask is an extra."""
-        try:
-            import_module("distributed")
-        except ImportError:
-            return "distributed is not installed"
-        return None
+        return peers.why_missing("distributed")
 
-    def __call__(self) -> dict[str, Any]:
+    def measure(self) -> Row:
         with _written(self.rows, self.columns) as folder, _cluster(self.workers) as engine:
             sides: list[_Side] = [(_Timed.of(folder, engine), BUDGET), (_Timed.of(folder), BUDGET)]
-            told = f", {self.workers} workers"
-            return _compared(self, "dpcore in one process", folder, sides, told)
-
-
-def _compared(
-    asked: InBlocks | OnCluster, peer: str, folder: Path, sides: list[_Side], told: str = ""
-) -> dict[str, Any]:
-    """Our side and the peer's, in turns."""
-    seconds = _least(sides, asked.components, asked.repetitions)
-    ours, theirs = (_quality(folder, *side, asked.components) for side in sides)
-    return row(
-        f"gmm {asked.rows} x {asked.columns} in files, K={asked.components}{told}",
-        "EM iteration",
-        seconds=(seconds[0], seconds[1]),
-        peer=peer,
-        version=dpcore.__version__,
-        qualities=(ours, theirs),
-        peak=peak_mib(__name__, "run_alone", folder=str(folder), model="gmm", iterations=1),
-    )
+            return self._compared(folder, sides, f", {self.workers} workers")
 
 
 def run_alone(folder: str, model: str, iterations: int) -> None:
@@ -173,6 +164,6 @@ CASES = (
     InBlocks(100_000),
     InBlocks(1_000_000),
     InBlocks(10_000_000, repetitions=2),
-    OnCluster(10_000_000, 2, repetitions=2),
-    OnCluster(10_000_000, 4, repetitions=2),
+    OnCluster(10_000_000, repetitions=2, workers=2),
+    OnCluster(10_000_000, repetitions=2, workers=4),
 )

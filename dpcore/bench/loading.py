@@ -11,20 +11,19 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpcore.bench.measure import median_seconds, peak_mib, peer_version, row
+from dpcore.bench.measure import Case, Row, median_seconds
 from dpcore.datasets.load import read_described
 from dpcore.schema import Schema
 
-PEER = "pandas"
-
 
 @dataclass(frozen=True)
-class Text:
+class Text(Case):
     """A CSV file of about ``megabytes``: numbers of six decimals, or whole ones of 19 digits.
 
     odd: one cell, in the first column, is a mark for a missing value with a blank after it, which
@@ -37,10 +36,11 @@ class Text:
     megabytes: int = 100
     repetitions: int = 5
 
-    def __call__(self) -> dict[str, Any]:
+    package, peer_model = "pandas", "read_csv"
+
+    def measure(self) -> Row:
         import pandas as pd
 
-        version = peer_version(PEER)
         with _written(self) as path:
             share = path.stat().st_size / 1e8
             schema = Schema.from_bounds({name: (-4e18, 4e18) for name in _names(self.columns)})
@@ -51,28 +51,20 @@ class Text:
             turns = [(lambda: None, job) for job in jobs]
             ours, theirs = median_seconds(turns, 0.0, least=self.repetitions)
             exact = np.genfromtxt(path, delimiter=",", skip_header=1, max_rows=2000)
-            peak = peak_mib(__name__, "run_alone", path=str(path), columns=self.columns)
             qualities = tuple(_nearest(job(), exact) for job in jobs)
-        return row(
-            f"a CSV file, {self.columns} columns of {self._kind}",
-            "100 MB",
-            seconds=(ours / share, theirs / share),
-            peer=f"{PEER} read_csv",
-            version=version,
-            qualities=(qualities[0], qualities[1]),
-            peak=peak,
-            quality="share of cells read as the nearest float",
-        )
+            return self.row(
+                f"a CSV file, {self.columns} columns of {self._kind}",
+                "100 MB",
+                (ours / share, theirs / share),
+                (qualities[0], qualities[1]),
+                partial(read_described, path, schema),
+                quality="share of cells read as the nearest float",
+            )
 
     @property
     def _kind(self) -> str:
         kind = "whole numbers of 19 digits" if self.whole else "numbers with six decimals"
         return kind + (", one cell “? ”" if self.odd else "")
-
-
-def run_alone(path: str, columns: int) -> None:
-    """Read the file: what a fresh process does whose memory is measured."""
-    read_described(path, Schema.from_bounds({name: (-4e18, 4e18) for name in _names(columns)}))
 
 
 def _names(columns: int) -> list[str]:

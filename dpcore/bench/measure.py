@@ -8,28 +8,27 @@ their median is steady too, and it says what a person waits.
 
 from __future__ import annotations
 
-import json
+import math
+import pickle
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
+import dpcore
+from dpcore.bench import peers
 from dpcore.errors import InputError
 
 
 def least_seconds(jobs: Sequence[Callable[[], object]], repetitions: int) -> list[float]:
     """The least seconds of each job; in every repetition each is run once, in turn."""
-    least = [float("inf")] * len(jobs)
-    for _ in range(repetitions):
-        for i, job in enumerate(jobs):
-            begun = perf_counter()
-            job()
-            least[i] = min(least[i], perf_counter() - begun)
-    return least
+    return [clock for clock, _ in least_processor_seconds(jobs, repetitions)]
 
 
 def least_processor_seconds(
@@ -81,18 +80,23 @@ def peer_version(package: str) -> str:
         ) from None
 
 
-def peak_mib(module: str, function: str, **arguments: Any) -> float:
-    """Peak resident memory in MiB of a fresh process that calls ``module.function(**arguments)``.
+def peak_mib(job: Callable[[], object]) -> float:
+    """Peak resident memory in MiB of a fresh process that does the job.
 
-    All of it counts: interpreter, libraries, data and fit. arguments: plain numbers and texts.
+    All of it counts: interpreter, libraries, data and fit. job: a function of a module, a method
+    of a value of plain fields, or a ``partial`` of one: it is pickled by name.
     """
+    return _peak_mib(pickle.dumps(job))
+
+
+@cache
+def _peak_mib(job: bytes) -> float:
     call = (
-        "import importlib, json, sys; module, function, arguments = sys.argv[1:];"
-        "getattr(importlib.import_module(module), function)(**json.loads(arguments));"
+        "import pickle, sys; pickle.load(sys.stdin.buffer)();"
         "from dpcore.bench.measure import own_peak_mib; print(own_peak_mib())"
     )
-    words = [sys.executable, "-c", call, module, function, json.dumps(arguments)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    words = [sys.executable, "-c", call]
+    done = subprocess.run(words, input=job, capture_output=True, check=True)
     return float(done.stdout.split()[-1])
 
 
@@ -111,35 +115,73 @@ def own_peak_mib() -> float:
     return most / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def row(
-    case: str,
-    per: str,
-    *,
-    seconds: tuple[float, float],
-    one_core: float | None = None,
-    peer: str,
-    version: str,
-    qualities: tuple[float, float],
-    peak: float,
-    **facts: Any,
-) -> dict[str, Any]:
-    """A row as :func:`dpcore.bench.run` tells; facts: what only some benches say.
+Row = dict[str, Any]
 
-    seconds, qualities: ours and the peer's, seconds on every core; one_core: the peer's on one. A
-    difference of two short fits may come out below 0 and has no ratio.
+
+class Case(ABC):
+    """One case of a bench: called, it measures both sides and gives a row.
+
+    A subclass is a frozen dataclass of the case's settings.
     """
-    ours, theirs = seconds
-    return {
-        "case": case,
-        "per": per,
-        "ours_seconds": ours,
-        "peer": peer,
-        "peer_version": version,
-        "peer_seconds": theirs,
-        "peer_seconds_one_core": one_core,
-        "ratio": theirs / ours if ours > 0 else float("nan"),
-        "quality_ours": qualities[0],
-        "quality_peer": qualities[1],
-        "peak_mib": peak,
-        **facts,
-    }
+
+    package = "dpcore"  # of the peer; "dpcore": this package in another setting
+    peer_model = ""  # of the peer, after its package
+    optional = False  # whether the case may be left out where the peer is not installed
+
+    def why_missing(self) -> str | None:
+        """``None`` where it can be measured here, else why not, naming the peer."""
+        return peers.why_missing(self.package) if self.optional else None
+
+    @property
+    def peer_title(self) -> str:
+        """The peer, as a row names it."""
+        return f"{self.package} {self.peer_model}".rstrip()
+
+    @abstractmethod
+    def measure(self) -> Row:
+        """Both sides, by turns: a row of :meth:`row`."""
+
+    def installed(self) -> str:
+        """The peer's version. Raises InputError where it is missing."""
+        return dpcore.__version__ if self.package == "dpcore" else peer_version(self.package)
+
+    def __call__(self) -> Row:
+        """A row as :func:`dpcore.bench.run` tells; without the peer, before anything is measured,
+        an InputError."""
+        self.installed()
+        return self.measure()
+
+    def row(
+        self,
+        case: str,
+        per: str,
+        seconds: tuple[float, float],
+        qualities: tuple[float, float],
+        alone: Callable[[], object],
+        one_core: float | None = None,
+        **facts: Any,
+    ) -> Row:
+        """seconds, qualities: ours and the peer's, seconds on every core; one_core: the peer's on
+        one. alone: what a fresh process does whose memory is measured. facts: what only some
+        benches say. A difference of two short fits may come out below 0 and has no ratio.
+        """
+        ours, theirs = seconds
+        return {
+            "case": case,
+            "per": per,
+            "ours_seconds": ours,
+            "peer": self.peer_title,
+            "peer_version": self.installed(),
+            "peer_seconds": theirs,
+            "peer_seconds_one_core": one_core,
+            "ratio": theirs / ours if ours > 0 else math.nan,
+            "quality_ours": qualities[0],
+            "quality_peer": qualities[1],
+            "peak_mib": peak_mib(alone),
+            **facts,
+        }
+
+
+def fastest_ratio(ours: float, every_core: float, one_core: float | None) -> float:
+    """The peer's seconds at its faster setting / ours."""
+    return min(every_core, one_core or math.inf) / ours if ours > 0 else math.nan

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
-import dpcore
 from dpcore.bench import gmm, kmeans, topics
-from dpcore.bench.measure import least_processor_seconds, peak_mib, row
+from dpcore.bench.measure import Case, Row, least_processor_seconds
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Privacy
@@ -34,7 +34,7 @@ BITS = 196, 20  # columns of on and off, and what makes them
 
 
 @dataclass(frozen=True)
-class Added:
+class Added(Case):
     """One model on one simulated table. many = few: whole fits are timed."""
 
     model: str
@@ -46,21 +46,21 @@ class Added:
     options: Mapping[str, Any] = field(default_factory=dict)
     repetitions: int = 3
 
-    def __call__(self) -> dict[str, Any]:
+    peer_model = "without noise"
+
+    def measure(self) -> Row:
         data = self.data()
         jobs = [(b, steps) for b in (BUDGET, None) for steps in (self.few, self.many)]
         calls = [self._job(data, *job) for job in jobs]
         least = [cores for _, cores in least_processor_seconds(calls, self.repetitions)]
         private, plain = self._each(*least[:2]), self._each(*least[2:])
         qualities = [self._fit(data, b, self.many).score(data) for b in (BUDGET, None)]
-        return row(
+        return self.row(
             f"{self.model} {self.told}, epsilon 1",
             ("fit" if self.many == self.few else "iteration") + ", processor seconds",
-            seconds=(private, plain),
-            peer="dpcore without noise",
-            version=dpcore.__version__,
-            qualities=(qualities[0], qualities[1]),
-            peak=peak_mib(__name__, "run_alone", told=self.told, model=self.model),
+            (private, plain),
+            (qualities[0], qualities[1]),
+            partial(run_alone, self.model, self.told),
         )
 
     def _each(self, few: float, many: float) -> float:

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import dpcore
-from dpcore.bench import peers
-from dpcore.bench.measure import least_seconds, peak_mib, peer_version, row
+from dpcore.bench.measure import Case, Row, least_seconds
 from dpcore.bench.release_medians import DELTA, MEDIANS, simulated
 from dpcore.datasets.labelled import labelled_classes
 from dpcore.fitting.api import fit_grid
@@ -35,20 +34,27 @@ OBJECTIVE = "least trace, less is better"
 
 
 @dataclass(frozen=True)
-class Solver:
-    """One problem, asked of the peer as printed, or in the inverse."""
+class Problem(Case):
+    """A least-trace problem of so many vectors."""
 
     dim: int
     vectors: int
+
+    def alone(self) -> None:
+        """Solve it."""
+        min_trace_covariance(*problem(self.dim, self.vectors))
+
+
+@dataclass(frozen=True)
+class Solver(Problem):
+    """One problem, asked of the peer as printed, or in the inverse."""
+
     repetitions: int = 3
     inverse: bool = False
 
-    def why_missing(self) -> str | None:
-        """Why the case is left out: the peer is no part of the product."""
-        return peers.why_missing(PEER)
+    package, peer_model, optional = PEER, "CLARABEL", True
 
-    def __call__(self) -> dict[str, Any]:
-        version = peer_version(PEER)
+    def measure(self) -> Row:
         vectors, weight = problem(self.dim, self.vectors)
         theirs: dict[str, float] = {}
 
@@ -59,15 +65,13 @@ class Solver:
         (ours,) = least_seconds([lambda: min_trace_covariance(vectors, weight)], OWN_REPETITIONS)
         (peer,) = least_seconds([ask], self.repetitions)
         found = min_trace_covariance(vectors, weight)
-        return row(
+        return self.row(
             f"least-trace covariance of {self.vectors} vectors, d={self.dim}"
             + (", in the inverse" if self.inverse else ""),
             "answer",
-            seconds=(ours, peer),
-            peer=f"{PEER} CLARABEL",
-            version=version,
-            qualities=(found.upper, theirs["objective"]),
-            peak=peak_mib(__name__, "run_solver_alone", dim=self.dim, vectors=self.vectors),
+            (ours, peer),
+            (found.upper, theirs["objective"]),
+            self.alone,
             quality=OBJECTIVE,
             peer_solver_seconds=theirs["seconds"],
             solver_ratio=theirs["seconds"] / ours,
@@ -76,44 +80,38 @@ class Solver:
 
 
 @dataclass(frozen=True)
-class Large:
+class Large(Problem):
     """A problem that the peer cannot hold, and the design of Algorithm 1: ours against its own
     answer at a loose gap, so that what precision costs is seen."""
 
-    dim: int
-    vectors: int
+    peer_title = "dpcore, gap 1e-2"
 
-    def __call__(self) -> dict[str, Any]:
+    def measure(self) -> Row:
         vectors, weight = problem(self.dim, self.vectors)
-        ours, loose = least_seconds(
-            [
-                lambda: min_trace_covariance(vectors, weight),
-                lambda: min_trace_covariance(vectors, weight, tolerance=1e-2),
-            ],
-            5,
-        )
-        fine = min_trace_covariance(vectors, weight)
-        rough = min_trace_covariance(vectors, weight, tolerance=1e-2)
-        return row(
+        solve = partial(min_trace_covariance, vectors, weight)
+        jobs = [solve, partial(solve, tolerance=1e-2)]
+        ours, loose = least_seconds(jobs, 5)
+        fine, rough = (job() for job in jobs)
+        return self.row(
             f"least-trace covariance of {self.vectors} vectors, d={self.dim}",
             "answer",
-            seconds=(ours, loose),
-            peer="dpcore, gap 1e-2",
-            version=dpcore.__version__,
-            qualities=(fine.upper, rough.upper),
-            peak=peak_mib(__name__, "run_solver_alone", dim=self.dim, vectors=self.vectors),
+            (ours, loose),
+            (fine.upper, rough.upper),
+            self.alone,
             quality=OBJECTIVE,
             gap=fine.gap,
         )
 
 
 @dataclass(frozen=True)
-class Slider:
+class Slider(Case):
     """The whole published design for one move of a slider; the rival: the staged release."""
 
-    def __call__(self) -> dict[str, Any]:
-        rows, kinds, _ = labelled_classes(1000, 5, 3, np.random.default_rng(0))
+    peer_model = "staged release"
+
+    def measure(self) -> Row:
         table = simulated(1000, 0)
+        rows, kinds = _simulated_rows()
         asked = [Privacy(epsilon=1.0, delta=DELTA, adjacency="label")]
         ours, staged = least_seconds(
             [
@@ -122,16 +120,18 @@ class Slider:
             ],
             7,
         )
-        return row(
+        return self.row(
             "published design (Algorithm 1), N=1000, K=5, d=3",
             "design",
-            seconds=(ours, staged),
-            peer="dpcore staged release",
-            version=dpcore.__version__,
-            qualities=(ours, staged),
-            peak=peak_mib(__name__, "run_design_alone"),
+            (ours, staged),
+            (ours, staged),
+            self.alone,
             quality="seconds, less is better",
         )
+
+    def alone(self) -> None:
+        """Make the design."""
+        _design(*_simulated_rows())
 
 
 def problem(dim: int, vectors: int) -> tuple[Array, Array]:
@@ -143,14 +143,8 @@ def problem(dim: int, vectors: int) -> tuple[Array, Array]:
     return away / max(1, vectors - 1) * 1000.0, np.cov(away.T).reshape(dim, dim)
 
 
-def run_solver_alone(dim: int, vectors: int) -> None:
-    """What a fresh process does whose memory is measured."""
-    min_trace_covariance(*problem(dim, vectors))
-
-
-def run_design_alone() -> None:
-    """The same for the published design."""
-    _design(*labelled_classes(1000, 5, 3, np.random.default_rng(0))[:2])
+def _simulated_rows() -> tuple[Array, NDArray[np.int_]]:
+    return labelled_classes(1000, 5, 3, np.random.default_rng(0))[:2]
 
 
 def _design(rows: Array, kinds: NDArray[np.int_]) -> None:

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import dpcore
-from dpcore.bench.measure import least_seconds, peak_mib, row
+from dpcore.bench.measure import Case, Row, least_seconds
 from dpcore.datasets.labelled import labelled_classes, labelled_table
 from dpcore.datasets.load import load
 from dpcore.fitting.api import Grid, fit_grid
@@ -81,7 +80,7 @@ RIVALS = {"paper leave": "staged", "paper all": "staged", "gaussian": "laplace",
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class Mechanism(Case):
     """A way of releasing against a rival at the same guarantee; the paper's ways have none.
 
     tables, draws: how many simulated tables and noise draws on each [:data:`TRIES`].
@@ -95,40 +94,35 @@ class Mechanism:
     tables: int | None = None
     draws: int | None = None
 
-    def __call__(self) -> dict[str, Any]:
+    @property
+    def peer_title(self) -> str:
+        return f"dpcore {self.rival}"
+
+    def measure(self) -> Row:
         table, (tables, draws) = table_of(self.rows, 0), self._tries()
         ways = (self.method, self.rival)
         ours, rival = least_seconds(
-            [
-                lambda way=way: fitted(table, way, self.adjacency, self.epsilon, draws)  # type: ignore[misc]
-                for way in ways
-            ],
-            3,
+            [partial(fitted, table, way, self.adjacency, self.epsilon, draws) for way in ways], 3
         )
         own, other = (
             medians(way, self.adjacency, self.epsilon, self.rows, tables, draws) for way in ways
         )
-        return row(
+        return self.row(
             f"{self.method}, {'irises' if self.rows == IRIS else f'N={self.rows}'}, "
             f"epsilon {self.epsilon:g}, delta 1e-5, {self.adjacency}",
             f"{draws} releases",
-            seconds=(ours, rival),
-            peer=f"dpcore {self.rival}",
-            version=dpcore.__version__,
-            qualities=(own[0], other[0]),
-            peak=peak_mib(
-                __name__,
-                "run_alone",
-                rows=self.rows,
-                way=self.method,
-                adjacency=self.adjacency,
-                epsilon=self.epsilon,
-            ),
+            (ours, rival),
+            (own[0], other[0]),
+            self.alone,
             quality=DIVERGENCE,
             forward=(own[1], other[1]),
             expected=self._expected(self.method),
             expected_peer=self._expected(self.rival),
         )
+
+    def alone(self) -> None:
+        """One release."""
+        fitted(table_of(self.rows, 0), self.method, self.adjacency, self.epsilon, 1)
 
     def _tries(self) -> tuple[int, int]:
         tables, draws = TRIES[self.rows]
@@ -191,11 +185,6 @@ def fitted(
         method=method,
         **options,
     )
-
-
-def run_alone(rows: int, way: str, adjacency: str, epsilon: float) -> None:
-    """What a fresh process does whose memory is measured."""
-    fitted(table_of(rows, 0), way, adjacency, epsilon, 1)
 
 
 def _cases() -> Iterator[Mechanism]:

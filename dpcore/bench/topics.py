@@ -18,9 +18,10 @@ is the perplexity of the same documents at the mixes that each side found.
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
 from itertools import pairwise
@@ -30,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.bench import peers
-from dpcore.bench.measure import least_processor_seconds, peak_mib, peer_version, row
+from dpcore.bench.measure import Case, Row, least_processor_seconds
 from dpcore.fitting.api import fit
 from dpcore.models.topics import mathematics as lda
 from dpcore.privacy import Privacy
@@ -122,6 +123,10 @@ class Corpus:
         score = lda.log_likelihood_at(known, words, mix, self.prior).sum()
         return float(np.exp(-score / known.counts.sum()))
 
+    def __reduce__(self) -> tuple[type[Corpus], tuple[int, ...]]:
+        """Another process simulates the documents anew."""
+        return Corpus, (self.documents, self.words, self.topics, self.tokens)
+
     def __str__(self) -> str:
         return f"{self.documents} documents x {self.words} words, K={self.topics}"
 
@@ -151,6 +156,55 @@ def _found(jobs: Mapping[str, Job], judge: Callable[[Array], float], repetitions
     return Found(clock, processor, quality)
 
 
+class Topics(Case):
+    """Ours beside one peer at both of its settings."""
+
+    peer: str
+
+    @property
+    def package(self) -> str:  # type: ignore[override]
+        return self.peer
+
+    @property
+    def peer_title(self) -> str:
+        return f"{self.peer} {CALLED[self.peer]}"
+
+    @property
+    def optional(self) -> bool:  # type: ignore[override]
+        return self.peer != SKLEARN
+
+    @abstractmethod
+    def alone(self) -> None:
+        """What a fresh process does whose memory is measured."""
+
+    def compared(
+        self, case: str, per: str, found: Found, ours: str, *, tokens: float, quality: str = QUALITY
+    ) -> Row:
+        """tokens: that are read in what the seconds are of. The peer's rate is at its faster
+        setting, and so is its quality; its processor seconds are those on one core, where all of
+        them are this process's."""
+        seconds, peer = found.seconds[ours], self.peer
+        one_core = found.seconds[f"{peer}, one core"]
+        every_core = found.seconds.get(f"{peer}, every core", one_core)
+        fastest = min(("one core", one_core), ("every core", every_core), key=lambda pair: pair[1])
+        missing = peers.why_missing(GENSIM)
+        return self.row(
+            case,
+            per,
+            (seconds, every_core),
+            (found.quality[ours], found.quality[f"{peer}, {fastest[0]}"]),
+            self.alone,
+            one_core,
+            ratio_fastest=fastest[1] / seconds,
+            ours_tokens_per_second=tokens / seconds,
+            peer_tokens_per_second=tokens / fastest[1],
+            ours_processor_seconds=found.processor[ours],
+            peer_processor_seconds=found.processor[f"{peer}, one core"],
+            quality=quality,
+            left_out=[] if missing is None else [missing],
+        )
+
+
 # --- whole fits ----------------------------------------------------------------------------------
 
 
@@ -165,32 +219,28 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Topics):
     """A whole fit beside a peer's plain one. epsilon: of ours; ``None``: without noise."""
 
     setup: Setup
     peer: str
     epsilon: float | None = None
 
-    def why_missing(self) -> str | None:
-        """Why the case is left out; scikit-learn is always here."""
-        return None if self.peer == SKLEARN else peers.why_missing(self.peer)
-
-    def __call__(self) -> dict[str, Any]:
+    def measure(self) -> Row:
         setup, corpus = self.setup, self.setup.corpus
         found = _fits(setup, PRIVATE_EPSILON if self.epsilon is None else self.epsilon)
-        ours = "plain" if self.epsilon is None else "private"
         told = "plain" if self.epsilon is None else f"private, epsilon {self.epsilon:g}"
-        size = {**asdict(corpus), "minibatch": setup.minibatch, "epsilon": self.epsilon}
-        return _row(
+        return self.compared(
             f"lda {corpus}, {setup.minibatch} a step, {told}",
             f"fit of {setup.passes} passes",
-            self.peer,
             found,
-            ours,
+            "plain" if self.epsilon is None else "private",
             tokens=setup.passes * float(corpus.bags[0].counts.sum()),
-            peak=peak_mib(__name__, "run_alone", **size),
         )
+
+    def alone(self) -> None:
+        """Simulate and fit, one pass."""
+        _ours(replace(self.setup, passes=1), self.epsilon, 0)
 
 
 @cache
@@ -304,41 +354,33 @@ def _shares(topics: Any) -> Array:
     return np.asarray(whole / whole.sum(axis=1, keepdims=True))
 
 
-def run_alone(
-    documents: int, words: int, topics: int, tokens: int, minibatch: int, epsilon: float | None
-) -> None:
-    """Simulate and fit: what a fresh process does whose memory is measured."""
-    corpus = Corpus(documents, words, topics, tokens)
-    _ours(Setup(corpus, minibatch, 1), epsilon, 0)
-
-
 # --- the E step alone ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class EStep:
+class EStep(Topics):
     """The mixes of all documents under topics that ours has found and all sides are given."""
 
     corpus: Corpus
     peer: str
     repetitions: int = 3
 
-    def why_missing(self) -> str | None:
-        """Why the case is left out; scikit-learn is always here."""
-        return None if self.peer == SKLEARN else peers.why_missing(self.peer)
-
-    def __call__(self) -> dict[str, Any]:
+    def measure(self) -> Row:
         corpus = self.corpus
-        return _row(
+        return self.compared(
             f"lda {corpus}, mixes of all documents",
             "E step",
-            self.peer,
             _e_steps(corpus, self.repetitions),
             "ours",
             tokens=float(corpus.bags[0].counts.sum()),
-            peak=peak_mib(__name__, "run_e_step_alone", **asdict(corpus)),
             quality="perplexity of the documents at the mixes found, less is better",
         )
+
+    def alone(self) -> None:
+        """Simulate, and find the mixes under evenly spread topics."""
+        corpus = self.corpus
+        start = lda.start(1, corpus.topics, corpus.words, 0)
+        lda.mixes(corpus.bags[0], lda.expected(start)[0], corpus.prior)
 
 
 @cache
@@ -379,50 +421,6 @@ def _gensim_given(corpus: Corpus, topics: lda.Topics) -> Any:
     model.state.sstats = (topics.concentration[0] - corpus.prior).astype(np.float32)
     model.sync_state()
     return model
-
-
-def run_e_step_alone(documents: int, words: int, topics: int, tokens: int) -> None:
-    """The same for an E step under evenly spread topics."""
-    corpus = Corpus(documents, words, topics, tokens)
-    lda.mixes(corpus.bags[0], lda.expected(lda.start(1, topics, words, 0))[0], corpus.prior)
-
-
-def _row(
-    case: str,
-    per: str,
-    peer: str,
-    found: Found,
-    ours: str,
-    *,
-    tokens: float,
-    peak: float,
-    quality: str = QUALITY,
-) -> dict[str, Any]:
-    """tokens: that are read in what the seconds are of. The peer's rate is at its faster setting,
-    and so is its quality; its processor seconds are those on one core, where all of them are this
-    process's."""
-    seconds = found.seconds[ours]
-    one_core = found.seconds[f"{peer}, one core"]
-    every_core = found.seconds.get(f"{peer}, every core", one_core)
-    fastest = min(("one core", one_core), ("every core", every_core), key=lambda pair: pair[1])
-    missing = peers.why_missing(GENSIM)
-    return row(
-        case,
-        per,
-        seconds=(seconds, every_core),
-        one_core=one_core,
-        peer=f"{peer} {CALLED[peer]}",
-        version=peer_version(peer),
-        qualities=(found.quality[ours], found.quality[f"{peer}, {fastest[0]}"]),
-        peak=peak,
-        ratio_fastest=fastest[1] / seconds,
-        ours_tokens_per_second=tokens / seconds,
-        peer_tokens_per_second=tokens / fastest[1],
-        ours_processor_seconds=found.processor[ours],
-        peer_processor_seconds=found.processor[f"{peer}, one core"],
-        quality=quality,
-        left_out=[] if missing is None else [missing],
-    )
 
 
 PRIVATE_EPSILON = 1.0
