@@ -12,20 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, least_delta, real
-from dpcore.accounting.pairs import (
-    Pairs,
-    check_affordable,
-    check_pairs,
-    fixed_deltas,
-    pair_assumptions,
-    pairs,
-)
-from dpcore.privacy.events import Real
+from dpcore.accounting.base import Array, Events
+from dpcore.accounting.pairs import InPairs, pairs
 
 
 @dataclass(frozen=True)
-class AdvancedAccountant:
+class AdvancedAccountant(InPairs):
     """Theorem 3.20; part of delta is kept back for the composition itself.
 
     Raises InputError naming ``delta_each`` when the single releases leave nothing of delta.
@@ -40,30 +32,17 @@ class AdvancedAccountant:
         "what is left of delta pays for the composition",
     )
 
-    def assumptions_of(self, events: Events) -> tuple[str, ...]:
-        return pair_assumptions(events, self.assumptions)
+    counting = "advanced composition"
+    slack_needed = True
 
-    def check(self, events: Events) -> None:
-        check_pairs(events, "advanced composition")
-
-    def epsilon(self, events: Events, delta: Real) -> Real:
-        self.check(events)
-        if float(np.min(np.asarray(delta))) > 0.0:
-            check_affordable(events, delta, slack_needed=True)
-        return real(_epsilon(pairs(events, delta)))
-
-    def delta(self, events: Events, epsilon: Real) -> Real:
-        self.check(events)
-        return least_delta(lambda d: _epsilon(pairs(events, d)), epsilon, fixed_deltas(events))
-
-
-def _epsilon(found: Pairs) -> Array:
-    """The theorem; infinite where nothing of delta is left, nothing where nothing was released."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        drift = np.tensordot(found.counts, found.epsilons * np.expm1(found.epsilons), axes=1)
-        squares = np.tensordot(found.counts, np.square(found.epsilons), axes=1)
-        root = np.sqrt(-2.0 * np.log(np.maximum(found.slack, 0.0)) * squares)
-    return np.asarray(np.where(squares > 0.0, root + drift, 0.0))
+    def total(self, events: Events, delta: Array) -> Array:
+        """The theorem; infinite where nothing of delta is left, 0 where nothing was released."""
+        found = pairs(events, delta)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            drift = np.tensordot(found.counts, found.epsilons * np.expm1(found.epsilons), axes=1)
+            squares = np.tensordot(found.counts, np.square(found.epsilons), axes=1)
+            root = np.sqrt(-2.0 * np.log(np.maximum(found.slack, 0.0)) * squares)
+        return np.asarray(np.where(squares > 0.0, root + drift, 0.0))
 
 
 ADVANCED = AdvancedAccountant()

@@ -24,12 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.base import Array, Events, least_delta, live, real
+from dpcore.accounting.base import Array, Events, live, real
 from dpcore.accounting.pairs import (
+    InPairs,
     check_affordable,
-    check_pairs,
-    fixed_deltas,
-    pair_assumptions,
     pairs,
     shares,
 )
@@ -41,7 +39,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class OptimalAccountant:
+class OptimalAccountant(InPairs):
     """The optimum over all mechanisms with these pairs.
 
     Raises InputError naming ``delta_each`` when the single releases use up delta.
@@ -56,11 +54,7 @@ class OptimalAccountant:
         "every Gaussian release has its own share of delta",
     )
 
-    def assumptions_of(self, events: Events) -> tuple[str, ...]:
-        return pair_assumptions(events, self.assumptions)
-
-    def check(self, events: Events) -> None:
-        check_pairs(events, "optimal composition")
+    counting = "optimal composition"
 
     def kind_of(self, events: Events) -> str:
         """``exact`` where all are black boxes whose losses can be multiplied out."""
@@ -77,23 +71,18 @@ class OptimalAccountant:
     def interval(self, events: Events, delta: Real) -> tuple[Real | None, Real]:
         """(lower, upper) ends; the lower one is a bound for black boxes only."""
         boxes = all(map(_is_box, live(events)))
-        lower, upper = self._found(events, delta, both=boxes)
-        return (real(lower) if boxes and live(events) else None), real(upper)
-
-    def epsilon(self, events: Events, delta: Real) -> Real:
-        return real(self._found(events, delta, both=False).upper)
-
-    def _found(self, events: Events, delta: Real, *, both: bool) -> Ends:
         self.check(events)
         check_affordable(events, delta, slack_needed=False)
-        return _epsilons(events, np.asarray(delta, dtype=float), both=both)
+        lower, upper = _epsilons(events, np.asarray(delta, dtype=float), both=boxes)
+        return (real(lower) if boxes and live(events) else None), real(upper)
+
+    def total(self, events: Events, delta: Array) -> Array:
+        return _epsilons(events, delta).upper
 
     def delta(self, events: Events, epsilon: Real) -> Real:
         self.check(events)
         if any(isinstance(e.mechanism, Gaussian) and e.delta_each is None for e in live(events)):
-            return least_delta(
-                lambda d: _epsilons(events, np.asarray(d)).upper, epsilon, fixed_deltas(events)
-            )
+            return super().delta(events, epsilon)
         return real(_deltas(events, np.asarray(epsilon, dtype=float)))
 
 

@@ -10,19 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, least_delta, real
-from dpcore.accounting.pairs import (
-    check_affordable,
-    check_pairs,
-    fixed_deltas,
-    pair_assumptions,
-    pairs,
-)
-from dpcore.privacy.events import Real
+from dpcore.accounting.base import Array, Events
+from dpcore.accounting.pairs import InPairs, pairs
 
 
 @dataclass(frozen=True)
-class LinearAccountant:
+class LinearAccountant(InPairs):
     """Sum of epsilons at a sum of deltas.
 
     Raises InputError naming ``delta_each`` when the shares of single releases exceed delta.
@@ -34,25 +27,11 @@ class LinearAccountant:
     source: str = "Dwork, Roth 2014, Theorem 3.16; Balle, Wang 2018, Theorem 8"
     assumptions: tuple[str, ...] = ("every Gaussian release has its own share of delta",)
 
-    def assumptions_of(self, events: Events) -> tuple[str, ...]:
-        return pair_assumptions(events, self.assumptions)
+    counting = "linear composition"
 
-    def check(self, events: Events) -> None:
-        check_pairs(events, "linear composition")
-
-    def epsilon(self, events: Events, delta: Real) -> Real:
-        self.check(events)
-        check_affordable(events, delta, slack_needed=False)
-        return real(pairs(events, delta).linear)
-
-    def delta(self, events: Events, epsilon: Real) -> Real:
-        self.check(events)
-        return least_delta(lambda d: _epsilon(events, d), epsilon, fixed_deltas(events))
-
-
-def _epsilon(events: Events, delta: Array) -> Array:
-    found = pairs(events, delta)
-    return np.where(found.slack >= -1e-12 * delta, found.linear, np.inf)
+    def total(self, events: Events, delta: Array) -> Array:
+        found = pairs(events, delta)
+        return np.where(found.slack >= -1e-12 * delta, found.linear, np.inf)
 
 
 LINEAR = LinearAccountant()

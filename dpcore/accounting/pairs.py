@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from dpcore.accounting.base import Array, Events, check_one_case, live
+from dpcore.accounting.base import Array, Events, check_one_case, least_delta, live, real
 from dpcore.accounting.gaussian import epsilon_of
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import EpsilonDelta, Event, Gaussian, Laplace, Real
@@ -74,11 +75,7 @@ def _rate(event: Event) -> float:
 
 def pairs(events: Events, delta: Real) -> Pairs:
     """Every release's pair at a total of ``delta``, which broadcasts against the events' arrays."""
-    happened, each = live(events), shares(events, delta)
-    spent = sum(
-        (event.count * np.asarray(share) for event, share in zip(happened, each, strict=True)),
-        start=np.zeros(np.shape(delta)),
-    )
+    happened, each, spent = live(events), shares(events, delta), pairs_spent(events, delta)
     return Pairs(
         _epsilons(happened, each, np.shape(delta)),
         np.array([float(event.count) for event in happened]),
@@ -130,6 +127,34 @@ def check_pairs(events: Events, title: str) -> None:
 
 _SAMPLES = (("poisson", "add_remove"), ("without_replacement", "replace_one"))
 _WORDS = {"poisson": "Poisson samples", "without_replacement": "samples of a fixed size"}
+
+
+class InPairs:
+    """What the methods have in common that turn each release into its own pair first."""
+
+    counting: ClassVar[str]  # as a refusal names it
+    slack_needed: ClassVar[bool] = False  # whether the composition itself must be paid for
+    assumptions: tuple[str, ...]
+
+    def assumptions_of(self, events: Events) -> tuple[str, ...]:
+        return pair_assumptions(events, self.assumptions)
+
+    def check(self, events: Events) -> None:
+        check_pairs(events, self.counting)
+
+    def total(self, events: Events, delta: Array) -> Array:
+        """Epsilon of covered events; infinite where their own deltas leave too little."""
+        raise NotImplementedError
+
+    def epsilon(self, events: Events, delta: Real) -> Real:
+        self.check(events)
+        if not (self.slack_needed and float(np.min(np.asarray(delta))) <= 0.0):
+            check_affordable(events, delta, slack_needed=self.slack_needed)
+        return real(self.total(events, np.asarray(delta, dtype=float)))
+
+    def delta(self, events: Events, epsilon: Real) -> Real:
+        self.check(events)
+        return least_delta(lambda d: self.total(events, d), epsilon, fixed_deltas(events))
 
 
 def pair_assumptions(events: Events, assumptions: tuple[str, ...]) -> tuple[str, ...]:
@@ -187,14 +212,11 @@ def three_figures_down(number: float) -> float:
 
 
 def pairs_spent(events: Events, delta: Real) -> Array:
-    """The sum of all single deltas."""
-    happened, each = live(events), shares(events, delta)
-    return np.asarray(
-        sum(
-            (event.count * np.asarray(share) for event, share in zip(happened, each, strict=True)),
-            start=np.zeros(()),
-        )
-    )
+    """The sum of all single deltas, of the shape of ``delta``."""
+    total = np.zeros(np.shape(delta))
+    for event, share in zip(live(events), shares(events, delta), strict=True):
+        total = total + event.count * np.asarray(share)
+    return np.asarray(total)
 
 
 def fixed_deltas(events: Events) -> float:
