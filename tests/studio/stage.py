@@ -132,7 +132,7 @@ class Visits:
         """Errors; not those of Streamlit asking for itself below the page's own address first."""
         url = message.location["url"]
         if message.type == "error" and "/_stcore/" not in urlsplit(url).path[1:]:
-            self.errors.append(f"{message.text} {url}")
+            self.errors.append(f"{message.text} {url}".strip())
 
 
 # ---------------------------------------------------------------- a page at rest
