@@ -12,7 +12,7 @@ from app import compute
 from app.composing import ADJACENCIES, MECHANISMS, MOST_ROWS, Composition, Line, imported
 from app.state import ask, left_on_explore
 from app.tables import data_of
-from app.widgets import number, pick
+from app.widgets import box, field, pick
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import protects
 
@@ -31,22 +31,15 @@ def editor(asked: Composition) -> None:
             st.error(st.session_state["list_error"])
         left, right = st.columns(2)
         with left:
-            number(
-                "ask_delta",
-                "δ in total",
-                asked.delta,
-                (1e-12, 0.5, 1e-5),
-                lambda chosen: ask(delta=chosen),
-                "How much may escape the promise of ε, over all releases.",
-                "%.2g",
-            )
+            about = "How much may escape the promise of ε, over all releases."
+            box(asked, "delta", "δ in total", 1e-5, about, "%.2g", key="ask_{}")
         with right:
             pick(
                 "ask_adjacency",
                 "Neighbours",
                 {name: protects(name) for name in ADJACENCIES},
                 asked.adjacency,
-                lambda chosen: ask(adjacency=chosen),
+                field(asked, "adjacency"),
                 "Which two tables must look alike; the noise is relative to this change.",
             )
         st.button("Use the current fit's ledger", on_click=use_fit, help=_FIT_HELP)

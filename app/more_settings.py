@@ -13,8 +13,19 @@ from app.desks import Data
 from app.picture import image
 from app.scenario import GENERATED, Made, Scenario
 from app.state import bind, change, current, on_choice
-from app.widgets import number, pick
+from app.widgets import box, number, pick
 
+HELP = {
+    "delta": "How much may escape the promise of ε; keep it well below one over the number of "
+    "rows.",
+    "clip": "Rows farther out are drawn in to this radius: fewer rows count fully, less noise is "
+    "needed.",
+    "iterations": "Each one spends privacy. Fixed in advance: stopping when it looks good would "
+    "leak.",
+    "free iterations": "They cost nothing here: the data is read once, before them.",
+    "rows_per_person": "All {}s of one are protected together.",
+    "noise": "A seed makes a rehearsal that can be repeated, not a release.",
+}
 SHAPES = {"full": "tilted ellipses", "diag": "upright ellipses", "spherical": "circles"}
 
 
@@ -25,65 +36,20 @@ def more_settings(scenario: Scenario, data: Data) -> None:
         if scenario.data == GENERATED:
             _made(scenario)
         _seen(scenario, data)
-        _number(
-            "delta",
-            "δ",
-            scenario.delta,
-            (1e-12, 0.5, 1e-5),
-            "%.2g",
-            "How much may escape the promise of ε; keep it well below one over the number of rows.",
-        )
+        box(scenario, "delta", "δ", 1e-5, HELP["delta"], "%.2g")
         if kind.clips_rows:
-            _number(
-                "clip",
-                f"Clipping, as a share of {'a document' if data.documents else 'the limits'}",
-                scenario.clip,
-                (0.1, 1.0, 0.05),
-                "%.2f",
-                "Rows farther out are drawn in to this radius: "
-                "fewer rows count fully, less noise is needed.",
-            )
+            whole = "a document" if data.documents else "the limits"
+            box(scenario, "clip", f"Clipping, as a share of {whole}", 0.05, HELP["clip"], "%.2f")
         _words(scenario, data)
         if scenario.steps:
-            _number(
-                "iterations",
-                "Iterations",
-                scenario.iterations,
-                (1, 50, 1),
-                "%d",
-                "They cost nothing here: the data is read once, before them."
-                if kind.free_iterations
-                else "Each one spends privacy. "
-                "Fixed in advance: stopping when it looks good would leak.",
-            )
+            about = HELP["free iterations" if kind.free_iterations else "iterations"]
+            box(scenario, "iterations", "Iterations", 1, about, "%d")
         if "covariance" in kind.settings.options():
             _pick("covariance", "Shapes", SHAPES, scenario.covariance)
         _neighbours(scenario, thing)
-        _number(
-            "rows_per_person",
-            f"{thing.capitalize()}s per {data.unit}",
-            scenario.rows_per_person,
-            (1, 1000, 1),
-            "%d",
-            f"All {thing}s of one are protected together.",
-        )
-        _number(
-            "noise",
-            "Noise seed",
-            scenario.noise,
-            (0, 10**6, 1),
-            "%d",
-            "A seed makes a rehearsal that can be repeated, not a release.",
-        )
-
-
-def _number(
-    name: str, label: str, value: float, span: tuple[float, float, float], form: str, help: str
-) -> None:
-    """A box for one field of the scenario."""
-    number(
-        f"setting_{name}", label, value, span, lambda chosen: change(**{name: chosen}), help, form
-    )
+        label, about = f"{thing.capitalize()}s per {data.unit}", HELP["rows_per_person"]
+        box(scenario, "rows_per_person", label, 1, about.format(thing), "%d")
+        box(scenario, "noise", "Noise seed", 1, HELP["noise"], "%d")
 
 
 def _pick(name: str, label: str, options: Mapping[Any, str], value: Any) -> None:

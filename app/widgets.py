@@ -11,9 +11,13 @@ from typing import Any
 
 import streamlit as st
 
-from app.state import bind, on_choice
+from app import composing, scenario
+from app.composing import Composition
+from app.scenario import Scenario
+from app.state import ask, bind, change, on_choice
 
 Apply = Callable[[Any], None]
+Choices = Scenario | Composition
 
 
 def pick(
@@ -66,3 +70,24 @@ def slide(
         label, options, value, key=key, help=help, format_func=words,
         on_change=on_choice(key, apply),
     )  # fmt: skip
+
+
+def box(
+    choices: Choices,
+    name: str,
+    label: str,
+    step: float,
+    help: str | None = None,
+    form: str | None = None,
+    key: str = "setting_{}",
+) -> None:
+    """A number in a box for one field of a page's choices, within the limits of its links."""
+    ranges = scenario.RANGES if isinstance(choices, Scenario) else composing.RANGES
+    span = (*ranges[name], step)
+    number(key.format(name), label, getattr(choices, name), span, field(choices, name), help, form)
+
+
+def field(choices: Choices, name: str) -> Apply:
+    """Puts what the reader chooses into one field of a page's choices."""
+    apply = change if isinstance(choices, Scenario) else ask
+    return lambda chosen: apply(**{name: chosen})

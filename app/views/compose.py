@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.components import brand, live_line, look_again
-from app.composing import HOLDS, MOST, PRESETS, SHOWS, Composition, opening
+from app.composing import HOLDS, PRESETS, SHOWS, Composition, opening
 from app.covers import cover
 from app.listing import editor, first_noise
 from app.live import live
@@ -18,7 +18,7 @@ from app.prices import Priced, more_of, priced
 from app.spoilers import visible
 from app.state import ask, bind, composition, on_choice, step_of_count
 from app.takeaway import take_prices
-from app.widgets import number, pick, slide
+from app.widgets import box, field, number, pick, slide
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.composition import COUNTS
 from dpcore.figures.composition import Texts, prices_scene
@@ -84,7 +84,7 @@ def choices(asked: Composition) -> None:
                 default=asked.hold,
                 key="ask_hold",
                 required=True,
-                on_change=on_choice("ask_hold", lambda chosen: ask(hold=chosen)),
+                on_change=on_choice("ask_hold", field(asked, "hold")),
                 help=HELP["hold"],
             )
     with show:
@@ -126,15 +126,8 @@ HELP = {
 def _amount(asked: Composition) -> None:
     """The budget where it is held; else the noise, where there is one line only."""
     if asked.hold == "budget" or asked.show == "noise":
-        number(
-            "ask_epsilon",
-            "Budget ε",
-            asked.epsilon,
-            (0.01, 100.0, 0.1),
-            lambda chosen: ask(epsilon=chosen),
-            "What all releases together may cost.",
-            "%.3g",
-        )
+        cost = "What all releases together may cost."
+        box(asked, "epsilon", "Budget ε", 0.1, cost, "%.3g", key="ask_{}")
     elif len(asked.lines) == 1 and asked.lines[0].mechanism != "e":
         number(
             "ask_noise",
@@ -152,20 +145,20 @@ def repeats(asked: Composition) -> None:
     """The slider, and the exact box that stays in step with it."""
     if "k" in asked.hide.split(","):
         return
-    slider, box = st.columns([6, 1], vertical_alignment="bottom")
+    slider, exact = st.columns([6, 1], vertical_alignment="bottom")
     with slider:
         slide(
             "repeats_step",
             f"Number of {asked.repeats} k",
             COUNTS,
             COUNTS[step_of_count(asked.k)],
-            lambda chosen: ask(k=chosen),
+            field(asked, "k"),
             "How often the same noisy answer is given about the same people.",
             lambda count: f"{count:,}",
         )
         st.html('<p class="dp-ends"><span>◂ one</span><span>ten thousand ▸</span></p>')
-    with box:
-        number("repeats_exact", "Exact k", asked.k, (1, MOST, 1), lambda chosen: ask(k=chosen))
+    with exact:
+        box(asked, "k", "Exact k", 1, key="repeats_exact")
 
 
 def picture(asked: Composition, found: Priced) -> Scene:

@@ -21,7 +21,7 @@ from app.spoilers import visible
 from app.state import change, current, step_of
 from app.tables import data_of, desk_of, provenance
 from app.takeaway import take_fit
-from app.widgets import Apply, number, pick, slide
+from app.widgets import Apply, box, field, pick, slide
 from dpcore.accounting import accountant
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
@@ -137,10 +137,12 @@ def choices(scenario: Scenario, table: Data | None) -> None:
         _select("model", "Model", titles_of, now, on_model, "model" in hidden)
     with method:
         recipes = {name: f"{r.title} · {r.badge}" for name, r in scenario.recipes().items()}
-        _select("method", "Method", recipes, scenario.method, None, "method" in hidden)
+        apply = field(scenario, "method")
+        _select("method", "Method", recipes, scenario.method, apply, "method" in hidden)
     with counting:
         ways = {m: accountant(m).title for m in scenario.methods()}
-        _select("count_by", "Count the cost by", ways, scenario.count_by, None, "count" in hidden)
+        apply = field(scenario, "count_by")
+        _select("count_by", "Count the cost by", ways, scenario.count_by, apply, "count" in hidden)
 
 
 def on_data(name: str) -> None:
@@ -192,23 +194,11 @@ def _suits(model: Model, table: Data | None) -> bool:
 
 
 def _select(
-    name: str,
-    label: str,
-    options: dict[Any, str],
-    value: Any,
-    apply: Apply | None,
-    hidden: bool,
+    name: str, label: str, options: dict[Any, str], value: Any, apply: Apply, hidden: bool
 ) -> None:
-    """A list for one field of the scenario, unless a link hides it."""
+    """A list for one choice, unless a link hides it."""
     if not hidden:
-        pick(
-            f"choice_{name}",
-            label,
-            options,
-            value,
-            apply or (lambda chosen: change(**{name: chosen})),
-            HELP[name],
-        )
+        pick(f"choice_{name}", label, options, value, apply, HELP[name])
 
 
 HELP = {
@@ -230,14 +220,14 @@ def budget(scenario: Scenario, budgets: tuple[float, ...]) -> None:
     """The slider, and the exact box that stays in step with it."""
     if "epsilon" in scenario.hide.split(","):
         return
-    slider, box = st.columns([6, 1], vertical_alignment="bottom")
+    slider, exact = st.columns([6, 1], vertical_alignment="bottom")
     with slider:
         slide(
             "epsilon_step",
             "Privacy budget ε",
             budgets,
             budgets[step_of(scenario.epsilon, budgets)],
-            lambda chosen: change(epsilon=chosen),
+            field(scenario, "epsilon"),
             "Smaller hides each person better; larger follows the data more closely.",
             show,
         )
@@ -245,15 +235,8 @@ def budget(scenario: Scenario, budgets: tuple[float, ...]) -> None:
             '<p class="dp-ends"><span>◂ stronger privacy</span>'
             "<span>closer to the data ▸</span></p>"
         )
-    with box:
-        number(
-            "epsilon_exact",
-            "Exact ε",
-            scenario.epsilon,
-            (0.01, 100.0, 0.1),
-            lambda chosen: change(epsilon=chosen),
-            form="%.3g",
-        )
+    with exact:
+        box(scenario, "epsilon", "Exact ε", 0.1, form="%.3g", key="epsilon_exact")
 
 
 def buttons(
