@@ -1,6 +1,6 @@
 """What tests may need from outside the checkout, and whether its absence skips or fails.
 
-``DPCORE_REQUIRE=data,browser`` turns the skips into failures.
+``DPCORE_REQUIRE=data,browser,node`` turns the skips into failures.
 """
 
 from __future__ import annotations
