@@ -8,6 +8,7 @@ import inspect
 import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.kernels.bounded_sums import EStep, Rows, bounded_sum
 from dpcore.wall.kernels.row_blocks import Block
-from dpcore.wall.noise import NoiseSource
+from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.session import Noise, NoisyClusters, NoisyMoments, Session
 from dpcore.wall.statistics.cluster_moments import ClusterMoments
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
@@ -119,6 +120,42 @@ def test_each_noise_of_a_release_is_an_entry_of_its_own() -> None:
     assert stated == pytest.approx([2 * value for value in true])
     assert found[0].l2_ratio == pytest.approx(1 / math.sqrt(2))
     assert found[1].l2_ratio == pytest.approx(1 / math.sqrt(2))
+
+
+@every(
+    "kind, adjacency, together",
+    product(
+        (NoiseSource, GridNoise),
+        ("replace_one", "add_remove"),
+        (("counts",), ("counts", "sums"), ("counts", "squares"), ("sums", "squares"), BLOCKS),
+    ),
+)
+def test_what_leaves_together_states_its_joint_sensitivity_for_all_rows_of_a_person(
+    kind: type[NoiseSource], adjacency: str, together: tuple[str, ...]
+) -> None:
+    source = GridNoise() if kind is GridNoise else NoiseSource(0)
+    run = session(noise=source, adjacency=adjacency, rows_per_person=3)
+    rest = tuple(block for block in BLOCKS if block not in together)
+    parts = [Noise("gaussian", 2.0, part) for part in (together, rest) if part]
+    run.measure("sums", shape(), nobody, FRAME, tuple(parts))
+    alone = [shape().block_diameter(block, adjacency) for block in together]
+    joint = math.hypot(*alone) if rest else shape().diameter(adjacency)
+    entry = run.ledger.entries[0]
+    assert 1 - 1e-12 <= entry.sensitivity / (3 * joint) < 1.01  # sums of 4 million rows round
+    assert entry.noise_scale >= 2.0 * entry.sensitivity * (1 - 1e-15)
+
+
+def test_where_rows_come_and_go_no_entry_of_a_release_tells_how_many_there_are() -> None:
+    def entries(count: int) -> list[dict[str, Any]]:
+        table = sealed(np.full((count, 2), TELLTALE))
+        source = {"noise": GridNoise(), "draws": np.zeros(1, dtype=np.intp)}
+        run = Session(table, adjacency="add_remove", **source)  # type: ignore[arg-type]
+        run.measure("sums", shape(), nobody, FRAME, noises("gaussian", 2.0))
+        nearest(run)
+        run.measure_squares("second moments", SQUARES, Noise("gaussian", 2.0))
+        return run.ledger.as_list()
+
+    assert repr(entries(2)) == repr(entries(3000))
 
 
 def test_a_grid_of_runs_states_the_noise_of_each_run() -> None:

@@ -359,6 +359,22 @@ def test_a_minibatch_is_a_fresh_sample_and_its_entry_says_so(adjacency: str) -> 
     assert len(np.unique(np.round(found.sums, 9), axis=0)) == 2  # each draw its own rows
 
 
+@every("rows, rate", [(10, 0.25), (10, 0.35), (7, 0.5), (3, 0.01), (200, 0.25)])
+def test_the_entry_of_a_sample_states_the_share_of_rows_that_was_drawn(
+    rows: int, rate: float
+) -> None:
+    """A share that asked for half a row is rounded to whole rows, and these are paid for."""
+    session = opened(people(rows))
+    batches = Minibatches(session, Sample.under("replace_one", rate))
+    shape = OutcomeMoments(5, session.reach, 1.0, 0.5, least=0.0)
+    noise = (Noise("gaussian", 1e-12),)
+    found = measure_outcomes(
+        session, "step", shape, noise, lambda some, runs: np.ones((1, len(some))), batches
+    )
+    drawn = round(float(found.squares[0, -1, -1]))
+    assert session.ledger.entries[-1].event.sampling_rate == drawn / rows
+
+
 def test_clipping_draws_rows_into_a_smaller_ball() -> None:
     session = opened(people(), clip=0.5)
     assert session.reach == pytest.approx(math.sqrt(0.25 * 2 + 1))
