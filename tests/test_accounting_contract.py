@@ -358,6 +358,20 @@ def test_disjoint_parts_cost_what_one_record_can_touch() -> None:
             assert factor == pytest.approx(calibrate(same, 1.0, DELTA, name), rel=1e-9)
 
 
+def test_of_unequal_disjoint_parts_the_costliest_that_one_record_can_touch_count() -> None:
+    for adjacency, touched in (("add_remove", (2.0,)), ("replace_one", (2.0, 5.0))):
+        parts = [
+            Event(Gaussian(noise), group="g", parallel=True, adjacency=adjacency)
+            for noise in (9.0, 2.0, 5.0)
+        ]
+        same = [Event(Gaussian(noise), adjacency=adjacency) for noise in touched]
+        for name in NAMES:
+            found = compose(parts, name, delta=DELTA).epsilon
+            assert found == pytest.approx(epsilon(name, same), rel=1e-12)
+            factor = calibrate(parts, 1.0, DELTA, name)
+            assert factor == pytest.approx(calibrate(same, 1.0, DELTA, name), rel=1e-9)
+
+
 def test_costs_under_different_adjacencies_are_not_added() -> None:
     events = [Event(Gaussian(3.0)), Event(Gaussian(3.0), adjacency="add_remove")]
     with pytest.raises(InputError, match="adjacency"):

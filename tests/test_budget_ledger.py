@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +132,17 @@ def test_a_line_that_paid_too_little_for_its_entries_is_found(ledger: BudgetLedg
     ledger.spend(one_release(), Amount(0.2, DELTA), PERSON, {"dossier": {"entries": entries}})
     with pytest.raises(TamperedError, match="line 3 paid less"):
         ledger.demand_intact()
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "discrete_gaussian", "laplace"])
+def test_a_repeated_entry_costs_as_much_as_its_repeats_one_by_one(noise: str) -> None:
+    one = LedgerEntry("a sum", noise, 3.0, 1.0, "replace_one", "a lemma")
+    chosen, stated = FILTERS["zcdp"], Amount(0.2, DELTA)
+    (together,) = chosen.cost(Ledger((replace(one, count=7),)), stated)
+    (apart,) = chosen.cost(Ledger((one,) * 7), stated)
+    assert together == apart
+    (alone,) = chosen.cost(Ledger((one,)), stated)
+    assert 7 * alone - 7 <= together <= 7 * alone  # each is rounded up to a whole unit
 
 
 @given(st.lists(st.floats(1e-9, 3.0), max_size=30), st.sampled_from(sorted(FILTERS)))
