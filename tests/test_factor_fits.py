@@ -15,6 +15,7 @@ import dpcore as dp
 from dpcore.evaluation.study import Setting
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.models.factor_analysis import mathematics as factors
+from dpcore.models.factor_analysis.parameters import FactorParameters
 from dpcore.models.factor_analysis.private import RECIPE, squares_noise
 from dpcore.models.factor_analysis.scoring import YARDSTICK, sight
 from dpcore.schema import Schema
@@ -54,6 +55,21 @@ def test_without_noise_the_fit_is_maximum_likelihood() -> None:
     assert fit.score(sealed(rows)) == pytest.approx(theirs.score(rows), abs=1e-3)
     covariance = fit.parameters.as_factors().covariance()[0]
     np.testing.assert_allclose(covariance, theirs.get_covariance(), atol=1e-3)
+
+
+def test_factors_in_own_units_have_the_covariance_of_rows_in_own_units() -> None:
+    public = PublicFrame.of(Schema.from_bounds({"a": (10, 30), "b": (-5, 0), "c": (0, 0.5)}))
+    units = factors.start(1, 2, 3, 1.7, 0)
+    found = FactorParameters.from_units(units, 0, public)
+    spread = np.array([10.0, 2.5, 0.25])
+    own = found.as_factors()
+    np.testing.assert_allclose(
+        own.covariance()[0], np.outer(spread, spread) * units.covariance()[0]
+    )
+    np.testing.assert_allclose(own.noise_variance[0], spread**2 * units.noise_variance[0])
+    np.testing.assert_allclose(own.mean[0], [20.0, -2.5, 0.25])
+    for name in ("mean", "loadings", "noise_variance"):
+        np.testing.assert_allclose(getattr(found.in_units(public), name), getattr(units, name))
 
 
 def test_a_plain_fit_of_few_rows_is_what_their_second_moments_give(tmp_path: Path) -> None:

@@ -18,10 +18,12 @@ from dpcore.evaluation.yardstick import Scorer
 from dpcore.fitting.api import fit_grid
 from dpcore.models.kmeans import mathematics as kmeans
 from dpcore.models.kmeans.mathematics import Centres
+from dpcore.models.kmeans.parameters import KMeansParameters
 from dpcore.models.kmeans.private import RECIPE
 from dpcore.models.kmeans.scoring import YARDSTICK, align, converged
 from dpcore.privacy import Laplace
 from dpcore.schema import Schema
+from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.session import NoisyClusters
 from dpcore.wall.table import PrivateTable
 
@@ -49,6 +51,29 @@ def exact_sums(rows: Array, centres: Array) -> NoisyClusters:
     return NoisyClusters(
         member.sum(axis=0)[None].astype(float), (member.T @ rows)[None], NONE, NONE
     )
+
+
+def test_a_share_stays_with_its_centre_in_own_units_and_back() -> None:
+    schema = Schema.from_bounds({"a": (10, 30), "b": (-5, 0)})
+    public = PublicFrame.of(schema)
+    centres = np.array([[[0.5, 0.0], [-0.5, 0.4], [0.5, -0.3], [0.0, 0.9]]])
+    shares = np.array([[0.1, 0.2, 0.3, 0.4]])
+    found = KMeansParameters.from_units(Centres(centres, shares), 0, public)
+    pairs = zip(found.centers.tolist(), found.shares.tolist(), strict=True)
+    own = centres[0] * [10.0, 2.5] + [20.0, -2.5]
+    assert sorted(pairs) == sorted(zip(own.tolist(), shares[0].tolist(), strict=True))
+    back = found.in_units(public)
+    order = np.argsort(back.shares[0])
+    np.testing.assert_allclose(back.centres[0][order], centres[0])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_start_takes_no_place_twice_while_another_is_left(seed: int) -> None:
+    """Arthur, Vassilvitskii 2007: a point is drawn by its distance to the nearest centre so far."""
+    places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 0.5]])
+    points = np.repeat(places, 3, axis=0)[None]
+    found = kmeans._plus_plus(points, np.ones((1, 15)), 5, np.random.default_rng(seed))
+    assert {tuple(place) for place in found[0]} == {tuple(place) for place in places}
 
 
 # --- steps ---------------------------------------------------------------------------------------

@@ -57,6 +57,17 @@ def sums_of(rows: Array, outcomes: Array, weights: Array | float = 1.0) -> Noisy
     return NoisyOutcomes(((outcomes - 0.5) @ x)[None], squares[None], NONE, NONE)
 
 
+@pytest.mark.parametrize(("mean", "deviation"), [(1.0, 1.0), (2.0, 2.0), (-3.0, 2.0), (1.0, 4.0)])
+def test_a_probability_is_the_mean_over_what_is_not_known(mean: float, deviation: float) -> None:
+    """The mean of expit over a normal score (MacKay 1992's formula is within 0.02 of it)."""
+    belief = Coefficients(
+        np.array([[0.0, mean]]), np.diag([0.0, deviation**2])[None], np.zeros((1, 2, 2))
+    )
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    exact = weights @ expit(mean + deviation * nodes) / weights.sum()
+    assert belief.probabilities(np.zeros((1, 1)))[0, 0] == pytest.approx(exact, abs=0.02)
+
+
 # --- without noise -------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ from dpcore.cli import main
 from dpcore.errors import BudgetExceeded, DPCoreError, InputError, ReplayError
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.models.topics.attack import LDA
+from dpcore.privacy import protects
 from dpcore.releases import api, dossier
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
@@ -431,20 +432,23 @@ def differing(one: Any, other: Any, path: str = "") -> Iterator[str]:
         yield path
 
 
-def test_the_report_escapes_what_a_schema_says(book: Path, tmp_path: Path) -> None:
-    schema = dp.Schema.from_bounds({"<script>x": (0.0, 1.0)})
-    rows = pd.DataFrame({"<script>x": np.linspace(0, 1, 200)})
+def test_the_report_escapes_what_a_schema_says(tmp_path: Path) -> None:
+    words = ("title", "unit", "column", "measure")
+    title, unit, column, measure = (f"<script>{word}" for word in words)
+    columns = (dp.Column(column, lower=0.0, upper=1.0, unit=measure),)
+    schema = dp.Schema(columns, unit, title=title)
+    book = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(2.0, DELTA), unit=unit)
     made = api.release(
         "gmm",
-        PrivateTable.seal(rows, schema),
+        PrivateTable.seal(pd.DataFrame({column: np.linspace(0, 1, 200)}), schema),
         privacy=asked(),
-        ledger=book,
+        ledger=book.path,
         out=tmp_path / "out",
         n_components=1,
     )
     page = (made.folder / "report.html").read_text()
     assert "<script" not in page
-    assert "&lt;script&gt;x" in page
+    assert all(f"&lt;script&gt;{word}" in page for word in words)
     assert "at most 5" in page  # guesses of 100
     assert "http" not in page
 
@@ -677,6 +681,23 @@ def test_a_changed_dossier_does_not_verify(made: api.Release, book: Path, tmp_pa
     with pytest.raises(ReplayError, match="no such line"):
         dossier.verify(path, other)
     assert dossier.verify(path, book)["ledger"] == record["ledger"]["name"]
+
+
+@pytest.mark.parametrize("other", ["add_remove", "label", "feature"])
+def test_a_guarantee_is_about_the_change_that_its_entries_are_about(
+    other: str, made: api.Release, tmp_path: Path
+) -> None:
+    """Even where every sentence agrees with it, and no report stands beside to contradict."""
+    record = json.loads((made.folder / "dossier.json").read_text())
+    stated = record["guarantee"]
+    stated["adjacency"] = other
+    who = protects(other, stated["unit"], stated["rows_per_person"], stated["thing"])
+    stated["sentence"] = stated["sentence"].replace(stated["protects"], who)
+    stated["protects"] = who
+    alone = tmp_path / "alone.json"
+    alone.write_text(json.dumps(record))
+    with pytest.raises(ReplayError, match="not the one that the proof is about"):
+        dossier.verify(alone)
 
 
 def mangled(value: Any, rng: random.Random) -> Any:

@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -115,6 +117,34 @@ def test_a_ledger_that_another_process_writes_is_busy_and_nothing_is_drawn(
             release(book, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     assert len(book.state().lines) == 1
+
+
+def test_whoever_comes_second_waits_and_counts_what_the_first_has_spent(
+    book: BudgetLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between looking at what is left and writing, nobody else gets a look."""
+    look, looks, second = ledger._state, list[float](), Event()
+
+    def slowly(database: sqlite3.Connection) -> ledger.State:
+        found = look(database)
+        looks.append(time.monotonic())
+        second.wait(0.3)  # long enough for another to look too, were it let in
+        if len(looks) > 1:
+            second.set()
+        return found
+
+    def spend() -> str:
+        try:
+            book.spend(drawn(5.0), Amount(0.8, DELTA), Protected("replace_one", "person"), {})
+        except BudgetExceeded:
+            return "refused"
+        return "spent"
+
+    monkeypatch.setattr(ledger, "_state", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        ends = [future.result() for future in [pool.submit(spend), pool.submit(spend)]]
+    assert sorted(ends) == ["refused", "spent"]
+    assert looks[1] - looks[0] >= 0.29
 
 
 def test_a_ledger_that_cannot_be_written_is_not_called_damaged(

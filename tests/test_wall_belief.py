@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,6 @@ from dpcore.wall.statistics.sigmoid_belief import (
     _of_rows,
     measure_belief,
 )
-from dpcore.wall.statistics.statistic import Block
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
@@ -46,7 +44,7 @@ def opened(cells: object, *, runs: int = 1, private: bool = True, **more: object
 
 def weighted(total: Array, shape: BeliefMoments) -> Array:
     """A sum in the units in which the sensitivity is stated."""
-    parts = [total[..., shape.slice(cast(Block, n))] / shape.scale(cast(Block, n)) for n in PARTS]
+    parts = [total[..., shape.slice(n)] / shape.scale(n) for n in PARTS]
     return np.concatenate(parts, axis=-1)
 
 
@@ -104,7 +102,7 @@ def test_the_papers_seven_noises_are_one_release_of_1_18_sigma() -> None:
     k, j = 50.0, 784.0
     largest = (k**0.5, j**0.5, j**0.5 / 4, (j * k) ** 0.5, k * j**0.5 / 4)
     for name, bound in zip(PARTS, largest, strict=False):
-        scale = multiplier * shape.l2_sensitivity("replace_one") * shape.scale(cast(Block, name))
+        scale = multiplier * shape.l2_sensitivity("replace_one") * shape.scale(name)
         assert scale == pytest.approx(math.sqrt(7) * bound, rel=1e-6)
     assert shape.l2_sensitivity("replace_one") == pytest.approx(math.sqrt(1 - COUNTED**2))
 
@@ -203,7 +201,7 @@ def test_one_release_is_one_entry_with_noise_and_sample(adjacency: str) -> None:
     assert entry.event.mechanism == Gaussian(pytest.approx(2.0))  # type: ignore[arg-type]
     assert entry.event.sampling_rate == 0.25
     assert entry.sensitivity == pytest.approx(shape.l2_sensitivity(adjacency))
-    stated = 2.0 * shape.l2_sensitivity(adjacency) * shape.scale(cast(Block, "pairs"))
+    stated = 2.0 * shape.l2_sensitivity(adjacency) * shape.scale("pairs")
     assert found.sd["pairs"][0] == pytest.approx(stated)
 
 

@@ -22,7 +22,7 @@ from dpcore.wall.kernels.row_blocks import Block as Rowblock
 from dpcore.wall.statistics.cluster_moments import ClusterMoments
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
 from dpcore.wall.statistics.second_moments import SecondMoments
-from dpcore.wall.statistics.statistic import BLOCKS, STRUCTURES, Block
+from dpcore.wall.statistics.statistic import BLOCKS, STRUCTURES
 
 ADJACENCIES = ("replace_one", "add_remove")
 RUNS = 3
@@ -82,7 +82,7 @@ def hostile_model(trick: str, shape: MixtureMoments, seed: int) -> EStep:
     return e_step
 
 
-def weighted(total: np.ndarray, shape: MixtureMoments) -> dict[Block, np.ndarray]:
+def weighted(total: np.ndarray, shape: MixtureMoments) -> dict[str, np.ndarray]:
     """Blocks ``(B, K * size)`` in the units in which sensitivities are stated."""
     parts = {b: total[..., shape.slice(b)] / shape.scale(b) for b in BLOCKS}
     return {b: part.reshape(len(total), -1) for b, part in parts.items()}

@@ -138,8 +138,8 @@ def test_what_leaves_together_states_its_joint_sensitivity_for_all_rows_of_a_per
     rest = tuple(block for block in BLOCKS if block not in together)
     parts = [Noise("gaussian", 2.0, part) for part in (together, rest) if part]
     run.measure("sums", shape(), nobody, FRAME, tuple(parts))
-    alone = [shape().block_diameter(block, adjacency) for block in together]
-    joint = math.hypot(*alone) if rest else shape().diameter(adjacency)
+    alone = [shape().l2_sensitivity(adjacency, block) for block in together]
+    joint = math.hypot(*alone) if rest else shape().l2_sensitivity(adjacency)
     entry = run.ledger.entries[0]
     assert 1 - 1e-12 <= entry.sensitivity / (3 * joint) < 1.01  # sums of 4 million rows round
     assert entry.noise_scale >= 2.0 * entry.sensitivity * (1 - 1e-15)

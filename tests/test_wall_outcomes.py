@@ -191,11 +191,13 @@ def test_no_model_and_no_row_moves_a_sum_by_more_than_stated(trick: str, adjacen
 def change(rows: Array, outcomes: Array, curvature: Array, shape: OutcomeMoments) -> Array:
     """Weighted vectors of many rows ``(n, d)`` as the wall clips and weighs them."""
     inside = clip_to_ball(rows, shape.radius)
-    sums = (np.where(outcomes > 0, 1.0, 0.0) - 0.5)[:, None] * inside / shape.scale("sums")
     kept = put_inside(curvature, shape.least)
     squares = kept[:, None, None] * inside[:, :, None] * inside[:, None, :] / shape.scale("squares")
     flat = squares.reshape(len(rows), -1)
-    return flat if "sums" not in shape.blocks else np.concatenate([sums, flat], axis=1)
+    if "sums" not in shape.blocks:
+        return flat
+    sums = (np.where(outcomes > 0, 1.0, 0.0) - 0.5)[:, None] * inside / shape.scale("sums")
+    return np.concatenate([sums, flat], axis=1)
 
 
 def worst(shape: OutcomeMoments, adjacency: str, seed: int = 0) -> float:
