@@ -137,19 +137,11 @@ class Run:
             yield split, range(split * count, (split + 1) * count)
 
     def row(
-        self,
-        curve: str,
-        x: float,
-        y: float | None,
-        *,
-        panel: str | None = None,
-        low: float | None = None,
-        high: float | None = None,
-        note: str = "",
-        **facts: Any,
+        self, curve: str, x: float, y: float | None, *, panel: str | None = None, **facts: Any
     ) -> None:
-        """Add one row; panel: the latest one, unless another is named."""
-        self._points.append(_row(panel or self._latest, curve, x, y, low, high, note, facts))
+        """Add one row. panel: the latest one, unless another is named. facts: the ends ``low`` and
+        ``high`` of an interval, a ``note``, and more."""
+        self._points.append(_row(panel or self._latest, curve, x, y, **facts))
 
     def scores(
         self, curve: str, x: float, scores: Array, *, panel: str | None = None, **facts: Any
@@ -190,8 +182,7 @@ class _Scores:
         low, middle, high = (float(value) for value in np.quantile(scores, [0.1, 0.5, 0.9]))
         facts = {"runs": int(scores.size), **self.facts}
         facts = {key: float(f(scores)) if callable(f) else f for key, f in facts.items()}
-        note = facts.pop("note", "")
-        return _row(self.panel, self.curve, self.x, middle, low, high, note, facts)
+        return _row(self.panel, self.curve, self.x, middle, low=low, high=high, **facts)
 
 
 def _row(
@@ -199,10 +190,10 @@ def _row(
     curve: str,
     x: float,
     y: float | None,
-    low: float | None,
-    high: float | None,
-    note: str,
-    facts: dict[str, Any],
+    low: float | None = None,
+    high: float | None = None,
+    note: str = "",
+    **facts: Any,
 ) -> Row:
     numbers = {"x": float(x), "y": _number(y), "low": _number(low), "high": _number(high)}
     return {"panel": panel, "curve": curve, **numbers, "note": note, **facts}

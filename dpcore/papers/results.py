@@ -69,11 +69,7 @@ def regenerate(name: str, folder: Path = KEPT, *, short: bool, data: Path | None
         if absent.field != "data" or not _file(name, folder).is_file():
             raise
         return kept(name, folder)
-    words = ", ".join(
-        f"{word} {number}"
-        for word, number in (("splits", splits), ("draws", draws))
-        if number is not None
-    )
+    words = ", ".join(f"{word} {number}" for word, number in _limits(splits, draws))
     took = time.perf_counter() - began
     return Told(name, found, f"Made now{' with ' + words if words else ''}, in {took:.0f} seconds.")
 
@@ -102,11 +98,8 @@ def keep(name: str, folder: Path = KEPT, ask: Ask | None = None) -> Path:
     began = time.perf_counter()
     asked = ask or Ask()
     found = reproduce(name, asked)
-    words = "".join(
-        f" --{word} {number}"
-        for word, number in (("splits", asked.splits), ("draws", asked.draws))
-        if number is not None
-    )
+    limits = _limits(asked.splits, asked.draws)
+    words = "".join(f" --{word} {number}" for word, number in limits)
     record = {
         "name": name,
         "command": f"dpcore reproduce {name}{words}",
@@ -176,6 +169,12 @@ def results_table(names: Sequence[str], folder: Path = KEPT) -> list[dict[str, A
 def names_of(paper: str) -> tuple[str, ...]:
     """The registered figures and tables of one paper: ``dp-em``, ``vips``, ..."""
     return tuple(name for name in PAPERS if name.startswith(f"{paper}-"))
+
+
+def _limits(splits: int | None, draws: int | None) -> list[tuple[str, int]]:
+    """What is asked for in place of the figure's own numbers."""
+    asked = (("splits", splits), ("draws", draws))
+    return [(word, number) for word, number in asked if number is not None]
 
 
 def _file(name: str, folder: Path) -> Path:
