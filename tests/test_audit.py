@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpcore as dp
-from dpcore.auditing import mechanisms, neighbours
+from dpcore.auditing import attack, mechanisms, neighbours
 from dpcore.auditing.api import AUDITS, audit, audits, budget, modes
 from dpcore.auditing.estimate import gaussian_lower_bound
 from dpcore.auditing.fits import FitAttack, Pair
@@ -253,6 +253,13 @@ def test_a_share_of_the_noise_is_drawn_and_all_of_it_is_stated() -> None:
     np.testing.assert_array_equal(one.scale, other.scale)
     np.testing.assert_allclose(other.noisy - other.exact, 0.5 * (one.noisy - one.exact), rtol=1e-9)
     assert np.std((one.noisy - one.exact) / one.scale) == pytest.approx(1.0, abs=0.2)
+
+
+def test_who_cannot_decide_is_right_half_of_the_time() -> None:
+    nothing, sure = np.zeros(10), np.ones(10)
+    assert attack._right(nothing, nothing) == 0.5
+    assert attack._right(-sure, nothing) == attack._right(nothing, sure) == 0.75
+    assert (attack._right(-sure, sure), attack._right(sure, -sure)) == (1.0, 0.0)
 
 
 def test_the_likelihood_ratio_of_one_release_is_the_textbooks() -> None:

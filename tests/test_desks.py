@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 from app import compute, desks, tables
 from app.desks import AT_MOST, TOGETHER, Background, Desk
-from app.picture import scene_of
+from app.picture import picture, scene_of
 from app.scenario import Scenario
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves
 
@@ -222,3 +223,33 @@ def test_curves_that_are_shown_together_are_of_the_same_draws(
         np.testing.assert_allclose(one.curves.methods[scenario.count_by], middle, rtol=1e-12)
     draws = [one.grid.utility.shape[1] for one in compared]
     assert draws == sorted(draws), "what was compared stays until more of it is"
+
+
+def test_every_way_of_counting_has_a_study_of_its_own() -> None:
+    """One desk after the other: what is drawn for one way is not shown for the next."""
+    desk, noise = Desk(), set[float]()
+    for counted in ("exact", "zcdp"):
+        scenario = Scenario(count_by=counted, iterations=1, components=1)
+        data = tables.data_of(scenario)
+        assert data is not None
+        grid = compute.study(scenario, data, desk).grid
+        promises = [guarantee for guarantee in grid.guarantees if guarantee is not None]
+        assert {one.proof.accountant for one in promises if one.proof} == {counted}
+        noise.add(float(grid.noise[-1]))
+    assert len(noise) == 2
+
+
+def test_further_draws_reach_the_picture() -> None:
+    scenario = Scenario(noise=4242, iterations=1, components=1)
+    data = tables.data_of(scenario)
+    assert data is not None
+    whole = compute.study(scenario, data, Desk())
+    setting, exact = scenario.setting(), whole.references.converged
+    budgets = scenario.budgets(data.rows)
+    few = budget_grid(data.table, setting, exact, budgets, range(2))
+    subtitles = [
+        "".join(str(panel.subtitle) for panel in picture(scenario, data, found).panels)
+        for found in (replace(whole, grid=few), whole)
+    ]
+    assert "faint: 1 other draws" in subtitles[0]
+    assert f"faint: {compute.DRAWS - 1} other draws" in subtitles[1]

@@ -90,6 +90,18 @@ def test_one_sided_events_are_found_on_either_side() -> None:
         assert 0.9 * np.log(3.0) < epsilon_lower_bound(one, other, 0.0, 0.95) < np.log(3.0)
 
 
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_a_bound_shares_what_may_fail_between_its_two_rates(confidence: float) -> None:
+    """Of two values one cut is left, and the bound is the quotient of two Clopper-Pearson ends."""
+    rng = np.random.default_rng(0)
+    one, other = (1.0 * (rng.random(1000) < p) for p in (0.1, 0.6))
+    seen = [int(np.sum(each[200:])) for each in (one, other)]  # the first fifth picks the cut
+    tail = (1.0 - confidence) / 2.0
+    low, high = rate_at_least(seen[1], 800, tail), rate_at_most(seen[0], 800, tail)
+    found = epsilon_lower_bound(one, other, 0.0, confidence)
+    assert found == pytest.approx(np.log(low / high), rel=1e-12)
+
+
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0])
 def test_power_at_100_000_runs(epsilon: float) -> None:
     """80% of epsilon by the fit in every audit; half of it by Clopper and Pearson on average."""

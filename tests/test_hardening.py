@@ -182,6 +182,22 @@ def test_a_session_keeps_a_bounded_number_of_results() -> None:
         assert sum(one() is not None for one in made) <= 64
 
 
+def test_a_full_shelf_lets_go_of_what_was_asked_for_longest_ago() -> None:
+    shelf, made = Shelf[int](3), list[int]()
+
+    def ask(*keys: int) -> list[int]:
+        made.clear()
+        for key in keys:
+            assert shelf.get(key, lambda key=key: made.append(key) or 10 * key) == 10 * key
+        return list(made)
+
+    assert ask(1, 2, 3) == [1, 2, 3]
+    assert ask(3, 2, 1) == []
+    assert ask(4) == [4]  # 3 was asked for longest ago
+    assert ask(4, 1, 2) == []
+    assert ask(3, 3) == [3]
+
+
 class Large:
     """A result, in memory as long as somebody holds it."""
 

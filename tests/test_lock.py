@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpcore as dp
@@ -45,6 +48,24 @@ def test_a_release_is_not_locked(monkeypatch: pytest.MonkeyPatch, sealed: Privat
     fit = dp.fit("gmm", sealed, privacy=BUDGET, n_components=2, iterations=2)
     assert fit.guarantee.epsilon == pytest.approx(1.0)
     assert not fit.guarantee.rehearsal
+
+
+def test_only_what_comes_with_the_package_is_open_to_all(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A file is somebody's, whether it is named by a text, by a path or by its rows."""
+    rows = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    schema = dp.Schema.from_bounds({"x1": (-1, 1), "x2": (-1, 1)})
+    file = tmp_path / "bundled:iris.csv"
+    pd.DataFrame(rows, columns=["x1", "x2"]).to_csv(file, index=False)
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    for source in (str(file), file, rows, pd.read_csv(file)):
+        for out_of_core in (False, True) if isinstance(source, str | Path) else (False,):
+            table = dp.load(source, schema=schema, out_of_core=out_of_core)
+            with pytest.raises(WallError, match="locked"):
+                dp.fit("gmm", table, privacy=None, n_components=2, iterations=1)
+    for name in ("bundled:iris", "generated:50x2x2x0"):
+        dp.fit("gmm", dp.load(name), privacy=None, n_components=2, iterations=1)
 
 
 def test_simulated_and_published_rows_are_open_to_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ import dpcore as dp
 from dpcore.fitting.api import fit_grid
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture import published as gmm_published
+from dpcore.models.gaussian_mixture.alignment import align
 from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.moments import drawn_in, floored_eigenvalues, inside, one_gaussian
@@ -581,6 +582,22 @@ def test_parameters_go_to_own_units_and_back() -> None:
         found.covariances / np.outer(spread, spread), mixture.covariances[0][order]
     )
     np.testing.assert_array_equal(found.weights, mixture.weights[0][order])
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_groups_are_compared_with_those_that_they_are_most_alike(order: tuple[int, ...]) -> None:
+    """Whatever order a fit gives them: the exact fit moved a little is found, group by group."""
+    middles = np.array([[-0.6, -0.5], [0.6, -0.4], [0.1, 0.7]])
+    shapes = np.stack([scale * np.eye(2) for scale in (0.01, 0.02, 0.03)])
+    weights = np.array([0.2, 0.3, 0.5])
+    exact = Mixture(weights[None], middles[None], shapes[None])
+    some = list(order)
+    moved = Mixture(weights[None, some], middles[None, some] + 0.01, shapes[None, some])
+    aligned = align(moved, exact)
+    np.testing.assert_allclose(aligned.mixture.means[0], middles + 0.01)
+    np.testing.assert_allclose(aligned.mixture.covariances[0], shapes)
+    np.testing.assert_allclose(aligned.mixture.weights[0], weights)
+    assert aligned.found.all()
 
 
 def test_a_fit_in_other_units_is_the_same_fit() -> None:

@@ -261,6 +261,12 @@ def test_every_number_a_model_sees_has_bounds_and_a_fill_inside_them() -> None:
     assert numbers[0].unit == "years"
 
 
+@pytest.mark.parametrize(("lower", "upper"), [(10.0, 30.0), (-5.0, -1.0), (-1.0, 3.0)])
+def test_an_unstated_fill_is_the_middle_of_the_limits(lower: float, upper: float) -> None:
+    column = Column("x", lower=lower, upper=upper)
+    assert column.fill == Schema((column,)).numeric_columns()[0].fill == (lower + upper) / 2
+
+
 def test_in_a_ball_the_extent_and_the_fill_come_from_the_ball() -> None:
     numbers = Schema.ball_of(["x", "y"], [1.0, -2.0], 5).numeric_columns()
     assert [(n.lower, n.upper, n.fill) for n in numbers] == [(-4.0, 6.0, 1.0), (-7.0, 3.0, -2.0)]

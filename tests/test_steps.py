@@ -16,6 +16,7 @@ from app.tables import badge, data_of
 from dpcore.evaluation.steps import walk
 from dpcore.evaluation.study import Setting, budget_grid, references
 from dpcore.figures.plotly import scene_figure
+from dpcore.figures.steps import steps_scene
 
 
 @pytest.mark.parametrize("model", ["gmm", "kmeans"])
@@ -88,3 +89,12 @@ def test_methods_that_protect_another_change_are_left_out_and_named() -> None:
     assert set(found.walked) == {"Recommended", "Robust means, all rows in every step"}
     assert set(found.refused) == {f"Robust means{AS_PUBLISHED}", f"Clipping at 1{AS_PUBLISHED}"}
     assert all("replacing one" in reason for reason in found.refused.values())
+
+
+def test_the_band_holds_eight_of_ten_draws() -> None:
+    draws = np.tile(np.linspace(0.0, 1.0, 101), (3, 1))
+    scene = steps_scene(
+        {"one": draws}, np.ones(3), utility="u", best=1.0, least=0.0, subtitle="8 of 10"
+    )
+    (band,) = (layer for layer in scene.panels[0].layers if getattr(layer, "lo", None) is not None)
+    np.testing.assert_allclose([band.lo, band.hi], [[0.1] * 3, [0.9] * 3])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 from support import ROOT
 
+from app import upload
 from app.upload import SLOT, Upload
 from dpcore.schema import Schema
 
@@ -69,6 +71,31 @@ def test_the_limits_of_a_schema_file_are_shown() -> None:
     assert list(shown["If missing, use"]) == ["40", "", ""]
     (said,) = (one.value for one in at.caption if "limits.toml sets limits" in one.value)
     assert "one patient, who has at most 5,000 rows" in said
+
+
+def test_under_the_lock_a_table_of_texts_looks_like_one_of_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whether a column holds numbers, and how many rows there are, is up to the rows."""
+    monkeypatch.setenv("DPCORE_LOCK_TRUTH", "1")
+    numbers = upload._opened("a.csv", b"x,y\n1,2\n3,4\n")
+    texts = upload._opened("a.csv", b"x,y\n1,2\n3,four\n5,6\n")
+    pd.testing.assert_frame_equal(numbers.limits, texts.limits)
+    assert numbers.rows == texts.rows
+    monkeypatch.delenv("DPCORE_LOCK_TRUTH")
+    assert upload._opened("a.csv", b"x,y\n1,2\n3,four\n").limits["use"].tolist() == [True, False]
+
+
+def test_other_limits_make_other_stand_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = upload._opened("people.csv", TABLE)
+    monkeypatch.setattr(upload, "_upload", lambda: found)
+    for oldest in (110, 90):
+        schema = Schema.parse(LIMITS.replace("upper = 110", f"upper = {oldest}"))
+        upload._accept(found, schema)
+        data = upload.ready()
+        assert data is not None
+        assert data.schema == data.table.schema == schema
+        assert data is upload.ready()
 
 
 def test_limits_that_are_shown_are_those_that_are_used() -> None:

@@ -14,6 +14,8 @@ from commands import (
 )
 
 import dpcore as dp
+from dpcore.wall.custodian import custodian_rows
+from dpcore.wall.table import PrivateTable
 
 ROW_KEYS = [
     "epsilon", "method", "mode", "mean", "std", "median", "q10", "q90", "nonprivate", "converged",
@@ -50,6 +52,21 @@ def test_a_sweep_leaves_out_what_a_method_cannot_meet_and_says_why(run: Run) -> 
     assert all("error" not in found[i] for i in (0, 1, 3))
     alone = run(*SWEEP, "--epsilons", "1", "--methods", "ma", "--iterations", 3, "--json").json
     assert found[3] == alone[0]
+
+
+def test_every_split_of_a_sweep_holds_out_other_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    held_out: list[bytes] = []
+    split = PrivateTable.split
+
+    def noted(self: PrivateTable, *words: Any, **more: Any) -> Any:
+        rest, part = split(self, *words, **more)
+        held_out.append(custodian_rows(part)[1].tobytes())
+        return rest, part
+
+    monkeypatch.setattr(PrivateTable, "split", noted)
+    table = dp.load("bundled:iris")
+    dp.sweep("mean", table, epsilons=[1.0], delta=1e-3, splits=3)
+    assert len(held_out) == len(set(held_out)) == 3
 
 
 def test_metric_and_seed_of_a_sweep_are_options(run: Run) -> None:
