@@ -26,7 +26,7 @@ from dpcore.models.labelled_mixture.public_features import _Sums
 from dpcore.models.labelled_mixture.scoring import YARDSTICK, ClassScorer, gaussian_divergence
 from dpcore.privacy import Privacy
 from dpcore.wall.data.clipping import clip_to_ball
-from dpcore.wall.session import NoisyMoments
+from dpcore.wall.statistics.mixture_moments import NoisyMoments
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -28,13 +28,13 @@ from dpcore.schema import table as described
 from dpcore.wall import grid
 from dpcore.wall import session as doors
 from dpcore.wall.data import clipping as clip
-from dpcore.wall.statistics import class_moments as labelled
-from dpcore.wall.statistics import cluster_moments, mixture_moments
+from dpcore.wall.data import sources
+from dpcore.wall.data.sources import LogisticRows
+from dpcore.wall.statistics import class_moments, class_radii, cluster_moments, mixture_moments
 from dpcore.wall.statistics import local_vectors as local
 from dpcore.wall.statistics import perturbed_objective as objective
 from dpcore.wall.statistics import row_vectors as vectors
 from dpcore.wall.statistics import topic_words as documents
-from dpcore.wall.statistics.logistic_statistics import OutcomeSession
 
 SEED = 20_261_123
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -63,8 +63,8 @@ def test_no_pair_moves_a_release_by_more_than_is_booked(model: str) -> None:
 
 
 def a_ball_a_hundredth_too_large(patch: pytest.MonkeyPatch) -> None:
-    own = doors.clip_to_ball
-    patch.setattr(doors, "clip_to_ball", lambda rows, radius: own(rows, 1.01 * radius))
+    own = sources.clip_to_ball
+    patch.setattr(sources, "clip_to_ball", lambda rows, radius: own(rows, 1.01 * radius))
 
 
 def a_box_booked_as_its_edge(patch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,8 @@ def added_rows_booked_for_replaced_ones(patch: pytest.MonkeyPatch) -> None:
 
 
 def labels_that_stay_booked_for_labels_that_move(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(labelled, "_by_adjacency", lambda _, *, add, moves, stays: add)
+    for module in (class_moments, class_radii):
+        patch.setattr(module, "by_change", lambda _, *, add, moves, stays: add)
 
 
 def a_missing_cell_filled_by_the_mean_of_the_others(patch: pytest.MonkeyPatch) -> None:
@@ -118,7 +119,7 @@ def a_fill_that_is_not_clipped(patch: pytest.MonkeyPatch) -> None:
         return np.where(units == 0.0, 50.0, units)
 
     patch.setattr(clip, "unit_rows", unclipped)
-    patch.setattr(doors, "clip_to_ball", lambda rows, radius: rows)
+    patch.setattr(sources, "clip_to_ball", lambda rows, radius: rows)
 
 
 def a_document_a_hundredth_too_long(patch: pytest.MonkeyPatch) -> None:
@@ -133,7 +134,9 @@ def a_document_a_hundredth_too_long(patch: pytest.MonkeyPatch) -> None:
 def rows_that_move_a_parameter_beside_the_doors(patch: pytest.MonkeyPatch) -> None:
     own = mixture._number_of_rows
     patch.setattr(
-        mixture, "_number_of_rows", lambda session, noisy: own(session, noisy) + session._size
+        mixture,
+        "_number_of_rows",
+        lambda session, noisy: own(session, noisy) + session.source._count,
     )
 
 
@@ -161,13 +164,13 @@ def a_grid_whose_rounding_nobody_pays(patch: pytest.MonkeyPatch) -> None:
 
 
 def an_outcome_that_reads_the_row_before(patch: pytest.MonkeyPatch) -> None:
-    own = OutcomeSession.__init__
+    own = LogisticRows.__init__
 
-    def made(session: OutcomeSession, *words: Any, **more: Any) -> None:
-        own(session, *words, **more)
-        session._outcomes = np.maximum.accumulate(session._outcomes)
+    def made(source: LogisticRows, *words: Any) -> None:
+        own(source, *words)
+        source._outcomes = np.maximum.accumulate(source._outcomes)
 
-    patch.setattr(OutcomeSession, "__init__", made)
+    patch.setattr(LogisticRows, "__init__", made)
 
 
 def a_refusal_that_tells_of_a_row(patch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from dpcore.models.kmeans.scoring import YARDSTICK, align, converged
 from dpcore.privacy import Laplace
 from dpcore.schema import Schema
 from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.session import NoisyClusters
+from dpcore.wall.statistics.cluster_moments import NoisyClusters
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -36,7 +36,7 @@ from dpcore.models.labelled_mixture.scoring import (
 )
 from dpcore.privacy import Privacy
 from dpcore.wall.noise import GridNoise
-from dpcore.wall.session import NoisyMoments
+from dpcore.wall.statistics.mixture_moments import NoisyMoments
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

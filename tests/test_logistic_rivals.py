@@ -23,11 +23,11 @@ from dpcore.models.logistic_regression.scoring import YARDSTICK
 from dpcore.models.logistic_regression.variational import Climb, Factorised
 from dpcore.privacy import EpsilonDelta, Gaussian, Privacy
 from dpcore.schema import Column, Schema
+from dpcore.wall.data.sources import LogisticRows
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.gradients import measure_gradients
-from dpcore.wall.statistics.logistic_statistics import NoisyOutcomes, OutcomeSession
-from dpcore.wall.statistics.row_vectors import BallVector
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.gradients import RowGradient
+from dpcore.wall.statistics.logistic_statistics import NoisyOutcomes
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
@@ -187,9 +187,13 @@ def test_any_released_gradient_gives_a_posterior() -> None:
         assert np.all(np.isfinite(variational.of_prior(known)))
 
 
-def opened(table: PrivateTable, adjacency: str, *, runs: int = 1) -> OutcomeSession:
-    return OutcomeSession(
-        table, adjacency=adjacency, noise=NoiseSource(0, range(runs)), draws=np.arange(runs)
+def opened(table: PrivateTable, adjacency: str, *, runs: int = 1) -> Session[LogisticRows]:
+    return Session(
+        table,
+        LogisticRows,
+        adjacency=adjacency,
+        noise=NoiseSource(0, range(runs)),
+        draws=np.arange(runs),
     )
 
 
@@ -198,7 +202,7 @@ HOSTILE = (np.nan, np.inf, -np.inf, 1e300, -3.0, 0.1)
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
 def test_no_gradient_and_no_row_moves_the_sum_by_more_than_stated(adjacency: str) -> None:
-    shape, rng, most = BallVector(4, 0.5), np.random.default_rng(0), 0.0
+    shape, rng, most = RowGradient(4, 0.5), np.random.default_rng(0), 0.0
     schema = sealed(2).schema
     assert schema is not None
     for trial in range(60):
@@ -224,9 +228,7 @@ def test_no_gradient_and_no_row_moves_the_sum_by_more_than_stated(adjacency: str
                 return np.asarray(found.T[None])
 
             batches = Minibatches(session, Sample("none", 1.0))
-            noisy = measure_gradients(
-                session, "sum", shape, gradients, Noise("gaussian", 1e-12), batches
-            )
+            noisy = session.release("sum", shape, gradients, Noise("gaussian", 1e-12), batches)
             sums.append(np.append(noisy.counts / shape.scale("counts"), noisy.sums / 0.5))
         most = max(most, float(np.linalg.norm(sums[0] - sums[1])))
     assert most <= shape.l2_sensitivity(adjacency)
@@ -236,7 +238,7 @@ def test_no_gradient_and_no_row_moves_the_sum_by_more_than_stated(adjacency: str
 def test_gradients_leave_on_samples_with_their_entry() -> None:
     session = opened(sealed(100), "replace_one", runs=2)
     batches = Minibatches(session, Sample.under("replace_one", 0.25))
-    shape = BallVector(4, 0.5)
+    shape = RowGradient(4, 0.5)
 
     def ones(rows: Array, outcomes: Array, runs: Any) -> Array:
         assert len(rows) == 25
@@ -244,23 +246,22 @@ def test_gradients_leave_on_samples_with_their_entry() -> None:
             rows[0] = 0.0
         return np.ones((len(runs), 4, len(rows)))
 
-    found = measure_gradients(session, "sum", shape, ones, Noise("gaussian", 1e-9), batches)
+    found = session.release("sum", shape, ones, Noise("gaussian", 1e-9), batches)
     np.testing.assert_allclose(found.sums, 25 * 0.25, rtol=1e-6)
     (entry,) = session.ledger
     assert entry.event.mechanism == Gaussian(pytest.approx(1e-9))  # type: ignore[arg-type]
     assert (entry.event.sampling, entry.event.sampling_rate) == ("without_replacement", 0.25)
     with pytest.raises(WallError, match="one vector"):
-        measure_gradients(
-            session,
+        session.release(
             "sum",
             shape,
             lambda rows, outcomes, runs: np.ones((1, 1, 1)),
             Noise("gaussian", 1.0),
             batches,
         )
-    free = BallVector(4, math.inf)
+    free = RowGradient(4, math.inf)
     with pytest.raises(WallError, match="bound"):
-        measure_gradients(session, "sum", free, ones, Noise("gaussian", 1.0), batches)
+        session.release("sum", free, ones, Noise("gaussian", 1.0), batches)
     assert len(session.ledger) == 1
 
 

@@ -21,10 +21,11 @@ from dpcore.models.mean import mathematics as heavy_tails
 from dpcore.papers.reproduction import Ask, reproduce
 from dpcore.privacy import EpsilonDelta, Privacy
 from dpcore.schema import Column, Schema
+from dpcore.wall.data.sources import MaskedRows
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.session import Noise
+from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.local_vectors import LocalVectors, randomise, randomise_bits
-from dpcore.wall.statistics.row_vectors import VectorRows, VectorSession
+from dpcore.wall.statistics.row_vectors import VectorRows
 from dpcore.wall.table import PrivateTable
 
 REACH = 1e4
@@ -173,9 +174,10 @@ def test_who_sends_something_is_known_in_the_local_model() -> None:
 # ------------------------------------------------------------------ the local doors
 
 
-def session(values: np.ndarray, runs: int = 1, **options: Any) -> VectorSession:
-    return VectorSession(
+def session(values: np.ndarray, runs: int = 1, **options: Any) -> Session[MaskedRows]:
+    return Session(
         table(values),
+        MaskedRows,
         adjacency="replace_one",
         noise=NoiseSource(1, range(runs)),
         draws=np.arange(runs),
@@ -224,8 +226,13 @@ def test_bits_cost_epsilon_without_a_delta() -> None:
 
 
 def test_bits_are_for_private_runs() -> None:
-    run = VectorSession(
-        table(np.zeros(5)), adjacency="replace_one", noise=None, draws=np.arange(1), as_private=True
+    run: Session[MaskedRows] = Session(
+        table(np.zeros(5)),
+        MaskedRows,
+        adjacency="replace_one",
+        noise=None,
+        draws=np.arange(1),
+        as_private=True,
     )
     with pytest.raises(WallError):
         randomise_bits(run, "bits", constant(1.0), np.array([1.0]))

@@ -28,8 +28,7 @@ from dpcore.schema import Schema
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.kernels.bounded_sums import Rows, bounded_sum
-from dpcore.wall.session import NoisyMoments
-from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.statistics.mixture_moments import MixtureMoments, NoisyMoments
 from dpcore.wall.statistics.statistic import STRUCTURES, Structure
 from dpcore.wall.table import PrivateTable
 
@@ -66,10 +65,9 @@ def released(rows: np.ndarray, mixture: Mixture, structure: Structure) -> NoisyM
     frame = Frame.identity(mixture.dim, math.inf)
     e_step = gmm.responsibilities(mixture, structure)
     total = bounded_sum(Rows(rows), frame, form, e_step, mixture.runs)
-    from dpcore.wall.session import _as_moments
 
-    silence = np.zeros(mixture.runs)
-    return _as_moments(total, form, dict.fromkeys(("counts", "sums", "squares"), silence))  # type: ignore[arg-type]
+    silence = dict.fromkeys(("counts", "sums", "squares"), np.zeros(mixture.runs))
+    return form.left(None, total, silence, None)  # type: ignore[arg-type]
 
 
 def sklearn_steps(rows: np.ndarray, start: Mixture, structure: str, steps: int) -> list[Mixture]:

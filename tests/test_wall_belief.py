@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,17 +15,10 @@ from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
+from dpcore.wall.data.sources import BinaryRows
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.sigmoid_belief import (
-    COUNTED,
-    PARTS,
-    BeliefMoments,
-    BeliefSession,
-    _inside,
-    _of_rows,
-    measure_belief,
-)
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.sigmoid_belief import COUNTED, PARTS, BeliefMoments, _inside, _of_rows
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
@@ -33,13 +27,16 @@ ADJACENCIES = ("replace_one", "add_remove")
 PIXELS = 4
 
 
-def opened(cells: object, *, runs: int = 1, private: bool = True, **more: object) -> BeliefSession:
+def opened(
+    cells: object, *, runs: int = 1, private: bool = True, **more: object
+) -> Session[BinaryRows]:
     names = [f"p{i}" for i in range(PIXELS)]
     schema = Schema(tuple(Column(name, lower=0, upper=255) for name in names))
     table = PrivateTable.seal(pd.DataFrame(cells, columns=names), schema)
     noise = NoiseSource(0, range(runs)) if private else None
     asked = {"adjacency": "replace_one", "noise": noise, "draws": np.arange(runs)} | more
-    return BeliefSession(table, **asked)  # type: ignore[arg-type]
+    opens = partial(BinaryRows, threshold=asked.pop("threshold", 0.5))
+    return Session(table, opens, **asked)  # type: ignore[arg-type]
 
 
 def weighted(total: Array, shape: BeliefMoments) -> Array:
@@ -138,9 +135,7 @@ def test_no_belief_and_no_row_moves_a_sum_by_more_than_stated(trick: str, adjace
             for each in (cells, other):
                 session = opened(each, adjacency=adjacency)
                 batches = Minibatches(session, Sample("none", 1.0))
-                found = measure_belief(
-                    session, "sums", shape, Noise("gaussian", 1e-12), belief, batches
-                )
+                found = session.release("sums", shape, belief, Noise("gaussian", 1e-12), batches)
                 n = found.rows[:, None]
                 hidden, visible = found.hidden + n / 2, found.visible + n / 2
                 pairs = found.pairs + hidden[:, None] / 2
@@ -172,7 +167,7 @@ def test_the_door_gives_the_sums_of_the_rows() -> None:
         spare = ((0, len(rows) - 30), (0, 0))
         return np.pad(z, spare), np.pad(x, spare)
 
-    found = measure_belief(session, "sums", shape, Noise("gaussian", 1.0), belief, batches)
+    found = session.release("sums", shape, belief, Noise("gaussian", 1.0), batches)
     np.testing.assert_array_equal(seen[0][:30], on)
     assert not seen[0][30:].any()
     np.testing.assert_allclose(found.hidden[0], (z - 0.5).sum(axis=0))
@@ -196,7 +191,7 @@ def test_one_release_is_one_entry_with_noise_and_sample(adjacency: str) -> None:
         return np.full((len(rows), 2), 0.5), np.full(rows.shape, 0.2)
 
     shape = BeliefMoments(2, PIXELS, clip=0.4)
-    found = measure_belief(session, "step", shape, Noise("gaussian", 2.0), belief, batches)
+    found = session.release("step", shape, belief, Noise("gaussian", 2.0), batches)
     (entry,) = session.ledger
     assert entry.event.mechanism == Gaussian(pytest.approx(2.0))  # type: ignore[arg-type]
     assert entry.event.sampling_rate == 0.25
@@ -209,19 +204,19 @@ def test_a_belief_of_another_shape_and_rows_without_bounds_are_refused() -> None
     session = opened(np.zeros((5, PIXELS)))
     batches = Minibatches(session, Sample("none", 1.0))
     with pytest.raises(ValueError, match="shape"):
-        measure_belief(
-            session,
+        session.release(
             "sums",
             BeliefMoments(2, PIXELS),
-            Noise("gaussian", 1.0),
             lambda rows, run: (np.zeros((1, 2)), np.zeros((1, PIXELS))),
+            Noise("gaussian", 1.0),
             batches,
         )
     assert len(session.ledger) == 0
     ball = Schema((Column("a"), Column("b")), ball=Ball((0.0, 0.0), 1.0))
     with pytest.raises(InputError, match="bounds"):
-        BeliefSession(
+        Session(
             PrivateTable.seal(pd.DataFrame({"a": [0.0, 0.1], "b": [0.1, 0.0]}), ball),
+            BinaryRows,
             adjacency="replace_one",
             noise=None,
             draws=np.arange(1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,11 @@ from dpcore.errors import InputError, WallError
 from dpcore.privacy import Ledger
 from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data.sources import Documents
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource, PublicCoins
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.topic_words import (
-    CorpusSession,
-    TopicWords,
-    measure_documents,
-    shared_out,
-)
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.topic_words import SharedOut, TopicWords, shared_out
 from dpcore.wall.subsample import Minibatches, Sample
 
 Array = NDArray[np.float64]
@@ -50,14 +47,17 @@ def texts(documents: int = 40, words: int = 6, seed: int = 0) -> Array:
     return rng.poisson(rng.gamma(0.5, 2.0, (documents, words))).astype(float)
 
 
-def session(table: Array, runs: int = 1, *, private: bool = True, **options: Any) -> CorpusSession:
+def session(
+    table: Array, runs: int = 1, *, private: bool = True, **options: Any
+) -> Session[Documents]:
     asked: dict[str, Any] = {
         "adjacency": "replace_one",
         "noise": NoiseSource(0, range(runs)) if private else None,
         "draws": np.arange(runs),
         "length": 20,
-    }
-    return CorpusSession(corpus_of(table), **(asked | options))
+    } | options
+    own = {name: asked.pop(name) for name in ("length", "resample") if name in asked}
+    return Session(corpus_of(table), partial(Documents, **own), **asked)
 
 
 def test_a_documents_length_is_its_own_whatever_stands_before_it() -> None:
@@ -215,17 +215,15 @@ def test_the_stated_rate_is_what_was_drawn() -> None:
     assert len(sample.drawn(PublicCoins(0), 10)) == 3
 
 
-def released(run: CorpusSession, multiplier: float = 1.0, rate: float = 0.25) -> Ledger:
+def released(run: Session[Documents], multiplier: float = 1.0, rate: float = 0.25) -> Ledger:
     form = TopicWords(2, 6, 20.0 if math.isinf(run.radius) else run.radius)
     topics = np.ones((run.runs, 2, 6))
     batches = Minibatches(run, Sample.under(run.adjacency, rate))
-    measure_documents(
-        run,
+    run.release(
         "words",
         form,
-        topics,
-        lambda bags, which: np.ones((bags.count, 2)),
-        (Noise("gaussian", multiplier),),
+        SharedOut(topics, lambda bags, which: np.ones((bags.count, 2))),
+        Noise("gaussian", multiplier),
         batches,
     )
     return run.ledger
@@ -251,13 +249,11 @@ def test_all_documents_at_once_are_no_sample() -> None:
 def test_the_noise_is_what_the_ledger_says() -> None:
     run = session(np.zeros((40, 6)), 4000, clip=0.5)
     form = TopicWords(2, 6, run.radius)
-    found = measure_documents(
-        run,
+    found = run.release(
         "words",
         form,
-        np.ones((4000, 2, 6)),
-        lambda bags, which: np.ones((bags.count, 2)),
-        (Noise("gaussian", 0.7),),
+        SharedOut(np.ones((4000, 2, 6)), lambda bags, which: np.ones((bags.count, 2))),
+        Noise("gaussian", 0.7),
         Minibatches(run, Sample.under("replace_one", 0.25)),
     )
     stated = 0.7 * math.sqrt(2.0) * 10.0

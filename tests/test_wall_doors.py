@@ -28,9 +28,9 @@ from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.kernels.bounded_sums import EStep, Rows, bounded_sum
 from dpcore.wall.kernels.row_blocks import Block
 from dpcore.wall.noise import GridNoise, NoiseSource
-from dpcore.wall.session import Noise, NoisyClusters, NoisyMoments, Session
-from dpcore.wall.statistics.cluster_moments import ClusterMoments
-from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.cluster_moments import ClusterMoments, NoisyClusters
+from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments, NoisyMoments
 from dpcore.wall.statistics.second_moments import SecondMoments
 from dpcore.wall.statistics.statistic import BLOCKS, STRUCTURES, Statistic
 from dpcore.wall.table import PrivateTable
@@ -85,7 +85,7 @@ def test_every_release_is_one_entry_with_the_noise_asked_for(
 ) -> None:
     run = session(adjacency=adjacency, rows_per_person=persons_rows)
     for releases, multiplier in enumerate((0.5, 7.0), start=1):
-        run.measure("sums", shape(), nobody, FRAME, noises("gaussian", multiplier))
+        run.release("sums", shape(), InFrame(FRAME, nobody), noises("gaussian", multiplier))
         assert len(run.ledger) == releases
         entry = run.ledger.entries[-1]
         assert isinstance(entry.event.mechanism, Gaussian)
@@ -103,7 +103,7 @@ def test_each_noise_of_a_release_is_an_entry_of_its_own() -> None:
         Noise("laplace", 5.0, ("sums",)),
         Noise("gaussian", 7.0, ("squares",)),
     )
-    run.measure("step", shape(), nobody, FRAME, parts)
+    run.release("step", shape(), InFrame(FRAME, nobody), parts)
     found = [entry.event.mechanism for entry in run.ledger]
     assert isinstance(found[0], Laplace)
     assert isinstance(found[1], Laplace)
@@ -160,7 +160,9 @@ def test_where_rows_come_and_go_no_entry_of_a_release_tells_how_many_there_are()
 
 def test_a_grid_of_runs_states_the_noise_of_each_run() -> None:
     run = session(3)
-    run.measure("sums", shape(), nobody, FRAME, (Noise("gaussian", np.array([1.0, 2.0, 4.0])),))
+    run.release(
+        "sums", shape(), InFrame(FRAME, nobody), Noise("gaussian", np.array([1.0, 2.0, 4.0]))
+    )
     found = [run.ledger.at(i).events[0].mechanism.noise_multiplier for i in range(3)]  # type: ignore[union-attr]
     assert found == pytest.approx([1.0, 2.0, 4.0])
 
@@ -171,13 +173,13 @@ def test_nothing_is_written_when_nothing_leaves() -> None:
 
     run = session()
     with pytest.raises(RuntimeError, match="model"):
-        run.measure("sums", shape(), broken, FRAME, noises("gaussian", 1.0))
+        run.release("sums", shape(), InFrame(FRAME, broken), noises("gaussian", 1.0))
     assert len(run.ledger) == 0
 
 
 def test_without_privacy_the_ledger_says_unprotected() -> None:
     run = session(private=False)
-    run.measure("sums", shape(), nobody, FRAME, noises("gaussian", 5.0))
+    run.release("sums", shape(), InFrame(FRAME, nobody), noises("gaussian", 5.0))
     (entry,) = run.ledger
     assert entry.noise == "none"
     assert entry.event.mechanism == Gaussian(0.0)
@@ -206,10 +208,10 @@ def test_noise_that_does_not_protect_is_refused_before_anything_is_summed(
 
     run = session(2)
     with pytest.raises(InputError, match="noise_multiplier"):
-        run.measure("sums", shape(), untouchable, FRAME, (Noise(law, bad),))
+        run.release("sums", shape(), InFrame(FRAME, untouchable), Noise(law, bad))
     last = (Noise("gaussian", 1.0, ("counts", "sums")), Noise(law, bad, ("squares",)))
     with pytest.raises(InputError, match="noise_multiplier"):
-        run.measure("sums", shape(), untouchable, FRAME, last)
+        run.release("sums", shape(), InFrame(FRAME, untouchable), last)
     assert len(run.ledger) == 0
 
 
@@ -223,7 +225,7 @@ def test_noise_that_does_not_protect_is_refused_before_anything_is_summed(
 )
 def test_unknown_or_narrowed_noise_is_refused(wrong: Noise) -> None:
     with pytest.raises(InputError, match="noise"):
-        session().measure("sums", shape(), nobody, FRAME, (wrong,))
+        session().release("sums", shape(), InFrame(FRAME, nobody), wrong)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ def test_unknown_or_narrowed_noise_is_refused(wrong: Noise) -> None:
 def test_a_block_without_noise_or_with_two_is_refused(blocks: tuple[Any, ...]) -> None:
     run = session()
     with pytest.raises(WallError, match="exactly one noise"):
-        run.measure("sums", shape(), nobody, FRAME, (Noise("gaussian", 1.0, blocks),))
+        run.release("sums", shape(), InFrame(FRAME, nobody), Noise("gaussian", 1.0, blocks))
     assert len(run.ledger) == 0
 
 
@@ -240,7 +242,9 @@ def test_a_block_without_noise_or_with_two_is_refused(blocks: tuple[Any, ...]) -
 def test_a_frame_that_does_not_bound_the_rows_is_refused(radius: float) -> None:
     run = session()
     with pytest.raises(WallError, match="ball"):
-        run.measure("s", shape(), nobody, Frame.identity(2, radius), noises("gaussian", 1.0))
+        run.release(
+            "s", shape(), InFrame(Frame.identity(2, radius), nobody), noises("gaussian", 1.0)
+        )
     assert len(run.ledger) == 0
 
 
@@ -252,7 +256,7 @@ def drawn(
 ) -> tuple[NoisyMoments, LedgerEntry, MixtureMoments]:
     """Noise alone, from many runs, with the entry that stands for it."""
     run, form = session(runs, seed=seed), shape(structure)
-    noisy = run.measure("noise", form, nobody, FRAME, (Noise(law, 2.0, **noise),))
+    noisy = run.release("noise", form, InFrame(FRAME, nobody), Noise(law, 2.0, **noise))
     return noisy, run.ledger.at(0).entries[0], form
 
 
@@ -337,7 +341,8 @@ def test_noise_of_coordinates_components_and_runs_is_independent() -> None:
 def test_one_release_never_repeats_the_noise_of_another() -> None:
     run = session()
     first, second = (
-        run.measure("sums", shape(), nobody, FRAME, noises("gaussian", 1.0)) for _ in range(2)
+        run.release("sums", shape(), InFrame(FRAME, nobody), noises("gaussian", 1.0))
+        for _ in range(2)
     )
     for block in BLOCKS:
         assert not np.any(getattr(first, block) == getattr(second, block))
@@ -346,7 +351,7 @@ def test_one_release_never_repeats_the_noise_of_another() -> None:
 def test_runs_of_one_draw_share_their_noise_scaled() -> None:
     run = session(noise=NoiseSource(0, range(2)), draws=np.array([0, 1, 0, 1]))
     scales = np.array([1.0, 1.0, 3.0, 3.0])
-    noisy = run.measure("sums", shape(), nobody, FRAME, (Noise("gaussian", scales),))
+    noisy = run.release("sums", shape(), InFrame(FRAME, nobody), Noise("gaussian", scales))
     np.testing.assert_allclose(noisy.sums[2:], 3 * noisy.sums[:2], rtol=1e-12)
     assert not np.any(noisy.sums[0] == noisy.sums[1])
 
@@ -411,7 +416,7 @@ def test_the_sum_is_the_sum_over_rows(
         as_private=True,
     )
     e_step = softly(form, runs)
-    noisy = plain.measure("sums", form, e_step, frame, noises("gaussian", 0.0))
+    noisy = plain.release("sums", form, InFrame(frame, e_step), noises("gaussian", 0.0))
     units = np.clip(cells, -1, 1)
     directions = np.random.default_rng(4).normal(size=(runs, components, dim))
     for run in range(runs):
@@ -465,7 +470,7 @@ CENTRES = np.array([[[-0.5, -0.5], [0.5, 0.5], [np.nan, 0.0]]])
 
 def nearest(run: Session, *parts: Noise) -> NoisyClusters:
     centres = np.repeat(CENTRES, run.runs, axis=0)
-    return run.measure_nearest("step", CLUSTERS, centres, parts or noises("gaussian", 2.0))
+    return run.release("step", CLUSTERS, centres, parts or noises("gaussian", 2.0))
 
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
@@ -473,7 +478,7 @@ def nearest(run: Session, *parts: Noise) -> NoisyClusters:
 def test_other_doors_write_what_they_release(adjacency: str, law: str) -> None:
     run = session(adjacency=adjacency, rows_per_person=3)
     nearest(run, Noise(law, 0.5))
-    run.measure_squares("second moments", SQUARES, Noise(law, 7.0))
+    run.release("second moments", SQUARES, None, Noise(law, 7.0))
     forms: tuple[Statistic, ...] = (CLUSTERS, SQUARES)
     for entry, form, multiplier in zip(run.ledger, forms, (0.5, 7.0), strict=True):
         l1 = sum(form.l1_sensitivity(adjacency, block) for block in form.blocks)
@@ -507,8 +512,8 @@ def test_other_doors_draw_the_noise_that_they_state(law: str, seed: int) -> None
         assert agrees(sample, law, 1.1 * scale) < SURE
         assert agrees(sample, law, 0.9 * scale) < SURE
         assert getattr(noisy, f"{block}_sd") == pytest.approx(scale * spread)
-    squares = run.measure_squares("all", SQUARES, Noise(law, 2.0, None, 1.5))
-    change = squares.squares - clean.measure_squares("all", SQUARES, Noise(law, 0.0)).squares
+    squares = run.release("all", SQUARES, None, Noise(law, 2.0, None, 1.5))
+    change = squares.squares - clean.release("all", SQUARES, None, Noise(law, 0.0)).squares
     scale = float(run.ledger.at(0).entries[1].noise_scale) * SQUARES.scale("squares")
     np.testing.assert_array_equal(squares.squares, np.swapaxes(squares.squares, 1, 2))
     assert agrees(np.diagonal(change, axis1=1, axis2=2), law, scale) > SURE
@@ -528,7 +533,7 @@ def test_other_doors_sum_clipped_rows() -> None:
     np.testing.assert_array_equal(found.counts[0], [first.sum(), (~first).sum(), 0])
     expected = [units[first].sum(axis=0), units[~first].sum(axis=0), np.zeros(2)]
     np.testing.assert_allclose(found.sums[0], expected, atol=1e-9 * len(units))
-    squares = run.measure_squares("all", SQUARES, Noise("gaussian", 0.0)).squares
+    squares = run.release("all", SQUARES, None, Noise("gaussian", 0.0)).squares
     np.testing.assert_allclose(squares[0], units.T @ units, rtol=1e-12)
 
 
@@ -536,24 +541,24 @@ def test_other_doors_refuse_before_anything_leaves() -> None:
     small = ClusterMoments(3, 2, 1.4, 1.0, 1.0)
     run = session()
     with pytest.raises(WallError, match="ball"):
-        run.measure_nearest("s", small, CENTRES, noises("gaussian", 1.0))
+        run.release("s", small, CENTRES, noises("gaussian", 1.0))
     with pytest.raises(WallError, match="ball"):
-        run.measure_squares("s", SecondMoments(2, 1.4), Noise("gaussian", 1.0))
+        run.release("s", SecondMoments(2, 1.4), None, Noise("gaussian", 1.0))
     for blocks in (("counts",), ("sums", "sums", "counts"), ("counts", "sums", "squares"), ()):
         with pytest.raises(WallError, match="exactly one noise"):
             nearest(run, Noise("gaussian", 1.0, blocks))  # type: ignore[arg-type]
     with pytest.raises(WallError, match="exactly one noise"):
-        run.measure_squares("s", SQUARES, Noise("gaussian", 1.0, ("counts",)))
+        run.release("s", SQUARES, None, Noise("gaussian", 1.0, ("counts",)))
     for bad in (0.0, math.nan, math.inf, -1.0):
         with pytest.raises(InputError, match="noise_multiplier"):
             nearest(run, Noise("gaussian", bad))
         with pytest.raises(InputError, match="noise_multiplier"):
-            run.measure_squares("s", SQUARES, Noise("laplace", bad))
+            run.release("s", SQUARES, None, Noise("laplace", bad))
     for shape_ in ((1, 3, 1), (2, 3, 2), (1, 2, 2)):
         with pytest.raises(ValueError, match="shape"):
-            run.measure_nearest("s", CLUSTERS, np.zeros(shape_), noises("gaussian", 1.0))
+            run.release("s", CLUSTERS, np.zeros(shape_), noises("gaussian", 1.0))
     with pytest.raises(ValueError, match="dimension"):
-        run.measure_squares("s", SecondMoments(3, 2.0), Noise("gaussian", 1.0))
+        run.release("s", SecondMoments(3, 2.0), None, Noise("gaussian", 1.0))
     assert len(run.ledger) == 0
 
 
@@ -575,18 +580,18 @@ def test_a_model_meets_no_rows_at_the_other_doors() -> None:
 
     run = session()
     centres = CENTRES.copy().view(Curious)
-    found = run.measure_nearest("step", CLUSTERS, centres, noises("gaussian", 1.0))
+    found = run.release("step", CLUSTERS, centres, noises("gaussian", 1.0))
     assert Curious.seen == []
     assert type(found.counts) is np.ndarray
     with pytest.raises((TypeError, ValueError)):
-        run.measure_nearest("s", CLUSTERS, lambda rows: rows, noises("gaussian", 1.0))  # type: ignore[arg-type]
+        run.release("s", CLUSTERS, lambda rows: rows, noises("gaussian", 1.0))  # type: ignore[arg-type]
     assert {field.name for field in dataclasses.fields(found)} == {
         "counts",
         "sums",
         "counts_sd",
         "sums_sd",
     }
-    assert "1234" not in repr(run._rows.nearest)
+    assert "1234" not in repr(run.source._rows.nearest)
 
 
 @every("structure", STRUCTURES)
@@ -610,12 +615,12 @@ def test_everyone_at_once_is_everyone_with_weight_one(
     for e_step in (None, lambda block, runs: np.ones((runs.stop - runs.start, 1, block.count))):
         run = Session(table, adjacency="replace_one", noise=NoiseSource(1, range(2)),
                       draws=np.array([0, 1, 0]))  # fmt: skip
-        found.append(run.measure("all", form, e_step, frame, noises("gaussian", 1.0)))
+        found.append(run.release("all", form, InFrame(frame, e_step), noises("gaussian", 1.0)))
     for name in ("counts", "sums", "squares"):
         both = [getattr(one, name) for one in found]
         np.testing.assert_allclose(*both, rtol=1e-9, atol=1e-8)
     with pytest.raises(ValueError, match="one component"):
-        run.measure("all", shape("full", 2, dim), None, frame, noises("gaussian", 1.0))
+        run.release("all", shape("full", 2, dim), InFrame(frame), noises("gaussian", 1.0))
 
 
 # ------------------------------------------------------------------ isolation
@@ -664,19 +669,18 @@ def test_nothing_behind_the_wall_shows_rows_when_printed() -> None:
         return nobody(block, runs)
 
     run = session()
-    run.measure("sums", shape(), curious, FRAME, noises("gaussian", 1.0))
+    run.release("sums", shape(), InFrame(FRAME, curious), noises("gaussian", 1.0))
     wide = Schema.from_bounds({f"x{i}": (0, 2) for i in range(32)})
     high = Session(sealed(np.ones((3, 32)), wide), adjacency="replace_one", noise=None,
                    draws=np.zeros(1, dtype=int), as_private=True)  # fmt: skip
-    high.measure(
+    high.release(
         "sums",
         MixtureMoments(2, 32, "full", 6.0, 1.0, 1.0, 1.0),
-        curious,
-        Frame.identity(32, 6.0),
+        InFrame(Frame.identity(32, 6.0), curious),
         noises("gaussian", 0.0),
     )
     assert len(seen) == 2
-    for text in [*seen, repr(run), str(run), repr(run._rows), repr(run._noise)]:
+    for text in [*seen, repr(run), str(run), repr(run.source._rows), repr(run._noise)]:
         assert "array" not in text
         assert "[" not in text
 
@@ -723,7 +727,7 @@ def test_the_lock_refuses_noise_that_can_be_drawn_again_and_lets_releases_pass(
         with pytest.raises(WallError, match="locked"):
             session(**options)
     run = session(noise=NoiseSource(None))
-    run.measure("sums", shape(), nobody, FRAME, noises("gaussian", 1.0))
+    run.release("sums", shape(), InFrame(FRAME, nobody), noises("gaussian", 1.0))
     assert len(run.ledger) == 1
 
 
@@ -774,12 +778,14 @@ def test_doors_offer_no_way_around_the_noise() -> None:
     """The public names of a session: those that measure release, and they need noise.
 
     One exhibits what a paper prints without noise, and says so in its ledger; one gives rows where
-    there is no privacy, and refuses anybody else.
+    there is no privacy, one features that an adjacency makes public; both refuse anybody else.
     """
     public = {name for name in dir(doors.Session) if not name.startswith("_")}
-    measures = {"measure", "measure_nearest", "measure_squares", "exhibit_nearest"}
-    assert public == {"ledger", "private", "rows", "runs", "plain_rows"} | measures
+    measures = {"release", "exhibit"}
+    facts = {"ledger", "private", "public", "radius", "rows", "runs"}
+    assert public == facts | {"plain_rows", "public_features"} | measures
     for name in measures:
         asked = inspect.signature(getattr(doors.Session, name)).parameters
-        assert any(given.name.startswith("noise") for given in asked.values())
-        assert all(given.default is inspect.Parameter.empty for given in asked.values())
+        optional = {given.name for given in asked.values() if given.default is not given.empty}
+        assert "noises" in asked
+        assert optional <= {"batches"}  # without one all rows are summed

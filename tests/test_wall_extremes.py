@@ -18,15 +18,12 @@ from dpcore.fitting.api import fit, fit_grid
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.data.sources import LabelledRows, MaskedRows
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.class_moments import (
-    LabelledMoments,
-    LabelledVectors,
-    measure_by_label,
-)
+from dpcore.wall.statistics.class_moments import LabelledMoments
+from dpcore.wall.statistics.class_vectors import ByLabel, LabelledVectors
 from dpcore.wall.statistics.local_vectors import (
     _chance,
     epsilon_of_a_bit,
@@ -34,8 +31,8 @@ from dpcore.wall.statistics.local_vectors import (
     randomise_bits,
 )
 from dpcore.wall.statistics.logistic_statistics import OutcomeMoments
-from dpcore.wall.statistics.mixture_moments import MixtureMoments
-from dpcore.wall.statistics.row_vectors import BallVector, BoxVector, VectorSession
+from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments
+from dpcore.wall.statistics.row_vectors import BallVector, BoxVector
 from dpcore.wall.table import PrivateTable
 
 
@@ -80,20 +77,19 @@ def test_a_ball_too_small_for_squares_lets_nothing_leave() -> None:
     session = opened(Session)
     shape = MixtureMoments(1, 1, "full", 1e-200, 1.0, 1.0, 1.0)
     with pytest.raises(WallError, match="ball"):
-        session.measure("moments", shape, None, Frame.identity(1, 1e-200), ONE_NOISE)
-    labels = opened(LabelledSession, "label")
+        session.release("moments", shape, InFrame(Frame.identity(1, 1e-200)), ONE_NOISE)
+    labels = opened(Session[LabelledRows], "label")
     with pytest.raises(WallError, match="ball"):
-        measure_by_label(
-            labels,  # type: ignore[arg-type]
+        labels.release(
             "vectors",
             LabelledVectors(2, 1, 1e-200),
-            lambda run, which: np.full((2, 1), 1e-170),
+            ByLabel(lambda run, which: np.full((2, 1), 1e-170)),
             ONE_NOISE[0],
         )
     for bound in (5e-324, 1e200):
         with pytest.raises(WallError, match="ball"):
             randomise(
-                opened(VectorSession),  # type: ignore[arg-type]
+                opened(Session[MaskedRows]),  # type: ignore[arg-type]
                 "each row",
                 bound,
                 lambda rows, runs: np.full((1, 1, 2), np.inf),
@@ -176,8 +172,12 @@ def test_no_warning_tells_of_a_row_that_a_model_cannot_compute_with(model: str) 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 20.0, 36.0, 60.0])
 def test_a_bit_is_never_surer_than_its_epsilon(epsilon: float) -> None:
-    run = VectorSession(
-        table(np.zeros(1), 1.0), adjacency="replace_one", noise=NoiseSource(1), draws=np.arange(1)
+    run: Session[MaskedRows] = Session(
+        table(np.zeros(1), 1.0),
+        MaskedRows,
+        adjacency="replace_one",
+        noise=NoiseSource(1),
+        draws=np.arange(1),
     )
     multiplier = np.array([1.0 / epsilon])
     randomise_bits(run, "bits", lambda seen, runs: seen.rows[None], multiplier)
@@ -201,7 +201,9 @@ def test_what_a_document_draws_is_its_own_whatever_stands_before_it() -> None:
 
 def test_a_session_is_not_pickled_even_without_privacy() -> None:
     rows = table(np.array([0.1, 0.2]), 1.0)
-    run = VectorSession(rows, adjacency="replace_one", noise=None, draws=np.arange(1))
+    run: Session[MaskedRows] = Session(
+        rows, MaskedRows, adjacency="replace_one", noise=None, draws=np.arange(1)
+    )
     with pytest.raises(WallError, match="pickled"):
         pickle.dumps(run)
 

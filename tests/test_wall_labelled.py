@@ -14,19 +14,13 @@ from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.schema import Ball, Column, Schema
-from dpcore.wall.data.labels import NO_CLASS, LabelledSession, class_names, label_codes
-from dpcore.wall.data.public_columns import public_features
+from dpcore.wall.data.labels import NO_CLASS, class_names, label_codes
+from dpcore.wall.data.sources import LabelledRows
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.class_moments import (
-    ClassFrames,
-    LabelledMoments,
-    LabelledRadii,
-    LabelledVectors,
-    measure_by_label,
-    measure_labelled,
-    measure_radii,
-)
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
+from dpcore.wall.statistics.class_radii import LabelledRadii
+from dpcore.wall.statistics.class_vectors import ByLabel, LabelledVectors
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -48,9 +42,10 @@ def sealed(rows: Array, labels: list[object], bounds: Schema | None = None) -> P
 
 def opened(
     table: PrivateTable, adjacency: str = "label", *, noise: bool = False, runs: int = 1
-) -> LabelledSession:
-    return LabelledSession(
+) -> Session[LabelledRows]:
+    return Session(
         table,
+        LabelledRows,
         adjacency=adjacency,
         noise=NoiseSource(0, range(runs)) if noise else None,
         draws=np.arange(runs),
@@ -67,7 +62,7 @@ def moments(rows: Array, labels: list[object], weights: tuple[float, float, floa
     """The weighted vector that a door sums, without noise."""
     session = opened(sealed(rows, labels))
     shape = LabelledMoments(len(CLASSES), rows.shape[1], *weights)
-    noisy = measure_labelled(session, "sums", shape, identity(rows.shape[1]), PLAIN)
+    noisy = session.release("sums", shape, identity(rows.shape[1]), PLAIN)
     a, b, c = weights
     squares = symmetric_to_coordinates(noisy.squares[0])
     parts = [a * noisy.counts[0][:, None], b * noisy.sums[0], c * squares]
@@ -133,7 +128,7 @@ def test_hostile_rows_and_frames_stay_inside_the_ball(bad: float) -> None:
     session = opened(sealed(rows, ["a", "b", "a"]))
     matrix = np.full((1, 3, 2, 2), bad)
     for frames in (identity(), identity(scale=1e200), ClassFrames(np.zeros((1, 3, 2)), matrix)):
-        noisy = measure_labelled(session, "s", LabelledMoments(3, 2, 1, 1, 1), frames, PLAIN)
+        noisy = session.release("s", LabelledMoments(3, 2, 1, 1, 1), frames, PLAIN)
         assert np.all(np.isfinite(noisy.sums))
         assert np.linalg.norm(noisy.sums[0], axis=1).max() <= 2.0 + 1e-9
         assert np.trace(noisy.squares[0], axis1=1, axis2=2).max() <= 2.0 + 1e-9
@@ -150,9 +145,9 @@ def test_radii_change_by_one_bin_of_one_class(adjacency: str) -> None:
         if adjacency == "label":
             y = x
         both = [
-            measure_radii(
-                opened(sealed(rows, labels)), "r", contribution, np.zeros((1, 3, 2)), PLAIN[0]
-            )[0]
+            opened(sealed(rows, labels)).release("r", contribution, np.zeros((1, 3, 2)), PLAIN[0])[
+                0
+            ]
             for rows, labels in ((x, k), (y, j))
         ]
         found.append(np.linalg.norm(both[0] - both[1]))
@@ -170,10 +165,10 @@ def test_vectors_leave_by_labels_only_where_features_are_public() -> None:
         return out
 
     session = opened(sealed(rows, ["a", "b"]))
-    total, _ = measure_by_label(session, "v", contribution, hostile, PLAIN[0])
+    total, _ = session.release("v", contribution, ByLabel(hostile), PLAIN[0])
     assert np.linalg.norm(total[0], axis=1) == pytest.approx([2.0, 0.0, 0.0])
     other = opened(sealed(rows, ["c", "b"]))
-    moved, _ = measure_by_label(other, "v", contribution, hostile, PLAIN[0])
+    moved, _ = other.release("v", contribution, ByLabel(hostile), PLAIN[0])
     change = np.linalg.norm(total - moved) / contribution.bound
     assert (
         0.98 * contribution.l2_sensitivity("label")
@@ -183,15 +178,15 @@ def test_vectors_leave_by_labels_only_where_features_are_public() -> None:
     for adjacency in ("replace_one", "add_remove", "feature"):
         private = opened(sealed(rows, ["a", "b"]), adjacency, noise=True)
         with pytest.raises(WallError, match="only where features are public"):
-            measure_by_label(private, "v", contribution, hostile, PLAIN[0])
+            private.release("v", contribution, ByLabel(hostile), PLAIN[0])
 
 
 def test_columns_leave_only_where_they_are_public() -> None:
     table = sealed(np.array([[0.5, 0.0]]), ["b"])
-    np.testing.assert_allclose(public_features(opened(table, noise=True)), [[0.5, 0.0]])
+    np.testing.assert_allclose(opened(table, noise=True).public_features(), [[0.5, 0.0]])
     for adjacency in ("replace_one", "add_remove", "feature"):
         with pytest.raises(WallError):
-            public_features(opened(table, adjacency, noise=True))
+            opened(table, adjacency, noise=True).public_features()
 
 
 def test_the_ledger_says_the_noise_that_was_drawn() -> None:
@@ -199,7 +194,7 @@ def test_the_ledger_says_the_noise_that_was_drawn() -> None:
     runs = 4000
     session = opened(sealed(np.zeros((3, 2)), ["a", "b", "c"]), noise=True, runs=runs)
     shape = LabelledMoments(3, 2, 0.5, 1.0, 0.25)
-    noisy = measure_labelled(session, "s", shape, identity(), (Noise("gaussian", 3.0),))
+    noisy = session.release("s", shape, identity(), Noise("gaussian", 3.0))
     (entry,) = session.ledger
     assert entry.adjacency == "label"
     assert entry.proof is not None
@@ -217,7 +212,7 @@ def test_a_label_is_one_of_the_public_classes_or_none() -> None:
     assert label_codes(table, private=True).tolist() == [0, 2, NO_CLASS, NO_CLASS, NO_CLASS]
     with pytest.raises(InputError, match="name none of its classes"):
         label_codes(table, private=False)
-    noisy = measure_labelled(opened(table), "s", LabelledMoments(3, 2, 1, 1, 1), identity(), PLAIN)
+    noisy = opened(table).release("s", LabelledMoments(3, 2, 1, 1, 1), identity(), PLAIN)
     assert noisy.counts[0].tolist() == [1.0, 0.0, 1.0]
 
 
@@ -237,4 +232,4 @@ def test_private_rows_are_never_seen_through_frames_that_do_not_clip() -> None:
     session = opened(sealed(np.zeros((1, 2)), ["a"]), noise=True)
     frames = ClassFrames(np.zeros((1, 3, 2)), np.ones((1, 3, 2, 2)), clipped=False)
     with pytest.raises(WallError, match="must clip"):
-        measure_labelled(session, "s", LabelledMoments(3, 2, 1, 1, 1), frames, PLAIN)
+        session.release("s", LabelledMoments(3, 2, 1, 1, 1), frames, PLAIN)

@@ -19,8 +19,8 @@ from support import every
 
 import dpcore as dp
 from dpcore.fitting.api import fit_grid
+from dpcore.wall.data.sources import MaskedRows
 from dpcore.wall.session import Session, _blocks
-from dpcore.wall.statistics.row_vectors import VectorSession
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -119,11 +119,11 @@ class Compared:
 def compared(monkeypatch: pytest.MonkeyPatch) -> Compared:
     watching = Compared()
     monkeypatch.setattr(Session, "_add_noise", watching.around(Session._add_noise))
-    monkeypatch.setattr(VectorSession, "_coin", _coin)
+    monkeypatch.setattr(Session, "_coin", _coin)
     return watching
 
 
-def _coin(session: VectorSession, use: int) -> np.random.Generator:
+def _coin(session: Session[MaskedRows], use: int) -> np.random.Generator:
     """The same for both tables, however many rows they have."""
     return np.random.default_rng([use, 7])
 

@@ -15,10 +15,11 @@ from dpcore.accounting import compose
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import EpsilonDelta
 from dpcore.schema import Column, Schema
+from dpcore.wall.data.sources import LogisticRows
 from dpcore.wall.kernels.minimiser import minimiser
 from dpcore.wall.kernels.nearest_centres import _on_grid
 from dpcore.wall.noise import GridNoise, NoiseSource
-from dpcore.wall.statistics.logistic_statistics import OutcomeSession
+from dpcore.wall.session import Session
 from dpcore.wall.statistics.perturbed_objective import (
     LEAST_RIDGE,
     SOLVED,
@@ -43,10 +44,13 @@ def people(count: int = 30, seed: int = 0) -> pd.DataFrame:
     return frame.assign(ill=rng.integers(2, size=count))
 
 
-def opened(frame: pd.DataFrame, *, runs: int = 1, seed: int = 0, **more: object) -> OutcomeSession:
+def opened(
+    frame: pd.DataFrame, *, runs: int = 1, seed: int = 0, **more: object
+) -> Session[LogisticRows]:
     asked = {"adjacency": "replace_one", "noise": NoiseSource(seed, range(runs))} | more
-    return OutcomeSession(
+    return Session(
         PrivateTable.seal(frame, SCHEMA),
+        LogisticRows,
         draws=np.arange(runs),
         **asked,  # type: ignore[arg-type]
     )
@@ -223,11 +227,11 @@ class OnlyInside(NoiseSource):
         return self.drawn
 
 
-def left_of_the_gradient(session: OutcomeSession, released: NoisyMinimiser) -> float:
+def left_of_the_gradient(session: Session[LogisticRows], released: NoisyMinimiser) -> float:
     """As a share of the accuracy that is paid for, and of what rounding the coefficients adds."""
     assert isinstance(session._noise, OnlyInside)
     assert session._noise.drawn is not None
-    rows, outcomes = session._designed.astype(np.longdouble), session._outcomes
+    rows, outcomes = session.source._designed.astype(np.longdouble), session.source._outcomes
     (at,), (ridge,), (scale,) = released.coefficients, released.ridge, released.noise_scale
     terms = (1 / (1 + np.exp(-(rows @ at))) - outcomes)[:, None] * rows
     total = np.array([math.fsum(column) for column in terms.T])
@@ -247,7 +251,7 @@ def test_hostile_rows_are_solved_to_the_accuracy_that_is_paid_for(
     frame["ill"] = 1  # separable: no minimiser but for the ridge
     session = opened(frame, noise=OnlyInside(1))
     shape = PerturbedObjective(3, REACH)
-    assert np.all(np.linalg.norm(session._designed, axis=1) <= REACH * (1 + 1e-12))
+    assert np.all(np.linalg.norm(session.source._designed, axis=1) <= REACH * (1 + 1e-12))
     released = perturb_objective(session, "all", shape, np.array([epsilon]), np.array([1e-3]))
     assert left_of_the_gradient(session, released) <= 1.0
 

@@ -16,16 +16,15 @@ from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.data.design_matrix import Design, binary_target, outcomes_of
+from dpcore.wall.data.sources import LogisticRows
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.session import Noise
+from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.logistic_statistics import (
     CurvatureMoments,
     NoisyOutcomes,
     OutcomeMoments,
-    OutcomeSession,
     OutcomeSums,
-    measure_outcomes,
     put_inside,
 )
 from dpcore.wall.subsample import Minibatches, Sample
@@ -56,18 +55,18 @@ def opened(
     runs: int = 1,
     private: bool = True,
     **more: object,
-) -> OutcomeSession:
+) -> Session[LogisticRows]:
     noise = NoiseSource(0, range(runs)) if private else None
     asked = {"adjacency": "replace_one", "noise": noise, "draws": np.arange(runs)} | more
-    return OutcomeSession(PrivateTable.seal(frame, schema), **asked)  # type: ignore[arg-type]
+    return Session(PrivateTable.seal(frame, schema), LogisticRows, **asked)  # type: ignore[arg-type]
 
 
 def exact(
-    session: OutcomeSession, contribution: OutcomeMoments, curvature: object = None
+    session: Session[LogisticRows], contribution: OutcomeMoments, curvature: object = None
 ) -> NoisyOutcomes:
     """What would leave without noise: the noise subtracted is next to nothing."""
     tiny = (Noise("gaussian", 1e-12),)
-    return measure_outcomes(session, "test", contribution, tiny, curvature)  # type: ignore[arg-type]
+    return session.release("test", contribution, curvature, tiny)  # type: ignore[arg-type]
 
 
 # --- the design ----------------------------------------------------------------------------------
@@ -75,9 +74,9 @@ def exact(
 
 def test_a_row_is_as_long_as_its_columns_are_many() -> None:
     session = opened(people())
-    assert session.reach == pytest.approx(math.sqrt(3.0))  # age, where, intercept
-    rows = session._designed
-    assert np.all(np.linalg.norm(rows, axis=1) <= session.reach * (1 + 1e-12))
+    assert session.source.reach == pytest.approx(math.sqrt(3.0))  # age, where, intercept
+    rows = session.source._designed
+    assert np.all(np.linalg.norm(rows, axis=1) <= session.source.reach * (1 + 1e-12))
     assert np.all(rows[:, -1] == 1.0)
     assert set(np.unique(rows[:, 1:4])) == {0.0, 1.0}
     assert np.all(rows[:, 1:4].sum(axis=1) == 1.0)
@@ -293,19 +292,21 @@ def test_the_door_gives_the_sums_of_the_rows() -> None:
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_one_release_is_one_entry_with_the_noise_asked_for(adjacency: str) -> None:
     session = opened(people(), adjacency=adjacency, rows_per_person=2)
-    shape = OutcomeMoments(5, session.reach, 1.0, 0.5)
-    found = measure_outcomes(session, "sums", shape, (Noise("gaussian", 3.0),))
+    shape = OutcomeMoments(5, session.source.reach, 1.0, 0.5)
+    found = session.release("sums", shape, None, Noise("gaussian", 3.0))
     (entry,) = session.ledger
     assert entry.event.mechanism == Gaussian(pytest.approx(3.0))  # type: ignore[arg-type]
     assert entry.sensitivity == pytest.approx(2 * shape.l2_sensitivity(adjacency))
-    assert found.sums_sd[0] == pytest.approx(6 * shape.l2_sensitivity(adjacency) * session.reach)
+    assert found.sums_sd[0] == pytest.approx(
+        6 * shape.l2_sensitivity(adjacency) * session.source.reach
+    )
     assert entry.proof
 
 
 def test_the_noise_that_leaves_is_the_noise_that_is_stated() -> None:
     session = opened(people(), runs=400)
-    shape = OutcomeMoments(5, session.reach, 1.0, 0.5)
-    found = measure_outcomes(session, "sums", shape, (Noise("gaussian", 3.0),))
+    shape = OutcomeMoments(5, session.source.reach, 1.0, 0.5)
+    found = session.release("sums", shape, None, Noise("gaussian", 3.0))
     bare = exact(opened(people()), shape)
     sums = (found.sums - bare.sums) / found.sums_sd[:, None]
     diagonal = np.diagonal(found.squares - bare.squares, axis1=1, axis2=2)
@@ -318,7 +319,7 @@ def test_the_noise_that_leaves_is_the_noise_that_is_stated() -> None:
 def test_a_bound_smaller_than_the_rows_is_refused() -> None:
     session = opened(people())
     with pytest.raises(WallError, match="ball"):
-        exact(session, OutcomeMoments(5, 0.9 * session.reach, 1.0, 0.5))
+        exact(session, OutcomeMoments(5, 0.9 * session.source.reach, 1.0, 0.5))
     assert len(session.ledger) == 0
 
 
@@ -339,17 +340,12 @@ def test_a_minibatch_is_a_fresh_sample_and_its_entry_says_so(adjacency: str) -> 
     frame = people(200)
     session = opened(frame, runs=2, adjacency=adjacency)
     batches = Minibatches(session, Sample.under(adjacency, 0.25))
-    shape = OutcomeMoments(5, session.reach, 1.0, 0.5, least=0.0)
+    shape = OutcomeMoments(5, session.source.reach, 1.0, 0.5, least=0.0)
     tiny = (Noise("gaussian", 1e-12),)
     counts = []
     for step in range(3):
-        found = measure_outcomes(
-            session,
-            f"step {step}",
-            shape,
-            tiny,
-            lambda rows, runs: np.ones((1, len(rows))),
-            batches,
+        found = session.release(
+            f"step {step}", shape, lambda rows, runs: np.ones((1, len(rows))), tiny, batches
         )
         counts.append(found.squares[:, -1, -1])
         event = session.ledger.entries[-1].event
@@ -368,10 +364,10 @@ def test_the_entry_of_a_sample_states_the_share_of_rows_that_was_drawn(
     """A share that asked for half a row is rounded to whole rows, and these are paid for."""
     session = opened(people(rows))
     batches = Minibatches(session, Sample.under("replace_one", rate))
-    shape = OutcomeMoments(5, session.reach, 1.0, 0.5, least=0.0)
-    noise = (Noise("gaussian", 1e-12),)
-    found = measure_outcomes(
-        session, "step", shape, noise, lambda some, runs: np.ones((1, len(some))), batches
+    shape = OutcomeMoments(5, session.source.reach, 1.0, 0.5, least=0.0)
+    noise = Noise("gaussian", 1e-12)
+    found = session.release(
+        "step", shape, lambda some, runs: np.ones((1, len(some))), noise, batches=batches
     )
     drawn = round(float(found.squares[0, -1, -1]))
     assert session.ledger.entries[-1].event.sampling_rate == drawn / rows
@@ -379,8 +375,10 @@ def test_the_entry_of_a_sample_states_the_share_of_rows_that_was_drawn(
 
 def test_clipping_draws_rows_into_a_smaller_ball() -> None:
     session = opened(people(), clip=0.5)
-    assert session.reach == pytest.approx(math.sqrt(0.25 * 2 + 1))
-    assert np.linalg.norm(session._designed, axis=1).max() <= session.reach * (1 + 1e-12)
+    assert session.source.reach == pytest.approx(math.sqrt(0.25 * 2 + 1))
+    assert np.linalg.norm(session.source._designed, axis=1).max() <= session.source.reach * (
+        1 + 1e-12
+    )
 
 
 # --- labels alone, and rows in their places ------------------------------------------------------
@@ -408,7 +406,9 @@ def test_a_label_moves_the_sums_by_what_is_stated_and_squares_not_at_all() -> No
 def test_squares_without_noise_leave_only_where_features_are_public() -> None:
     session = opened(people(), adjacency="label")
     released = exact(session, OutcomeSums(5, REACH))
-    np.testing.assert_allclose(released.squares[0], session._designed.T @ session._designed)
+    np.testing.assert_allclose(
+        released.squares[0], session.source._designed.T @ session.source._designed
+    )
     assert released.squares_sd[0] == 0.0
     (entry,) = session.ledger
     assert entry.sensitivity == pytest.approx(1.0)

@@ -7,6 +7,7 @@ would make of that. Rows are taken off the front, so that all others move.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,15 @@ from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS
 from dpcore.models.logistic_regression import variational
 from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.data.sources import FeatureRows, LabelledRows, LogisticRows, MaskedRows
 from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import class_moments as labelled
 from dpcore.wall.statistics import row_vectors as vectors
-from dpcore.wall.statistics.gradients import measure_gradients
-from dpcore.wall.statistics.logistic_statistics import OutcomeSession
-from dpcore.wall.statistics.mixture_moments import MixtureMoments
-from dpcore.wall.statistics.row_vectors import BallVector, VectorRows, VectorSession
+from dpcore.wall.statistics.gradients import RowGradient
+from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments
+from dpcore.wall.statistics.row_vectors import BallVector, VectorRows, Vectors
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
@@ -49,14 +50,14 @@ def seen_from(shift: int, dim: int, *, binary: bool, rows: int = 3001) -> Privat
     return PrivateTable.seal(frame.iloc[shift:], dp.Schema((*columns, target, kind)))
 
 
-def opened(kind: type[Session], shift: int, dim: int, **words: Any) -> Any:
+def opened(opens: Any, shift: int, dim: int) -> Session[Any]:
     """A session that makes a release, in which rows may move."""
-    return kind(
-        seen_from(shift, dim, binary=kind is OutcomeSession),
+    return Session(
+        seen_from(shift, dim, binary=opens is LogisticRows),
+        opens,
         adjacency="add_remove",
         noise=GridNoise(),
         draws=np.zeros(1, dtype=np.intp),
-        **words,
     )
 
 
@@ -87,7 +88,7 @@ def shown(told: list[Array], rows: int) -> Array:
 def weights(shift: int, dim: int, components: int) -> Array:
     """What a mixture's E step says of each row ``(K, n)``, after the wall has projected it."""
     rng, told = np.random.default_rng(components), []
-    session = opened(Session, shift, dim)
+    session = opened(FeatureRows, shift, dim)
     turn = rng.normal(0.0, 0.3, (dim, dim))
     frame = Frame.whitening(
         rng.normal(0.0, 0.1, (1, dim)), (turn @ turn.T + 0.1 * np.eye(dim))[None], dim**0.5 + 1.0
@@ -101,30 +102,30 @@ def weights(shift: int, dim: int, components: int) -> Array:
         told.append(e_step(block, runs))
         return told[-1]
 
-    session.measure("moments", shape, watched, frame, (GAUSSIAN,))
-    return shown(told, session._size)
+    session.release("moments", shape, InFrame(frame, watched), GAUSSIAN)
+    return shown(told, session.source._count)
 
 
 def gradient_vectors(shift: int, dim: int, model: str) -> Array:
     """What a gradient model says of each row ``(1, d, n)``."""
     rng, told = np.random.default_rng(dim), []
     how = GRADIENT_MODELS[model]
-    session = opened(VectorSession, shift, dim, target=how.target, masked=how.masked)
+    session = opened(partial(MaskedRows, target=how.target, masked=how.masked), shift, dim)
     beta, sigma = rng.normal(size=(1, dim)), np.array([0.05])
 
     def watched(part: VectorRows, runs: slice) -> Array:
         told.append(how.gradients(beta, sigma, part.rows, part.targets, part.observed))
         return np.array(told[-1])
 
-    session.measure_vectors("gradients", BallVector(dim, 1.0), watched, GAUSSIAN)
-    return shown(told, session._size)
+    session.release("gradients", BallVector(dim, 1.0), Vectors(watched), GAUSSIAN)
+    return shown(told, session.source._count)
 
 
 def outcome_gradients(shift: int, dim: int, _: object) -> Array:
     """What gradient variational inference says of each row ``(1, d, n)``."""
     told: list[Array] = []
-    session = opened(OutcomeSession, shift, dim)
-    size = session.design.size
+    session = opened(LogisticRows, shift, dim)
+    size = session.source.design.size
     coins = np.random.default_rng(0)
     known = variational.Factorised.start(1, size)
     vectors_of = variational.row_gradients(known, coins.standard_normal((4, size)))
@@ -134,8 +135,8 @@ def outcome_gradients(shift: int, dim: int, _: object) -> Array:
         return np.array(told[-1])
 
     batches = Minibatches(session, Sample.under("add_remove", 1.0))
-    measure_gradients(session, "gradients", BallVector(2 * size, 1.0), watched, GAUSSIAN, batches)
-    return shown(told, session._size)
+    session.release("gradients", RowGradient(2 * size, 1.0), watched, GAUSSIAN, batches)
+    return shown(told, session.source._count)
 
 
 def in_class(shift: int, dim: int, _: object) -> Array:
@@ -150,12 +151,12 @@ def in_class(shift: int, dim: int, _: object) -> Array:
     frames = labelled.ClassFrames(
         rng.normal(0.0, 0.1, (1, 2, dim)), rng.normal(0.0, 0.5, (1, 2, dim, dim))
     )
-    session = opened(labelled.LabelledSession, shift, dim)
+    session = opened(LabelledRows, shift, dim)
     shape = labelled.LabelledMoments(2, dim, 1.0, 1.0, 1.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(labelled, "clip_to_ball", watched)
-        labelled.measure_labelled(session, "moments", shape, frames, (GAUSSIAN,))
-    return shown(told, session._size)
+        session.release("moments", shape, frames, GAUSSIAN)
+    return shown(told, session.source._count)
 
 
 CASES: list[tuple[Callable[..., Array], int, Any]] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian
 from dpcore.schema import Column, Schema
 from dpcore.wall.data.regression_target import bounded_target
+from dpcore.wall.data.sources import MaskedRows
 from dpcore.wall.noise import NoiseSource
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.row_vectors import BallVector, BoxVector, VectorRows, VectorSession
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.row_vectors import BallVector, BoxVector, Parts, VectorRows, Vectors
 from dpcore.wall.table import PrivateTable
 
 ADJACENCIES = ("replace_one", "add_remove")
@@ -36,13 +38,13 @@ def sealed(rows: np.ndarray, schema: Schema | None = None) -> PrivateTable:
 
 def session(
     rows: np.ndarray, *, runs: int = 1, private: bool = True, **options: Any
-) -> VectorSession:
+) -> Session[MaskedRows]:
     asked: dict[str, Any] = {
         "adjacency": "replace_one",
         "noise": NoiseSource(3, range(runs)) if private else None,
         "draws": np.arange(runs),
     }
-    return VectorSession(sealed(rows), **(asked | options))
+    return Session(sealed(rows), MaskedRows, **(asked | options))
 
 
 def lookup(values: np.ndarray) -> Callable[[VectorRows, slice], np.ndarray]:
@@ -60,7 +62,7 @@ def exact(values: np.ndarray, contribution: BallVector | BoxVector) -> np.ndarra
     rows = np.zeros((len(values), contribution.dim))
     rows[:, 0] = np.arange(len(values)) / 1e3
     run = session(rows, private=False, as_private=True)
-    out = run.measure_vectors("sum", contribution, lookup(values), Noise("gaussian", 1.0))
+    out = run.release("sum", contribution, Vectors(lookup(values)), Noise("gaussian", 1.0))
     return np.concatenate(
         [out.counts / contribution.scale("counts"), out.sums[0] / contribution.scale("sums")]
     )
@@ -127,7 +129,7 @@ def test_a_release_is_one_entry_with_the_noise_asked_for() -> None:
     run = session(np.zeros((10, 2)), runs=3, rows_per_person=2)
     shape = BallVector(2, 1.0)
     noise = Noise("gaussian", np.array([1.0, 2.0, 4.0]))
-    out = run.measure_vectors("gradients", shape, lookup(np.zeros((1, 2))), noise)
+    out = run.release("gradients", shape, Vectors(lookup(np.zeros((1, 2)))), noise)
     (entry,) = run.ledger
     assert entry.sensitivity == pytest.approx(2 * 2.0)
     mechanism = entry.event.mechanism
@@ -142,7 +144,7 @@ def test_the_noise_in_a_sum_has_the_size_that_is_stated(
 ) -> None:
     """5000 draws of 4 numbers: a deviation wrong by 10% is 28 standard errors away."""
     run = session(np.zeros((5, 4)), runs=5000)
-    out = run.measure_vectors("g", kind(4, 0.3), lookup(np.zeros((1, 4))), Noise("gaussian", 2.0))
+    out = run.release("g", kind(4, 0.3), Vectors(lookup(np.zeros((1, 4)))), Noise("gaussian", 2.0))
     assert np.std(out.sums) == pytest.approx(out.sums_sd[0], rel=0.02)
     assert np.std(out.counts) == pytest.approx(out.counts_sd[0], rel=0.05)
 
@@ -158,15 +160,15 @@ def test_the_noise_in_a_sum_has_the_size_that_is_stated(
 def test_one_vector_for_each_run_and_row_or_nothing_leaves(broken: Any) -> None:
     run = session(np.zeros((4, 2)))
     with pytest.raises(WallError):
-        run.measure_vectors("g", BallVector(2, 1.0), broken, Noise("gaussian", 1.0))
+        run.release("g", BallVector(2, 1.0), Vectors(broken), Noise("gaussian", 1.0))
     assert len(run.ledger) == 0
 
 
 def test_no_vector_without_a_bound_leaves_under_privacy() -> None:
     run = session(np.zeros((4, 2)))
     with pytest.raises(WallError):
-        run.measure_vectors(
-            "g", BallVector(2, math.inf), lookup(np.zeros((1, 2))), Noise("gaussian", 1.0)
+        run.release(
+            "g", BallVector(2, math.inf), Vectors(lookup(np.zeros((1, 2)))), Noise("gaussian", 1.0)
         )
 
 
@@ -174,8 +176,11 @@ def test_no_vector_without_a_bound_leaves_under_privacy() -> None:
 def test_noise_that_does_not_protect_is_refused(multiplier: float) -> None:
     run = session(np.zeros((4, 2)))
     with pytest.raises(InputError):
-        run.measure_vectors(
-            "g", BallVector(2, 1.0), lookup(np.zeros((1, 2))), Noise("gaussian", multiplier)
+        run.release(
+            "g",
+            BallVector(2, 1.0),
+            Vectors(lookup(np.zeros((1, 2)))),
+            Noise("gaussian", multiplier),
         )
 
 
@@ -185,8 +190,8 @@ def test_a_model_cannot_write_to_the_rows() -> None:
         return np.zeros((1, 2, seen.count))
 
     with pytest.raises(ValueError, match="read-only"):
-        session(np.ones((4, 2))).measure_vectors(
-            "g", BallVector(2, 1.0), vandal, Noise("gaussian", 1.0)
+        session(np.ones((4, 2))).release(
+            "g", BallVector(2, 1.0), Vectors(vandal), Noise("gaussian", 1.0)
         )
 
 
@@ -204,15 +209,15 @@ def test_parts_are_disjoint_and_cost_what_one_costs(adjacency: str) -> None:
         seen.append(block.rows[0].copy())
         return np.zeros((1, 1, block.count))
 
-    parts = run.parts(5)
+    parts = Parts(run, 5)
     for _ in range(5):
-        parts.measure_next("g", BallVector(1, 1.0), record, Noise("gaussian", 3.0))
+        parts.release_next("g", BallVector(1, 1.0), record, Noise("gaussian", 3.0))
     together = np.concatenate(seen)
     assert len(np.unique(together)) == len(together) == (100 if adjacency == "replace_one" else 103)
     assert len(run.ledger) == 1
     found = compose(run.ledger.events, "exact", delta=1e-5).epsilon
     one = session(rows, adjacency=adjacency)
-    one.measure_vectors("g", BallVector(1, 1.0), record, Noise("gaussian", 3.0))
+    one.release("g", BallVector(1, 1.0), Vectors(record), Noise("gaussian", 3.0))
     assert found == pytest.approx(compose(one.ledger.events, "exact", delta=1e-5).epsilon)
     assert "5 disjoint parts" in str(run.ledger.entries[0].proof)
 
@@ -220,15 +225,15 @@ def test_parts_are_disjoint_and_cost_what_one_costs(adjacency: str) -> None:
 def test_a_part_is_measured_once_and_all_with_one_noise() -> None:
     run = session(np.zeros((10, 1)))
     step, shape = lookup(np.zeros((1, 1))), BallVector(1, 1.0)
-    parts = run.parts(2)
-    parts.measure_next("g", shape, step, Noise("gaussian", 3.0))
+    parts = Parts(run, 2)
+    parts.release_next("g", shape, step, Noise("gaussian", 3.0))
     with pytest.raises(WallError):
-        parts.measure_next("g", shape, step, Noise("gaussian", 2.0))
-    parts.measure_next("g", shape, step, Noise("gaussian", 3.0))
+        parts.release_next("g", shape, step, Noise("gaussian", 2.0))
+    parts.release_next("g", shape, step, Noise("gaussian", 3.0))
     with pytest.raises(WallError):
-        parts.measure_next("g", shape, step, Noise("gaussian", 3.0))
+        parts.release_next("g", shape, step, Noise("gaussian", 3.0))
     assert len(run.ledger) == 1
-    run.parts(2).measure_next("g", shape, step, Noise("gaussian", 3.0))
+    Parts(run, 2).release_next("g", shape, step, Noise("gaussian", 3.0))
     assert len(run.ledger) == 2  # another division costs again
 
 
@@ -242,9 +247,9 @@ def test_a_replaced_row_stays_in_its_part() -> None:
             found.append(block.rows[0].copy())
             return np.zeros((1, 1, block.count))
 
-        parts = session(values[:, None]).parts(4)
+        parts = Parts(session(values[:, None]), 4)
         for _ in range(4):
-            parts.measure_next("g", BallVector(1, 1.0), record, Noise("gaussian", 1.0))
+            parts.release_next("g", BallVector(1, 1.0), record, Noise("gaussian", 1.0))
         return found
 
     values = np.arange(40) / 1e3
@@ -265,10 +270,10 @@ def released(rows: np.ndarray, parts: int, hidden: float) -> tuple[np.ndarray, f
     run = session(rows, adjacency="add_remove")
     shape, noise = BallVector(rows.shape[1], 0.7), Noise("gaussian", 3.0)
     if parts > 1:
-        divided = run.parts(parts, hidden=hidden)
-        found = [divided.measure_next("g", shape, step, noise) for _ in range(parts)]
+        divided = Parts(run, parts, hidden=hidden)
+        found = [divided.release_next("g", shape, step, noise) for _ in range(parts)]
     else:
-        found = [run.measure_vectors("g", shape, step, noise, hidden=hidden)]
+        found = [run.release("g", shape, Vectors(step, hidden=hidden), noise)]
     (entry,) = run.ledger.entries
     scale = np.asarray(entry.noise_scale).item()
     vector = [
@@ -294,14 +299,14 @@ def test_the_last_row_of_a_rehearsal_moves_no_coin_of_another(
 # ------------------------------------------------------------------ what a model sees
 
 
-def looked(run: VectorSession, **how: Any) -> VectorRows:
+def looked(run: Session[MaskedRows], **how: Any) -> VectorRows:
     found: list[VectorRows] = []
 
     def look(seen: VectorRows, runs: slice) -> np.ndarray:
         found.append(seen)
         return np.zeros((1, run.public.dim, seen.count))
 
-    run.measure_vectors("g", BallVector(run.public.dim, 1.0), look, Noise("gaussian", 1.0), **how)
+    run.release("g", BallVector(run.public.dim, 1.0), Vectors(look, **how), Noise("gaussian", 1.0))
     return found[0]
 
 
@@ -340,13 +345,12 @@ def test_a_table_without_a_bounded_target_is_refused() -> None:
 
 
 def test_what_is_missing_is_known_to_the_model_and_zero() -> None:
-    run = VectorSession(
+    run: Session[MaskedRows] = Session(
         regression(CELLS)[0],
+        partial(MaskedRows, target=True, masked=True),
         adjacency="replace_one",
         noise=NoiseSource(0),
         draws=np.arange(1),
-        target=True,
-        masked=True,
     )
     seen = looked(run)
     assert seen.observed is not None
@@ -356,12 +360,12 @@ def test_what_is_missing_is_known_to_the_model_and_zero() -> None:
 
 
 def test_public_unit_coordinates_are_there_for_the_asking() -> None:
-    run = VectorSession(
+    run: Session[MaskedRows] = Session(
         regression(CELLS)[0],
+        partial(MaskedRows, target=True),
         adjacency="replace_one",
         noise=NoiseSource(0),
         draws=np.arange(1),
-        target=True,
     )
     seen = looked(run, own=False)
     np.testing.assert_allclose(seen.rows[0], [-0.8, 0.0, 1.0])
@@ -383,5 +387,5 @@ def test_hiding_more_reads_no_data() -> None:
 
 def test_nothing_here_shows_a_value() -> None:
     run = session(np.full((3, 2), 1.23456))
-    for shown in (repr(run), repr(looked(run)), repr(run.parts(2))):
+    for shown in (repr(run), repr(looked(run)), repr(Parts(run, 2))):
         assert "1.23" not in shown

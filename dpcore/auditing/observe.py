@@ -159,9 +159,11 @@ def _noted(
 ) -> Callable[..., dict[Any, Array]]:
     """A session's own release, with a note taken of it."""
 
-    def noting(what: str, total: Array, contribution: Any, noises: Any) -> dict[Any, Array]:
+    def noting(
+        what: str, total: Array, contribution: Any, noises: Any, batches: Any = None
+    ) -> dict[Any, Array]:
         exact, entry = total.reshape(len(total), -1).copy(), len(entries)
-        deviations = release(what, total, contribution, noises)
+        deviations = release(what, total, contribution, noises, batches)
         if answers is not None:
             total[...] = answers[len(seen)].noisy.reshape(total.shape)
         scale, laplace = _stated(total, contribution, noises, deviations)

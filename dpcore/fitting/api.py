@@ -25,8 +25,13 @@ from dpcore.fitting.result import Fit
 from dpcore.models.options import demand_options
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.schema import Schema
-from dpcore.wall.data.clipping import PublicFrame, demand_squares
-from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary, demand_loaded
+from dpcore.wall.data import (
+    PrivateCorpus,
+    PublicFrame,
+    Vocabulary,
+    demand_loaded,
+    demand_squares,
+)
 from dpcore.wall.noise import GridNoise, NoiseSource
 from dpcore.wall.session import OfCount, Session
 from dpcore.wall.table import PrivateTable
@@ -238,11 +243,11 @@ def _demand_accountant(how: Recipe, settings: Any, requests: tuple[Privacy, ...]
         )
 
 
-def _begin(how: Recipe, settings: Any) -> Callable[..., Session]:
+def _begin(how: Recipe, settings: Any) -> Callable[..., Session[Any]]:
     """What opens a session for a model: a table's, or the recipe's own."""
     if isinstance(how, Minibatched):
         return partial(how.session, settings)
-    return how.opens
+    return lambda table, **words: Session(table, how.opens, **words)
 
 
 def _counted(

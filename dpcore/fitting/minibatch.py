@@ -27,7 +27,7 @@ class Minibatched(Protocol):
 
     clip: float
 
-    def session(self, settings: Any, table: Any, **words: Any) -> Session:
+    def session(self, settings: Any, table: Any, **words: Any) -> Session[Any]:
         """The session for this model's kind of table; words as :class:`Session` takes them."""
 
     def sized(self, settings: Any, rows: int | None, adjacency: str) -> Any:

@@ -19,7 +19,7 @@ from dpcore.errors import InputError
 from dpcore.models.declaration import declaration
 from dpcore.models.options import Settings
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import FeatureRows, PublicFrame
 from dpcore.wall.session import Session
 
 if TYPE_CHECKING:
@@ -92,13 +92,14 @@ class Printed:
 class Recipe:
     """How one model is fitted; what its declaration names.
 
-    options: the dataclass of its settings. opens: what its rows are opened with, a kind of session.
+    options: the dataclass of its settings. opens: the source of its
+    session, a kind of rows.
     clip: the usual share of the public radius. A recipe whose steps read samples has what
     :class:`~dpcore.fitting.minibatch.Minibatched` asks for besides.
     """
 
     options: type[Settings]
-    opens: Callable[..., Session] = Session
+    opens: Callable[..., Any] = FeatureRows
     clip: float = 1.0
 
     def settings(self, **words: Any) -> Any:
@@ -184,7 +185,7 @@ def demand_replacement(requests: Sequence[Privacy]) -> None:
         )
 
 
-def row_bound(session: Session) -> float:
+def row_bound(session: Session[Any]) -> float:
     """Radius of the ball that rows are clipped to; without clipping, that of the bounds."""
     return session.public.radius if math.isinf(session.radius) else session.radius
 

@@ -17,7 +17,7 @@ from dpcore.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpcore.wall.data.corpus import PrivateCorpus
+    from dpcore.wall.data import PrivateCorpus
     from dpcore.wall.table import PrivateTable
 
 

@@ -28,11 +28,10 @@ from dpcore.fitting import api
 from dpcore.fuzzing.forced import Coins, ForcedGrid, ForcedNoise
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.models.logistic_regression import objective as logistic_objective
+from dpcore.wall.data.sources import LogisticRows, MaskedRows
 from dpcore.wall.session import Session
 from dpcore.wall.statistics import local_vectors as local
-from dpcore.wall.statistics.logistic_statistics import OutcomeSession
 from dpcore.wall.statistics.perturbed_objective import perturb_objective
-from dpcore.wall.statistics.row_vectors import VectorSession
 
 Array = NDArray[np.float64]
 
@@ -112,7 +111,7 @@ def watching(seen: Compared) -> Iterator[None]:
     """Every door shows its releases to ``seen``, and all chance is forced."""
     seams = (
         (Session, "_add_noise", _sums(seen, Session._add_noise)),
-        (VectorSession, "_coin", _coin(seen)),
+        (Session, "_coin", _coin(seen)),
         (api, "NoiseSource", _source(seen)),
         (local, "_chance", _bits(seen, local._chance)),
         (logistic_objective, "perturb_objective", _minimised(seen, perturb_objective)),
@@ -131,7 +130,7 @@ def _source(seen: Compared) -> Callable[..., ForcedNoise]:
 
 
 def _coin(seen: Compared) -> Callable[..., Coins]:
-    def made(session: VectorSession, use: int) -> Coins:
+    def made(session: Session[MaskedRows], use: int) -> Coins:
         return seen.coins(2, use)
 
     return made
@@ -140,7 +139,9 @@ def _coin(seen: Compared) -> Callable[..., Coins]:
 def _sums(seen: Compared, add_noise: Callable[..., Any]) -> Callable[..., Any]:
     """The seam of all sums."""
 
-    def watched(session: Session, what: str, total: Array, contribution: Any, noise: Any) -> Any:
+    def watched(
+        session: Session[Any], what: str, total: Array, contribution: Any, noise: Any
+    ) -> Any:
         blocks = contribution.blocks if noise.blocks is None else noise.blocks
         spans = [contribution.slice(block) for block in blocks]
         units = [contribution.scale(block) for block in blocks]
@@ -225,7 +226,7 @@ def _both(here: Array, there: Array) -> tuple[tuple[Array, Array], tuple[Array, 
 def _minimised(seen: Compared, perturb: Callable[..., Any]) -> Callable[..., Any]:
     """The seam of objective perturbation: slopes and bends where the first table's minimiser is."""
 
-    def watched(session: OutcomeSession, *words: Any, **more: Any) -> Any:
+    def watched(session: Session[LogisticRows], *words: Any, **more: Any) -> Any:
         found, coming = perturb(session, *words, **more), seen.coming()
         point = found.coefficients if coming is None else coming.coefficients
         slopes, bends = _slopes(session, point, found.ridge)
@@ -241,14 +242,14 @@ def _minimised(seen: Compared, perturb: Callable[..., Any]) -> Callable[..., Any
     return watched
 
 
-def _slopes(session: OutcomeSession, points: Array, ridge: Array) -> tuple[Array, Array]:
+def _slopes(session: Session[LogisticRows], points: Array, ridge: Array) -> tuple[Array, Array]:
     """Of each run the gradient of the loss ``(B, p)`` and the log of the curvature's determinant.
 
     The ridge's own part of the gradient and the noise's are the same for both tables.
     """
     from scipy.special import expit
 
-    rows, outcomes = session._designed, session._outcomes
+    rows, outcomes = session.source._designed, session.source._outcomes
     chance = expit(points @ rows.T)
     slopes = (chance - outcomes) @ rows
     curved = np.einsum("bn,ni,nj->bij", chance * (1.0 - chance), rows, rows)

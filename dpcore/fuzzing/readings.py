@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpcore.errors import DPCoreError
 from dpcore.fuzzing.tables import Neighbours
 from dpcore.schema import Schema
+from dpcore.wall.data.sources import FeatureRows
 from dpcore.wall.session import Session
 from dpcore.wall.table import PrivateTable
 
@@ -38,7 +39,7 @@ def rows_of(table: Any) -> Array | None:
     if not isinstance(table, PrivateTable) or table.schema is None:
         return None
     try:
-        session = Session(
+        session: Session[FeatureRows] = Session(
             table.with_schema(_features(table.schema)),
             adjacency="replace_one",
             noise=None,

@@ -19,6 +19,7 @@ from dpcore.datasets.load import load
 from dpcore.papers.claims import Row, holds, points
 from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.schema import Image, Schema, pool
+from dpcore.wall.data.sources import FeatureRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.second_moments import SecondMoments
@@ -129,7 +130,7 @@ def _curve(
     exact = np.linalg.svd(faces, full_matrices=False)[2][:FACTORS].T
     for epsilon, noise in zip(epsilons, noises, strict=True):
         for draw in range(run.ask.drawn(1)):
-            session = Session(
+            session: Session[FeatureRows] = Session(
                 table,
                 adjacency="replace_one",
                 rows_per_person=1,
@@ -139,7 +140,7 @@ def _curve(
                 as_private=False,
             )
             contribution = SecondMoments(faces.shape[1], session.radius)
-            noisy = session.measure_squares("second moments", contribution, noise)
+            noisy = session.release("second moments", contribution, None, noise)
             seen = np.sum((leading(noisy.squares[0], FACTORS).T @ exact) ** 2) / FACTORS
             proved = best_proof(session.ledger.at(0).events, DELTA).epsilon
             facts = {"proved_epsilon": proved, "chance": FACTORS / faces.shape[1]}

@@ -6,6 +6,7 @@ What leaves here is not private and carries that badge. It is refused while
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from dpcore.wall.data.clipping import PublicFrame, bounded_rows
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.data.design_matrix import outcomes_of
 from dpcore.wall.data.labels import class_names, label_codes
+from dpcore.wall.data.sources import MaskedRows
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.statistics.row_vectors import VectorRows, VectorSession
+from dpcore.wall.session import Session
+from dpcore.wall.statistics.row_vectors import VectorRows, rows_seen
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -54,18 +57,17 @@ def custodian_outcomes(table: PrivateTable) -> tuple[PublicFrame, Array, Array]:
 def custodian_vectors(
     table: PrivateTable, *, target: bool, masked: bool, own: bool = True
 ) -> VectorRows:
-    """Rows, target and what is missing; see :class:`VectorSession` for the words."""
+    """Rows, target and what is missing; see :class:`MaskedRows` for the words."""
     table.demand_open()
-    session = VectorSession(
+    session = Session[MaskedRows](
         table,
+        partial(MaskedRows, target=target, masked=masked),
         adjacency="replace_one",
         noise=None,
         draws=np.arange(1),
-        target=target,
-        masked=masked,
         as_private=True,
     )
-    return session._seen(own, 0.0)
+    return rows_seen(session, own, 0.0)
 
 
 def custodian_documents(corpus: PrivateCorpus, most: int | None = None) -> tuple[Any, Bags]:

@@ -1,56 +1,48 @@
-"""The doors: a number leaves the wall only with its noise, and only into the ledger.
+"""The session: a number leaves the wall only with its noise, and only into the ledger.
 
-A door clips, sums, adds noise and writes the ledger entry in one call. There is no way to have the
-sum without the entry. There are three: ``measure`` sums what a model's E step makes of the rows,
-``measure_nearest`` what is nearest to given centres, ``measure_squares`` second moments alone. The
-last two ask no model, and show it nothing. A fourth, ``exhibit_nearest``, runs what a paper prints
-without noise, and its entry says so; ``plain_rows`` serves fits without privacy alone.
+:meth:`Session.release` asks the session's source for a statistic's sum, adds noise and writes the
+ledger entry in one call. There is no way to have the sum without the entry. ``exhibit`` runs what a
+paper prints without noise, and its entry says so; ``public_features`` gives what an adjacency does
+not protect; ``plain_rows`` serves fits without privacy alone.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError, WallError
-from dpcore.mechanisms.gaussian import noise_scale, symmetric_from_coordinates
+from dpcore.mechanisms.gaussian import noise_scale
 from dpcore.privacy.ledger import Ledger, LedgerEntry
-from dpcore.wall.data.clipping import (
-    HUGE,
-    TINY,
-    PublicFrame,
-    bounded_rows,
-    clip_to_ball,
-    demand_bounds,
-)
-from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.data.partitions import PartedRows, PartedTable
+from dpcore.privacy.sampled_entry import SampledEntry
+from dpcore.wall.data.clipping import HUGE, TINY
+from dpcore.wall.data.sources import FeatureRows, Opening, Opens, Source
 from dpcore.wall.grid import MOST_ROWS, Grid, demand_few_rows, grid_for, on_grid
-from dpcore.wall.kernels.bounded_sums import EStep, Rows, bounded_sum, whole_sum
-from dpcore.wall.kernels.nearest_centres import nearest_sums
+from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.noise import GridNoise, NoiseSource
-from dpcore.wall.statistics.cluster_moments import ClusterMoments
-from dpcore.wall.statistics.mixture_moments import MixtureMoments
-from dpcore.wall.statistics.second_moments import SecondMoments
-from dpcore.wall.statistics.statistic import Statistic
-from dpcore.wall.table import PrivateTable, locked
+from dpcore.wall.table import locked
+
+if TYPE_CHECKING:
+    from dpcore.wall.statistics.statistic import Statistic, Summed
+    from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 OfCount = Callable[[int], None]
+S = TypeVar("S", bound=Source)
+Of = TypeVar("Of")
+Left = TypeVar("Left")
 
 OTHER_NOISE = (
     "a release has discrete Gaussian noise, drawn once, and this one asks for another",
     "choose the recommended method",
 )
-LEAST_SHARE = 1e-12  # of the bounds, to clip at: below it squares of rows may vanish
 
 
 @dataclass(frozen=True)
@@ -69,64 +61,24 @@ class Noise:
     widen_off_diagonal: float = 1.0
 
 
-@dataclass(frozen=True)
-class NoisyMoments:
-    """What left the wall, in the coordinates of its frame, with the noise that is in it.
+class Session(Generic[S]):
+    """One run (or a grid of runs) on one table: its source, the noise, the ledger being written.
 
-    counts ``(B, K)``, sums ``(B, K, d)``, squares ``(B, K, d, d)`` | ``(B, K, d)`` | ``(B, K)`` as
-    the structure says. ``*_sd (B,)``: standard deviation of the noise in each coordinate.
-    """
-
-    counts: Array
-    sums: Array
-    squares: Array
-    counts_sd: Array
-    sums_sd: Array
-    squares_sd: Array
-
-
-@dataclass(frozen=True)
-class NoisyClusters:
-    """Counts ``(B, K)`` and sums ``(B, K, d)`` of rows by nearest centre, in unit coordinates.
-
-    ``*_sd (B,)``: standard deviation of the noise in each coordinate.
-    """
-
-    counts: Array
-    sums: Array
-    counts_sd: Array
-    sums_sd: Array
-
-
-@dataclass(frozen=True)
-class NoisySquares:
-    """The sum of ``y y^T`` over rows ``(B, d, d)``, in unit coordinates.
-
-    squares_sd ``(B,)``: standard deviation of the noise in each norm-keeping coordinate: in an
-    entry on the diagonal, and in an entry off it times ``sqrt 2``.
-    """
-
-    squares: Array
-    squares_sd: Array
-
-
-class Session:
-    """One run (or a grid of runs) on one table: the table, the noise, and the ledger being written.
-
-    table: sealed rows with public bounds. adjacency: who is protected. noise: the source, or
-    ``None`` for a fit without privacy. draws ``(runs,)``: the source's draw of each run.
-    clip: radius of the clipping ball as a share of the radius that the bounds allow (infinite: no
-    clipping, only without noise). as_private: without noise, fill cells as privacy would instead
-    of refusing them. demand: refuses a number of rows; see :meth:`_ask`.
+    table: sealed rows with public bounds, or sealed documents. opens: how they are read, one of
+    :mod:`dpcore.wall.data.sources`. adjacency: who is protected. noise: the noise source, or
+    ``None`` for a fit without privacy. draws ``(runs,)``: the noise source's draw of each run.
+    clip, as_private: see :class:`~dpcore.wall.data.sources.Opening`. demand: refuses a number of
+    rows; see :meth:`_ask`.
     """
 
     def __init__(
         self,
-        table: PrivateTable,
+        table: Any,
+        opens: Opens = FeatureRows,
         *,
         adjacency: str,
         noise: NoiseSource | None,
-        draws: NDArray[np.intp],
+        draws: Indices,
         rows_per_person: int = 1,
         clip: float = 1.0,
         as_private: bool = False,
@@ -136,31 +88,23 @@ class Session:
         # Two budgets of one draw give the exact sums away, and many draws average them out.
         if noise is None or noise.rehearsal or len(draws) > 1:
             table.demand_open()
-        if (
-            noise is not None
-            and not noise.rehearsal
-            and adjacency == "add_remove"
-            and table.is_part
-        ):
-            raise InputError(
-                "test_fraction",
-                "which rows are in this part would change with every row added or removed",
-                "fit all rows, or give a seed for a rehearsal",
-            )
-        filled = noise is not None or as_private
-        if isinstance(table, PartedTable):
-            self.public = PublicFrame.of(demand_bounds(table))
-            self.radius = _clipping_radius(clip, self.public, private=noise is not None)
-            self._rows: Rows | PartedRows = table.opened(self.public, self.radius, private=filled)
-        else:
-            self.public, units = bounded_rows(table, private=filled)
-            self.radius = _clipping_radius(clip, self.public, private=noise is not None)
-            self._rows = Rows(clip_to_ball(units, self.radius), self.radius)
+        self.source: S = opens(table, Opening(noise, adjacency, clip, as_private))
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
+        self.as_private = as_private
         self._noise, self._draws = noise, draws
         self._entries: list[LedgerEntry] = []
         self._demands: list[OfCount] = []
         self._ask(demand)
+
+    @property
+    def public(self) -> Any:
+        """The public coordinates of the source."""
+        return self.source.public
+
+    @property
+    def radius(self) -> float:
+        """The clipping radius of the source."""
+        return self.source.radius
 
     @property
     def private(self) -> bool:
@@ -174,80 +118,43 @@ class Session:
     def rows(self) -> int | None:
         """Number of rows where it is public (a row is replaced, or no privacy); else ``None``."""
         known = self.adjacency != "add_remove" or not self.private
-        return self._size if known else None
-
-    @property
-    def _for_good(self) -> bool:
-        """Whether this is a release, where nothing made of a row may hang on its place."""
-        return self._noise is not None and self._noise.on_grid
-
-    def _threads(self) -> AbstractContextManager[None]:
-        """In a release, linear algebra on one thread: two would share a block, with an end each."""
-        return one_thread() if self._for_good else nullcontext()
-
-    @property
-    def _size(self) -> int:
-        """Number of rows, public or not: for the wall alone."""
-        return self._rows.count
+        return self.source._count if known else None
 
     @property
     def ledger(self) -> Ledger:
         """Everything that has left so far."""
         return Ledger(tuple(self._entries))
 
-    def measure(
+    def release(
         self,
         what: str,
-        contribution: MixtureMoments,
-        e_step: EStep | None,
-        frame: Frame,
-        noises: tuple[Noise, ...],
-    ) -> NoisyMoments:
-        """Release the contribution's sum with noise, and write the ledger.
+        statistic: Summed[Of, Left],
+        of: Of,
+        noises: Noise | tuple[Noise, ...],
+        batches: Minibatches | None = None,
+    ) -> Left:
+        """Release a statistic's sum over the rows with noise, and write the ledger.
 
-        e_step: the weights of the rows; ``None``: every row wholly in the one component, which is
-        much faster than a step that says so.
+        of: what is asked of the rows, as the statistic takes it: a frame with the model's weights,
+        centres, a rule for one row. batches: a fresh secret sample for each noise draw; ``None``:
+        all rows.
 
         **Guarantee.** Each noise's blocks leave with noise = noise multiplier x their joint
         sensitivity under the session's adjacency (times rows per person); one ledger entry each.
-        Raises WallError when a block has no noise or two, or the frame does not bound the rows;
+        Raises WallError when a block has no noise or two, or the source does not bound the rows;
         InputError, under privacy, for a noise multiplier that is not a finite number above 0.
         """
-        if e_step is None and contribution.components != 1:
-            raise ValueError("without an e_step there is one component")
-        self._check(contribution, contribution.radius, frame.radius, noises)
-        if e_step is None:
-            total = self._whole(frame, contribution)
-        else:
-            total = self._rows.total(
-                partial(
-                    bounded_sum,
-                    frame=frame,
-                    contribution=contribution,
-                    e_step=e_step,
-                    runs=self.runs,
-                    even=self._for_good,
-                )
-            )
-        scales = self._release(what, total, contribution, noises)
-        return _as_moments(total, contribution, scales)
+        return self._leave(what, statistic, of, _each(noises), (), batches)
 
-    def measure_nearest(
-        self, what: str, contribution: ClusterMoments, centres: Array, noises: tuple[Noise, ...]
-    ) -> NoisyClusters:
-        """Release counts and sums of the rows nearest to each of centres ``(B, K, d)``.
-
-        Centres are in unit coordinates and public or released; equally near ones: the first has
-        the row. One that is not finite attracts nobody; if none is, the first has all rows.
-        Guarantee and refusals as :meth:`measure`.
-        """
-        return self._of_nearest(what, contribution, centres, noises, ())
-
-    def exhibit_nearest(
-        self, what: str, contribution: ClusterMoments, centres: Array, noises: tuple[Noise, ...]
-    ) -> NoisyClusters:
-        """The same as :meth:`measure_nearest` for a mechanism that a paper prints and nobody can
-        prove: blocks without a noise leave as they are, under an entry that names no lemma.
+    def exhibit(
+        self,
+        what: str,
+        statistic: Summed[Of, Left],
+        of: Of,
+        noises: Noise | tuple[Noise, ...],
+    ) -> Left:
+        """The same for a mechanism that a paper prints and nobody can prove: blocks without a noise
+        leave as they are, under an entry that names no lemma.
 
         **Guarantee:** none for such a ledger. Raises InputError on rows that are not open to all,
         unless the noise is a rehearsal's.
@@ -258,59 +165,90 @@ class Session:
                 "as printed, a part of what it releases has no noise",
                 "choose one that is proved, or give a seed to rehearse",
             )
-        covered = [block for noise in noises for block in _blocks(noise, contribution)]
-        bare = tuple(block for block in contribution.blocks if block not in covered)
+        covered = [block for noise in _each(noises) for block in _blocks(noise, statistic)]
+        bare = tuple(block for block in statistic.blocks if block not in covered)
         if bare:
             self._entries.append(_unproved(what, bare, self.adjacency, self.runs))
-        return self._of_nearest(what, contribution, centres, noises, bare)
+        return self._leave(what, statistic, of, _each(noises), bare, None)
 
-    def _of_nearest(
+    def _leave(
         self,
         what: str,
-        contribution: ClusterMoments,
-        centres: Array,
+        statistic: Summed[Of, Left],
+        of: Of,
         noises: tuple[Noise, ...],
         bare: tuple[str, ...],
-    ) -> NoisyClusters:
+        batches: Minibatches | None,
+    ) -> Left:
         """bare: blocks that leave without noise."""
-        centres = np.array(centres, dtype=np.float64)  # plain numbers: no object that looks around
-        if centres.shape != (self.runs, contribution.components, contribution.dim):
-            raise ValueError("centres must have the shape (runs, components, dim)")
-        self._check(contribution, contribution.radius, self.radius, noises, bare)
-        total = self._rows.total(partial(nearest_sums, centres=centres))
-        scales = self._release(what, total, contribution, noises)
+        of = statistic.asked(self, of)
+        self._check(statistic, *statistic.bounds(self, of), noises, bare)
+        total, beside = statistic.total(self, of, batches)
+        scales = self._release(what, total, statistic, noises, batches)
         scales |= {block: np.zeros(self.runs) for block in bare}
-        return NoisyClusters(total[..., 0], total[..., 1:], scales["counts"], scales["sums"])
+        return statistic.left(self, total, scales, beside)
 
-    def measure_squares(self, what: str, contribution: SecondMoments, noise: Noise) -> NoisySquares:
-        """Release the sum of squares of all rows, in unit coordinates, and nothing else.
+    def public_features(self) -> Array:
+        """The rows in unit coordinates ``(n, d)``, where one row's label alone is protected: what
+        leaves is not, and the guarantee says so among its assumptions.
 
-        Guarantee and refusals as :meth:`measure`. The noise is symmetric and, unless widened, of
-        one size in every direction.
+        Raises WallError, under privacy, unless the adjacency is ``label``.
         """
-        if contribution.dim != self.public.dim:
-            raise ValueError("the contribution has another dimension than the rows")
-        self._check(contribution, contribution.radius, self.radius, (noise,))
-        frame = Frame.identity(contribution.dim, self.radius)
-        total = self._whole(frame, contribution)
-        scales = self._release(what, total, contribution, (noise,))
-        squares = symmetric_from_coordinates(total[:, 0], contribution.dim)
-        return NoisySquares(squares, scales["squares"])
+        self._demand_public_features("these columns are protected")
+        rows: Array = self._features.units
+        return rows.copy()
 
     def plain_rows(self) -> Array | None:
         """The rows ``(n, d)`` themselves, in unit coordinates, for a fit without privacy.
 
-        ``None`` where they are not in memory as one table. No door, and the ledger says so: raises
-        WallError under privacy.
+        ``None`` where they are not in memory as one table. No release, and the ledger says so:
+        raises WallError under privacy.
         """
         if self.private:
             raise WallError("rows leave the wall in a fit without privacy alone")
-        if not isinstance(self._rows, Rows):
+        if not isinstance(self._features, Rows):
             return None
         self._entries.append(_unproved("rows", ("all columns",), self.adjacency, self.runs))
-        rows = self._rows.units.view()
+        rows = self._features.units.view()
         rows.flags.writeable = False
         return rows
+
+    @property
+    def _features(self) -> Any:
+        """Clipped rows of numbers, of a source that has them."""
+        if not isinstance(self.source, FeatureRows):
+            raise WallError("this source has no rows of numbers")
+        return self.source._rows
+
+    def _demand_public_features(self, what: str) -> None:
+        """Refuse, before rows are touched, to let features leave that are protected."""
+        if self.private and self.adjacency != "label":
+            raise WallError(f"{what}: the adjacency is {self.adjacency}")
+
+    @property
+    def _for_good(self) -> bool:
+        """Whether this is a release, where nothing made of a row may hang on its place."""
+        return self._noise is not None and self._noise.on_grid
+
+    def _threads(self) -> AbstractContextManager[None]:
+        """In a release, linear algebra on one thread: two would share a block, with an end each."""
+        return one_thread() if self._for_good else nullcontext()
+
+    def _coin(self, use: int) -> np.random.Generator:
+        """Coins that read no data: one for each place in the table where a row is replaced in its
+        place; fresh ones where places move because a row is added. In a rehearsal these come from
+        a stream that knows no n: drawn row by row, the first n are the same however many follow.
+        """
+        if self.adjacency != "add_remove":
+            return np.random.default_rng([use, self.source._count])
+        fresh = self._noise is not None and not self._noise.rehearsal
+        return np.random.default_rng(None if fresh else [0, use])
+
+    def _samples(self, batches: Minibatches | None) -> list[tuple[Indices | None, Indices]]:
+        """Positions of the rows (``None``: all), and the runs that see them."""
+        if batches is None:
+            return [(None, np.arange(self.runs))]
+        return list(zip(batches._next(), batches.runs, strict=True))
 
     def __reduce__(self) -> NoReturn:
         raise WallError("a session is not pickled: its rows would leave the wall")
@@ -328,12 +266,7 @@ class Session:
     def _ask_rows(self) -> None:
         """Make all demands on the number of rows."""
         for demand in self._demands:
-            demand(self._size)
-
-    def _whole(self, frame: Frame, contribution: MixtureMoments | SecondMoments) -> Array:
-        """The sum of all rows, for each run its own to add noise to."""
-        total = self._rows.total(partial(whole_sum, frame=frame, shape=contribution))
-        return total if len(total) == self.runs else np.repeat(total, self.runs, axis=0)
+            demand(self.source._count)
 
     def _check(
         self,
@@ -353,12 +286,25 @@ class Session:
             _check_noise(noise, private=self.private)
 
     def _release(
-        self, what: str, total: Array, contribution: Statistic, noises: tuple[Noise, ...]
+        self,
+        what: str,
+        total: Array,
+        contribution: Statistic,
+        noises: tuple[Noise, ...],
+        batches: Minibatches | None = None,
     ) -> dict[str, Array]:
-        """Add all noises to ``total (B, K, p)`` in place; returns the deviations ``(B,)``."""
-        scales = {}
+        """Add all noises to ``total (B, K, p)`` in place; returns the deviations ``(B,)``.
+
+        batches: what the rows were drawn by, which the entries say too.
+        """
+        scales, first = dict[str, Array](), len(self._entries)
         for noise in noises:
             scales.update(self._add_noise(what, total, contribution, noise))
+        if batches is not None and batches.sample.sampling != "none" and self.private:
+            self._entries[first:] = [
+                SampledEntry.of(entry, batches.sample.sampling, batches.rate)
+                for entry in self._entries[first:]
+            ]
         return scales
 
     def _add_noise(
@@ -422,7 +368,7 @@ class Session:
         )
         self._ask_rows()
         if known is None:
-            demand_few_rows(self._size)
+            demand_few_rows(self.source._count)
         for block in blocks:
             values = total[:, :, contribution.slice(block)]
             whole = source.whole_numbers(values.size).reshape(values.shape)
@@ -438,6 +384,10 @@ class Session:
             )
         )
         return {block: np.array([grid.scale * contribution.scale(block)]) for block in blocks}
+
+
+def _each(noises: Noise | tuple[Noise, ...]) -> tuple[Noise, ...]:
+    return (noises,) if isinstance(noises, Noise) else noises
 
 
 def _named(what: str, blocks: tuple[str, ...], contribution: Statistic) -> str:
@@ -474,34 +424,9 @@ def _check_noise(noise: Noise, *, private: bool) -> None:
         )
 
 
-def _clipping_radius(clip: float, public: PublicFrame, *, private: bool) -> float:
-    if math.isinf(clip) and not private:
-        return math.inf
-    return public.radius * a_share(clip, "the bounds")
-
-
-def a_share(clip: float, whole: str) -> float:
-    """A share above 0 of something public to clip at; InputError for another."""
-    if LEAST_SHARE <= clip <= 1.0:
-        return clip
-    near = 0.0 < clip < LEAST_SHARE
-    found = "too near 0 to compute with" if near else "not above 0 and at most 1"
-    raise InputError("clip", f"{clip} is {found}", f"give a share of {whole}")
-
-
 def _joint(contribution: Statistic, blocks: tuple[str, ...], adjacency: str) -> float:
     """L2 sensitivity of some blocks together: the lemma for all, else the sum of squares."""
     if len(blocks) == len(contribution.blocks):
         return contribution.l2_sensitivity(adjacency)
     parts = [contribution.l2_sensitivity(adjacency, block) for block in blocks]
     return float(np.sqrt(np.sum(np.square(parts))))
-
-
-def _as_moments(total: Array, shape: MixtureMoments, sd: dict[str, Array]) -> NoisyMoments:
-    squares = total[..., shape.slice("squares")]
-    if shape.structure == "full":
-        squares = symmetric_from_coordinates(squares, shape.dim)
-    elif shape.structure == "spherical":
-        squares = squares[..., 0]
-    sums = total[..., shape.slice("sums")]
-    return NoisyMoments(total[..., 0], sums, squares, sd["counts"], sd["sums"], sd["squares"])

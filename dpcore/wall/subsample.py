@@ -21,10 +21,8 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.events import Sampling
-from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.noise import PublicCoins, SecretCoins
-from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.statistic import Statistic
+from dpcore.wall.session import Session
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -83,7 +81,7 @@ class Minibatches:
     one draw at several budgets see the same samples.
     """
 
-    session: Session
+    session: Session[Any]
     sample: Sample
     seed: int = 0
 
@@ -91,7 +89,7 @@ class Minibatches:
         check_sample(self.session, self.sample)
         noise = self.session._noise
         self._coins = [PublicCoins(self.seed)] if noise is None else noise.coins
-        self._rows = self.session._size
+        self._rows = self.session.source._count
 
     def _next(self) -> list[Indices]:
         """Fresh positions for each draw; for doors alone."""
@@ -109,7 +107,7 @@ class Minibatches:
         return self.sample.rate_of(self._rows)
 
 
-def check_sample(session: Session, sample: Sample) -> None:
+def check_sample(session: Session[Any], sample: Sample) -> None:
     """Refuse, before rows are touched, a sample whose price nobody knows."""
     if not session.private or sample.sampling == "none":
         return
@@ -122,27 +120,3 @@ def check_sample(session: Session, sample: Sample) -> None:
     known = {"add_remove": "poisson", "replace_one": "without_replacement"}
     if known.get(session.adjacency) != sample.sampling:
         raise WallError("this way of drawing rows has no theorem under the adjacency")
-
-
-def release_sampled(
-    session: Session,
-    what: str,
-    total: Array,
-    contribution: Statistic,
-    noises: tuple[Noise, ...],
-    batches: Minibatches,
-) -> dict[str, Array]:
-    """Add all noises to a sum over a minibatch ``total (B, K, p)`` in place, and write the ledger.
-
-    Returns the noise's deviations ``(B,)`` in each block. As :class:`Session`'s own release; the
-    entries also say how the rows were drawn.
-    """
-    entries: list[Any] = session._entries
-    first = len(entries)
-    scales = session._release(what, total, contribution, noises)
-    if batches.sample.sampling != "none" and session.private:
-        entries[first:] = [
-            SampledEntry.of(entry, batches.sample.sampling, batches.rate)
-            for entry in entries[first:]
-        ]
-    return scales

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd

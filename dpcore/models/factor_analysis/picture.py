@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpcore.figures.parts import Parts, cosines, drawing
 from dpcore.figures.portrait import Drawing, Portrait, Subject
 from dpcore.models.factor_analysis.mathematics import Factors
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 Array = NDArray[np.float64]
 

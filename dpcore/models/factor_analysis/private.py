@@ -22,13 +22,11 @@ from dpcore.models.factor_analysis import FactorSettings
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
+from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.data import Frame, PublicFrame
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.mixture_moments import MixtureMoments
-from dpcore.wall.statistics.second_moments import SecondMoments
+from dpcore.wall.statistics import InFrame, MixtureMoments, SecondMoments
 
 Array = NDArray[np.float64]
 
@@ -79,7 +77,7 @@ class FactorRecipe(Recipe):
 
     def fit(
         self,
-        session: Session,
+        session: Session[Any],
         settings: FactorSettings,
         noise: Array,
         published: PublishedBudget | None,
@@ -95,7 +93,7 @@ class FactorRecipe(Recipe):
 
 
 @one_thread()
-def _fit_proved(session: Session, settings: FactorSettings, multiplier: Array) -> Factors:
+def _fit_proved(session: Session[Any], settings: FactorSettings, multiplier: Array) -> Factors:
     """Mean and second moments as one vector, then the factors that show through the noise.
 
     multiplier ``(B,)``: noise of the release / its sensitivity.
@@ -109,12 +107,11 @@ def _fit_proved(session: Session, settings: FactorSettings, multiplier: Array) -
             return factors.maximum_likelihood(exact, settings.components, settings.iterations)
     bound = row_bound(session)
     contribution = MixtureMoments.normalised(1, dim, "full", bound, _weights(dim))
-    noisy = session.measure(
+    noisy = session.release(
         "mean and second moments of all rows",
         contribution,
-        None,
-        Frame.identity(dim, radius),
-        (Noise("gaussian", multiplier),),
+        InFrame(Frame.identity(dim, radius)),
+        Noise("gaussian", multiplier),
     )
     rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
     count = np.maximum(np.broadcast_to(rows, (session.runs,)), 1.0)
@@ -157,7 +154,7 @@ def _weights(dim: int) -> Array:
 
 
 @one_thread()
-def _fit_published(session: Session, settings: FactorSettings, multiplier: Array) -> Factors:
+def _fit_published(session: Session[Any], settings: FactorSettings, multiplier: Array) -> Factors:
     """The second moment about the public centre with the paper's noise, then its EM."""
     assert session.rows is not None  # where they are not public, the paper has no noise
     dim, bound = session.public.dim, row_bound(session)
@@ -165,9 +162,10 @@ def _fit_published(session: Session, settings: FactorSettings, multiplier: Array
     contribution = SecondMoments(dim, bound)
     true = contribution.l2_sensitivity(session.adjacency)
     printed = multiplier * PRINTED_SENSITIVITY / true
-    noisy = session.measure_squares(
+    noisy = session.release(
         "second moments of all rows",
         contribution,
+        None,
         Noise("gaussian", printed, widen_off_diagonal=math.sqrt(2.0)),
     )
     begin = factors.start(session.runs, settings.components, dim, bound, settings.start)

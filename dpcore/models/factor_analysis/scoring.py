@@ -19,7 +19,7 @@ from dpcore.models.factor_analysis.private import demand_fewer_factors, squares_
 from dpcore.models.factor_analysis.visible import least_visible
 from dpcore.privacy import Event, Gaussian
 from dpcore.wall.custodian import custodian_rows
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -25,11 +25,7 @@ from dpcore.models.shared.moments import (
     like_structure,
     per_coordinate_sd,
 )
-from dpcore.wall.kernels.bounded_sums import EStep
-from dpcore.wall.kernels.row_blocks import Block
-from dpcore.wall.session import NoisyMoments
-from dpcore.wall.statistics.mixture_moments import MixtureMoments
-from dpcore.wall.statistics.statistic import Structure
+from dpcore.wall.statistics import Block, EStep, MixtureMoments, NoisyMoments, Structure
 
 Array = NDArray[np.float64]
 START_VARIANCE = 0.35

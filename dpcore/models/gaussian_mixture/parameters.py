@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpcore.fitting.result_table import group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd

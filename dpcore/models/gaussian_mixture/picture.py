@@ -22,7 +22,7 @@ from dpcore.figures.scene import Axis, Ellipses, Spots
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.privacy.guarantee import show
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 Array = NDArray[np.float64]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +29,11 @@ from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
 from dpcore.models.shared.moments import one_gaussian
+from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.kernels.threads import one_thread
-from dpcore.wall.session import Noise, NoisyMoments, Session
-from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.data import Frame, PublicFrame
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,9 @@ def _multipliers(settings: MixtureSettings) -> tuple[float, Array]:
 
 
 @one_thread()
-def fit_proved(session: Session, settings: MixtureSettings, noise_factor: Array) -> Runs[Mixture]:
+def fit_proved(
+    session: Session[Any], settings: MixtureSettings, noise_factor: Array
+) -> Runs[Mixture]:
     """Fit B runs by the proved recipe.
 
     noise_factor ``(B,)``: total noise multiplier; ``1 / noise_factor`` is the Gaussian-DP mu spent
@@ -86,12 +88,11 @@ def fit_proved(session: Session, settings: MixtureSettings, noise_factor: Array)
     mixture = gmm.start(session.runs, settings.components, dim, settings.start)
     memory, history = None, []
     for iteration, step_noise in enumerate(step_noises, start=1):
-        noisy = session.measure(
+        noisy = session.release(
             f"iteration {iteration}: moments",
             contribution,
-            gmm.responsibilities(mixture, settings.covariance),
-            white,
-            (Noise("gaussian", noise_factor * step_noise),),
+            InFrame(white, gmm.responsibilities(mixture, settings.covariance)),
+            Noise("gaussian", noise_factor * step_noise),
         )
         mixture, memory = gmm.m_step(noisy, rows, white.radius, memory, settings.prior)
         history.append(mixture)
@@ -100,7 +101,7 @@ def fit_proved(session: Session, settings: MixtureSettings, noise_factor: Array)
 
 
 def _released_frame(
-    session: Session, settings: MixtureSettings, multiplier: Array
+    session: Session[Any], settings: MixtureSettings, multiplier: Array
 ) -> tuple[Array, Array, Array | float]:
     """Noisy mean ``(B, d)``, covariance ``(B, d, d)`` and number of rows: one release."""
     dim, radius = session.public.dim, session.radius
@@ -112,19 +113,18 @@ def _released_frame(
     contribution = MixtureMoments.normalised(
         1, dim, settings.covariance, bound, solved_weights(loss)
     )
-    noisy = session.measure(
+    noisy = session.release(
         "mean and covariance of all rows",
         contribution,
-        None,
-        Frame.identity(dim, radius),
-        (Noise("gaussian", multiplier),),
+        InFrame(Frame.identity(dim, radius)),
+        Noise("gaussian", multiplier),
     )
     rows = _number_of_rows(session, noisy)
     mean, covariance = one_gaussian(noisy, rows, radius)
     return mean, covariance, rows
 
 
-def _number_of_rows(session: Session, noisy: NoisyMoments) -> Array | float:
+def _number_of_rows(session: Session[Any], noisy: NoisyMoments) -> Array | float:
     """Public where a row is replaced; otherwise the released count, at least 1."""
     if session.rows is not None:
         return float(session.rows)
@@ -141,7 +141,7 @@ def _back(mixture: Mixture, frame: Frame) -> Mixture:
 
 @one_thread()
 def fit_published(
-    session: Session, settings: MixtureSettings, budget: PublishedBudget | None
+    session: Session[Any], settings: MixtureSettings, budget: PublishedBudget | None
 ) -> Runs[Mixture]:
     """Fit B runs by the equations of DP-EM with the noise its accounting asks for.
 
@@ -162,11 +162,10 @@ def fit_published(
     mixture = gmm_published.start(session.runs, components, dim, settings.start)
     history = []
     for iteration in range(1, settings.iterations + 1):
-        noisy = session.measure(
+        noisy = session.release(
             f"iteration {iteration}: moments",
             contribution,
-            gmm.responsibilities(mixture, settings.covariance),
-            ball,
+            InFrame(ball, gmm.responsibilities(mixture, settings.covariance)),
             noises,
         )
         mixture = gmm_published.m_step(noisy, session.rows, settings.prior)
@@ -176,7 +175,7 @@ def fit_published(
 
 
 def _published_noise(
-    session: Session,
+    session: Session[Any],
     settings: MixtureSettings,
     contribution: MixtureMoments,
     budget: PublishedBudget | None,
@@ -266,7 +265,7 @@ class MixtureRecipe(Recipe):
 
     def fit(
         self,
-        session: Session,
+        session: Session[Any],
         settings: MixtureSettings,
         noise: Array,
         published: PublishedBudget | None,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpcore.models.gaussian_mixture.mathematics import Mixture, Prior
 from dpcore.models.shared.moments import as_matrices, defined, floored_eigenvalues, like_structure
-from dpcore.wall.session import NoisyMoments
+from dpcore.wall.statistics import NoisyMoments
 
 Array = NDArray[np.float64]
 

@@ -14,13 +14,15 @@ from dpcore.models.gradient_em import mathematics as gradients
 from dpcore.models.gradient_em.mathematics import Bend, Coefficients, GradientModel
 from dpcore.models.gradient_em.settings import GradientSettings
 from dpcore.models.shared.truncation import LIMIT, truncation
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.row_vectors import (
+from dpcore.wall.data import MaskedRows
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import (
     BallVector,
     BoxVector,
     NoisyVectors,
+    Parts,
     VectorRows,
-    VectorSession,
+    Vectors,
 )
 
 Array = NDArray[np.float64]
@@ -34,7 +36,7 @@ class Ascent:
     def __init__(
         self,
         model: GradientModel,
-        session: VectorSession,
+        session: Session[MaskedRows],
         settings: GradientSettings,
         multiplier: Array,
     ) -> None:
@@ -46,7 +48,7 @@ class Ascent:
         self.bend = self._bend() if self.algorithm == "robust" else None
         self.parts = None
         if settings.split and self.algorithm != "em":
-            self.parts = session.parts(settings.iterations, own=settings.own, hidden=self._hidden)
+            self.parts = Parts(session, settings.iterations, own=settings.own, hidden=self._hidden)
         self.counted: list[Array] = []
 
     @property
@@ -103,14 +105,12 @@ class Ascent:
         noise = Noise("gaussian", multiplier)
         if self.parts is not None:
             what = f"iterations 1 to {self.settings.iterations}: gradients, each of its own rows"
-            return self.parts.measure_next(what, contribution, step, noise)
-        return self.session.measure_vectors(
+            return self.parts.release_next(what, contribution, step, noise)
+        return self.session.release(
             f"iteration {iteration}: gradients",
             contribution,
-            step,
+            Vectors(step, own=self.settings.own, hidden=self._hidden),
             noise,
-            own=self.settings.own,
-            hidden=self._hidden,
         )
 
     def _divisor(self, noisy: NoisyVectors) -> Array:
@@ -151,9 +151,9 @@ class Ascent:
         target_origin, target_scale = 0.0, 1.0
         if not self.settings.own:
             origin, scale = session.public.center, session.public.half_range
-            if session.target is not None:
-                target_origin = float(session.target.center[0])
-                target_scale = float(session.target.half_range[0])
+            if session.source.target is not None:
+                target_origin = float(session.source.target.center[0])
+                target_scale = float(session.source.target.half_range[0])
         return Coefficients(
             beta,
             np.full(runs, self.settings.sigma),
@@ -164,7 +164,7 @@ class Ascent:
         )
 
 
-def _algorithm(session: VectorSession, settings: GradientSettings) -> str:
+def _algorithm(session: Session[MaskedRows], settings: GradientSettings) -> str:
     """What is done here: without privacy, nothing is bounded, unless it shall look as if."""
     bounded = session.private or session.as_private
     if not bounded or settings.algorithm == "em":
@@ -175,7 +175,7 @@ def _algorithm(session: VectorSession, settings: GradientSettings) -> str:
     return "robust" if robust else "clipped"
 
 
-def _norm(session: VectorSession, settings: GradientSettings, *, mixture: bool) -> float:
+def _norm(session: Session[MaskedRows], settings: GradientSettings, *, mixture: bool) -> float:
     """Radius of the public ball that beta is kept in: any that holds the truth will do.
 
     The mean of rows is no longer than the longest row that the bounds allow; a slope for covariates
@@ -183,7 +183,7 @@ def _norm(session: VectorSession, settings: GradientSettings, *, mixture: bool) 
     """
     if settings.norm is not None:
         return settings.norm
-    public = session.public if mixture else session.target
+    public = session.public if mixture else session.source.target
     assert public is not None  # a regression's session has a target
     if not settings.own:
         return public.radius if mixture else FARTHEST

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles
 from dpcore.models.gradient_em.mathematics import MISSING, SYMMETRIC, Coefficients
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd

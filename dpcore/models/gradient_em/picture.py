@@ -23,7 +23,7 @@ from dpcore.figures.portrait import (
 )
 from dpcore.figures.scene import Axis, Curve, Ellipses, Layer, Points
 from dpcore.models.gradient_em.mathematics import Coefficients
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 Array = NDArray[np.float64]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,8 @@ from dpcore.models.gradient_em.mathematics import (
 from dpcore.models.gradient_em.parameters import GradientParameters
 from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
 from dpcore.privacy import Event, Gaussian, Privacy
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Session
-from dpcore.wall.statistics.row_vectors import VectorSession
 
 Array = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class GradientRecipe(Recipe):
 
     def __init__(self, model: GradientModel, options: type[GradientSettings]) -> None:
         self.model, self.options = model, options
-        self.opens = partial(VectorSession, target=model.target, masked=model.masked)
+        self.opens = partial(MaskedRows, target=model.target, masked=model.masked)
 
     def events(self, settings: GradientSettings) -> tuple[Event, ...]:
         """One release a step; steps on disjoint parts count as one."""
@@ -104,12 +104,12 @@ class GradientRecipe(Recipe):
 
     def fit(
         self,
-        session: Session,
+        session: Session[Any],
         settings: GradientSettings,
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[Coefficients]:
-        assert isinstance(session, VectorSession)  # the kind this recipe asks for
+        assert isinstance(session.source, MaskedRows)  # the kind this recipe asks for
         multiplier = np.asarray(noise) * (1.0 if settings.split else math.sqrt(settings.iterations))
         if published is not None:
             multiplier = np.asarray(published.noise_multiplier)

@@ -28,9 +28,8 @@ from dpcore.models.gradient_em.mathematics import (
     start,
 )
 from dpcore.wall.custodian import custodian_rows, custodian_vectors
-from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.data.regression_target import target_frame
-from dpcore.wall.statistics.row_vectors import VectorRows
+from dpcore.wall.data import PublicFrame, target_frame
+from dpcore.wall.statistics import VectorRows
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.models.shared.moments import TINY, finite
-from dpcore.wall.session import NoisyClusters
+from dpcore.wall.statistics import NoisyClusters
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, far_columns
 from dpcore.models.kmeans.mathematics import Centres
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from dpcore.figures.portrait import (
 )
 from dpcore.figures.scene import PALETTE_LIGHT, Axis, Curve, Layer, Points, Spots
 from dpcore.models.kmeans.mathematics import Centres
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 Array = NDArray[np.float64]
 

@@ -28,11 +28,9 @@ from dpcore.models.kmeans.parameters import KMeansParameters
 from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.moments import one_diagonal
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.session import Noise, NoisyClusters, Session
-from dpcore.wall.statistics.cluster_moments import ClusterMoments
-from dpcore.wall.statistics.mixture_moments import MixtureMoments
+from dpcore.wall.data import Frame, PublicFrame
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import ClusterMoments, InFrame, MixtureMoments, NoisyClusters
 
 Array = NDArray[np.float64]
 
@@ -108,7 +106,7 @@ class KMeansRecipe(Recipe):
 
     def fit(
         self,
-        session: Session,
+        session: Session[Any],
         settings: KMeansSettings,
         noise: Array,
         published: PublishedBudget | None,
@@ -123,7 +121,7 @@ class KMeansRecipe(Recipe):
         return KMeansParameters.from_units(batch, run, public)
 
 
-def _fit_proved(session: Session, settings: KMeansSettings, factor: Array) -> Runs[Centres]:
+def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) -> Runs[Centres]:
     """A rough look, a start worked out from it, then Lloyd's steps, each on one joint release.
 
     factor ``(B,)``: total noise multiplier. **Guarantee:** the releases of
@@ -140,11 +138,11 @@ def _fit_proved(session: Session, settings: KMeansSettings, factor: Array) -> Ru
     contribution = ClusterMoments(settings.components, dim, bound, *weights)
     memory, history = None, []
     for iteration, step in enumerate(steps, start=1):
-        noisy = session.measure_nearest(
+        noisy = session.release(
             f"iteration {iteration}: counts and sums",
             contribution,
             centres.centres,
-            (Noise("gaussian", factor * step),),
+            Noise("gaussian", factor * step),
         )
         centres, memory = kmeans.step(
             noisy,
@@ -159,7 +157,7 @@ def _fit_proved(session: Session, settings: KMeansSettings, factor: Array) -> Ru
 
 
 def released_cells(
-    session: Session, places: Array, least: int, multiplier: Array
+    session: Session[Any], places: Array, least: int, multiplier: Array
 ) -> tuple[NoisyClusters, Array]:
     """Noisy counts and sums of the rows nearest to each of places ``(B, M, d)``, and the places.
 
@@ -175,8 +173,8 @@ def released_cells(
     )
     known = np.inf if session.rows is None else session.rows
     kept = kmeans.keep(places, least, known, noise if session.private else 0.0 * noise)
-    noisy = session.measure_nearest(
-        "counts and sums of cells", contribution, kept, (Noise("gaussian", multiplier),)
+    noisy = session.release(
+        "counts and sums of cells", contribution, kept, Noise("gaussian", multiplier)
     )
     return noisy, kept
 
@@ -189,16 +187,15 @@ def _multipliers(settings: KMeansSettings) -> tuple[float, float, Array]:
     return 1.0 / math.sqrt(LOOK_SHARE), 1.0 / math.sqrt(CELLS_SHARE), 1.0 / np.sqrt(steps)
 
 
-def _looked(session: Session, bound: float, multiplier: Array) -> tuple[Array, Array]:
+def _looked(session: Session[Any], bound: float, multiplier: Array) -> tuple[Array, Array]:
     """Noisy mean ``(B, d)`` and standard deviation of each column ``(B, d)``: one release."""
     dim = session.public.dim
     contribution = MixtureMoments.normalised(1, dim, "diag", bound, np.array([0.25, 1.0, 2.0]))
-    noisy = session.measure(
+    noisy = session.release(
         "mean and spread of all rows",
         contribution,
-        None,
-        Frame.identity(dim, session.radius),
-        (Noise("gaussian", multiplier),),
+        InFrame(Frame.identity(dim, session.radius)),
+        Noise("gaussian", multiplier),
     )
     rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
     mean, variances = one_diagonal(noisy, np.maximum(rows, 1.0), bound)
@@ -220,7 +217,7 @@ def _weights(dim: int, adjacency: str) -> tuple[float, float]:
 
 
 def _fit_laplace(
-    session: Session, settings: KMeansSettings, multiplier: Array, *, printed: bool
+    session: Session[Any], settings: KMeansSettings, multiplier: Array, *, printed: bool
 ) -> Runs[Centres]:
     """DPLloyd, or DP-EM's k-means.
 
@@ -241,7 +238,7 @@ def _fit_laplace(
         noises = (Noise("laplace", scale, ("sums",)),)
     else:
         noises = (Noise("laplace", scale, ("counts",)), Noise("laplace", scale, ("sums",)))
-    release = session.exhibit_nearest if printed and not joint else session.measure_nearest
+    release = session.exhibit if printed and not joint else session.release
     centres = kmeans.start(session.runs, settings.components, dim, settings.start, ball=ball)
     history = []
     for iteration in range(1, settings.iterations + 1):
@@ -253,7 +250,7 @@ def _fit_laplace(
     return Runs(centres, tuple(history))
 
 
-def _rows(session: Session, noisy: NoisyClusters) -> Array | float:
+def _rows(session: Session[Any], noisy: NoisyClusters) -> Array | float:
     """Public where a row is replaced; otherwise what the released counts add up to, at least 1."""
     if session.rows is not None:
         return float(session.rows)

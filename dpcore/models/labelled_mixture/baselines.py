@@ -17,21 +17,16 @@ from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.min_trace import min_trace_covariance
 from dpcore.models.labelled_mixture.staged import Ball, clips, in_ball, moments, public_ball
-from dpcore.wall.data.labels import LabelledSession
-from dpcore.wall.data.public_columns import public_features
-from dpcore.wall.session import Noise, NoisyMoments
-from dpcore.wall.statistics.class_moments import (
-    LabelledVectors,
-    measure_by_label,
-    measure_labelled,
-)
+from dpcore.wall.data import LabelledRows
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import ByLabel, LabelledVectors, NoisyMoments
 
 Array = NDArray[np.float64]
 
 COLORED_SHARE = 1.0 / 3.0  # of mu^2, for the sums
 
 
-def fit(session: LabelledSession, factor: Array, kind: str, target: str) -> LabelledMixture:
+def fit(session: Session[LabelledRows], factor: Array, kind: str, target: str) -> LabelledMixture:
     """The mixture; factor ``(B,)``: noise multiplier of the one release (Laplace: its scale)."""
     clipped = clips(session)
     ball = public_ball(session)
@@ -41,12 +36,8 @@ def fit(session: LabelledSession, factor: Array, kind: str, target: str) -> Labe
         noisy = _colored(session, ball, factor)
     else:
         law = "laplace" if kind == "laplace" else "gaussian"
-        noisy = measure_labelled(
-            session,
-            "counts, sums and squares",
-            moments(session, weights),
-            frames,
-            (Noise(law, factor),),
+        noisy = session.release(
+            "counts, sums and squares", moments(session, weights), frames, Noise(law, factor)
         )
     sizes = labelled.usable(noisy.counts, noisy.counts_sd)
     means, covariances, doubt = labelled.gaussians(
@@ -54,11 +45,11 @@ def fit(session: LabelledSession, factor: Array, kind: str, target: str) -> Labe
     )
     counts = np.maximum(noisy.counts, np.minimum(noisy.counts_sd, 1e100)[:, None])
     shares = labelled.shares(counts, doubt, target)
-    names = np.broadcast_to(np.array(session.classes), shares.shape)
+    names = np.broadcast_to(np.array(session.source.classes), shares.shape)
     return LabelledMixture(shares, means, covariances, sizes, doubt, names)
 
 
-def _colored(session: LabelledSession, ball: Ball, factor: Array) -> NoisyMoments:
+def _colored(session: Session[LabelledRows], ball: Ball, factor: Array) -> NoisyMoments:
     """The same sums; those of features with noise shaped by the features."""
     if session.private and session.adjacency != "label":
         raise InputError(
@@ -68,27 +59,24 @@ def _colored(session: LabelledSession, ball: Ball, factor: Array) -> NoisyMoment
         )
     dim = session.public.dim
     frames, _ = in_ball(session, ball)
-    rows = (public_features(session) - ball.center) / ball.radius
+    rows = (session.public_features() - ball.center) / ball.radius
     found = min_trace_covariance(rows + 0.0) if len(rows) else None
     shape = np.eye(dim) if found is None else found.covariance
     shape = shape + 1e-12 * max(float(np.trace(shape)), 1e-300) * np.eye(dim)
     values, vectors = np.linalg.eigh(shape)
     root = (vectors * np.sqrt(np.maximum(values, 1e-300))) @ vectors.T
-    sums, sd = measure_by_label(
-        session,
+    sums, sd = session.release(
         "sums of features",
-        LabelledVectors(session.components, dim),
-        lambda run, which: rows @ np.linalg.inv(root),
+        LabelledVectors(session.source.components, dim),
+        ByLabel(lambda run, which: rows @ np.linalg.inv(root), alike=True),
         Noise("gaussian", factor / math.sqrt(COLORED_SHARE)),
-        alike=True,
     )
     a, _, c = labelled.best_weights(dim, 1.0)
-    rest = measure_labelled(
-        session,
+    rest = session.release(
         "counts and squares",
         moments(session, np.array([a, 0.0, c])),
         frames,
-        (Noise("gaussian", factor / math.sqrt(1.0 - COLORED_SHARE)),),
+        Noise("gaussian", factor / math.sqrt(1.0 - COLORED_SHARE)),
     )
     size = sd * math.sqrt(float(np.trace(shape)) / dim)
     return NoisyMoments(

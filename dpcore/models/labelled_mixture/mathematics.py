@@ -31,7 +31,7 @@ from dpcore.models.shared.moments import (
     floored_eigenvalues,
     inside,
 )
-from dpcore.wall.session import NoisyMoments
+from dpcore.wall.statistics import NoisyMoments
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, group
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd

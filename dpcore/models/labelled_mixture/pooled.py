@@ -15,32 +15,30 @@ from numpy.typing import NDArray
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
 from dpcore.models.labelled_mixture.staged import clips, in_ball, moments, public_ball
-from dpcore.wall.data.labels import LabelledSession
-from dpcore.wall.data.public_columns import public_features
-from dpcore.wall.session import Noise, NoisyMoments
-from dpcore.wall.statistics.class_moments import LabelledMoments, measure_labelled
+from dpcore.wall.data import LabelledRows
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import LabelledMoments, NoisyMoments
 
 Array = NDArray[np.float64]
 
 
-def fit(session: LabelledSession, factor: Array, target: str) -> LabelledMixture:
+def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledMixture:
     """The mixture; factor ``(B,)``: noise multiplier of the one release."""
     dim, free = session.public.dim, not session.private or session.adjacency == "label"
     frames, place = in_ball(session, public_ball(session))
-    counted = LabelledMoments(session.components, dim, 1.0, 0.0, 0.0)
-    noisy = measure_labelled(
-        session,
+    counted = LabelledMoments(session.source.components, dim, 1.0, 0.0, 0.0)
+    noisy = session.release(
         "counts" if free else "counts, sums and squares",
         counted if free else moments(session, labelled.best_weights(dim, 1.0)),
         frames,
-        (Noise("gaussian", factor),),
+        Noise("gaussian", factor),
     )
     means, covariances = _known(session) if free else _of_all(session, noisy, place, target)
     runs, classes = noisy.counts.shape
     sizes = labelled.usable(noisy.counts, noisy.counts_sd)
     doubt = np.zeros_like(sizes)
     shares = labelled.shares(np.maximum(noisy.counts, noisy.counts_sd[:, None]), doubt, target)
-    names = np.broadcast_to(np.array(session.classes), shares.shape)
+    names = np.broadcast_to(np.array(session.source.classes), shares.shape)
     return LabelledMixture(
         shares,
         np.broadcast_to(means, (runs, classes, dim)).copy(),
@@ -51,9 +49,9 @@ def fit(session: LabelledSession, factor: Array, target: str) -> LabelledMixture
     )
 
 
-def _known(session: LabelledSession) -> tuple[Array, Array]:
+def _known(session: Session[LabelledRows]) -> tuple[Array, Array]:
     """Mean ``(1, 1, d)`` and covariance ``(1, 1, d, d)`` of rows that are public."""
-    rows, dim = public_features(session), session.public.dim
+    rows, dim = session.public_features(), session.public.dim
     if not len(rows):
         return np.zeros((1, 1, dim)), np.eye(dim)[None, None]
     spread = np.cov(rows.T, bias=True).reshape(dim, dim)
@@ -62,10 +60,10 @@ def _known(session: LabelledSession) -> tuple[Array, Array]:
 
 
 def _of_all(
-    session: LabelledSession, noisy: NoisyMoments, place: Place, target: str
+    session: Session[LabelledRows], noisy: NoisyMoments, place: Place, target: str
 ) -> tuple[Array, Array]:
     """The same ``(B, 1, ...)`` from noisy sums of the classes."""
-    more = math.sqrt(session.components)
+    more = math.sqrt(session.source.components)
     total = NoisyMoments(
         noisy.counts.sum(axis=1, keepdims=True),
         noisy.sums.sum(axis=1, keepdims=True),

@@ -28,8 +28,7 @@ from dpcore.models.labelled_mixture import staged as labelled_staged
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.models.labelled_mixture.parameters import ReleaseParameters
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.data.labels import LabelledSession
+from dpcore.wall.data import LabelledRows, PublicFrame
 from dpcore.wall.session import Session
 
 Array = NDArray[np.float64]
@@ -45,7 +44,7 @@ class ReleaseRecipe(Recipe):
     """
 
     options = ReleaseSettings
-    opens: type[Session] = LabelledSession
+    opens = LabelledRows
 
     def events(self, settings: ReleaseSettings) -> tuple[Event, ...]:
         if settings.method == "laplace":
@@ -86,12 +85,12 @@ class ReleaseRecipe(Recipe):
 
     def fit(
         self,
-        session: Session,
+        session: Session[Any],
         settings: ReleaseSettings,
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[LabelledMixture]:
-        assert isinstance(session, LabelledSession)  # the kind this recipe asks for
+        assert isinstance(session.source, LabelledRows)  # the kind this recipe asks for
         if published is not None:
             found = labelled_published.fit(session, settings.method, settings.neighbours, published)
         else:
@@ -105,7 +104,7 @@ class ReleaseRecipe(Recipe):
 
 
 def _fit_proved(
-    session: LabelledSession, settings: ReleaseSettings, noise: Array
+    session: Session[LabelledRows], settings: ReleaseSettings, noise: Array
 ) -> LabelledMixture:
     method = settings.method
     if method == "pooled":
@@ -121,7 +120,7 @@ def _fit_proved(
     return labelled_baselines.fit(session, noise, method, settings.target)
 
 
-def chosen(session: LabelledSession, noise: Array) -> str:
+def chosen(session: Session[LabelledRows], noise: Array) -> str:
     """The method that suits adjacency and budget, from public facts alone.
 
     Where labels alone are protected, shapes of the public features win until noise would cost the
@@ -130,7 +129,7 @@ def chosen(session: LabelledSession, noise: Array) -> str:
     """
     if not session.private or session.adjacency != "label" or session.rows is None:
         return "staged"
-    even = np.full((1, session.components), session.rows / session.components)
+    even = np.full((1, session.source.components), session.rows / session.source.components)
     middle = np.array([1.0 / np.median(noise)]) / session.rows_per_person
     cost = labelled.attainable(session.public.dim, middle, even, touched=2.0)
     return "staged" if float(cost[0]) < SMALL else "public_features"

@@ -21,11 +21,9 @@ from dpcore.models.labelled_mixture import shaped_noise as shaped
 from dpcore.models.labelled_mixture.class_shapes import clip_radius, kept
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place, Seen
 from dpcore.models.shared.moments import inside
-from dpcore.wall.data.clipping import clip_to_ball
-from dpcore.wall.data.labels import LabelledSession
-from dpcore.wall.data.public_columns import public_features
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.class_moments import LabelledVectors, measure_by_label
+from dpcore.wall.data import LabelledRows, clip_to_ball
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import ByLabel, LabelledVectors
 
 Array = NDArray[np.float64]
 
@@ -33,7 +31,7 @@ ROUNDS = (0.35, 0.65)  # of mu^2
 AHEAD = 0.1  # noise of the second round in a class's frame, of the first's seen from there
 
 
-def demand_public_features(session: LabelledSession, method: str) -> None:
+def demand_public_features(session: Session[LabelledRows], method: str) -> None:
     """Raise InputError unless features are public (or nothing is protected)."""
     if session.private and session.adjacency != "label":
         raise InputError(
@@ -43,23 +41,21 @@ def demand_public_features(session: LabelledSession, method: str) -> None:
         )
 
 
-def fit_table(session: LabelledSession, factor: Array) -> LabelledMixture:
+def fit_table(session: Session[LabelledRows], factor: Array) -> LabelledMixture:
     """Classes as blends of public shapes; the whole budget goes into one table."""
     demand_public_features(session, "public_features")
-    rows = public_features(session)
-    shapes = public_shapes.fitted(rows, session.components)
+    rows = session.public_features()
+    shapes = public_shapes.fitted(rows, session.source.components)
     bound = float(np.linalg.norm(shapes.parts, axis=1).max(initial=1e-9))
-    table, sd = measure_by_label(
-        session,
+    table, sd = session.release(
         "how much of each shape belongs to each class",
-        LabelledVectors(session.components, shapes.parts.shape[1], bound),
-        lambda run, which: shapes.parts,
+        LabelledVectors(session.source.components, shapes.parts.shape[1], bound),
+        ByLabel(lambda run, which: shapes.parts, alike=True),
         Noise("gaussian", factor),
-        alike=True,
     )
     sizes, means, covariances = public_shapes.blended(table, sd, shapes)
     weights = sizes / sizes.sum(axis=1, keepdims=True)
-    names = np.broadcast_to(np.array(session.classes), weights.shape)
+    names = np.broadcast_to(np.array(session.source.classes), weights.shape)
     doubt = 0.5 * table.shape[2] * (sd[:, None] / np.maximum(sizes, 1.0)) ** 2
     return LabelledMixture(weights, means, covariances, sizes, doubt, names)
 
@@ -95,11 +91,11 @@ class _Sums:
         return Seen(means, scatters, middle, self.level(slice(1 + dim, None), sizes))
 
 
-def fit_shaped(session: LabelledSession, factor: Array, target: str) -> LabelledMixture:
+def fit_shaped(session: Session[LabelledRows], factor: Array, target: str) -> LabelledMixture:
     """Two rounds of sums of ``(1, z, z z^T)`` with the noise of least trace, taken together."""
     demand_public_features(session, "mte")
-    rows = public_features(session)
-    runs, classes, dim = session.runs, session.components, rows.shape[1]
+    rows = session.public_features()
+    runs, classes, dim = session.runs, session.source.components, rows.shape[1]
     center, spread = rows.mean(axis=0), np.cov(rows.T, bias=True).reshape(dim, dim)
     least = 1e-9 * max(float(np.trace(spread)), 1e-9 * session.public.radius**2)
     root = shaped.symmetric_root(spread + least * np.eye(dim))
@@ -127,19 +123,19 @@ def fit_shaped(session: LabelledSession, factor: Array, target: str) -> Labelled
         both.seen(sizes, dim, radius), place, target
     )
     weights = labelled.shares(np.maximum(total, sd[:, None]), doubt, target)
-    names = np.broadcast_to(np.array(session.classes), (runs, classes))
+    names = np.broadcast_to(np.array(session.source.classes), (runs, classes))
     return LabelledMixture(weights, means, covariances, sizes, doubt, names)
 
 
 def _measured(
-    session: LabelledSession, rows: Array, place: Place, radius: Array, multiplier: Array
+    session: Session[LabelledRows], rows: Array, place: Place, radius: Array, multiplier: Array
 ) -> _Sums:
     """Counts, sums and squares by class of rows seen from a place, drawn into a ball.
 
     The sums leave in coordinates in which no row's vector is longer than 1; the way back shapes the
     noise. radius ``(F, K)``.
     """
-    runs, classes, dim = session.runs, session.components, rows.shape[1]
+    runs, classes, dim = session.runs, session.source.components, rows.shape[1]
     several = len(place.center) > 1
     maps = np.linalg.inv(place.back)
     size = shaped.width(dim)
@@ -158,13 +154,11 @@ def _measured(
         white, roots[run, which] = known_at(run, which)
         return white
 
-    total, sd = measure_by_label(
-        session,
+    total, sd = session.release(
         "counts, means and squares, with shaped noise",
         LabelledVectors(classes, size),
-        vectors,
+        ByLabel(vectors, alike=not several),
         Noise("gaussian", multiplier),
-        alike=not several,
     )
     if not several:
         roots[:] = roots[0, 0]

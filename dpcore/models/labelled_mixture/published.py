@@ -9,8 +9,9 @@ from dpcore.accounting.published import PublishedBudget
 from dpcore.fitting.recipe import Printed
 from dpcore.models.labelled_mixture import published_mathematics as paper
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
-from dpcore.wall.data.labels import LabelledSession
-from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
+from dpcore.wall.data import LabelledRows
+from dpcore.wall.session import Session
+from dpcore.wall.statistics import exhibit_labelled
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -56,10 +57,10 @@ def printed(method: str, neighbours: str) -> Printed:
 
 
 def fit(
-    session: LabelledSession, method: str, neighbours: str, published: PublishedBudget
+    session: Session[LabelledRows], method: str, neighbours: str, published: PublishedBudget
 ) -> LabelledMixture:
     """The mixture; published: epsilon ``(B,)`` and delta of each run."""
-    delta, number = published.delta_each, session.components
+    delta, number = published.delta_each, session.source.components
     assert delta is not None  # a request without one was refused
     public, dim = session.public, session.public.dim
     ball, scaled = neighbours == "ball", neighbours in BALLS
@@ -88,5 +89,5 @@ def fit(
         covariances / (spread[:, None] * spread),
         weights * (session.rows or 1),
         np.zeros_like(weights),
-        np.broadcast_to(np.array(session.classes), weights.shape),
+        np.broadcast_to(np.array(session.source.classes), weights.shape),
     )

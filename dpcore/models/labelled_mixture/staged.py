@@ -21,16 +21,9 @@ from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture.class_shapes import clip_radius
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place
 from dpcore.models.shared.moments import drawn_in
-from dpcore.wall.data.labels import LabelledSession
-from dpcore.wall.data.public_columns import public_features
-from dpcore.wall.session import Noise, NoisyMoments
-from dpcore.wall.statistics.class_moments import (
-    ClassFrames,
-    LabelledMoments,
-    LabelledRadii,
-    measure_labelled,
-    measure_radii,
-)
+from dpcore.wall.data import LabelledRows
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import ClassFrames, LabelledMoments, LabelledRadii, NoisyMoments
 
 Array = NDArray[np.float64]
 
@@ -58,33 +51,33 @@ class Ball:
     radius: float
 
 
-def public_ball(session: LabelledSession) -> Ball:
+def public_ball(session: Session[LabelledRows]) -> Ball:
     """That of the bounds; where features are public, the one around them."""
     dim = session.public.dim
     if session.private and session.adjacency == "label":
-        rows = public_features(session)
+        rows = session.public_features()
         center = rows.mean(axis=0) if len(rows) else np.zeros(dim)
         reach = np.linalg.norm(rows - center, axis=1).max(initial=0.0)
         return Ball(center, max(float(reach), 1e-9 * session.public.radius))
     return Ball(np.zeros(dim), row_bound(session))
 
 
-def in_ball(session: LabelledSession, ball: Ball) -> tuple[ClassFrames, Place]:
+def in_ball(session: Session[LabelledRows], ball: Ball) -> tuple[ClassFrames, Place]:
     """One frame for all runs and classes: the ball, and the way back."""
-    classes, dim = session.components, session.public.dim
+    classes, dim = session.source.components, session.public.dim
     center = np.broadcast_to(ball.center, (1, classes, dim))
     back = np.broadcast_to(ball.radius * np.eye(dim), (1, classes, dim, dim))
     return ClassFrames(center, _inverse(back), clips(session)), Place(center, back)
 
 
-def clips(session: LabelledSession) -> bool:
+def clips(session: Session[LabelledRows]) -> bool:
     """Whether rows are clipped: always under privacy."""
     return session.private or math.isfinite(session.radius)
 
 
-def moments(session: LabelledSession, weights: Array) -> LabelledMoments:
+def moments(session: Session[LabelledRows], weights: Array) -> LabelledMoments:
     """Sums of one release; counts weigh as much as is free, and nothing where labels are public."""
-    classes, dim = session.components, session.public.dim
+    classes, dim = session.source.components, session.public.dim
     a, b, c = np.asarray(weights, dtype=float)
     if session.private and session.adjacency == "feature":
         return LabelledMoments(classes, dim, 0.0, float(b), float(c))
@@ -94,22 +87,18 @@ def moments(session: LabelledSession, weights: Array) -> LabelledMoments:
     return LabelledMoments(classes, dim, float(a), float(b), float(c))
 
 
-def fit(session: LabelledSession, factor: Array, target: str) -> LabelledMixture:
+def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledMixture:
     """The mixture; factor ``(B,)``: total noise multiplier.
 
     **Guarantee:** four Gaussian releases with multipliers ``factor / sqrt(share)``.
     """
     clipped, runs = clips(session), session.runs
-    classes, dim = session.components, session.public.dim
+    classes, dim = session.source.components, session.public.dim
     each = [factor / math.sqrt(share) for share in SHARES]
     ball = public_ball(session)
     frames, place = in_ball(session, ball)
-    first = measure_labelled(
-        session,
-        WHERE,
-        moments(session, np.sqrt(LOOK)),
-        frames,
-        (Noise("gaussian", each[0]),),
+    first = session.release(
+        WHERE, moments(session, np.sqrt(LOOK)), frames, Noise("gaussian", each[0])
     )
     sizes = labelled.usable(first.counts, first.counts_sd)
     mean = labelled.centres_of(first, sizes, clipped=clipped)
@@ -121,12 +110,8 @@ def fit(session: LabelledSession, factor: Array, target: str) -> LabelledMixture
         else place.center + (place.back @ mean[..., None])[..., 0]
     )
     edges = labelled.edges_of(2.0 * ball.radius)
-    histogram, deviation = measure_radii(
-        session,
-        "how far its rows lie",
-        LabelledRadii(classes, edges),
-        center,
-        Noise("gaussian", each[1]),
+    histogram, deviation = session.release(
+        "how far its rows lie", LabelledRadii(classes, edges), center, Noise("gaussian", each[1])
     )
     bins = histogram.shape[2]
     found = labelled.combined(
@@ -135,12 +120,11 @@ def fit(session: LabelledSession, factor: Array, target: str) -> LabelledMixture
     sizes = labelled.usable(*found)
     reach = labelled.radii_of(histogram, edges, dim, sizes, deviation)
     back = reach[..., None, None] * np.eye(dim)
-    rough = measure_labelled(
-        session,
+    rough = session.release(
         ROUGHLY,
         moments(session, np.sqrt(ROUGH)),
         ClassFrames(center, _inverse(back), clipped),
-        (Noise("gaussian", each[2]),),
+        Noise("gaussian", each[2]),
     )
     before = np.minimum(first.sums_sd[:, None] / sizes, 1.0) * ball.radius / reach
     mean, white, root = labelled.whitening(rough, sizes, clipped=clipped)
@@ -148,9 +132,7 @@ def fit(session: LabelledSession, factor: Array, target: str) -> LabelledMixture
     radius = _last_radius(rough, sizes, best) if clipped else np.ones_like(sizes)
     center = center + reach[..., None] * mean
     frames = ClassFrames(center, white / (radius * reach)[..., None, None], clipped)
-    last = measure_labelled(
-        session, LAST, moments(session, best), frames, (Noise("gaussian", each[3]),)
-    )
+    last = session.release(LAST, moments(session, best), frames, Noise("gaussian", each[3]))
     total, sd = labelled.combined([found[0], last.counts], [found[1], last.counts_sd])
     sizes = labelled.usable(total, sd)
     place = Place(center, root * reach[..., None, None])
@@ -162,7 +144,7 @@ def fit(session: LabelledSession, factor: Array, target: str) -> LabelledMixture
             last, sizes, place, target=target, clipped=False
         )
     weights = labelled.shares(np.maximum(total, sd[:, None]), doubt, target)
-    names = np.broadcast_to(np.array(session.classes), (runs, classes))
+    names = np.broadcast_to(np.array(session.source.classes), (runs, classes))
     return LabelledMixture(weights, means, covariances, sizes, doubt, names)
 
 

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from dpcore.fitting.minibatch import Steps
 from dpcore.models.logistic_regression import variational
 from dpcore.models.logistic_regression.mathematics import Coefficients
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.gradients import measure_gradients
-from dpcore.wall.statistics.logistic_statistics import OutcomeSession
-from dpcore.wall.statistics.row_vectors import BallVector
+from dpcore.wall.data import LogisticRows
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import RowGradient
 from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
@@ -26,18 +25,19 @@ BOUND = 0.5  # of a row's gradient, as a share of the reach of x
 TRAVEL = 5.0  # log odds that all steps can move a coefficient, one way
 
 
-def fit_dpvi(session: OutcomeSession, steps: Steps, noise: Array) -> list[Coefficients]:
+def fit_dpvi(session: Session[LogisticRows], steps: Steps, noise: Array) -> list[Coefficients]:
     """Climb the bound by noisy gradients; noise ``(B,)``: multiplier of each step's release."""
-    size = session.design.size
-    contribution = BallVector(2 * size, BOUND * session.reach if session.private else np.inf)
+    size = session.source.design.size
+    contribution = RowGradient(
+        2 * size, BOUND * session.source.reach if session.private else np.inf
+    )
     batches = Minibatches(session, steps.sample)
     coins = np.random.default_rng([0, size, 11])  # public
     known = variational.Factorised.start(session.runs, size)
     climb = variational.Climb(known, TRAVEL / max(steps.count, 10))
     history = [known]
     for iteration in range(1, steps.count + 1):
-        released = measure_gradients(
-            session,
+        released = session.release(
             f"iteration {iteration}: gradients",
             contribution,
             variational.row_gradients(known, coins.standard_normal((COINS, size))),

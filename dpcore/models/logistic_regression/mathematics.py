@@ -24,7 +24,7 @@ from scipy.special import expit
 
 from dpcore.models.shared.moments import finite, floored_eigenvalues
 from dpcore.wall.kernels.threads import one_thread
-from dpcore.wall.statistics.logistic_statistics import Curvature, NoisyOutcomes
+from dpcore.wall.statistics import Curvature, NoisyOutcomes
 
 Array = NDArray[np.float64]
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.models.logistic_regression.mathematics import Coefficients
-from dpcore.wall.statistics.logistic_statistics import OutcomeSession
-from dpcore.wall.statistics.perturbed_objective import PerturbedObjective, perturb_objective
+from dpcore.wall.data import LogisticRows
+from dpcore.wall.session import Session
+from dpcore.wall.statistics import PerturbedObjective, perturb_objective
 
 Array = NDArray[np.float64]
 
@@ -26,15 +27,15 @@ REASONS = (
 
 
 def fit_objective(
-    session: OutcomeSession, noise: Array, ridge: float | None, *, as_printed: bool
+    session: Session[LogisticRows], noise: Array, ridge: float | None, *, as_printed: bool
 ) -> Coefficients:
     """One release of all coefficients. noise ``(B,)``: 1/epsilon of each run; 0 without privacy.
 
     ridge: ``None`` for one that grows with the noise: coefficients then stay in the reach of what
     the noise does to them. How uncertain they are is not known: the curvature never leaves.
     """
-    size = session.design.size
-    objective = PerturbedObjective(size, session.reach)
+    size = session.source.design.size
+    objective = PerturbedObjective(size, session.source.reach)
     epsilon = 1.0 / np.maximum(noise, 1e-300)
     asked = np.full(session.runs, RIDGE if ridge is None else ridge)
     if ridge is None and session.private:

@@ -13,7 +13,7 @@ from dpcore.checks import probability
 from dpcore.errors import InputError
 from dpcore.fitting.result_table import Table, column_titles
 from dpcore.models.logistic_regression.mathematics import Coefficients
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd

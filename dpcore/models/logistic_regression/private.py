@@ -32,15 +32,13 @@ from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOUR
 from dpcore.models.logistic_regression.parameters import LogisticParameters
 from dpcore.models.sigmoid_belief.private import as_printed
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
-from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.logistic_statistics import (
+from dpcore.wall.data import LogisticRows, PublicFrame
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import (
     CurvatureMoments,
     NoisyOutcomes,
     OutcomeMoments,
-    OutcomeSession,
     OutcomeSums,
-    measure_outcomes,
 )
 from dpcore.wall.subsample import Minibatches
 from dpcore.wall.table import PrivateTable
@@ -66,9 +64,9 @@ class LogisticRecipe(Recipe):
 
     def session(
         self, settings: LogisticSettings, table: PrivateTable, **words: Any
-    ) -> OutcomeSession:
+    ) -> Session[LogisticRows]:
         """A session on the rows and their outcomes."""
-        return OutcomeSession(table, **words)
+        return Session(table, LogisticRows, **words)
 
     def sized(
         self, settings: LogisticSettings, rows: int | None, adjacency: str
@@ -146,7 +144,7 @@ class LogisticRecipe(Recipe):
 
     def fit(
         self,
-        session: OutcomeSession,
+        session: Session[LogisticRows],
         settings: LogisticSettings,
         noise: Array,
         published: PublishedBudget | None,
@@ -181,7 +179,7 @@ def _multipliers(settings: LogisticSettings) -> tuple[float, float]:
 
 
 def _fit_whole(
-    session: OutcomeSession, settings: LogisticSettings, factor: Array
+    session: Session[LogisticRows], settings: LogisticSettings, factor: Array
 ) -> list[Coefficients]:
     """One release of both sums; for vb then one of weighted squares for each step.
 
@@ -190,25 +188,24 @@ def _fit_whole(
     """
     one_shot = settings.algorithm == "one_shot"
     first, each = (1.0, 0.0) if one_shot else _multipliers(settings)
-    size = session.design.size
-    shape = OutcomeMoments(size, session.reach, *WEIGHTS)
-    released = measure_outcomes(
-        session,
+    size = session.source.design.size
+    shape = OutcomeMoments(size, session.source.reach, *WEIGHTS)
+    released = session.release(
         "sums by outcome" if settings.only_labels else "sums by outcome and squares",
-        OutcomeSums(size, session.reach) if settings.only_labels else shape,
-        (Noise("gaussian", factor * first),),
+        OutcomeSums(size, session.source.reach) if settings.only_labels else shape,
+        None,
+        Noise("gaussian", factor * first),
     )
     if one_shot:
         return [logistic.one_shot(released, _rows(session, released))]
     fit = logistic.step(released, np.ones(session.runs))
     history = [fit]
     for iteration in range(1, (settings.iterations or 1) + 1):
-        weighted = measure_outcomes(
-            session,
+        weighted = session.release(
             f"iteration {iteration}: squares by curvature",
-            CurvatureMoments(size, session.reach, least=0.0),
-            (Noise("gaussian", factor * each),),
+            CurvatureMoments(size, session.source.reach, least=0.0),
             logistic.curvature(fit),
+            Noise("gaussian", factor * each),
         )
         fit = logistic.step(
             replace(weighted, sums=released.sums, sums_sd=released.sums_sd),
@@ -219,7 +216,7 @@ def _fit_whole(
 
 
 def _fit_vips(
-    session: OutcomeSession, settings: LogisticSettings, factor: Array, sigma: Array | None
+    session: Session[LogisticRows], settings: LogisticSettings, factor: Array, sigma: Array | None
 ) -> list[Coefficients]:
     """Minibatch steps; statistics of earlier steps are averaged with those of the next.
 
@@ -227,24 +224,23 @@ def _fit_vips(
     what is known of its size is not used, as printed: the posterior knows nothing of it.
     """
     paper = settings.mode == "paper"
-    size, weights = session.design.size, PRINTED if paper else WEIGHTS
-    contribution = OutcomeMoments(size, session.reach, *weights, least=0.0)
+    size, weights = session.source.design.size, PRINTED if paper else WEIGHTS
+    contribution = OutcomeMoments(size, session.source.reach, *weights, least=0.0)
     if sigma is not None:
         factor = sigma / contribution.l2_sensitivity("replace_one")
     widen = 2.0**0.5 if paper else 1.0
-    unit = session.reach if paper else 1.0  # the paper's prior is on rows in the unit ball
+    unit = session.source.reach if paper else 1.0  # the paper's prior is on rows in the unit ball
     batches = Minibatches(session, settings.steps.sample)
     fit = logistic.nothing(session.runs, size)
     floor = FLOOR * (session.rows or 0) if paper else 0.0
     average: NoisyOutcomes | None = None
     history = []
     for iteration in range(1, settings.steps.count + 1):
-        released = measure_outcomes(
-            session,
+        released = session.release(
             f"iteration {iteration}: sums by outcome and squares by curvature",
             contribution,
-            (Noise("gaussian", factor, widen_off_diagonal=widen),),
             logistic.curvature(fit.mapped(np.eye(size) / unit)),
+            Noise("gaussian", factor, widen_off_diagonal=widen),
             batches,
         )
         weight = 1.0 if average is None else (settings.delay + iteration) ** -settings.forgetting
@@ -280,16 +276,16 @@ def _averaged(before: NoisyOutcomes | None, now: NoisyOutcomes, weight: float) -
     )
 
 
-def _rows(session: OutcomeSession, released: NoisyOutcomes) -> Array | float:
+def _rows(session: Session[LogisticRows], released: NoisyOutcomes) -> Array | float:
     """Public where a row is replaced; otherwise as released: the intercept's own square."""
     if session.rows is not None:
         return float(session.rows)
     return np.asarray(np.maximum(released.squares[:, -1, -1], 1.0))
 
 
-def _to_units(session: OutcomeSession) -> Array:
+def _to_units(session: Session[LogisticRows]) -> Array:
     """The matrix ``(p, p)`` from coefficients of the design to those of ``(u, 1)``."""
-    return np.asarray(session.design.to_units(np.eye(session.design.size)).T)
+    return np.asarray(session.source.design.to_units(np.eye(session.source.design.size)).T)
 
 
 RECIPE: Any = LogisticRecipe()

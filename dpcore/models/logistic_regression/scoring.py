@@ -15,7 +15,7 @@ from dpcore.evaluation.yardstick import SCORED_ROWS, Scorer, Wording, Yardstick,
 from dpcore.models.logistic_regression import mathematics as logistic
 from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.wall.custodian import custodian_outcomes
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -26,10 +26,16 @@ from dpcore.models.mean.mathematics import Bent
 from dpcore.models.mean.parameters import MeanParameters, Means
 from dpcore.models.shared.truncation import LIMIT
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import MaskedRows, PublicFrame
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.local_vectors import epsilon_of_a_bit, randomise, randomise_bits
-from dpcore.wall.statistics.row_vectors import BoxVector, VectorRows, VectorSession
+from dpcore.wall.statistics import (
+    BoxVector,
+    VectorRows,
+    Vectors,
+    epsilon_of_a_bit,
+    randomise,
+    randomise_bits,
+)
 
 if TYPE_CHECKING:
     pass
@@ -41,7 +47,7 @@ class MeanRecipe(Recipe):
     """One mean, central or local; see the module."""
 
     options = MeanSettings
-    opens = VectorSession
+    opens = MaskedRows
 
     def events(self, settings: MeanSettings) -> tuple[Event, ...]:
         """One release; of bits it is epsilon = 1/multiplier, as of Laplace noise."""
@@ -76,12 +82,12 @@ class MeanRecipe(Recipe):
 
     def fit(
         self,
-        session: Session,
+        session: Session[Any],
         settings: MeanSettings,
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[Means]:
-        assert isinstance(session, VectorSession)  # the kind this recipe asks for
+        assert isinstance(session.source, MaskedRows)  # the kind this recipe asks for
         multiplier = np.asarray(noise if published is None else published.noise_multiplier)
         public = session.public
         spread = np.full(public.dim, 1.0)
@@ -102,7 +108,7 @@ class MeanRecipe(Recipe):
         return MeanParameters(public.names, public.center + public.half_range * batch.mean[run])
 
 
-def _plain(session: VectorSession) -> Array:
+def _plain(session: Session[MaskedRows]) -> Array:
     """The mean of all rows, which privacy does not protect."""
 
     def rows(seen: VectorRows, runs: slice) -> Array:
@@ -110,31 +116,30 @@ def _plain(session: VectorSession) -> Array:
 
     noise = Noise("gaussian", 0.0)
     contribution = BoxVector(session.public.dim, math.inf)
-    noisy = session.measure_vectors("mean", contribution, rows, noise, own=False)
+    noisy = session.release("mean", contribution, Vectors(rows, own=False), noise)
     return np.asarray(noisy.sums / noisy.counts[:, None])
 
 
 def _central(
-    session: VectorSession, settings: MeanSettings, multiplier: Array, spread: Array
+    session: Session[MaskedRows], settings: MeanSettings, multiplier: Array, spread: Array
 ) -> Array:
     """One noisy sum of bent numbers, in units of ``sqrt tau``: ``(B, d)``."""
     dim = session.public.dim
     bent = heavy_tails.central(
         settings.method, multiplier, _expected_rows(session, settings), dim, settings.failure
     )
-    noisy = session.measure_vectors(
+    noisy = session.release(
         "sum of bent numbers",
         BoxVector(dim, bent.largest),
-        partial(_bent, bent, spread),
+        Vectors(partial(_bent, bent, spread), own=False),
         Noise("gaussian", _of_bound(multiplier, bent, settings)),
-        own=False,
     )
     count = np.full(session.runs, float(session.rows)) if session.rows else noisy.counts
     return np.asarray(bent.scale[:, None] * noisy.sums / np.maximum(count, 1.0)[:, None])
 
 
 def _local(
-    session: VectorSession, settings: MeanSettings, multiplier: Array, spread: Array
+    session: Session[MaskedRows], settings: MeanSettings, multiplier: Array, spread: Array
 ) -> Array:
     """The mean of what persons send, each with own noise: ``(B, d)`` in units of ``sqrt tau``."""
     rows = _expected_rows(session, settings)
@@ -151,7 +156,7 @@ def _local(
 
 
 def _one_bit(
-    session: VectorSession, settings: MeanSettings, multiplier: Array, spread: Array
+    session: Session[MaskedRows], settings: MeanSettings, multiplier: Array, spread: Array
 ) -> Array:
     """The mean of random bits, of the size that makes them right on average: ``(B, d)``."""
     each = epsilon_of_a_bit(session, multiplier)
@@ -175,7 +180,7 @@ def _bent(bent: Bent, spread: Array, seen: VectorRows, runs: slice) -> Array:
     return bent.of(seen.rows / spread[:, None], runs)
 
 
-def _expected_rows(session: VectorSession, settings: MeanSettings) -> float:
+def _expected_rows(session: Session[MaskedRows], settings: MeanSettings) -> float:
     known = session.rows if session.rows is not None else settings.rows
     if known is None:
         raise InputError(

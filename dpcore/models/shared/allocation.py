@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.wall.statistics.statistic import Structure
+from dpcore.wall.statistics import Structure
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.wall.session import NoisyMoments
+from dpcore.wall.statistics import NoisyMoments
 
 Array = NDArray[np.float64]
 

@@ -10,6 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.wall.kernels.threads import one_thread
+
+__all__ = ["one_thread", "thin_product"]
+
 Number = TypeVar("Number", bound=np.floating[Any])
 
 LARGE_BYTES = 32 * 2**20  # of a matrix that no cache holds: below, one thread is as fast

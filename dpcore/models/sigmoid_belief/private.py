@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,9 +27,9 @@ from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
 from dpcore.models.sigmoid_belief.parameters import BeliefParameters
 from dpcore.privacy import Event, Guarantee, Privacy
-from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.sigmoid_belief import BeliefMoments, BeliefSession, measure_belief
+from dpcore.wall.data import BinaryRows, PublicFrame
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import BeliefMoments
 from dpcore.wall.subsample import Minibatches
 from dpcore.wall.table import PrivateTable
 
@@ -49,9 +50,12 @@ class BeliefRecipe(Recipe):
     options = BeliefSettings
     clip = 0.3
 
-    def session(self, settings: BeliefSettings, table: PrivateTable, **words: Any) -> BeliefSession:
+    def session(
+        self, settings: BeliefSettings, table: PrivateTable, **words: Any
+    ) -> Session[BinaryRows]:
         """A session on binary rows."""
-        return BeliefSession(table, threshold=settings.threshold, **words)
+        opens = partial(BinaryRows, threshold=settings.threshold)
+        return Session(table, opens, **words)
 
     def sized(self, settings: BeliefSettings, rows: int | None, adjacency: str) -> BeliefSettings:
         """The settings with the steps that minibatches make of them."""
@@ -110,7 +114,7 @@ class BeliefRecipe(Recipe):
 
     def fit(
         self,
-        session: BeliefSession,
+        session: Session[BinaryRows],
         settings: BeliefSettings,
         noise: Array,
         published: PublishedBudget | None,
@@ -118,9 +122,9 @@ class BeliefRecipe(Recipe):
         paper = settings.mode == "paper"
         shape = BeliefMoments(
             settings.components,
-            session.visible,
+            session.source.visible,
             EQUAL if paper else WEIGHTS,
-            1.0 if paper else session.share,
+            1.0 if paper else session.source.share,
         )
         if published is not None:
             noise = math.sqrt(PRINTED_PARTS / 5.0) * np.asarray(published.noise_multiplier)
@@ -129,12 +133,11 @@ class BeliefRecipe(Recipe):
         sums: list[Sums] | None = None
         history = []
         for iteration in range(1, settings.steps.count + 1):
-            released = measure_belief(
-                session,
+            released = session.release(
                 f"iteration {iteration}: hidden units, pixels and their products",
                 shape,
-                Noise("gaussian", noise),
                 _e_step(known, single=session.adjacency != "add_remove"),
+                Noise("gaussian", noise),
                 batches,
             )
             share = settings.steps.sample.rate

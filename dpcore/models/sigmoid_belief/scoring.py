@@ -15,7 +15,7 @@ from dpcore.fitting.api import fit_grid
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network
 from dpcore.models.sigmoid_belief.private import WEIGHTS
-from dpcore.wall.statistics.sigmoid_belief import BeliefMoments
+from dpcore.wall.statistics import BeliefMoments
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpcore.auditing.fits import FitAttack, Pair
 from dpcore.auditing.neighbours import CROWD_IN_STEPS, both
-from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.data import PrivateCorpus, Vocabulary
 
 
 def _documents(adjacency: str) -> Pair:

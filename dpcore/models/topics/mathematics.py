@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, gammaln, psi
 
-from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.data import Bags
 from dpcore.wall.kernels.threads import one_thread
-from dpcore.wall.statistics.topic_words import NoisyTopics
+from dpcore.wall.statistics import NoisyTopics
 
 Array = NDArray[np.float64]
 Small = NDArray[np.float32]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpcore.fitting.result_table import Table
 from dpcore.models.topics.mathematics import Topics, top_words
-from dpcore.wall.data.corpus import Vocabulary
+from dpcore.wall.data import Vocabulary
 
 if TYPE_CHECKING:
     import pandas as pd

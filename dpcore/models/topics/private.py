@@ -33,10 +33,9 @@ from dpcore.models.topics.cells import sharpened
 from dpcore.models.topics.mathematics import Memory, Topics
 from dpcore.models.topics.parameters import TopicParameters
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Privacy
-from dpcore.wall.data.corpus import PrivateCorpus
-from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.topic_words import CorpusSession, TopicWords, measure_documents
+from dpcore.wall.data import Bags, Documents, PrivateCorpus
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import SharedOut, TopicWords
 from dpcore.wall.subsample import Minibatches, Sample
 
 Array = NDArray[np.float64]
@@ -55,7 +54,7 @@ class TopicRecipe(Recipe):
     options = TopicSettings
     clip = CLIP
 
-    def session(self, settings: TopicSettings, table: Any, **words: Any) -> CorpusSession:
+    def session(self, settings: TopicSettings, table: Any, **words: Any) -> Session[Documents]:
         """A session on documents."""
         if not isinstance(table, PrivateCorpus):
             raise InputError(
@@ -64,7 +63,8 @@ class TopicRecipe(Recipe):
                 "give a CSV with a column of texts, a folder of .txt files, or a bag-of-words .npz",
             )
         published = settings.mode == "paper" and words["noise"] is not None
-        return CorpusSession(table, length=settings.length, resample=published, **words)
+        opens = partial(Documents, length=settings.length, resample=published)
+        return Session(table, opens, **words)
 
     def sized(self, settings: TopicSettings, rows: int | None, adjacency: str) -> TopicSettings:
         steps = steps_of(
@@ -136,7 +136,7 @@ class TopicRecipe(Recipe):
 
     def fit(
         self,
-        session: CorpusSession,
+        session: Session[Documents],
         settings: TopicSettings,
         noise: Array,
         published: PublishedBudget | None,
@@ -163,13 +163,11 @@ class TopicRecipe(Recipe):
             def e_step(bags: Bags, run: int, emission: Array = emission) -> Array:
                 return lda.weights(lda.mixes(bags, emission[run], settings.prior))
 
-            released = measure_documents(
-                session,
+            released = session.release(
                 f"step {iteration}: words in topics",
                 contribution,
-                emission,
-                e_step,
-                (Noise("gaussian", multiplier),),
+                SharedOut(emission, e_step),
+                Noise("gaussian", multiplier),
                 batches,
             )
             step, rate = settings.step(iteration), batches.rate
@@ -192,7 +190,7 @@ class TopicRecipe(Recipe):
 
 
 def _looked(
-    session: CorpusSession, settings: TopicSettings, factor: Array
+    session: Session[Documents], settings: TopicSettings, factor: Array
 ) -> lda.Frequencies | None:
     """Released frequencies of words and which each run keeps: the most frequent.
 
@@ -207,13 +205,11 @@ def _looked(
     def alone(bags: Bags, run: int) -> Array:
         return np.ones((bags.count, 1))
 
-    released = measure_documents(
-        session,
+    released = session.release(
         "frequencies of words",
         TopicWords(1, words, float(radius)),
-        every,
-        alone,
-        (Noise("gaussian", factor * LOOK),),
+        SharedOut(every, alone),
+        Noise("gaussian", factor * LOOK),
         Minibatches(session, Sample("none", 1.0)),
     )
     if settings.keep is None:

@@ -30,9 +30,8 @@ from dpcore.models.topics.mathematics import (
     mixes,
     weights,
 )
-from dpcore.wall.data.corpus import PrivateCorpus
-from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.statistics.topic_words import reaches
+from dpcore.wall.data import Bags, PrivateCorpus
+from dpcore.wall.statistics import reaches
 
 Array = NDArray[np.float64]
 

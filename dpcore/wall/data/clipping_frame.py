@@ -70,6 +70,12 @@ class Frame:
         inverse = self.inverse[:, None]
         return np.asarray(inverse @ covariances @ inverse)
 
+    def shared(self) -> Frame:
+        """One frame close to those of all runs, without clipping."""
+        matrix = self.matrix.mean(axis=0, keepdims=True)
+        center = self.center.mean(axis=0, keepdims=True)
+        return Frame(center, matrix, np.linalg.inv(matrix), np.inf)
+
     def log_volume(self) -> Array:
         """Log determinant of the map ``(F,)``."""
         return np.asarray(np.linalg.slogdet(self.matrix)[1])

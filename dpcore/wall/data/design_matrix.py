@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_meant
-from dpcore.wall.data.clipping import PublicFrame, bounded_rows, clip_to_ball
+from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -126,15 +126,3 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
             "mend them; a private fit would count them as its public rule says",
         )
     return np.asarray(outcome, dtype=float)
-
-
-def design_rows(
-    table: PrivateTable, share: float, *, private: bool
-) -> tuple[PublicFrame, Design, Array, Array]:
-    """Public frame and design, x ``(n, p)`` and outcomes ``(n,)``; share: clipping radius of v as
-    a share of what the bounds allow (infinite: no clipping)."""
-    outcomes = outcomes_of(table, private=private)
-    public, units = bounded_rows(table, private=private)
-    assert table.schema is not None  # bounded_rows refused a table without one
-    design = Design.of(table.schema)
-    return public, design, design.rows(units, share * design.radius), outcomes

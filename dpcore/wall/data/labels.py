@@ -6,14 +6,11 @@ nowhere. That depends on the row itself only, so no bound on what one row adds i
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_meant
-from dpcore.wall.session import Session
 from dpcore.wall.table import PrivateTable
 
 Codes = NDArray[np.intp]
@@ -85,23 +82,3 @@ def _label(schema: Schema) -> Column:
             "label", "the schema names no label column", 'give one column role = "label"'
         )
     return next(column for column in schema.columns if column.name == schema.label)
-
-
-class LabelledSession(Session):
-    """A session whose rows have a class each, which doors for labelled rows read.
-
-    classes: the public names. Arguments as for :class:`~dpcore.wall.session.Session`.
-    """
-
-    def __init__(self, table: PrivateTable, **words: Any) -> None:
-        super().__init__(table, **words)
-        assert table.schema is not None  # rows without public bounds were refused
-        self.classes = class_names(table.schema)
-        private = self.private or bool(words.get("as_private", False))
-        self._codes = label_codes(table, private=private)
-        self._codes.flags.writeable = False
-
-    @property
-    def components(self) -> int:
-        """How many classes there are."""
-        return len(self.classes)

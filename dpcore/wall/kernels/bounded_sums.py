@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
-from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.kernels.row_blocks import (
     SPARE,
     Block,
@@ -34,12 +33,12 @@ from dpcore.wall.kernels.row_blocks import (
     is_faithful,
     maps_between,
     shared_features,
-    shared_frame,
     stripes,
 )
 from dpcore.wall.kernels.threads import one_thread
 
 if TYPE_CHECKING:
+    from dpcore.wall.data.clipping_frame import Frame
     from dpcore.wall.kernels.nearest_centres import NearestRows
     from dpcore.wall.statistics.mixture_moments import MixtureMoments
     from dpcore.wall.statistics.second_moments import SecondMoments
@@ -210,7 +209,7 @@ def _view(
     if even:
         return _EvenView(units, frame, shape, once=once)
     if shape.structure == "full" and frame.runs > 1 and len(units):
-        shared = shared_frame(frame)
+        shared = frame.shared()
         maps = maps_between(shared, frame)
         sizes = np.linalg.norm(shared.apply(units)[0], axis=0)
         largest = float(sizes.max())

@@ -34,9 +34,9 @@ from numpy.typing import NDArray
 
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates as _symmetric
-from dpcore.wall.data.clipping_frame import Frame
 
 if TYPE_CHECKING:
+    from dpcore.wall.data.clipping_frame import Frame
     from dpcore.wall.statistics.mixture_moments import MixtureMoments
 
 Array = NDArray[np.float64]
@@ -235,12 +235,6 @@ class Shared:
     def _worth(self) -> Array:
         """What these coordinates are worth: the entries beside the diagonal sqrt 2."""
         return np.append(1.0, np.full(len(self.rows) - 1, math.sqrt(2.0)))
-
-
-def shared_frame(frame: Frame) -> Frame:
-    """One frame close to those of all runs, without clipping."""
-    matrix = frame.matrix.mean(axis=0, keepdims=True)
-    return Frame(frame.center.mean(axis=0, keepdims=True), matrix, np.linalg.inv(matrix), np.inf)
 
 
 def maps_between(shared: Frame, frame: Frame) -> Array:

@@ -1,22 +1,18 @@
-"""Doors for rows with a class: sums by class, how far out the rows of each class lie, and vectors.
-
-All three add up, over the rows of each class, something of a bounded length. What one row may
-change differs by adjacency, and each type below proves its four numbers.
-"""
+"""Counts, sums and squares of the rows of each class, each class in a frame of its own."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import nonnegative, one_of, positive, whole
-from dpcore.errors import InputError, WallError
+from dpcore.errors import WallError
 from dpcore.mechanisms.gaussian import (
     symmetric_from_coordinates,
     symmetric_size,
@@ -24,11 +20,14 @@ from dpcore.mechanisms.gaussian import (
 )
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.wall.data.clipping import clip_to_ball, demand_squares
-from dpcore.wall.data.labels import LabelledSession
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.kernels.threads import one_thread
-from dpcore.wall.session import Noise, NoisyMoments
-from dpcore.wall.statistics.statistic import BLOCKS, Part, Sensitivity, Statistic
+from dpcore.wall.statistics.mixture_moments import NoisyMoments
+from dpcore.wall.statistics.statistic import BLOCKS, Part, Sensitivity, Summed
+
+if TYPE_CHECKING:
+    from dpcore.wall.session import Session
+    from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
 Adjacency: TypeAlias = Literal["replace_one", "add_remove", "label", "feature"]
@@ -37,7 +36,36 @@ TILE = 4096  # rows of a release that are looked at together
 
 
 @dataclass(frozen=True)
-class LabelledMoments(Statistic):
+class ClassFrames:
+    """For each run and class the coordinates ``y = matrix (u - center)``, clipped to ``|y| <= 1``.
+
+    center ``(F, K, d)``, matrix ``(F, K, d, d)``: public or released; F is 1 or the number of runs.
+    clipped: ``False`` only without privacy.
+    """
+
+    center: Array
+    matrix: Array
+    clipped: bool = True
+
+    def apply(self, rows: Array, run: int, which: int) -> Array:
+        """Coordinates ``(m, d)`` of rows ``(m, d)`` in the frame of a run (of 1: any) and class."""
+        at = run if len(self.center) > 1 else 0
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = (rows - self.center[at, which]) @ self.matrix[at, which].T
+        return clip_to_ball(moved, 1.0) if self.clipped else moved
+
+    def apply_evenly(self, rows: Array, which: int) -> Array:
+        """The same for a release's one run: the same bits for a row wherever it stands."""
+        with one_thread():
+            blocks = [
+                looked_at(rows[at : at + TILE], TILE, lambda block: (self.apply(block, 0, which),))
+                for at in range(0, len(rows), TILE)
+            ]
+        return np.concatenate([np.empty((0, rows.shape[1])), *(seen for (seen,) in blocks)])
+
+
+@dataclass(frozen=True)
+class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
     r"""Counts, sums and squares of the rows of each of K classes, each in its class's own frame.
 
     A row whose coordinates in the frame of class k are y, ``|y| <= 1``, adds ``(a, b y, c s(y))``
@@ -122,9 +150,44 @@ class LabelledMoments(Statistic):
             alone = [weight if name == block else 0.0 for name, weight in weights.items()]
             norm = norms[block] * weights[block]
             stays = 0.0 if block == "counts" else 2.0 * norm
-            l1 = _by_adjacency(adjacency, add=norm, moves=2.0 * norm, stays=stays)
+            l1 = by_change(adjacency, add=norm, moves=2.0 * norm, stays=stays)
             blocks[block] = (_joint(adjacency, *alone), l1)
         return Sensitivity(_joint(adjacency, *weights.values()), blocks)
+
+    def asked(self, session: Session[Any], of: ClassFrames) -> ClassFrames:
+        if session.private and not of.clipped:
+            raise WallError("frames of private rows must clip")
+        demand_shape(of.center, (session.source.components, session.public.dim))
+        if (self.components, self.dim) != (session.source.components, session.public.dim):
+            raise ValueError("the contribution has another shape than the rows")
+        return of
+
+    def total(
+        self, session: Session[Any], of: ClassFrames, batches: Minibatches | None
+    ) -> tuple[Array, Array]:
+        """Of the released blocks; and the exact counts ``(B, K)``."""
+        total = _class_sums(session, of)
+        parts = dict(zip(BLOCKS, np.split(total, [1, 1 + self.dim], axis=-1), strict=True))
+        released = np.concatenate([parts[block] for block in self.blocks], axis=-1)
+        return released, parts["counts"][..., 0]
+
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Array
+    ) -> NoisyMoments:
+        """A block of weight 0 comes back as zeros, with infinite noise; counts under ``feature``,
+        where labels are public, exactly and with none.
+        """
+        width = {"counts": 1, "sums": self.dim, "squares": symmetric_size(self.dim)}
+        out = {block: np.zeros((*total.shape[:2], width[block])) for block in BLOCKS}
+        for block in self.blocks:
+            out[block] = total[..., self.slice(block)]
+        none = np.full(session.runs, np.inf if session.private else 0.0)
+        sd = {block: scales.get(block, none) for block in BLOCKS}
+        counts, public = out["counts"][..., 0], session.adjacency == "feature"
+        if "counts" not in self.blocks and (public or not session.private):
+            counts, sd["counts"] = beside, np.zeros(session.runs)
+        squares = symmetric_from_coordinates(out["squares"], self.dim)
+        return NoisyMoments(counts, out["sums"], squares, sd["counts"], sd["sums"], sd["squares"])
 
 
 def _joint(adjacency: str, a: float, b: float, c: float) -> float:
@@ -132,214 +195,15 @@ def _joint(adjacency: str, a: float, b: float, c: float) -> float:
     one = a**2 + b**2 + c**2
     gentle = c > 0.0 and b**2 <= 2.0 * c**2
     stays = 2.0 * (b**2 + c**2) + (b**2 / c) ** 2 / 2.0 if gentle else 4.0 * b**2
-    return math.sqrt(_by_adjacency(adjacency, add=one, moves=2.0 * one, stays=stays))
+    return math.sqrt(by_change(adjacency, add=one, moves=2.0 * one, stays=stays))
 
 
-@dataclass(frozen=True)
-class LabelledRadii(Statistic):
-    """How many rows of each class lie how far from its centre: a histogram of distances.
-
-    edges ``(J,)``: public, falling. Bin 0 holds distances above the first edge, bin j those above
-    edge j, up to edge ``j - 1``; the last what is within all edges.
-
-    **Guarantee.** A row is in one bin of one class: L2 sensitivity 1 where it is added or removed,
-    ``sqrt 2`` in every other case (two bins change by one each; where nothing else than the label
-    or the features change they still may both change). L1: 1 and 2. All attained.
-    """
-
-    components: int
-    edges: tuple[float, ...]
-
-    lemma = "a row is in one bin of one class"
-
-    @cached_property
-    def parts(self) -> dict[str, Part]:
-        """One block: the bins."""
-        return {"counts": Part(len(self.edges) + 1, 1.0)}
-
-    def sensitivity(self, adjacency: str) -> Sensitivity:
-        """The lemma's."""
-        two = math.sqrt(2.0)
-        l2 = _by_adjacency(adjacency, add=1.0, moves=two, stays=two)
-        l1 = _by_adjacency(adjacency, add=1.0, moves=2.0, stays=2.0)
-        return Sensitivity(l2, {"counts": (l2, l1)})
-
-
-@dataclass(frozen=True)
-class LabelledVectors(Statistic):
-    """Vectors of public features, added up by their rows' private labels.
-
-    The row of class k adds ``g_k`` with ``|g_k| <= bound``, worked out from public features and
-    released values: shaped noise is this in coordinates where it is round.
-
-    **Guarantee.** Where a label is exchanged, the L2 sensitivity is ``sqrt 2 bound``: two classes
-    change, by a vector each. L1: ``2 sqrt(dim) bound``. Both are attained. One row's own vector is
-    no longer than the bound (L1: ``sqrt(dim)`` times it), which stands under ``add_remove``; but
-    the door lets it leave under ``label`` alone, because features have to be public.
-    """
-
-    components: int
-    dim: int
-    bound: float = 1.0
-
-    lemma = "two classes change by a vector of bounded length each; features are public"
-
-    def __post_init__(self) -> None:
-        whole("components", self.components)
-        whole("dim", self.dim)
-        positive("bound", self.bound)
-
-    @cached_property
-    def parts(self) -> dict[str, Part]:
-        """One block: the vector."""
-        return {"sums": Part(self.dim, self.bound)}
-
-    def sensitivity(self, adjacency: str) -> Sensitivity:
-        """In units of the bound."""
-        length = math.sqrt(self.dim)
-        l2 = _by_labels(adjacency, add=1.0, moves=math.sqrt(2.0))
-        return Sensitivity(
-            l2, {"sums": (l2, _by_labels(adjacency, add=length, moves=2.0 * length))}
-        )
-
-
-@dataclass(frozen=True)
-class ClassFrames:
-    """For each run and class the coordinates ``y = matrix (u - center)``, clipped to ``|y| <= 1``.
-
-    center ``(F, K, d)``, matrix ``(F, K, d, d)``: public or released; F is 1 or the number of runs.
-    clipped: ``False`` only without privacy.
-    """
-
-    center: Array
-    matrix: Array
-    clipped: bool = True
-
-    def apply(self, rows: Array, run: int, which: int) -> Array:
-        """Coordinates ``(m, d)`` of rows ``(m, d)`` in the frame of a run (of 1: any) and class."""
-        at = run if len(self.center) > 1 else 0
-        with np.errstate(over="ignore", invalid="ignore"):
-            moved = (rows - self.center[at, which]) @ self.matrix[at, which].T
-        return clip_to_ball(moved, 1.0) if self.clipped else moved
-
-    def apply_evenly(self, rows: Array, which: int) -> Array:
-        """The same for a release's one run: the same bits for a row wherever it stands."""
-        with one_thread():
-            blocks = [
-                looked_at(rows[at : at + TILE], TILE, lambda block: (self.apply(block, 0, which),))
-                for at in range(0, len(rows), TILE)
-            ]
-        return np.concatenate([np.empty((0, rows.shape[1])), *(seen for (seen,) in blocks)])
-
-
-def measure_labelled(
-    session: LabelledSession,
-    what: str,
-    contribution: LabelledMoments,
-    frames: ClassFrames,
-    noises: tuple[Noise, ...],
-) -> NoisyMoments:
-    """Release the classes' moments, each in its own frame, with noise, and write the ledger.
-
-    A block of weight 0 comes back as zeros, with infinite noise; counts under ``feature``, where
-    labels are public, exactly and with none.
-
-    **Guarantee.** The noises' blocks leave with noise = noise multiplier x their joint sensitivity
-    under the session's adjacency (times rows per person). Raises WallError where frames do not clip
-    private rows or a block has no noise or two; InputError for noise that is not above 0.
-    """
-    if session.private and not frames.clipped:
-        raise WallError("frames of private rows must clip")
-    _check_shape(frames.center, (session.components, session.public.dim))
-    if (contribution.components, contribution.dim) != (session.components, session.public.dim):
-        raise ValueError("the contribution has another shape than the rows")
-    session._check(contribution, 1.0, 1.0, noises)
-    total = _class_sums(session, frames)
-    parts = dict(zip(BLOCKS, np.split(total, [1, 1 + contribution.dim], axis=-1), strict=True))
-    released = np.concatenate([parts[block] for block in contribution.blocks], axis=-1)
-    sd = session._release(what, released, contribution, noises)
-    out = {block: np.zeros_like(part) for block, part in parts.items()}
-    for block in contribution.blocks:
-        out[block] = released[..., contribution.slice(block)]
-    for block in BLOCKS:
-        sd.setdefault(block, np.full(session.runs, np.inf if session.private else 0.0))
-    if "counts" not in contribution.blocks and (
-        session.adjacency == "feature" or not session.private
-    ):
-        out["counts"], sd["counts"] = parts["counts"], np.zeros(session.runs)
-    squares = symmetric_from_coordinates(out["squares"], contribution.dim)
-    return NoisyMoments(
-        out["counts"][..., 0], out["sums"], squares, sd["counts"], sd["sums"], sd["squares"]
-    )
-
-
-def measure_radii(
-    session: LabelledSession, what: str, contribution: LabelledRadii, centres: Array, noise: Noise
-) -> tuple[Array, Array]:
-    """Release the histograms ``(B, K, J + 1)`` of distances to centres ``(F, K, d)``, in unit
-    coordinates; and the noise's deviation ``(B,)``. Guarantee as :func:`measure_labelled`."""
-    _check_shape(centres, (session.components, session.public.dim))
-    session._check(contribution, 1.0, 1.0, (noise,))
-    edges = np.asarray(contribution.edges)
-    total = np.zeros((session.runs, session.components, contribution.size))
-    for which, rows in _by_class(session):
-        for run in range(len(centres)):
-            with np.errstate(over="ignore", invalid="ignore"):
-                away = np.linalg.norm(rows - centres[run, which], axis=1)
-            # undefined distances are in bin 0
-            place = np.count_nonzero(away[:, None] <= edges, axis=1)
-            counts = np.bincount(place, minlength=contribution.size)
-            total[slice(None) if len(centres) == 1 else run, which] = counts
-    sd = session._release(what, total, contribution, (noise,))
-    return total, sd["counts"]
-
-
-def measure_by_label(
-    session: LabelledSession,
-    what: str,
-    contribution: LabelledVectors,
-    vectors: Callable[[int, int], Array],
-    noise: Noise,
-    *,
-    alike: bool = False,
-) -> tuple[Array, Array]:
-    """Release, by private labels, the sums ``(B, K, p)`` of vectors of public features.
-
-    vectors: given a run and a class, ``(n, p)`` for all rows; whatever it returns is put into the
-    ball of the bound. alike: it is the same for all runs and classes. Returns also the noise's
-    deviation ``(B,)`` in each coordinate.
-
-    **Guarantee** as :func:`measure_labelled`, under ``label`` alone: WallError otherwise.
-    """
-    if session.private and session.adjacency != "label":
-        raise WallError("vectors of features leave by labels only where features are public")
-    if contribution.components != session.components:
-        raise ValueError("the contribution has another number of classes than the labels")
-    codes, bound = session._codes, contribution.bound
-    session._check(contribution, bound, bound, (noise,))
-    total = np.zeros((session.runs, session.components, contribution.size))
-    known: Array | None = None
-    for run in range(session.runs):
-        if alike and run:
-            total[run] = total[0]
-            continue
-        for which in range(session.components):
-            if known is None or not alike:
-                known = np.array(vectors(run, which), dtype=np.float64)
-                if known.shape != (len(codes), contribution.size):
-                    raise ValueError("vectors must have the shape (rows, size)")
-                known = clip_to_ball(known, bound)
-            total[run, which] = known[codes == which].sum(axis=0)
-    sd = session._release(what, total, contribution, (noise,))
-    return total, sd["sums"]
-
-
-def _class_sums(session: LabelledSession, frames: ClassFrames) -> Array:
+def _class_sums(session: Session[Any], frames: ClassFrames) -> Array:
     """``(B, K, 1 + d + q)``: counts, sums and squares of each class in its frame."""
     dim = session.public.dim
-    total = np.zeros((session.runs, session.components, 1 + dim + symmetric_size(dim)))
+    total = np.zeros((session.runs, session.source.components, 1 + dim + symmetric_size(dim)))
     several = len(frames.center) > 1
-    for which, rows in _by_class(session):
+    for which, rows in rows_by_class(session):
         for runs in _tiles(session.runs if several else 1, rows.size):
             if session._for_good:
                 seen = frames.apply_evenly(rows, which)[None]
@@ -362,9 +226,9 @@ def _class_sums(session: LabelledSession, frames: ClassFrames) -> Array:
     return total
 
 
-def _by_class(session: LabelledSession) -> Iterator[tuple[int, Array]]:
-    for which in range(session.components):
-        yield which, session._rows.units[session._codes == which]
+def rows_by_class(session: Session[Any]) -> Iterator[tuple[int, Array]]:
+    for which in range(session.source.components):
+        yield which, session._features.units[session.source._codes == which]
 
 
 def _tiles(runs: int, numbers: int) -> Iterator[slice]:
@@ -373,25 +237,15 @@ def _tiles(runs: int, numbers: int) -> Iterator[slice]:
         yield slice(first, min(runs, first + step))
 
 
-def _check_shape(centres: Array, expected: tuple[int, ...]) -> None:
+def demand_shape(centres: Array, expected: tuple[int, ...]) -> None:
+    """Raise ValueError for centres or frames of other classes or columns."""
     if centres.shape[1:] != expected:
         raise ValueError("centres must have the shape (runs, classes, dim)")
 
 
-def _by_adjacency(adjacency: str, *, add: float, moves: float, stays: float) -> float:
+def by_change(adjacency: str, *, add: float, moves: float, stays: float) -> float:
     """The largest change: of a row added, of a row that changes its class, of one that does not."""
     one_of("adjacency", adjacency, ADJACENCIES)
     both = max(moves, stays)
     found = {"add_remove": add, "label": moves, "feature": stays, "replace_one": both}
     return found[adjacency]
-
-
-def _by_labels(adjacency: str, *, add: float, moves: float) -> float:
-    """The same where features are public."""
-    if adjacency not in ("label", "add_remove"):
-        raise InputError(
-            "adjacency",
-            f"{adjacency} protects features, which this release takes as public",
-            "choose label, or another method",
-        )
-    return add if adjacency == "add_remove" else moves

@@ -4,23 +4,44 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import positive
-from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
+from dpcore.wall.kernels.nearest_centres import nearest_sums
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
+
+if TYPE_CHECKING:
+    from dpcore.wall.session import Session
+    from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ClusterMoments(Statistic):
+class NoisyClusters:
+    """Counts ``(B, K)`` and sums ``(B, K, d)`` of rows by nearest centre, in unit coordinates.
+
+    ``*_sd (B,)``: standard deviation of the noise in each coordinate.
+    """
+
+    counts: Array
+    sums: Array
+    counts_sd: Array
+    sums_sd: Array
+
+
+@dataclass(frozen=True)
+class ClusterMoments(Summed[Array, NoisyClusters]):
     r"""Counts and sums of the rows at each of K centres, released as one vector.
 
     A row ``y`` with ``|y| <= radius = R`` whose nearest centre is the k-th adds ``(a, b y/R)`` to
-    the k-th component and nothing to the others; a, b = count_weight, mean_weight.
+    the k-th component and nothing to the others; a, b = count_weight, mean_weight. Centres
+    ``(B, K, d)`` are in unit coordinates and public or released; equally near ones: the first has
+    the row. One that is not finite attracts nobody; if none is, the first has all rows.
 
     **Guarantee.** The L2 sensitivity is ``sqrt(a^2 + b^2)`` when a row is added or removed and
     ``max(sqrt(2 (a^2 + b^2)), 2 b)`` when one is replaced: up to ``a = b`` counts cost nothing. The
@@ -77,3 +98,22 @@ class ClusterMoments(Statistic):
             ),
             add_remove=Sensitivity(size, {"counts": (a, a), "sums": (b, length)}),
         )
+
+    def asked(self, session: Session[Any], of: Array) -> Array:
+        centres = np.array(of, dtype=np.float64)  # plain numbers: no object that looks around
+        if centres.shape != (session.runs, self.components, self.dim):
+            raise ValueError("centres must have the shape (runs, components, dim)")
+        return centres
+
+    def bounds(self, session: Session[Any], of: Array) -> tuple[float, float]:
+        return self.radius, session.radius
+
+    def total(
+        self, session: Session[Any], of: Array, batches: Minibatches | None
+    ) -> tuple[Array, None]:
+        return session._features.total(partial(nearest_sums, centres=of)), None
+
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+    ) -> NoisyClusters:
+        return NoisyClusters(total[..., 0], total[..., 1:], scales["counts"], scales["sums"])

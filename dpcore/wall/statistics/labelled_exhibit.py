@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.wall.data.labels import LabelledSession
-from dpcore.wall.session import Noise
+from dpcore.wall.data.sources import LabelledRows
+from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic
 
 Array = NDArray[np.float64]
@@ -45,7 +45,7 @@ class _Standard(Statistic):
 
 
 def exhibit_labelled(
-    session: LabelledSession,
+    session: Session[LabelledRows],
     what: str,
     mechanism: Callable[[Array, Codes, Array], tuple[Array, ...]],
     draws: int,
@@ -78,5 +78,5 @@ def exhibit_labelled(
     numbers = np.zeros((session.runs, 1, draws))
     session._release(what, numbers, _Standard(draws), (Noise("gaussian", 1.0),))
     public = session.public
-    rows = public.center + public.half_range * session._rows.units
-    return mechanism(rows, session._codes.copy(), numbers[:, 0] / session.rows_per_person)
+    rows = public.center + public.half_range * session._features.units
+    return mechanism(rows, session.source._codes.copy(), numbers[:, 0] / session.rows_per_person)

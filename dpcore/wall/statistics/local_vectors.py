@@ -19,8 +19,9 @@ from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.events import EpsilonDelta, Event
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.wall.session import Noise
-from dpcore.wall.statistics.row_vectors import VectorRows, VectorSession, quiet
+from dpcore.wall.data.sources import MaskedRows
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.row_vectors import VectorRows, quiet, rows_seen
 from dpcore.wall.statistics.statistic import ROUNDING, Part, Sensitivity, Statistic
 
 Array = NDArray[np.float64]
@@ -100,7 +101,7 @@ class OneBitEntry(LedgerEntry):
 
 
 def randomise(
-    session: VectorSession, what: str, bound: float, of_rows: OfRows, noise: Noise
+    session: Session[MaskedRows], what: str, bound: float, of_rows: OfRows, noise: Noise
 ) -> Array:
     """Each row's vector with noise of its own ``(B, n, d)``, and one ledger entry.
 
@@ -118,7 +119,7 @@ def randomise(
 
 
 def randomise_bits(
-    session: VectorSession, what: str, of_rows: OfRows, noise_multiplier: Array
+    session: Session[MaskedRows], what: str, of_rows: OfRows, noise_multiplier: Array
 ) -> NDArray[np.bool_]:
     r"""One bit for each number ``t`` in [-1, 1] of each row ``(B, n, d)``; True with probability
     ``1/2 + t/2B``, ``B = (e^a + 1)/(e^a - 1)`` with a as :func:`epsilon_of_a_bit` has it.
@@ -148,7 +149,7 @@ def randomise_bits(
     return np.asarray(_uniform(drawn / scale) < _chance(numbers, each))
 
 
-def epsilon_of_a_bit(session: VectorSession, noise_multiplier: Array) -> Array:
+def epsilon_of_a_bit(session: Session[MaskedRows], noise_multiplier: Array) -> Array:
     """The share of ``epsilon = 1/noise_multiplier`` for each number of each row of one person; of a
     share above :data:`SUREST` the rest is not used, and of any a hair, which covers rounding."""
     bits = session.public.dim * session.rows_per_person
@@ -167,9 +168,9 @@ def _uniform(laplace: Array) -> Array:
     return np.asarray(np.where(laplace < 0.0, tail, 1.0 - tail))
 
 
-def _inside(session: VectorSession, of_rows: OfRows, bound: float) -> Array:
+def _inside(session: Session[MaskedRows], of_rows: OfRows, bound: float) -> Array:
     """The rows' vectors ``(B, n, d)`` inside their box; undefined numbers count as 0."""
-    seen = session._seen(False, 0.0)
+    seen = rows_seen(session, False, 0.0)
     with quiet(private=session.private):
         vectors = np.asarray(of_rows(seen, slice(0, session.runs)), dtype=np.float64)
     if vectors.shape != (session.runs, session.public.dim, seen.count):

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,13 @@ from dpcore.mechanisms.gaussian import (
     symmetric_to_coordinates,
 )
 from dpcore.wall.data.clipping import demand_squares
-from dpcore.wall.data.design_matrix import design_rows
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.kernels.threads import one_thread
-from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
-from dpcore.wall.subsample import Minibatches, release_sampled
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
+
+if TYPE_CHECKING:
+    from dpcore.wall.session import Session
+    from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -42,12 +42,28 @@ TILE = 512  # rows that are weighted at once
 
 
 @dataclass(frozen=True)
-class OutcomeMoments(Statistic):
+class NoisyOutcomes:
+    """What left: ``sums (B, p)`` of ``(y - 1/2) x`` and ``squares (B, p, p)`` of ``k x x^T``.
+
+    ``*_sd (B,)``: standard deviation of the noise in each norm-keeping coordinate; sums are empty
+    where only squares were asked for.
+    """
+
+    sums: Array
+    squares: Array
+    sums_sd: Array
+    squares_sd: Array
+
+
+@dataclass(frozen=True)
+class OutcomeMoments(Summed[Curvature | None, NoisyOutcomes]):
     r"""``a (y - 1/2) x / R`` and ``b k x x^T / R^2`` of a row, released as one vector.
 
     ``|x| <= radius = R``, y in {0, 1}, curvature k in ``[least, 1]``: what a model says of k is put
     there by the wall; ``least = 1`` asks no model. a, b = sum_weight, square_weight: the public
-    split of the budget. The intercept is a coordinate of x like any other.
+    split of the budget. The intercept is a coordinate of x like any other. A model gives k
+    ``(b, m)`` for rows ``x (m, p)`` and runs ``(b,)``; what is undefined becomes 1, and so is k of
+    every row where no model is asked.
 
     **Guarantee.** With ``g(k, k') = max over t in [0, 1] of
     a^2 (1 + t)/2 + b^2 (k^2 + k'^2 - 2 k k' t^2)`` the L2 sensitivity where a row is replaced is
@@ -125,6 +141,46 @@ class OutcomeMoments(Statistic):
             ),
         )
 
+    def asked(self, session: Session[Any], of: Curvature | None) -> Curvature | None:
+        if self.dim != session.source.design.size:
+            raise ValueError("the contribution has another dimension than the rows")
+        return of
+
+    def bounds(self, session: Session[Any], of: Curvature | None) -> tuple[float, float]:
+        source = session.source
+        return self.radius, source.reach if session.private else source.bound
+
+    def total(
+        self, session: Session[Any], of: Curvature | None, batches: Minibatches | None
+    ) -> tuple[Array, Array]:
+        """Of the blocks; and the exact squares, which a statistic without them lets leave beside
+        its sums. That is refused unless features are public.
+        """
+        covered = "squares" in self.blocks
+        if not covered:
+            session._demand_public_features("features are protected")
+        total = np.zeros((session.runs, 1, self.size))
+        squares = np.zeros((session.runs, self.dim, self.dim))
+        for rows, outcomes, runs in sampled_rows(session, batches):
+            squares[runs] = _weighted_squares(rows, of, self.least, runs)
+            if "sums" in self.blocks:
+                total[runs, 0, self.slice("sums")] = (outcomes - 0.5) @ rows
+        if covered:
+            total[:, 0, self.slice("squares")] = symmetric_to_coordinates(squares)
+        return total, squares
+
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Array
+    ) -> NoisyOutcomes:
+        squares, none = beside, np.zeros(session.runs)
+        if "squares" in self.blocks:
+            noisy = total[:, 0, self.slice("squares")]
+            squares = symmetric_from_coordinates(noisy, self.dim)
+        sums = np.zeros((session.runs, 0))
+        if "sums" in self.blocks:
+            sums = total[:, 0, self.slice("sums")]
+        return NoisyOutcomes(sums, squares, scales.get("sums", none), scales.get("squares", none))
+
 
 @dataclass(frozen=True)
 class OutcomeSums(OutcomeMoments):
@@ -184,98 +240,16 @@ def _largest(a2: float, b2: float, k: float, other: float) -> float:
     return a2 * (1.0 + top) / 2.0 + b2 * (k * k + other * other - 2.0 * k * other * top * top)
 
 
-@dataclass(frozen=True)
-class NoisyOutcomes:
-    """What left: ``sums (B, p)`` of ``(y - 1/2) x`` and ``squares (B, p, p)`` of ``k x x^T``.
-
-    ``*_sd (B,)``: standard deviation of the noise in each norm-keeping coordinate; sums are empty
-    where only squares were asked for.
-    """
-
-    sums: Array
-    squares: Array
-    sums_sd: Array
-    squares_sd: Array
-
-
-class OutcomeSession(Session):
-    """A session on a table with a yes-or-no target: its rows in the design, behind the wall.
-
-    design: the public map. reach: public radius of the ball of x (that of the bounds where nothing
-    is clipped).
-    """
-
-    def __init__(self, table: PrivateTable, *, clip: float = 1.0, **options: Any) -> None:
-        super().__init__(table, clip=clip, **options)
-        private = self.private or bool(options.get("as_private", False))
-        _, self.design, self._designed, self._outcomes = design_rows(table, clip, private=private)
-        self.reach = self.design.reach(min(clip, 1.0))
-
-    @property
-    def bound(self) -> float:
-        """Radius that a contribution must cover: infinite where nothing is clipped."""
-        return math.inf if math.isinf(self.radius) else self.reach
-
-
-def measure_outcomes(
-    session: OutcomeSession,
-    what: str,
-    contribution: OutcomeMoments,
-    noises: tuple[Noise, ...],
-    curvature: Curvature | None = None,
-    batches: Minibatches | None = None,
-) -> NoisyOutcomes:
-    """Release the contribution's sum over rows with noise, and write the ledger.
-
-    curvature: the model's k ``(b, m)`` for rows ``x (m, p)`` and runs ``(b,)``, put into
-    ``[least, 1]`` (what is undefined becomes 1); ``None``: 1 for every row. batches: a fresh secret
-    sample for each noise draw; ``None``: all rows.
-
-    **Guarantee** and refusals as :meth:`dpcore.wall.session.Session.measure`. A contribution
-    without squares lets them leave without noise, which is refused unless features are public.
-    """
-    if contribution.dim != session.design.size:
-        raise ValueError("the contribution has another dimension than the rows")
-    radius = session.reach if session.private else session.bound
-    session._check(contribution, contribution.radius, radius, noises)
-    covered = "squares" in contribution.blocks
-    if not covered:
-        demand_public_features(session)
-    total = np.zeros((session.runs, 1, contribution.size))
-    squares = np.zeros((session.runs, contribution.dim, contribution.dim))
-    for rows, outcomes, runs in _parts(session, batches):
-        squares[runs] = _weighted_squares(rows, curvature, contribution.least, runs)
-        if "sums" in contribution.blocks:
-            total[runs, 0, contribution.slice("sums")] = (outcomes - 0.5) @ rows
-    if covered:
-        total[:, 0, contribution.slice("squares")] = symmetric_to_coordinates(squares)
-    if batches is None:
-        scales = session._release(what, total, contribution, noises)
-    else:
-        scales = release_sampled(session, what, total, contribution, noises, batches)
-    if covered:
-        noisy = total[:, 0, contribution.slice("squares")]
-        squares = symmetric_from_coordinates(noisy, contribution.dim)
-    none = np.zeros(session.runs)
-    sums = total[:, 0, contribution.slice("sums")] if "sums" in scales else np.zeros((len(none), 0))
-    return NoisyOutcomes(sums, squares, scales.get("sums", none), scales.get("squares", none))
-
-
-def demand_public_features(session: OutcomeSession) -> None:
-    """Refuse, before rows are touched, to let features leave that are protected."""
-    if session.private and session.adjacency != "label":
-        raise WallError(f"features are protected: the adjacency is {session.adjacency}")
-
-
-def _parts(
-    session: OutcomeSession, batches: Minibatches | None
+def sampled_rows(
+    session: Session[Any], batches: Minibatches | None
 ) -> Iterator[tuple[Array, Array, Indices]]:
     """Rows, outcomes, and the runs that see them: all, or one sample for each draw."""
-    if batches is None:
-        yield session._designed, session._outcomes, np.arange(session.runs)
-        return
-    for positions, runs in zip(batches._next(), batches.runs, strict=True):
-        yield session._designed[positions], session._outcomes[positions], runs
+    rows, outcomes = session.source._designed, session.source._outcomes
+    for positions, runs in session._samples(batches):
+        if positions is None:
+            yield rows, outcomes, runs
+        else:
+            yield rows[positions], outcomes[positions], runs
 
 
 def put_inside(curvature: Array, least: float) -> Array:

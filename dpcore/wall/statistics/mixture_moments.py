@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import one_of, positive
 from dpcore.errors import InputError
-from dpcore.mechanisms.gaussian import symmetric_size
+from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_size
 from dpcore.wall.data.clipping import demand_squares
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.kernels.bounded_sums import EStep, bounded_sum, whole_sum
 from dpcore.wall.statistics.statistic import (
     STRUCTURES,
     Part,
     Sensitivity,
-    Statistic,
     Structure,
+    Summed,
     by_adjacency,
 )
+
+if TYPE_CHECKING:
+    from dpcore.wall.session import Session
+    from dpcore.wall.statistics.second_moments import SecondMoments
+    from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
 
@@ -29,7 +37,35 @@ LARGEST_TOTAL = 1.0 + 1e-12
 
 
 @dataclass(frozen=True)
-class MixtureMoments(Statistic):
+class InFrame:
+    """Rows in a frame, shared out by a model.
+
+    e_step: the weights of the rows; ``None``: every row wholly in the one component, which is much
+    faster than a step that says so.
+    """
+
+    frame: Frame
+    e_step: EStep | None = None
+
+
+@dataclass(frozen=True)
+class NoisyMoments:
+    """What left the wall, in the coordinates of its frame, with the noise that is in it.
+
+    counts ``(B, K)``, sums ``(B, K, d)``, squares ``(B, K, d, d)`` | ``(B, K, d)`` | ``(B, K)`` as
+    the structure says. ``*_sd (B,)``: standard deviation of the noise in each coordinate.
+    """
+
+    counts: Array
+    sums: Array
+    squares: Array
+    counts_sd: Array
+    sums_sd: Array
+    squares_sd: Array
+
+
+@dataclass(frozen=True)
+class MixtureMoments(Summed[InFrame, NoisyMoments]):
     r"""Counts, sums and squares of each component, released as one vector.
 
     A row ``y`` with ``|y| <= radius = R`` and weights ``w`` in ``{w >= 0, sum w <= 1}`` adds
@@ -178,3 +214,45 @@ class MixtureMoments(Statistic):
         inside = np.fmin(np.fmax(weights, 0.0), LARGEST_TOTAL)
         total = inside.sum(axis=-2, keepdims=True)
         return np.asarray(inside / np.where(total > LARGEST_TOTAL, total, 1.0))
+
+    def asked(self, session: Session[Any], of: InFrame) -> InFrame:
+        if of.e_step is None and self.components != 1:
+            raise ValueError("without an e_step there is one component")
+        return of
+
+    def bounds(self, session: Session[Any], of: InFrame) -> tuple[float, float]:
+        return self.radius, of.frame.radius
+
+    def total(
+        self, session: Session[Any], of: InFrame, batches: Minibatches | None
+    ) -> tuple[Array, None]:
+        if of.e_step is None:
+            return all_rows(session, of.frame, self), None
+        sum_of = partial(
+            bounded_sum,
+            frame=of.frame,
+            contribution=self,
+            e_step=of.e_step,
+            runs=session.runs,
+            even=session._for_good,
+        )
+        return session._features.total(sum_of), None
+
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+    ) -> NoisyMoments:
+        squares = total[..., self.slice("squares")]
+        if self.structure == "full":
+            squares = symmetric_from_coordinates(squares, self.dim)
+        elif self.structure == "spherical":
+            squares = squares[..., 0]
+        sums = total[..., self.slice("sums")]
+        return NoisyMoments(
+            total[..., 0], sums, squares, scales["counts"], scales["sums"], scales["squares"]
+        )
+
+
+def all_rows(session: Session[Any], frame: Frame, shape: MixtureMoments | SecondMoments) -> Array:
+    """The sum of all rows' features, for each run its own to add noise to."""
+    total = session._features.total(partial(whole_sum, frame=frame, shape=shape))
+    return np.asarray(total if len(total) == session.runs else np.repeat(total, session.runs, 0))

@@ -21,9 +21,10 @@ from dpcore.errors import InputError, WallError
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.privacy.objective_entry import BoxedEntry
 from dpcore.wall.data.clipping import HUGE
+from dpcore.wall.data.sources import LogisticRows
 from dpcore.wall.kernels.minimiser import minimiser
 from dpcore.wall.kernels.nearest_centres import _on_grid
-from dpcore.wall.statistics.logistic_statistics import OutcomeSession
+from dpcore.wall.session import Session
 from dpcore.wall.statistics.statistic import ROUNDING
 
 Array = NDArray[np.float64]
@@ -135,7 +136,7 @@ class NoisyMinimiser:
 
 
 def perturb_objective(
-    session: OutcomeSession,
+    session: Session[LogisticRows],
     what: str,
     objective: PerturbedObjective,
     epsilon: Array,
@@ -153,7 +154,7 @@ def perturb_objective(
     Raises WallError where rows may be longer than the objective says; InputError for a budget or
     ridge that is not above 0, or too small to compute with. Nothing it raises depends on the rows.
     """
-    if objective.dim != session.design.size:
+    if objective.dim != session.source.design.size:
         raise ValueError("the objective has another dimension than the rows")
     ridge = _positive("ridge", ridge, session.runs)
     noise = session._noise
@@ -171,7 +172,7 @@ def perturb_objective(
             "a release has whole numbers as noise, and an objective has none",
             "choose one_shot",
         )
-    if session.bound > objective.radius * (1.0 + 1e-12):
+    if session.source.bound > objective.radius * (1.0 + 1e-12):
         raise WallError("the rows' ball is larger than the objective's")
     people = float(session.rows_per_person)
     each = _positive("epsilon", epsilon, session.runs) / people
@@ -222,7 +223,7 @@ def _demand_computable(ridge: Array, scale: Array, radius: float) -> None:
 
 
 def _released(
-    session: OutcomeSession,
+    session: Session[LogisticRows],
     objective: PerturbedObjective,
     inside: Array,
     ridge: Array,
@@ -231,8 +232,8 @@ def _released(
 ) -> Array:
     """Minimisers with noise inside, each with at most ``accuracy (B,)`` of its gradient left, and
     with noise added to them ``(B, p)``: rounded once, when it is in."""
-    turned = _on_grid(session._designed, objective.radius)
-    turned *= (1.0 - 2.0 * session._outcomes)[:, None]
+    turned = _on_grid(session.source._designed, objective.radius)
+    turned *= (1.0 - 2.0 * session.source._outcomes)[:, None]
     out = np.empty_like(outside)
     for run, added in enumerate(outside):
         exact = minimiser(

@@ -12,20 +12,21 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
-from dpcore.schema import numbers_meant
-from dpcore.wall.data.clipping import PublicFrame, clip_to_ball, demand_squares
-from dpcore.wall.data.regression_target import bounded_target
+from dpcore.wall.data.clipping import clip_to_ball, demand_squares
+from dpcore.wall.data.sources import MaskedRows
 from dpcore.wall.kernels.row_blocks import filled_up
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
+
+if TYPE_CHECKING:
+    from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -35,8 +36,78 @@ TILE_ROWS = 4096
 COUNT_WEIGHT = 0.1  # of the count beside a vector of norm 1: half a percent of its noise
 
 
+@dataclass(frozen=True, repr=False)
+class VectorRows:
+    """Some rows as a model of vectors sees them; nothing here can be written to.
+
+    rows ``(d, m)``: features, 0 where missing. targets ``(m,)``: ``None`` without a target.
+    observed ``(d, m)``: which features are there; ``None`` where all are.
+    """
+
+    rows: Array
+    targets: Array | None
+    observed: Mask | None
+
+    def __post_init__(self) -> None:
+        for array in (self.rows, self.targets, self.observed):
+            if array is not None:
+                array.flags.writeable = False
+
+    @property
+    def count(self) -> int:
+        return int(self.rows.shape[-1])
+
+    def part(self, members: slice | NDArray[np.intp]) -> VectorRows:
+        """Some of the rows."""
+        return VectorRows(
+            self.rows[:, members],
+            None if self.targets is None else self.targets[members],
+            None if self.observed is None else self.observed[:, members],
+        )
+
+    def filled_up(self, size: int) -> VectorRows:
+        """The same with zeros after them, as blocks of one size have
+        (:mod:`dpcore.wall.kernels.row_blocks`)."""
+        return VectorRows(
+            np.ascontiguousarray(filled_up(self.rows.T, size).T),
+            None if self.targets is None else filled_up(self.targets, size),
+            None if self.observed is None else filled_up(self.observed.T, size).T,
+        )
+
+
+VectorStep = Callable[[VectorRows, slice], Array]
+
+
 @dataclass(frozen=True)
-class _OneVector(Statistic):
+class NoisyVectors:
+    """What left: counts ``(B,)`` and sums ``(B, d)`` of the projected vectors.
+
+    ``*_sd (B,)``: standard deviation of the noise in each coordinate.
+    """
+
+    counts: Array
+    sums: Array
+    counts_sd: Array
+    sums_sd: Array
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """One vector a row, as a model gives it.
+
+    step: given rows and a slice of the runs, the vectors ``(b, d, m)``. own: rows and target are
+    shown in the data's own units about 0, not in public unit coordinates. hidden: share of the
+    observed numbers that is hidden on top, by a coin for each cell that reads no data.
+    """
+
+    step: VectorStep
+    own: bool = True
+    hidden: float = 0.0
+    _part: VectorRows | None = None  # of the rows, those that are summed
+
+
+@dataclass(frozen=True)
+class _OneVector(Summed[Vectors, NoisyVectors]):
     """What both sets have in common: features ``(1, v)`` of a row, in blocks counts and sums.
 
     The count weighs ``a = 0.1`` beside a vector at its bound. It is for divisors where the number
@@ -89,6 +160,39 @@ class _OneVector(Statistic):
     @abstractmethod
     def sum(self, vectors: Array) -> Array:
         """``(b, d)``: the sum over rows of vectors ``(b, d, m)``, each put inside the set."""
+
+    def asked(self, session: Session[Any], of: Vectors) -> Vectors:
+        """Refuses, under privacy, a vector without a bound."""
+        if session.private and not math.isfinite(self.bound):
+            raise WallError("a vector without a bound does not leave under privacy")
+        return of
+
+    def bounds(self, session: Session[Any], of: Vectors) -> tuple[float, float]:
+        return self.bound, self.bound
+
+    def total(
+        self, session: Session[Any], of: Vectors, batches: Minibatches | None
+    ) -> tuple[Array, None]:
+        if batches is not None:
+            raise WallError("these rows are not drawn in samples")
+        seen = rows_seen(session, of.own, of.hidden) if of._part is None else of._part
+        total = np.zeros((session.runs, 1, self.size))
+        for runs, members in _tiles(session.runs, seen.count, self.dim):
+            part = seen.part(members)
+            if session._for_good:
+                part = part.filled_up(_height(self.dim))
+            with quiet(private=session.private), session._threads():
+                vectors = np.asarray(of.step(part, runs), dtype=np.float64)
+            if vectors.shape != (runs.stop - runs.start, self.dim, part.count):
+                raise WallError("a model must give one vector for each run and row")
+            total[runs, 0, 1:] += self.sum(alone(vectors, members))
+        total[:, 0, 0] = seen.count
+        return total, None
+
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+    ) -> NoisyVectors:
+        return NoisyVectors(total[:, 0, 0], total[:, 0, 1:], scales["counts"], scales["sums"])
 
 
 @dataclass(frozen=True)
@@ -157,177 +261,6 @@ class BoxVector(_OneVector):
         return np.asarray(inside.sum(axis=-1))
 
 
-@dataclass(frozen=True, repr=False)
-class VectorRows:
-    """Some rows as a model of vectors sees them; nothing here can be written to.
-
-    rows ``(d, m)``: features, 0 where missing. targets ``(m,)``: ``None`` without a target.
-    observed ``(d, m)``: which features are there; ``None`` where all are.
-    """
-
-    rows: Array
-    targets: Array | None
-    observed: Mask | None
-
-    def __post_init__(self) -> None:
-        for array in (self.rows, self.targets, self.observed):
-            if array is not None:
-                array.flags.writeable = False
-
-    @property
-    def count(self) -> int:
-        return int(self.rows.shape[-1])
-
-    def part(self, members: slice | NDArray[np.intp]) -> VectorRows:
-        """Some of the rows."""
-        return VectorRows(
-            self.rows[:, members],
-            None if self.targets is None else self.targets[members],
-            None if self.observed is None else self.observed[:, members],
-        )
-
-    def filled_up(self, size: int) -> VectorRows:
-        """The same with zeros after them, as blocks of one size have
-        (:mod:`dpcore.wall.kernels.row_blocks`)."""
-        return VectorRows(
-            np.ascontiguousarray(filled_up(self.rows.T, size).T),
-            None if self.targets is None else filled_up(self.targets, size),
-            None if self.observed is None else filled_up(self.observed.T, size).T,
-        )
-
-
-VectorStep = Callable[[VectorRows, slice], Array]
-
-
-@dataclass(frozen=True)
-class NoisyVectors:
-    """What left: counts ``(B,)`` and sums ``(B, d)`` of the projected vectors.
-
-    ``*_sd (B,)``: standard deviation of the noise in each coordinate.
-    """
-
-    counts: Array
-    sums: Array
-    counts_sd: Array
-    sums_sd: Array
-
-
-class VectorSession(Session):
-    """A session whose rows are asked for vectors.
-
-    target: the rows have one. masked: a missing number is the model's business, unless its column
-    has a public fill of its own; elsewhere missing cells are filled. own: rows and target are in
-    the data's own units about 0, not in public unit coordinates. hidden: share of the observed
-    numbers that is hidden on top, by a coin for each cell that reads no data.
-    """
-
-    def __init__(
-        self,
-        table: PrivateTable,
-        *,
-        target: bool = False,
-        masked: bool = False,
-        as_private: bool = False,
-        **options: Any,
-    ) -> None:
-        super().__init__(table, as_private=as_private or masked, **options)
-        self.as_private = as_private
-        self.target: PublicFrame | None = None
-        self._targets: Array | None = None
-        self._observed: Mask | None = _observed(table, self.public) if masked else None
-        if target:
-            private = self.private or as_private
-            self.target, self._targets = bounded_target(table, private=private)
-        self._sight: tuple[tuple[bool, float], VectorRows] | None = None
-
-    def measure_vectors(
-        self,
-        what: str,
-        contribution: BallVector | BoxVector,
-        step: VectorStep,
-        noise: Noise,
-        *,
-        own: bool = True,
-        hidden: float = 0.0,
-    ) -> NoisyVectors:
-        """Release the noisy sum of one vector a row, and write the ledger.
-
-        step: given rows and a slice of the runs, the vectors ``(b, d, m)``.
-
-        **Guarantee.** Count and sum leave as one vector with noise = noise multiplier x the
-        contribution's sensitivity under the session's adjacency (times rows per person).
-        Raises WallError for a contribution without a bound under privacy, or another dimension;
-        InputError for a noise multiplier that is not a finite number above 0.
-        """
-        return self._measure(what, contribution, step, noise, self._seen(own, hidden))
-
-    def parts(self, count: int, *, own: bool = True, hidden: float = 0.0) -> Parts:
-        """The rows in ``count`` disjoint parts, to be measured one after the other."""
-        return Parts(self, whole("parts", count), self._seen(own, hidden))
-
-    def _measure(
-        self,
-        what: str,
-        contribution: BallVector | BoxVector,
-        step: VectorStep,
-        noise: Noise,
-        seen: VectorRows,
-    ) -> NoisyVectors:
-        if self.private and not math.isfinite(contribution.bound):
-            raise WallError("a vector without a bound does not leave under privacy")
-        self._check(contribution, contribution.bound, contribution.bound, (noise,))
-        total = np.zeros((self.runs, 1, contribution.size))
-        for runs, members in _tiles(self.runs, seen.count, contribution.dim):
-            part = seen.part(members)
-            if self._for_good:
-                part = part.filled_up(_height(contribution.dim))
-            with quiet(private=self.private), self._threads():
-                vectors = np.asarray(step(part, runs), dtype=np.float64)
-            if vectors.shape != (runs.stop - runs.start, contribution.dim, part.count):
-                raise WallError("a model must give one vector for each run and row")
-            total[runs, 0, 1:] += contribution.sum(alone(vectors, members))
-        total[:, 0, 0] = seen.count
-        scales = self._release(what, total, contribution, (noise,))
-        return NoisyVectors(total[:, 0, 0], total[:, 0, 1:], scales["counts"], scales["sums"])
-
-    def _seen(self, own: bool, hidden: float) -> VectorRows:
-        """All rows in the coordinates asked for; the last are remembered."""
-        if self._sight is None or self._sight[0] != (own, hidden):
-            self._sight = (own, hidden), self._look(own, hidden)
-        return self._sight[1]
-
-    def _look(self, own: bool, hidden: float) -> VectorRows:
-        for public in (self.public, self.target):
-            if own and public is not None:
-                demand_squares("limits", public.half_range, public.center)
-        rows, targets, observed = self._rows.units.T, self._targets, self._observed
-        if own:
-            rows = self.public.center[:, None] + self.public.half_range[:, None] * rows
-        if own and targets is not None and self.target is not None:
-            targets = self.target.center[0] + self.target.half_range[0] * targets
-        if hidden > 0.0:
-            shown = self._shown(hidden, rows.shape)
-            observed = shown if observed is None else observed & shown
-        rows = np.ascontiguousarray(rows if observed is None else np.where(observed, rows, 0.0))
-        return VectorRows(rows, None if targets is None else targets.copy(), observed)
-
-    def _shown(self, hidden: float, shape: tuple[int, ...]) -> Mask:
-        """Which numbers ``(d, n)`` are not hidden; where rows come and go, drawn row by row."""
-        if self.adjacency == "add_remove":
-            return (self._coin(1).random(shape[::-1]) >= hidden).T
-        return self._coin(1).random(shape) >= hidden
-
-    def _coin(self, use: int) -> np.random.Generator:
-        """Coins that read no data: one for each place in the table where a row is replaced in its
-        place; fresh ones where places move because a row is added. In a rehearsal these come from
-        a stream that knows no n: drawn row by row, the first n are the same however many follow.
-        """
-        if self.adjacency != "add_remove":
-            return np.random.default_rng([use, len(self._rows.units)])
-        fresh = self._noise is not None and not self._noise.rehearsal
-        return np.random.default_rng(None if fresh else [0, use])
-
-
 class Parts:
     r"""Disjoint parts of the rows, each measured once: together they cost what one part costs.
 
@@ -346,16 +279,18 @@ class Parts:
     every part has the noise for all k, and ``k_1^2 + k_2^2 + ... <= k^2``.
     """
 
-    def __init__(self, session: VectorSession, count: int, seen: VectorRows) -> None:
-        self._session, self.count = session, count
-        self._places = _places(session, seen.count, count)
-        self._seen, self._next = seen, 0
+    def __init__(
+        self, session: Session[MaskedRows], count: int, *, own: bool = True, hidden: float = 0.0
+    ) -> None:
+        self._session, self.count = session, whole("parts", count)
+        self._seen, self._next = rows_seen(session, own, hidden), 0
+        self._places = _places(session, self._seen.count, count)
         self._multiplier: Array | None = None
 
-    def measure_next(
-        self, what: str, contribution: BallVector | BoxVector, step: VectorStep, noise: Noise
+    def release_next(
+        self, what: str, statistic: BallVector | BoxVector, step: VectorStep, noise: Noise
     ) -> NoisyVectors:
-        """As :meth:`VectorSession.measure_vectors`, on the next part.
+        """As :meth:`Session.release`, on the next part.
 
         Raises WallError when every part has been measured, or the noise multiplier is not that of
         the first.
@@ -368,9 +303,9 @@ class Parts:
         if noise.law != "gaussian":
             raise WallError("parts are measured with normal noise")
         session, part = self._session, self._seen.part(self._places[self._next])
-        noisy = session._measure(what, contribution, step, noise, part)
+        noisy = session.release(what, statistic, Vectors(step, _part=part), noise)
         if self._multiplier is None:
-            lemma = f"{contribution.lemma}; each row in one of {self.count} disjoint parts"
+            lemma = f"{statistic.lemma}; each row in one of {self.count} disjoint parts"
             session._entries[-1] = replace(session._entries[-1], proof=lemma)
         else:
             del session._entries[-1]  # the first part's entry stands for all
@@ -378,7 +313,7 @@ class Parts:
         return noisy
 
 
-def _places(session: VectorSession, rows: int, parts: int) -> list[NDArray[np.intp]]:
+def _places(session: Session[Any], rows: int, parts: int) -> list[NDArray[np.intp]]:
     """Which rows are in each part."""
     coin = session._coin(2)
     if session.private and session.adjacency == "add_remove":
@@ -396,18 +331,36 @@ def _demand_as_many(parts: int, rows: int) -> None:
         raise InputError("iterations", "there are more parts than rows", "ask for fewer")
 
 
-def _observed(table: PrivateTable, public: PublicFrame) -> Mask:
-    """Which numbers ``(d, n)`` are there. One whose column has a public fill counts as there."""
-    assert table.schema is not None  # bounded_rows refused a table without one
-    found = []
-    for column in table.schema.numeric_columns():
-        described = table.schema.column(column.source)
-        cells = table._frame[column.source]
-        if column.category is not None or isinstance(described.missing, float):
-            found.append(np.ones(len(cells), dtype=bool))
-        else:
-            found.append(np.isfinite(numbers_meant(column.source, cells)))
-    return np.array(found).reshape(public.dim, -1)
+def rows_seen(session: Session[Any], own: bool, hidden: float) -> VectorRows:
+    """All rows in the coordinates asked for; the last are remembered."""
+    source: MaskedRows = session.source
+    if source._sight is None or source._sight[0] != (own, hidden):
+        source._sight = (own, hidden), _look(session, source, own, hidden)
+    seen: VectorRows = source._sight[1]
+    return seen
+
+
+def _look(session: Session[Any], source: MaskedRows, own: bool, hidden: float) -> VectorRows:
+    for public in (source.public, source.target):
+        if own and public is not None:
+            demand_squares("limits", public.half_range, public.center)
+    rows, targets, observed = source._rows.units.T, source._targets, source._observed
+    if own:
+        rows = source.public.center[:, None] + source.public.half_range[:, None] * rows
+    if own and targets is not None and source.target is not None:
+        targets = source.target.center[0] + source.target.half_range[0] * targets
+    if hidden > 0.0:
+        shown = _shown(session, hidden, rows.shape)
+        observed = shown if observed is None else observed & shown
+    rows = np.ascontiguousarray(rows if observed is None else np.where(observed, rows, 0.0))
+    return VectorRows(rows, None if targets is None else targets.copy(), observed)
+
+
+def _shown(session: Session[Any], hidden: float, shape: tuple[int, ...]) -> Mask:
+    """Which numbers ``(d, n)`` are not hidden; where rows come and go, drawn row by row."""
+    if session.adjacency == "add_remove":
+        return (session._coin(1).random(shape[::-1]) >= hidden).T
+    return session._coin(1).random(shape) >= hidden
 
 
 def quiet(*, private: bool) -> np.errstate:

@@ -5,20 +5,39 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import positive
-from dpcore.mechanisms.gaussian import symmetric_size
-from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, Structure, by_adjacency
+from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_size
+from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.statistics.mixture_moments import all_rows
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Structure, Summed, by_adjacency
+
+if TYPE_CHECKING:
+    from dpcore.wall.session import Session
+    from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SecondMoments(Statistic):
+class NoisySquares:
+    """The sum of ``y y^T`` over rows ``(B, d, d)``, in unit coordinates.
+
+    squares_sd ``(B,)``: standard deviation of the noise in each norm-keeping coordinate: in an
+    entry on the diagonal, and in an entry off it times ``sqrt 2``. The noise is symmetric and,
+    unless widened, of one size in every direction.
+    """
+
+    squares: Array
+    squares_sd: Array
+
+
+@dataclass(frozen=True)
+class SecondMoments(Summed[None, NoisySquares]):
     r"""The sum of ``y y^T / R^2`` over all rows, ``|y| <= radius = R``, and nothing else.
 
     **Guarantee.** In coordinates that keep the norm, the L2 sensitivity is 1 when a row is added or
@@ -54,3 +73,19 @@ class SecondMoments(Statistic):
             replace_one=Sensitivity(moved, {"squares": (moved, 2.0 * form)}),
             add_remove=Sensitivity(1.0, {"squares": (1.0, form)}),
         )
+
+    def bounds(self, session: Session[Any], of: None) -> tuple[float, float]:
+        if self.dim != session.public.dim:
+            raise ValueError("the contribution has another dimension than the rows")
+        return self.radius, session.radius
+
+    def total(
+        self, session: Session[Any], of: None, batches: Minibatches | None
+    ) -> tuple[Array, None]:
+        return all_rows(session, Frame.identity(self.dim, session.radius), self), None
+
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+    ) -> NoisySquares:
+        squares = symmetric_from_coordinates(total[:, 0], self.dim)
+        return NoisySquares(squares, scales["squares"])

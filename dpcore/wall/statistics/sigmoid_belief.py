@@ -12,20 +12,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import positive, whole
-from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_size
-from dpcore.wall.kernels.bounded_sums import Rows, in_order
+from dpcore.wall.data.sources import a_share
+from dpcore.wall.kernels.bounded_sums import in_order
 from dpcore.wall.kernels.row_blocks import looked_at
-from dpcore.wall.session import Noise, Session, a_share
-from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
-from dpcore.wall.subsample import Minibatches, release_sampled
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
+
+if TYPE_CHECKING:
+    from dpcore.wall.session import Session
+    from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -38,7 +39,27 @@ STEEPEST = 0.25  # the largest curvature
 
 
 @dataclass(frozen=True)
-class BeliefMoments(Statistic):
+class NoisyBelief:
+    """What left, over the rows of a step, less the half that the model always takes off.
+
+    hidden ``(B, K)``: of ``z - 1/2``; visible ``(B, J)``: of ``y - 1/2``; curvature ``(B, J)``: of
+    x; pairs ``(B, J, K)``: of ``(y - 1/2) z^T``; forms ``(B, K(K+1)/2, J)``: of ``x_j G`` in
+    norm-keeping coordinates, diagonals first. ``sd``: deviation of the noise in a coordinate of
+    each part, before the halves are taken off ``(B,)``. rows ``(B,)``: how many, each as far as it
+    was kept: public where nothing is drawn in and a row is replaced, else as released.
+    """
+
+    hidden: Array
+    visible: Array
+    curvature: Array
+    pairs: Array
+    forms: Array
+    sd: dict[str, Array]
+    rows: Array
+
+
+@dataclass(frozen=True)
+class BeliefMoments(Summed[Belief, NoisyBelief]):
     r"""The five sums and a count, each in units of its own largest norm, times its weight.
 
     ``z / sqrt K``, ``y / sqrt J``, ``4 x / sqrt J``, ``y z^T / sqrt(J K)``, for each pixel j
@@ -46,7 +67,10 @@ class BeliefMoments(Statistic):
     independent 0/1 units), and 1. weights: of the first five; with the count's, which is
     :data:`COUNTED`, their squares are scaled to add up to 1. The wall puts z, x and y into their
     boxes, builds G, and draws the whole vector towards 0 until its norm is at most ``clip``, a
-    share in (0, 1]; at 1 every vector stays.
+    share in (0, 1]; at 1 every vector stays. A model gives z ``(m, K)`` and x ``(m, J)`` for rows
+    ``(m, J)`` of 0 and 1 and a run, filled up with empty rows to blocks of one size
+    (:mod:`dpcore.wall.kernels.row_blocks`), because models look in single precision; what is
+    undefined becomes 0. Nothing of one step's z is handed to the next.
 
     **Guarantee.** The L2 sensitivity is ``clip`` where a row is added or removed, and where one is
     replaced ``min(1, sqrt 2 clip)``, for ``clip = 1`` the root of ``1 - COUNTED^2``. Those for
@@ -122,83 +146,32 @@ class BeliefMoments(Statistic):
             np.sqrt(sum(part / unit**2 for part, unit in zip(squares, units, strict=True)))
         )
 
+    def asked(self, session: Session[Any], of: Belief) -> Belief:
+        if self.visible != session.source.visible:
+            raise ValueError("the contribution has another number of pixels than the rows")
+        return of
 
-@dataclass(frozen=True)
-class NoisyBelief:
-    """What left, over the rows of a step, less the half that the model always takes off.
+    def bounds(self, session: Session[Any], of: Belief) -> tuple[float, float]:
+        return session.radius, session.radius
 
-    hidden ``(B, K)``: of ``z - 1/2``; visible ``(B, J)``: of ``y - 1/2``; curvature ``(B, J)``: of
-    x; pairs ``(B, J, K)``: of ``(y - 1/2) z^T``; forms ``(B, K(K+1)/2, J)``: of ``x_j G`` in
-    norm-keeping coordinates, diagonals first. ``sd``: deviation of the noise in a coordinate of
-    each part, before the halves are taken off ``(B,)``. rows ``(B,)``: how many, each as far as it
-    was kept: public where nothing is drawn in and a row is replaced, else as released.
-    """
+    def total(
+        self, session: Session[Any], of: Belief, batches: Minibatches | None
+    ) -> tuple[Array, Array | None]:
+        """Of all parts; and how many rows there are, where that is public and none is drawn in."""
+        on = session.source._on
+        total = np.zeros((session.runs, 1, self.size))
+        for positions, runs in session._samples(batches):
+            chosen = np.arange(len(on)) if positions is None else positions
+            for run in runs:
+                total[run, 0] = _sum(on, chosen, self, of, int(run))
+        public = session.rows is not None and self.clip == 1.0
+        return total, total[:, 0, -1].copy() if public else None
 
-    hidden: Array
-    visible: Array
-    curvature: Array
-    pairs: Array
-    forms: Array
-    sd: dict[str, Array]
-    rows: Array
-
-
-class BeliefSession(Session):
-    """A session whose rows are binary: a number above a public place in its bounds is on.
-
-    threshold: that place as a share of the way from the lower to the upper bound. clip: share of
-    the largest norm of a row's statistics; nothing is done to the rows themselves.
-    """
-
-    def __init__(
-        self, table: PrivateTable, *, threshold: float = 0.5, clip: float = 1.0, **words: Any
-    ) -> None:
-        if not 0.0 <= threshold < 1.0:
-            raise InputError("threshold", "it is not in [0, 1)", "give a share of the bounds")
-        super().__init__(table, clip=clip if math.isinf(clip) else 1.0, **words)
-        self.share = 1.0 if math.isinf(clip) else a_share(clip, "the largest norm")
-        if self.public.is_ball:
-            raise InputError(
-                "ball", "pixels have no bounds of their own", "give each column lower and upper"
-            )
-        self._on = self._rows.units > 2.0 * threshold - 1.0
-        self._rows = Rows(np.empty((len(self._on), 0)))  # no other door reads these rows
-
-    @property
-    def visible(self) -> int:
-        """How many pixels a row has."""
-        return self.public.dim
-
-
-def measure_belief(
-    session: BeliefSession,
-    what: str,
-    contribution: BeliefMoments,
-    noise: Noise,
-    belief: Belief,
-    batches: Minibatches,
-) -> NoisyBelief:
-    """Release the five sums over a fresh sample of the rows with noise, and write the ledger.
-
-    belief: the model's z ``(m, K)`` and x ``(m, J)`` for rows ``(m, J)`` of 0 and 1 and a run,
-    filled up with empty rows to blocks of one size (:mod:`dpcore.wall.kernels.row_blocks`), because
-    models look in single precision; what is undefined becomes 0. Nothing of one step's z is handed
-    to the next.
-
-    **Guarantee** and refusals as :meth:`dpcore.wall.session.Session.measure`.
-    """
-    if contribution.visible != session.visible:
-        raise ValueError("the contribution has another number of pixels than the rows")
-    session._check(contribution, session.radius, session.radius, (noise,))
-    total = np.zeros((session.runs, 1, contribution.size))
-    for positions, runs in zip(batches._next(), batches.runs, strict=True):
-        for run in runs:
-            total[run, 0] = _sum(session._on, positions, contribution, belief, int(run))
-    public = session.rows is not None and contribution.clip == 1.0
-    counts = total[:, 0, -1].copy() if public else None
-    sd = release_sampled(session, what, total, contribution, (noise,), batches)
-    rows = np.maximum(total[:, 0, -1], 1.0) if counts is None else counts
-    return _as_belief(total[:, 0], contribution, sd, rows)
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Array | None
+    ) -> NoisyBelief:
+        rows = np.maximum(total[:, 0, -1], 1.0) if beside is None else beside
+        return _as_belief(total[:, 0], self, scales, rows)
 
 
 def _sum(

@@ -10,9 +10,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.errors import InputError
+
+if TYPE_CHECKING:
+    from dpcore.wall.session import Session
+    from dpcore.wall.subsample import Minibatches
+
+Array = NDArray[np.float64]
+Of = TypeVar("Of")
+Left = TypeVar("Left")
 
 Structure: TypeAlias = Literal["full", "diag", "spherical"]
 STRUCTURES: tuple[str, ...] = get_args(Structure)
@@ -106,6 +117,30 @@ class Statistic(ABC):
         if l1 is None:
             raise InputError("noise", "these sums have no Laplace noise", "use gaussian")
         return l1 * ROUNDING
+
+
+class Summed(Statistic, Generic[Of, Left]):
+    """A statistic that a session sums and releases: what is asked of rows, and what leaves."""
+
+    def asked(self, session: Session[Any], of: Of) -> Of:
+        """What is asked, in plain numbers of the right shape; refused before rows are touched."""
+        return of
+
+    def bounds(self, session: Session[Any], of: Of) -> tuple[float, float]:
+        """The norm of a row that the lemma assumes, and the radius that rows are clipped to."""
+        return 1.0, 1.0
+
+    @abstractmethod
+    def total(
+        self, session: Session[Any], of: Of, batches: Minibatches | None
+    ) -> tuple[Array, Any]:
+        """The exact sum ``(B, K, p)``, and what may leave beside it without noise."""
+
+    @abstractmethod
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Any
+    ) -> Left:
+        """The released sum in its own shape; scales: deviation of the noise in each block."""
 
 
 def by_adjacency(

@@ -11,19 +11,18 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import positive
-from dpcore.errors import InputError
-from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.noise import NoiseSource, PublicCoins
-from dpcore.wall.session import Noise, OfCount, Session, a_share
-from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic, by_adjacency
-from dpcore.wall.subsample import Minibatches, release_sampled
+from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
+
+if TYPE_CHECKING:
+    from dpcore.wall.session import Session
+    from dpcore.wall.subsample import Minibatches
 
 Array = NDArray[np.float64]
 
@@ -39,7 +38,30 @@ class DocumentStep(Protocol):
 
 
 @dataclass(frozen=True)
-class TopicWords(Statistic):
+class NoisyTopics:
+    """Words in topics ``counts (B, K, V)``, summed over a minibatch, with noise.
+
+    counts_sd ``(B,)``: standard deviation of the noise in each cell.
+    """
+
+    counts: Array
+    counts_sd: Array
+
+
+@dataclass(frozen=True)
+class SharedOut:
+    """Documents shared out among topics.
+
+    topics ``(B, K, V)``: public or released, by which words are shared out; e_step: the weights of
+    the topics in documents.
+    """
+
+    topics: Array
+    e_step: DocumentStep
+
+
+@dataclass(frozen=True)
+class TopicWords(Summed[SharedOut, NoisyTopics]):
     r"""Counts of words in topics, summed over documents: a document adds a K x V matrix.
 
     A document with counts ``c >= 0``, weights ``t >= 0`` and public topics ``E >= 0`` adds
@@ -81,107 +103,33 @@ class TopicWords(Statistic):
             add_remove=Sensitivity(1.0, {"counts": (1.0, most)}),
         )
 
+    def asked(self, session: Session[Any], of: SharedOut) -> SharedOut:
+        topics = np.array(of.topics, dtype=np.float64)  # plain numbers: none that looks around
+        if topics.shape != (session.runs, self.components, self.words):
+            raise ValueError("topics must have the shape (runs, components, words)")
+        if self.words != session.public.size:
+            raise ValueError("the contribution has other words than the corpus")
+        return SharedOut(topics, of.e_step)
 
-@dataclass(frozen=True)
-class NoisyTopics:
-    """Words in topics ``counts (B, K, V)``, summed over a minibatch, with noise.
+    def bounds(self, session: Session[Any], of: SharedOut) -> tuple[float, float]:
+        return self.radius, session.radius
 
-    counts_sd ``(B,)``: standard deviation of the noise in each cell.
-    """
+    def total(
+        self, session: Session[Any], of: SharedOut, batches: Minibatches | None
+    ) -> tuple[Array, None]:
+        source = session.source
+        total = np.zeros(of.topics.shape)
+        for positions, runs in session._samples(batches):
+            bags = source._bags if positions is None else source._bags.take(positions)
+            for run in runs:
+                weights = of.e_step(bags, int(run))
+                total[run] = shared_out(bags, of.topics[run], weights, source.radius, source.length)
+        return total, None
 
-    counts: Array
-    counts_sd: Array
-
-
-class CorpusSession(Session):
-    """One run (or a grid of runs) on one corpus: the documents, the noise, the ledger.
-
-    corpus: sealed documents. adjacency, noise, draws, rows_per_person, demand: as for a table.
-    clip: radius of the ball that a document is drawn into, as a share of ``length``: how many words
-    each document stands for; without privacy (unless ``as_private``) it stands for as many as it
-    has.
-    resample: a document becomes so many words drawn from it, as published, and is not just scaled.
-
-    ``public`` is the vocabulary.
-    """
-
-    def __init__(  # a corpus has no rows of numbers, so the table's session is not begun
-        self,
-        corpus: PrivateCorpus,
-        *,
-        adjacency: str,
-        noise: NoiseSource | None,
-        draws: NDArray[np.intp],
-        rows_per_person: int = 1,
-        clip: float = 1.0,
-        as_private: bool = False,
-        length: int = 500,
-        resample: bool = False,
-        demand: OfCount | None = None,
-    ) -> None:
-        if noise is None or noise.rehearsal or len(draws) > 1:
-            corpus.demand_open()
-        if adjacency not in ("replace_one", "add_remove"):
-            raise InputError(
-                "adjacency", "documents have no labels", "choose replace_one or add_remove"
-            )
-        part = noise is not None and not noise.rehearsal and corpus.is_part
-        if part and adjacency == "add_remove":
-            raise InputError(
-                "test_fraction",
-                "which documents are in this part would change with every one added or removed",
-                "fit all documents, or give a seed for a rehearsal",
-            )
-        self._open = corpus.open_to_all
-        self.public: Vocabulary = corpus.schema  # type: ignore[assignment]
-        self.length = length if noise is not None or as_private else None
-        self.radius = _radius(clip, length, private=noise is not None)
-        self.adjacency, self.rows_per_person = adjacency, rows_per_person
-        self._noise, self._draws = noise, draws
-        self._entries = []
-        self._bags = corpus._bags
-        if resample:
-            coins = PublicCoins(0) if noise is None else noise.coins[0]
-            self._bags = self._bags.resampled(length, coins)
-        self._demands = []
-        self._ask(demand)
-
-    @property
-    def _size(self) -> int:
-        return self._bags.count
-
-
-def measure_documents(
-    session: CorpusSession,
-    what: str,
-    contribution: TopicWords,
-    topics: Array,
-    e_step: DocumentStep,
-    noises: tuple[Noise, ...],
-    batches: Minibatches,
-) -> NoisyTopics:
-    """Release a minibatch's words in topics, with noise, and write the ledger.
-
-    topics ``(B, K, V)``: public or released, by which words are shared out; e_step: the weights of
-    the topics in documents.
-
-    **Guarantee.** Noise = noise multiplier x sensitivity under the session's adjacency, on a fresh
-    secret sample; one ledger entry. Raises as :meth:`Session.measure`.
-    """
-    topics = np.array(topics, dtype=np.float64)  # plain numbers: no object that looks around
-    if topics.shape != (session.runs, contribution.components, contribution.words):
-        raise ValueError("topics must have the shape (runs, components, words)")
-    if contribution.words != session.public.size:
-        raise ValueError("the contribution has other words than the corpus")
-    session._check(contribution, contribution.radius, session.radius, noises)
-    total = np.zeros(topics.shape)
-    for positions, runs in zip(batches._next(), batches.runs, strict=True):
-        bags = session._bags.take(positions)
-        for run in runs:
-            weights = e_step(bags, int(run))
-            total[run] = shared_out(bags, topics[run], weights, session.radius, session.length)
-    scales = release_sampled(session, what, total, contribution, noises, batches)
-    return NoisyTopics(total, scales["counts"])
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+    ) -> NoisyTopics:
+        return NoisyTopics(total, scales["counts"])
 
 
 def shared_out(
@@ -247,9 +195,3 @@ def _largest_is_one(table: Array) -> Array:
     safe = np.fmin(np.fmax(table, 0.0), 1e300)
     most = safe.max(axis=1, keepdims=True)
     return np.asarray(safe / np.where(most > 0.0, most, 1.0))
-
-
-def _radius(clip: float, length: int, *, private: bool) -> float:
-    if math.isinf(clip) and not private:
-        return math.inf
-    return length * a_share(clip, "a document's length")
