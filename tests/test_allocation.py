@@ -20,8 +20,7 @@ from dpcore.accounting.base import noise_of
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.models.gaussian_mixture.private import MixtureSettings, proved_events
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
-from dpcore.wall.kernels.bounded_sums import in_order
-from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.kernels.threads import in_order, one_thread
 from dpcore.wall.statistics.mixture_moments import MixtureMoments
 from dpcore.wall.statistics.statistic import STRUCTURES, Structure
 

@@ -25,6 +25,7 @@ from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.data.clipping import bounded_rows
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.kernels import bounded_sums as moments
+from dpcore.wall.kernels import threads
 from dpcore.wall.kernels.bounded_sums import EStep, Rows, bounded_sum
 from dpcore.wall.kernels.row_blocks import Block
 from dpcore.wall.noise import GridNoise, NoiseSource
@@ -439,10 +440,10 @@ def total(rows: Rows) -> np.ndarray:
 def test_the_number_of_threads_never_changes_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     units = np.random.default_rng(1).uniform(-1, 1, (40_000, 4))
     results = []
-    for threads in (1, 2, 5):
-        pool = ThreadPoolExecutor(threads)
-        monkeypatch.setattr(moments, "_workers", lambda p=pool: p)
-        monkeypatch.setattr(moments.os, "cpu_count", lambda n=threads: n)
+    for count in (1, 2, 5):
+        pool = ThreadPoolExecutor(count)
+        monkeypatch.setattr(threads, "pool", lambda p=pool: p)
+        monkeypatch.setattr(threads.os, "cpu_count", lambda n=count: n)
         results.append(total(Rows(units)))
         pool.shutdown()
     np.testing.assert_array_equal(results[0], results[1])

@@ -140,7 +140,7 @@ def test_order_of_rows_threads_and_sizes_change_no_bit(
     for name, value in SMALL.items():
         monkeypatch.setattr(nearest, name, value)
         np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres), once)
-    monkeypatch.setattr("dpcore.wall.kernels.bounded_sums.os.cpu_count", lambda: 1)
+    monkeypatch.setattr("dpcore.wall.kernels.threads.os.cpu_count", lambda: 1)
     np.testing.assert_array_equal(NearestRows(rows, 1.0).sums(centres), once)
 
 

@@ -9,13 +9,8 @@ never changes a result.
 from __future__ import annotations
 
 import math
-import os
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,8 +29,9 @@ from dpcore.wall.kernels.row_blocks import (
     maps_between,
     shared_features,
     stripes,
+    tiles,
 )
-from dpcore.wall.kernels.threads import one_thread
+from dpcore.wall.kernels.threads import in_order
 
 if TYPE_CHECKING:
     from dpcore.wall.data.clipping_frame import Frame
@@ -288,10 +284,10 @@ def bounded_sum(
     total = np.zeros((runs, components, view.size))
 
     def add(index: int, partial: Array) -> None:
-        total[tiles[index][0]] += partial
+        total[parts[index][0]] += partial
 
-    tiles = view.tiles(runs)
-    in_order(lambda index: part(*tiles[index]), add, len(tiles))
+    parts = view.tiles(runs)
+    in_order(lambda index: part(*parts[index]), add, len(parts))
     return view.moments(total)
 
 
@@ -346,47 +342,4 @@ def _tiles(
     """Pairs (runs, rows): ``width`` numbers for each run and row, ``BLOCK_NUMBERS`` in all."""
     target = max(256, BLOCK_NUMBERS // width)
     rows = max(1, min(count, target, most or target))
-    together = max(1, target // rows)
-    for run in range(0, runs, together):
-        for row in range(0, count, rows):
-            yield slice(run, min(runs, run + together)), slice(row, min(count, row + rows))
-
-
-def in_order(part: Callable[[int], Array], add: Callable[[int, Array], None], count: int) -> None:
-    """``add`` every part in the order of its number, whichever thread brings it, on every core."""
-    todo, done, lock = deque(range(count)), dict[int, Array](), Lock()
-    added = 0
-
-    def work() -> None:
-        nonlocal added
-        while todo:
-            try:
-                index = todo.popleft()
-            except IndexError:  # another thread was quicker
-                return
-            try:
-                found = part(index)
-            except BaseException:
-                todo.clear()
-                raise
-            with lock:
-                done[index] = found
-                while added in done:
-                    add(added, done.pop(added))
-                    added += 1
-
-    threads = min(os.cpu_count() or 1, count)
-    pool = _workers()
-    with _ONE_SUM, one_thread():  # one level of threads, not two
-        helpers = [pool.submit(work) for _ in range(threads - 1)]
-        work()
-        for helper in helpers:
-            helper.result()
-
-
-_ONE_SUM = Lock()  # each takes every core
-
-
-@cache
-def _workers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-sum")
+    return tiles(runs, count, max(1, target // rows), rows)

@@ -28,7 +28,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.wall.kernels.bounded_sums import Rows, in_order
+from dpcore.wall.kernels.bounded_sums import Rows
+from dpcore.wall.kernels.row_blocks import pieces
+from dpcore.wall.kernels.threads import in_order
 
 Array = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
@@ -189,29 +191,29 @@ class NearestRows:
         runs, components, _ = centres.shape
         out = np.zeros((runs, components, width))
         together = max(1, TOGETHER // components) if self._levels else 1
-        groups = _pieces(runs, together)
+        groups = pieces(runs, together)
         rivals = [_Rivals.of(centres[group], self._reach) for group in groups]
-        pieces = self._pieces(components)
+        shares = self._pieces(components)
 
         def work(index: int) -> Array:
-            group, piece = divmod(index, len(pieces))
+            group, piece = divmod(index, len(shares))
             points = centres[groups[group]].reshape(-1, self.dim).T
             found = np.zeros((points.shape[1], width))
-            for part in self._parts(rivals[group], pieces[piece]):
+            for part in self._parts(rivals[group], shares[piece]):
                 found += tally(part, points)
             return found.reshape(-1, components, width)
 
         def add(index: int, found: Array) -> None:
-            out[groups[index // len(pieces)]] += found
+            out[groups[index // len(shares)]] += found
 
-        in_order(work, add, len(groups) * len(pieces))
+        in_order(work, add, len(groups) * len(shares))
         return out
 
     def _pieces(self, components: int) -> list[slice]:
         """Pieces of a run's work: some rows, or the whole tree (half a tree is too little)."""
         if self._levels:
             return [slice(None)]
-        return _pieces(self._rows.shape[1], max(1, BLOCK_NUMBERS // (components + self.dim)))
+        return pieces(self._rows.shape[1], max(1, BLOCK_NUMBERS // (components + self.dim)))
 
     def _parts(self, rivals: _Rivals, piece: slice) -> Iterator[_Part]:
         if not self._levels:
@@ -225,7 +227,7 @@ class NearestRows:
             task = todo.pop()
             most = BLOCK_NUMBERS // (rivals.components if len(task.rivals) == 1 else 4) + 1
             if len(task.what) > most:
-                todo += [task.at(part) for part in _pieces(len(task.what), most)]
+                todo += [task.at(part) for part in pieces(len(task.what), most)]
             elif task.level < 0:
                 rows = self._rows[:, task.what]
                 if len(task.rivals) == 1:
@@ -352,10 +354,6 @@ def _sums_by_owner(rows: Array, owner: Indices, components: int) -> Array:
     for i, row in enumerate(rows, start=1):
         found[:, i] = np.bincount(owner, row, components)
     return found
-
-
-def _pieces(count: int, step: int) -> list[slice]:
-    return [slice(at, min(count, at + step)) for at in range(0, count, max(1, step))]
 
 
 def _on_grid(rows: Array, radius: float) -> Array:

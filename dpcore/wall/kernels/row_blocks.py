@@ -24,7 +24,7 @@ zeros, in which no row stands near the end. Where a row is replaced no place cha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -299,3 +299,14 @@ def looked_at(rows: Array, size: int, look: Look) -> tuple[Array, ...]:
         if np.shape(part)[:1] != (len(block),):
             raise ValueError("the model gave numbers of another shape than it was shown rows")
     return tuple(part[: len(rows)] for part in found)
+
+
+def pieces(count: int, step: int) -> list[slice]:
+    """``0, 1, ..., count - 1`` in pieces of ``step``; the last may be smaller."""
+    step = max(1, step)
+    return [slice(at, min(count, at + step)) for at in range(0, count, step)]
+
+
+def tiles(runs: int, rows: int, together: int, height: int) -> Iterator[tuple[slice, slice]]:
+    """Pairs (runs, rows), runs outermost: so many runs together, and so many rows."""
+    return ((some, members) for some in pieces(runs, together) for members in pieces(rows, height))

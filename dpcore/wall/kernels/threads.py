@@ -1,4 +1,4 @@
-"""Linear algebra on one thread: for small matrices, and wherever bits must not hang on cores.
+"""One pool of threads, and linear algebra on one: for small matrices, and for bits that last.
 
 Libraries split even small decompositions over all cores; where another program is at work, each
 split waits for it (measured with ten 100 x 100 matrices on a busy machine: 1 s instead of 10 ms).
@@ -9,11 +9,19 @@ And where two threads share a block of rows, what is found of a row depends on w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 
 _LOCK = Lock()
 _inside = 0
@@ -43,3 +51,43 @@ def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+@cache
+def pool() -> ThreadPoolExecutor:
+    """The process's threads, one for each core; no task on it may wait for another."""
+    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore")
+
+
+def in_order(part: Callable[[int], Array], add: Callable[[int, Array], None], count: int) -> None:
+    """``add`` every part in the order of its number, whichever thread brings it, on every core."""
+    todo, done, lock = deque(range(count)), dict[int, Array](), Lock()
+    added = 0
+
+    def work() -> None:
+        nonlocal added
+        while todo:
+            try:
+                index = todo.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            try:
+                found = part(index)
+            except BaseException:
+                todo.clear()
+                raise
+            with lock:
+                done[index] = found
+                while added in done:
+                    add(added, done.pop(added))
+                    added += 1
+
+    threads = min(os.cpu_count() or 1, count)
+    with _ONE_SUM, one_thread():  # one level of threads, not two
+        helpers = [pool().submit(work) for _ in range(threads - 1)]
+        work()
+        for helper in helpers:
+            helper.result()
+
+
+_ONE_SUM = Lock()  # each takes every core

@@ -20,7 +20,7 @@ from dpcore.mechanisms.gaussian import (
 )
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.wall.data.clipping import clip_to_ball, demand_squares
-from dpcore.wall.kernels.row_blocks import looked_at
+from dpcore.wall.kernels.row_blocks import looked_at, pieces
 from dpcore.wall.kernels.threads import one_thread
 from dpcore.wall.statistics.mixture_moments import NoisyMoments
 from dpcore.wall.statistics.statistic import BLOCKS, Part, Sensitivity, Summed
@@ -204,7 +204,8 @@ def _class_sums(session: Session[Any], frames: ClassFrames) -> Array:
     total = np.zeros((session.runs, session.source.components, 1 + dim + symmetric_size(dim)))
     several = len(frames.center) > 1
     for which, rows in rows_by_class(session):
-        for runs in _tiles(session.runs if several else 1, rows.size):
+        step = TILE_NUMBERS // max(1, rows.size)
+        for runs in pieces(session.runs if several else 1, step):
             if session._for_good:
                 seen = frames.apply_evenly(rows, which)[None]
             else:
@@ -229,12 +230,6 @@ def _class_sums(session: Session[Any], frames: ClassFrames) -> Array:
 def rows_by_class(session: Session[Any]) -> Iterator[tuple[int, Array]]:
     for which in range(session.source.components):
         yield which, session._features.units[session.source._codes == which]
-
-
-def _tiles(runs: int, numbers: int) -> Iterator[slice]:
-    step = max(1, TILE_NUMBERS // max(1, numbers))
-    for first in range(0, runs, step):
-        yield slice(first, min(runs, first + step))
 
 
 def demand_shape(centres: Array, expected: tuple[int, ...]) -> None:

@@ -21,7 +21,7 @@ from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.wall.data.clipping import clip_to_ball, demand_squares
 from dpcore.wall.data.sources import MaskedRows
-from dpcore.wall.kernels.row_blocks import filled_up
+from dpcore.wall.kernels.row_blocks import filled_up, tiles
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
@@ -372,9 +372,7 @@ def _tiles(runs: int, rows: int, dim: int) -> Iterator[tuple[slice, slice]]:
     """Pairs (runs, rows) whose vectors fit the processor's cache, runs outermost."""
     height = max(1, min(rows, _height(dim)))
     width = max(1, TILE_NUMBERS // (dim * height))
-    for first in range(0, runs, width):
-        for at in range(0, rows, height):
-            yield slice(first, min(first + width, runs)), slice(at, min(at + height, rows))
+    return tiles(runs, rows, width, height)
 
 
 def _height(dim: int) -> int:

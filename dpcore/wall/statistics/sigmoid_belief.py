@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from dpcore.checks import positive, whole
 from dpcore.mechanisms.gaussian import symmetric_size
 from dpcore.wall.data.sources import a_share
-from dpcore.wall.kernels.bounded_sums import in_order
 from dpcore.wall.kernels.row_blocks import looked_at
+from dpcore.wall.kernels.threads import in_order
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:

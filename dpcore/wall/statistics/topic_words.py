@@ -7,10 +7,8 @@ draws every document into a ball before it sums; no matrix of one document is ev
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.checks import positive
 from dpcore.wall.data.word_counts import Bags
+from dpcore.wall.kernels.threads import pool
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
@@ -156,14 +155,9 @@ def shared_out(
             amount *= (radius / np.maximum(norms, radius))[some.owner]
         amounts[bags.starts[at.start] : bags.starts[at.stop]] = amount
 
-    list(_pool().map(weigh, bags.blocks(ENTRIES)))
+    list(pool().map(weigh, bags.blocks(ENTRIES)))
     table = csr_array((amounts, bags.words, bags.starts), shape=(bags.count, bags.size))
     return np.ascontiguousarray((np.asarray(table.T @ weights) * by_word).T)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, "dpcore-shares")
 
 
 def reaches(bags: Bags, topics: Array, weights: Array) -> Array:
