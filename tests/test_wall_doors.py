@@ -138,7 +138,7 @@ def test_what_leaves_together_states_its_joint_sensitivity_for_all_rows_of_a_per
     run = session(noise=source, adjacency=adjacency, rows_per_person=3)
     rest = tuple(block for block in BLOCKS if block not in together)
     parts = [Noise("gaussian", 2.0, part) for part in (together, rest) if part]
-    run.measure("sums", shape(), nobody, FRAME, tuple(parts))
+    run.release("sums", shape(), InFrame(FRAME, nobody), tuple(parts))
     alone = [shape().l2_sensitivity(adjacency, block) for block in together]
     joint = math.hypot(*alone) if rest else shape().l2_sensitivity(adjacency)
     entry = run.ledger.entries[0]
@@ -151,9 +151,9 @@ def test_where_rows_come_and_go_no_entry_of_a_release_tells_how_many_there_are()
         table = sealed(np.full((count, 2), TELLTALE))
         source = {"noise": GridNoise(), "draws": np.zeros(1, dtype=np.intp)}
         run = Session(table, adjacency="add_remove", **source)  # type: ignore[arg-type]
-        run.measure("sums", shape(), nobody, FRAME, noises("gaussian", 2.0))
+        run.release("sums", shape(), InFrame(FRAME, nobody), noises("gaussian", 2.0))
         nearest(run)
-        run.measure_squares("second moments", SQUARES, Noise("gaussian", 2.0))
+        run.release("second moments", SQUARES, None, Noise("gaussian", 2.0))
         return run.ledger.as_list()
 
     assert repr(entries(2)) == repr(entries(3000))

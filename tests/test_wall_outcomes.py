@@ -175,7 +175,7 @@ def test_no_model_and_no_row_moves_a_sum_by_more_than_stated(trick: str, adjacen
         other = other.iloc[1:] if adjacency == "add_remove" else other
         for least in (0.0, 0.4, 1.0):
             for kind in (OutcomeMoments, CurvatureMoments):
-                reach = opened(frame).reach
+                reach = opened(frame).source.reach
                 shape = kind(5, reach, 1.3, 0.8, least)
                 found = [
                     exact(opened(each, runs=2, adjacency=adjacency), shape, model)
@@ -328,7 +328,7 @@ def test_a_model_cannot_alter_the_rows_nor_give_another_shape() -> None:
         rows[:] = 1e9
         return np.ones((1, len(rows)))
 
-    shape = OutcomeMoments(5, opened(people()).reach, 1.0, 0.5, least=0.0)
+    shape = OutcomeMoments(5, opened(people()).source.reach, 1.0, 0.5, least=0.0)
     with pytest.raises(ValueError, match="read-only"):
         exact(opened(people()), shape, scribble)
     with pytest.raises(ValueError, match="shape"):

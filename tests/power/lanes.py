@@ -58,6 +58,8 @@ class Cover:
         self._data = CoverageData(str(self.folder / "cover"))
         self._data.read()
         self._files = {_inside(path): path for path in self._data.measured_files()}
+        if not self._files:
+            raise ValueError(f"{self.folder} holds no map of lines: make one first")
         self.seconds: dict[str, float] = json.loads((self.folder / "times.json").read_text())
         self._width: dict[str, int] = {}
         for path in self._data.measured_files():
