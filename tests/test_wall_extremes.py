@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from dpcore.fitting.api import fit, fit_grid
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
 from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.data.sources import LabelledRows, MaskedRows
+from dpcore.wall.data.sources import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, Session
@@ -62,10 +63,11 @@ LABELLED = Schema((Column("x", lower=-1.0, upper=1.0), TWO))
 ONE_NOISE = (Noise("gaussian", 1.0),)
 
 
-def opened(kind: type[Session], adjacency: str = "replace_one", size: float = 1e-170) -> Session:
+def opened(rows: Any, adjacency: str = "replace_one", size: float = 1e-170) -> Any:
     frame = pd.DataFrame({"x": [size, -size], "kind": ["a", "b"]})
-    return kind(
+    return Session(
         PrivateTable.seal(frame, LABELLED),
+        rows,
         adjacency=adjacency,
         noise=NoiseSource(0),
         draws=np.arange(1),
@@ -74,11 +76,11 @@ def opened(kind: type[Session], adjacency: str = "replace_one", size: float = 1e
 
 def test_a_ball_too_small_for_squares_lets_nothing_leave() -> None:
     """Its norms are all 0, so nothing would be drawn into it, and the noise would be its size."""
-    session = opened(Session)
+    session = opened(FeatureRows)
     shape = MixtureMoments(1, 1, "full", 1e-200, 1.0, 1.0, 1.0)
     with pytest.raises(WallError, match="ball"):
         session.release("moments", shape, InFrame(Frame.identity(1, 1e-200)), ONE_NOISE)
-    labels = opened(Session[LabelledRows], "label")
+    labels = opened(LabelledRows, "label")
     with pytest.raises(WallError, match="ball"):
         labels.release(
             "vectors",
@@ -89,7 +91,7 @@ def test_a_ball_too_small_for_squares_lets_nothing_leave() -> None:
     for bound in (5e-324, 1e200):
         with pytest.raises(WallError, match="ball"):
             randomise(
-                opened(Session[MaskedRows]),  # type: ignore[arg-type]
+                opened(MaskedRows),
                 "each row",
                 bound,
                 lambda rows, runs: np.full((1, 1, 2), np.inf),

@@ -26,7 +26,8 @@ MODULES = (
     "dpcore.models.options",
     "dpcore.fitting.recipe",
     "dpcore.wall.session",
-    "dpcore.wall.statistics.row_vectors",
+    "dpcore.wall.data",
+    "dpcore.wall.statistics",
 )
 
 
