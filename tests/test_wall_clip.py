@@ -212,7 +212,7 @@ def test_the_share_that_clipping_moves_is_that_of_rows_beyond_the_smaller_ball()
 
 def test_the_clip_is_a_share_of_the_public_radius() -> None:
     assert session(0.5).radius == pytest.approx(0.5 * math.sqrt(2))
-    norms = np.linalg.norm(session(0.5)._rows.units, axis=1)
+    norms = np.linalg.norm(session(0.5).source._rows.units, axis=1)
     np.testing.assert_allclose(norms, [math.sqrt(0.5), math.sqrt(0.5), 0.2])
 
 

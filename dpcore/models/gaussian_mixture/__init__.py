@@ -9,7 +9,7 @@ from dpcore.checks import whole
 from dpcore.models.declaration import ACCOUNTANTS, Method, Model
 from dpcore.models.gaussian_mixture.mathematics import Prior
 from dpcore.models.options import Settings, from_zero, option, word, yes_or_no
-from dpcore.wall.statistics.statistic import STRUCTURES, Structure
+from dpcore.wall.statistics import STRUCTURES, Structure
 
 
 def _prior(name: str, value: Any) -> Prior | None:

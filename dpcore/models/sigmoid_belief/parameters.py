@@ -12,7 +12,7 @@ from dpcore.errors import InputError
 from dpcore.fitting.result_table import STRONGEST, Table
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network
-from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data import PublicFrame
 
 if TYPE_CHECKING:
     import pandas as pd
