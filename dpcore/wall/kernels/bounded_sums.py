@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,11 @@ from dpcore.wall.kernels.threads import in_order
 if TYPE_CHECKING:
     from dpcore.wall.data.clipping_frame import Frame
     from dpcore.wall.kernels.nearest_centres import NearestRows
+    from dpcore.wall.statistics.cluster_moments import MixtureSums
     from dpcore.wall.statistics.mixture_moments import MixtureMoments
     from dpcore.wall.statistics.second_moments import SecondMoments
+
+    Weighted: TypeAlias = MixtureMoments | MixtureSums  # statistics of rows that components share
 
 __all__ = ["Block", "EStep", "Rows", "bounded_sum", "whole_sum"]
 
@@ -48,6 +51,7 @@ BLOCK_NUMBERS = 1 << 18  # numbers a block may hold: 2 MiB, measured best on two
 WHOLE_NUMBERS = 1 << 22  # the same where rows are only summed: 32 MiB
 GRID_ROWS = 2048  # rows of a block that many runs share
 FROM_ROWS_DIM = 32  # from this dimension on, full squares are formed by matrix products
+LARGEST_TOTAL = 1.0 + 1e-12  # weights of one row may add up to this without being touched
 
 EStep = Callable[[Block, slice], Array]
 
@@ -59,7 +63,7 @@ class _View:
 
     units: Array
     frame: Frame
-    shape: MixtureMoments
+    shape: Weighted
     once: bool = field(default=False, kw_only=True)
     kept: Array | None = field(default=None, init=False)
 
@@ -166,6 +170,7 @@ class _GridView(_View):
     a row to clip are as many as can be.
     """
 
+    shape: MixtureMoments
     shared: Frame
     maps: Array
     sizes: Array
@@ -196,7 +201,13 @@ class _GridView(_View):
 
 
 def _view(
-    units: Array, reach: float, frame: Frame, shape: MixtureMoments, *, once: bool, even: bool
+    units: Array,
+    reach: float,
+    frame: Frame,
+    shape: Weighted,
+    *,
+    once: bool,
+    even: bool,
 ) -> _View:
     """Frames of many runs are seen through one, unless rounding could forbid it.
 
@@ -232,7 +243,7 @@ class Rows:
     nearest: NearestRows | None = field(default=None, init=False)
     _views: list[_View] = field(default_factory=list)
 
-    def view(self, frame: Frame, shape: MixtureMoments, *, even: bool = False) -> _View:
+    def view(self, frame: Frame, shape: Weighted, *, even: bool = False) -> _View:
         """The rows in a frame; the last one is remembered, since a fit asks again each step."""
         for view in self._views:
             if view.frame is frame and view.shape == shape:
@@ -251,10 +262,33 @@ class Rows:
         return of_rows(self)
 
 
+def on_simplex(weights: Array) -> Array:
+    """Weights ``(..., K, n)`` put into ``{w >= 0, sum w <= 1}``; anything undefined becomes 0.
+
+    A hair above 1 (rounding) is left to ``statistic.ROUNDING``. What becomes of one row never
+    depends on another.
+
+    >>> on_simplex(np.array([[np.nan, 2.0], [3.0, 2.0]]))
+    array([[0. , 0.5],
+           [1. , 0.5]])
+    """
+    weights = np.asarray(weights, dtype=np.float64)  # masks and narrow numbers end here
+    if weights.size == 0:
+        return weights
+    if weights.min() >= 0.0:  # false for NaN
+        with np.errstate(over="ignore"):
+            fits = weights.sum(axis=-2).max() <= LARGEST_TOTAL
+        if fits:
+            return weights
+    inside = np.fmin(np.fmax(weights, 0.0), LARGEST_TOTAL)
+    total = inside.sum(axis=-2, keepdims=True)
+    return np.asarray(inside / np.where(total > LARGEST_TOTAL, total, 1.0))
+
+
 def bounded_sum(
     rows: Rows,
     frame: Frame,
-    contribution: MixtureMoments,
+    contribution: Weighted,
     e_step: EStep,
     runs: int,
     *,
@@ -272,7 +306,7 @@ def bounded_sum(
 
     def part(which: slice, members: slice) -> Array:
         block = view.block(which, members)
-        weights = contribution.project(e_step(block, which))
+        weights = on_simplex(e_step(block, which))
         count = members.stop - members.start
         if weights.shape != (which.stop - which.start, components, block.count):
             raise ValueError("e_step gave weights of another shape than (runs, components, rows)")

@@ -5,7 +5,7 @@ from dpcore.wall.kernels.row_blocks import Block
 from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
 from dpcore.wall.statistics.class_radii import LabelledRadii
 from dpcore.wall.statistics.class_vectors import ByLabel, LabelledVectors
-from dpcore.wall.statistics.cluster_moments import ClusterMoments, NoisyClusters
+from dpcore.wall.statistics.cluster_moments import ClusterMoments, MixtureSums, NoisyClusters
 from dpcore.wall.statistics.gradients import RowGradient
 from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
 from dpcore.wall.statistics.local_vectors import epsilon_of_a_bit, randomise, randomise_bits
@@ -49,6 +49,7 @@ __all__ = [
     "LabelledRadii",
     "LabelledVectors",
     "MixtureMoments",
+    "MixtureSums",
     "NoisyBelief",
     "NoisyClusters",
     "NoisyMoments",

@@ -1,18 +1,20 @@
-"""Counts and sums of the rows that are nearest to each of K centres."""
+"""Counts and sums of the rows of each of K components: nearest to a centre, or by weights."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import positive
+from dpcore.wall.kernels.bounded_sums import bounded_sum
 from dpcore.wall.kernels.nearest_centres import nearest_sums
-from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
+from dpcore.wall.statistics.mixture_moments import InFrame
+from dpcore.wall.statistics.statistic import Of, Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
@@ -23,7 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NoisyClusters:
-    """Counts ``(B, K)`` and sums ``(B, K, d)`` of rows by nearest centre, in unit coordinates.
+    """Counts ``(B, K)`` and sums ``(B, K, d)`` of each component's rows, in unit coordinates.
 
     ``*_sd (B,)``: standard deviation of the noise in each coordinate.
     """
@@ -35,25 +37,24 @@ class NoisyClusters:
 
 
 @dataclass(frozen=True)
-class ClusterMoments(Summed[Array, NoisyClusters]):
-    r"""Counts and sums of the rows at each of K centres, released as one vector.
+class CountsAndSums(Summed[Of, NoisyClusters]):
+    r"""Counts and sums of the rows of each of K components, released as one vector.
 
-    A row ``y`` with ``|y| <= radius = R`` whose nearest centre is the k-th adds ``(a, b y/R)`` to
-    the k-th component and nothing to the others; a, b = count_weight, mean_weight. Centres
-    ``(B, K, d)`` are in unit coordinates and public or released; equally near ones: the first has
-    the row. One that is not finite attracts nobody; if none is, the first has all rows.
+    A row ``y`` with ``|y| <= radius = R`` and weights ``w`` in ``{w >= 0, sum w <= 1}`` adds
+    ``w (x) (a, b y/R)``; a, b = count_weight, mean_weight.
 
     **Guarantee.** The L2 sensitivity is ``sqrt(a^2 + b^2)`` when a row is added or removed and
     ``max(sqrt(2 (a^2 + b^2)), 2 b)`` when one is replaced: up to ``a = b`` counts cost nothing. The
     L1 sensitivity is ``a + sqrt(d) b`` and twice that. All are attained, the L1 ones also where a
     box ``[-1, 1]^d`` cuts the ball, ``R <= sqrt d``, because its diagonal reaches both. (One
-    centre only: a replaced row leaves the count as it is, and the bounds are not met.)
+    component only: a replaced row leaves the count as it is, and the bounds are not met.)
 
-    *Proof.* Put R = 1. One row adds a vector of norm ``(a^2 + b^2 |y|^2)^(1/2)`` and L1 norm
-    ``a + b |y|_1``, with ``|y|_1 <= sqrt(d) |y|``: the first and third. Rows of different centres
-    change different components: ``2 a^2 + b^2 (|y|^2 + |y'|^2)`` at most ``2 (a^2 + b^2)``. Rows of
-    one centre leave its count: ``b |y - y'| <= 2 b``. (Weights of several components on the
-    simplex would do no more: the change is convex in them, so largest at a single centre.) QED.
+    *Proof.* Put R = 1. One row adds a vector of norm ``|w| (a^2 + b^2 |y|^2)^(1/2)`` and L1 norm
+    ``(a + b |y|_1) sum w``, with ``|w| <= 1`` and ``|y|_1 <= sqrt(d) |y|``: the first and third.
+    For a replaced row, the vector is linear in w, so the distance of two is convex in ``(w, w')``
+    and largest where both are 0 or a unit vector. Different ones share no coordinate:
+    ``2 a^2 + b^2 (|y|^2 + |y'|^2)`` is at most ``2 (a^2 + b^2)``. Equal ones leave their count:
+    ``b |y - y'| <= 2 b``. QED.
 
     With ``b = R a`` counts and sums get noise of one size in the rows' own coordinates; in the
     whole box, ``R = sqrt d``, Laplace noise is then that of DPLloyd, of scale ``2 (d + 1)/epsilon``
@@ -66,17 +67,9 @@ class ClusterMoments(Summed[Array, NoisyClusters]):
     count_weight: float
     mean_weight: float
 
-    lemma = "joint diameter of counts and sums of nearest rows in a clipped ball"
-
     def __post_init__(self) -> None:
         for field in ("components", "dim", "radius", "count_weight", "mean_weight"):
             positive(field, getattr(self, field))
-
-    @classmethod
-    def normalised(cls, components: int, dim: int, radius: float, weights: Array) -> ClusterMoments:
-        """The same with ``weights = (a, b)`` scaled to ``a^2 + b^2 = 1``."""
-        a, b = np.asarray(weights, dtype=float) / np.linalg.norm(weights)
-        return cls(components, dim, radius, float(a), float(b))
 
     @cached_property
     def parts(self) -> dict[str, Part]:
@@ -99,6 +92,22 @@ class ClusterMoments(Summed[Array, NoisyClusters]):
             add_remove=Sensitivity(size, {"counts": (a, a), "sums": (b, length)}),
         )
 
+    def left(
+        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+    ) -> NoisyClusters:
+        return NoisyClusters(total[..., 0], total[..., 1:], scales["counts"], scales["sums"])
+
+
+@dataclass(frozen=True)
+class ClusterMoments(CountsAndSums[Array]):
+    """Counts and sums of the rows nearest to each of K centres, all of a row's weight at one.
+
+    Centres ``(B, K, d)`` are in unit coordinates and public or released; equally near ones: the
+    first has the row. One that is not finite attracts nobody; if none is, the first has all rows.
+    """
+
+    lemma = "joint diameter of counts and sums of nearest rows in a clipped ball"
+
     def asked(self, session: Session[Any], of: Array) -> Array:
         centres = np.array(of, dtype=np.float64)  # plain numbers: no object that looks around
         if centres.shape != (session.runs, self.components, self.dim):
@@ -113,7 +122,41 @@ class ClusterMoments(Summed[Array, NoisyClusters]):
     ) -> tuple[Array, None]:
         return session._features.total(partial(nearest_sums, centres=of)), None
 
-    def left(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
-    ) -> NoisyClusters:
-        return NoisyClusters(total[..., 0], total[..., 1:], scales["counts"], scales["sums"])
+
+@dataclass(frozen=True)
+class MixtureSums(CountsAndSums[InFrame]):
+    """Counts and sums of K components that share each row by weights on the simplex.
+
+    ``of`` is a frame of one run and an E step, whose features of a row are ``1, y``.
+    """
+
+    lemma = "joint diameter of counts and sums on simplex weights and a clipped ball"
+    structure: ClassVar[Literal["none"]] = "none"
+
+    def features(self, rows: Array) -> Array:
+        """Features ``(F, 1 + d, n)`` of clipped rows ``(F, d, n)``: 1 and y, without weights."""
+        if rows.shape[1] != self.dim:  # one coordinate would be copied into all
+            raise ValueError(f"rows have {rows.shape[1]} coordinates, the statistic {self.dim}")
+        return np.concatenate([np.ones((rows.shape[0], 1, rows.shape[2])), rows], axis=1)
+
+    def asked(self, session: Session[Any], of: InFrame) -> InFrame:
+        if of.e_step is None or of.frame.runs != 1:
+            raise ValueError("sums by weights need an E step and one frame for all runs")
+        return of
+
+    def bounds(self, session: Session[Any], of: InFrame) -> tuple[float, float]:
+        return self.radius, of.frame.radius
+
+    def total(
+        self, session: Session[Any], of: InFrame, batches: Minibatches | None
+    ) -> tuple[Array, None]:
+        assert of.e_step is not None  # asked
+        sum_of = partial(
+            bounded_sum,
+            frame=of.frame,
+            contribution=self,
+            e_step=of.e_step,
+            runs=session.runs,
+            even=session._for_good,
+        )
+        return session._features.total(sum_of), None

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Weights of one row may add up to this without being touched.
-LARGEST_TOTAL = 1.0 + 1e-12
-
 
 @dataclass(frozen=True)
 class InFrame:
@@ -191,29 +188,6 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
                 np.multiply(scaled, rows[:, i + 1 :], out=out[:, at:end])
                 at = end
         return out
-
-    def project(self, weights: Array) -> Array:
-        """Weights ``(..., K, n)`` put into ``{w >= 0, sum w <= 1}``; anything undefined becomes 0.
-
-        A hair above 1 (rounding) is left to :data:`ROUNDING`. What becomes of one row never depends
-        on another.
-
-        >>> w = np.array([[np.nan, 2.0], [3.0, 2.0]])
-        >>> MixtureMoments(2, 1, "full", 1.0, 1, 1, 1).project(w)
-        array([[0. , 0.5],
-               [1. , 0.5]])
-        """
-        weights = np.asarray(weights, dtype=np.float64)  # masks and narrow numbers end here
-        if weights.size == 0:
-            return weights
-        if weights.min() >= 0.0:  # false for NaN
-            with np.errstate(over="ignore"):
-                fits = weights.sum(axis=-2).max() <= LARGEST_TOTAL
-            if fits:
-                return weights
-        inside = np.fmin(np.fmax(weights, 0.0), LARGEST_TOTAL)
-        total = inside.sum(axis=-2, keepdims=True)
-        return np.asarray(inside / np.where(total > LARGEST_TOTAL, total, 1.0))
 
     def asked(self, session: Session[Any], of: InFrame) -> InFrame:
         if of.e_step is None and self.components != 1:
