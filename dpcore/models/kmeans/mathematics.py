@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.models.shared import group_means
+from dpcore.models.shared.group_means import Memory, farthest_first, within
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.wall.statistics import NoisyClusters
 
@@ -58,7 +60,7 @@ def start(runs: int, components: int, dim: int, seed: int, *, ball: bool) -> Cen
     else:
         points = rng.uniform(-1.0, 1.0, (CANDIDATES, dim))
     points *= components ** (1.0 / dim) / (1.0 + components ** (1.0 / dim))
-    chosen = _farthest_first(points, components, 0)
+    chosen = farthest_first(points, components, 0)
     return Centres(np.broadcast_to(chosen, (runs, components, dim)), shares)
 
 
@@ -78,21 +80,8 @@ def candidates(mean: Array, spread: Array, seed: int, *, ball: bool) -> Array:
     """
     dim = mean.shape[1]
     points = WIDE * np.random.default_rng([seed, dim, 4]).standard_normal((CANDIDATES, dim))
-    shape = _farthest_first(points, CELLS, int(np.argmin(np.sum(points * points, axis=1))))
+    shape = farthest_first(points, CELLS, int(np.argmin(np.sum(points * points, axis=1))))
     return within(mean[:, None] + spread[:, None] * shape, ball, np.inf)
-
-
-def _farthest_first(points: Array, count: int, first: int) -> Array:
-    """``count`` of the points from the first on, each farthest from those before it (Gonzalez
-    1985)."""
-    picks = [first]
-    sizes = np.einsum("nd,nd->n", points, points)
-    nearest = np.full(len(points), np.inf)
-    for _ in range(count - 1):
-        last = picks[-1]  # no differences are formed: they would be as large as the points
-        nearest = np.minimum(nearest, sizes + sizes[last] - 2.0 * (points @ points[last]))
-        picks.append(int(np.argmax(nearest)))
-    return points[picks]
 
 
 def keep(points: Array, least: int, rows: float, counts_sd: Array) -> Array:
@@ -181,14 +170,6 @@ def _weighted_step(points: Array, weights: Array, centres: Array) -> tuple[Array
     return np.where(mass[..., None] > 0.0, moved, centres), cost
 
 
-@dataclass(frozen=True)
-class Memory:
-    """What a step remembers of earlier releases: how many, and the mean of their total sums."""
-
-    steps: int
-    total_sums: Array
-
-
 def step(
     released: NoisyClusters,
     rows: Array | float,
@@ -198,32 +179,11 @@ def step(
     ball: bool,
     radius: float,
 ) -> tuple[Centres, Memory]:
-    """New centres from noisy counts and sums; Lloyd's step when the noise is zero.
-
-    rows: the number of rows where public, or a noisy one ``(B,)``. Corrections, each of which
-    vanishes with the noise: (1) counts are shifted to add up to the number of rows; (2) sums to the
-    average, over iterations, of their totals, which are the same in all; (3) a centre whose rows
-    are no more than the noise stays near where it was: it moves by the share of signal in its
-    count; (4) centres stay where the bounds allow.
-    """
-    counts, sums = finite(released.counts), finite(released.sums)
-    components, dim = sums.shape[1:]
-    public = np.broadcast_to(np.asarray(rows, dtype=float), counts.shape[:1])
-    counts = counts + ((public - counts.sum(-1)) / components)[:, None]
-    total, steps = sums.sum(1), 1
-    if memory is not None:
-        steps = memory.steps + 1
-        total = memory.total_sums + (total - memory.total_sums) / steps
-    sums = sums + (total - sums.sum(1))[:, None] / components
-    least = TINY * np.maximum(public, 1.0)[:, None]
-    counts = np.maximum(counts, least)
-    noise = released.counts_sd[:, None] ** 2 + dim * released.sums_sd[:, None] ** 2
-    trust = counts**2 / (counts**2 + noise)
-    empty = counts <= least  # nobody is nearest: the centre stays
-    moved = np.where(empty[..., None], before.centres, sums / counts[..., None])
-    moved = before.centres + trust[..., None] * (within(moved, ball, radius) - before.centres)
-    shares = counts / counts.sum(axis=-1, keepdims=True)
-    return Centres(within(moved, ball, radius), shares), Memory(steps, total)
+    """Lloyd's step on noisy counts and sums: :func:`dpcore.models.shared.group_means.step`."""
+    centres, shares, memory = group_means.step(
+        released, rows, before.centres, memory, ball=ball, radius=radius
+    )
+    return Centres(centres, shares), memory
 
 
 def published_step(released: NoisyClusters, *, ball: bool) -> Centres:
@@ -232,13 +192,3 @@ def published_step(released: NoisyClusters, *, ball: bool) -> Centres:
     safe = np.maximum(counts, LEAST_COUNT)
     shares = safe / safe.sum(axis=-1, keepdims=True)
     return Centres(within(sums / safe[..., None], ball, 1.0), shares)
-
-
-def within(points: Array, ball: bool, radius: float) -> Array:
-    """Points ``(..., d)`` put in the box ``[-1, 1]^d`` (or not), then in a ball of ``radius``."""
-    if not ball:
-        points = np.clip(points, -1.0, 1.0)
-    if not np.isfinite(radius):
-        return points
-    norm = np.linalg.norm(points, axis=-1, keepdims=True)
-    return np.asarray(points * np.minimum(1.0, radius / np.maximum(norm, TINY * radius)))

@@ -26,6 +26,7 @@ from dpcore.models.kmeans import mathematics as kmeans
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.kmeans.parameters import KMeansParameters
 from dpcore.models.shared.allocation import step_shares
+from dpcore.models.shared.group_means import count_and_sum_weights
 from dpcore.models.shared.moments import one_diagonal
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
 from dpcore.wall.data import Frame, PublicFrame
@@ -134,7 +135,7 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
     candidates = kmeans.candidates(mean, spread, settings.start, ball=ball)
     released, kept = released_cells(session, candidates, settings.components, factor * cells)
     centres = kmeans.started(released, kept, settings.components, settings.start)
-    weights = _weights(dim, session.adjacency)
+    weights = count_and_sum_weights(dim, session.adjacency)
     contribution = ClusterMoments(settings.components, dim, bound, *weights)
     memory, history = None, []
     for iteration, step in enumerate(steps, start=1):
@@ -166,7 +167,7 @@ def released_cells(
     """
     cells, dim = places.shape[1:]
     bound = row_bound(session)
-    contribution = ClusterMoments(cells, dim, bound, *_weights(dim, session.adjacency))
+    contribution = ClusterMoments(cells, dim, bound, *count_and_sum_weights(dim, session.adjacency))
     scale = multiplier * contribution.l2_sensitivity(session.adjacency)
     noise = scale * math.hypot(
         contribution.scale("counts"), math.sqrt(dim) * contribution.scale("sums")
@@ -200,20 +201,6 @@ def _looked(session: Session[Any], bound: float, multiplier: Array) -> tuple[Arr
     rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
     mean, variances = one_diagonal(noisy, np.maximum(rows, 1.0), bound)
     return mean, np.sqrt(variances)
-
-
-def _weights(dim: int, adjacency: str) -> tuple[float, float]:
-    """How the budget is split between counts and sums, squares adding up to 1.
-
-    Where a row is replaced, counts that weigh as much as sums are free. Where it is added, noise of
-    ``1/a`` in a count moves a centre by its distance m from the origin, and noise of ``1/b`` in d
-    coordinates by ``sqrt d``: ``m^2/a^2 + d/b^2`` is least at ``a^2 : b^2 = m : sqrt d``, and
-    ``m^2 = 1/3`` for rows spread evenly over the bounds.
-    """
-    share = 0.5
-    if adjacency == "add_remove":
-        share = 1.0 / (1.0 + math.sqrt(3.0 * dim))
-    return math.sqrt(share), math.sqrt(1.0 - share)
 
 
 def _fit_laplace(

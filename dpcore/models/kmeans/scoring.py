@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
+from dpcore.evaluation.alignment import by_distance
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, mapped
 from dpcore.fitting.recipe import demand_enough_rows
 from dpcore.models.kmeans.mathematics import Centres
@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 
 STARTS = 30  # of the converged fit
 SAMPLE = 20_000  # rows from which the converged fit starts
-FOUND = 0.25  # of the way from a centre to the next one
 
 
 class KMeansYardstick(Yardstick):
@@ -92,16 +91,9 @@ def converged(rows: Array, parts: int) -> Centres:
 
 def align(batch: Centres, reference: Centres) -> tuple[Centres, NDArray[np.bool_]]:
     """B sets of centres in the order of one reference (a batch of one), and which are found."""
-    exact = reference.centres[0]
-    gaps = np.linalg.norm(batch.centres[:, :, None] - exact, axis=-1)  # (B, K, K)
-    order = np.stack([linear_sum_assignment(table.T)[1] for table in gaps])
+    order, found = by_distance(batch.centres, reference.centres[0])
     runs = np.arange(batch.runs)[:, None]
-    aligned = mapped(batch, lambda one: one[runs, order])
-    between = np.linalg.norm(exact[:, None] - exact, axis=-1)
-    np.fill_diagonal(between, np.inf)
-    reach = FOUND * np.minimum(between.min(axis=1), 1.0)  # half of the bounds, with one centre
-    away = np.linalg.norm(aligned.centres - exact, axis=-1)
-    return aligned, away <= reach
+    return mapped(batch, lambda one: one[runs, order]), found
 
 
 YARDSTICK = KMeansYardstick()
