@@ -21,6 +21,8 @@ MODELS = {
     "lda": "dpcore.models.topics:MODEL",
     "logistic": "dpcore.models.logistic_regression:MODEL",
     "sbn": "dpcore.models.sigmoid_belief:MODEL",
+    "bernoulli": "dpcore.models.bernoulli_mixture:MODEL",
+    "poisson": "dpcore.models.poisson_mixture:MODEL",
 }
 EXHIBITS = {
     "centred-scatter": "dpcore.auditing.exhibits.dpem:centred_scatter",

@@ -18,7 +18,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -200,7 +200,36 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
     )
 
 
-class DPGaussianMixture(DensityMixin, _Private):  # type: ignore[misc]
+class _Mixture(DensityMixin, _Private):  # type: ignore[misc]
+    """What all mixtures say of rows."""
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """How likely each row belongs to each component, ``(n, K)``."""
+        joint = self._log_joint(self._given(X))
+        joint -= joint.max(axis=1, keepdims=True)
+        shares = np.exp(joint)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+        """The likeliest component of each row, ``(n,)``."""
+        return np.asarray(self._log_joint(self._given(X)).argmax(axis=1))
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Log density of each row, ``(n,)``."""
+        joint = self._log_joint(self._given(X))
+        top = joint.max(axis=1)
+        return np.asarray(np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top)
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Mean log density of a row."""
+        return float(self.score_samples(X).mean())
+
+    def _log_joint(self, rows: Array) -> Array:
+        """Log density of each row with each component ``(n, K)``."""
+        return np.asarray(self.fit_.parameters.log_joint(rows))
+
+
+class DPGaussianMixture(_Mixture):
     """A private Gaussian mixture: ``weights_ (K,)``, ``means_ (K, d)``, ``covariances_ (K, d, d)``.
 
     n_components: groups. epsilon, delta, adjacency, accountant: see :class:`dpcore.Privacy`.
@@ -247,29 +276,75 @@ class DPGaussianMixture(DensityMixin, _Private):  # type: ignore[misc]
         self.covariances_ = found.covariances
         return self
 
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """How likely each row belongs to each component, ``(n, K)``."""
-        joint = self._log_joint(self._given(X))
-        joint -= joint.max(axis=1, keepdims=True)
-        shares = np.exp(joint)
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """The likeliest component of each row, ``(n,)``."""
-        return np.asarray(self._log_joint(self._given(X)).argmax(axis=1))
-
-    def score_samples(self, X: ArrayLike) -> Array:
-        """Log density of each row, ``(n,)``."""
-        joint = self._log_joint(self._given(X))
-        top = joint.max(axis=1)
-        return np.asarray(np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top)
-
-    def score(self, X: ArrayLike, y: object = None) -> float:
-        """Mean log density of a row."""
-        return float(self.score_samples(X).mean())
-
     def _log_joint(self, rows: Array) -> Array:
         return np.asarray(gmm.log_joint(self.fit_.parameters.as_mixture(), rows)[0])
+
+
+class _ColumnMixture(_Mixture):
+    """Mixtures whose columns are independent within a group."""
+
+    _model: str
+
+    def __init__(
+        self,
+        n_components: int = 3,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-5,
+        bounds: Bounds | None = None,
+        iterations: int = 10,
+        adjacency: str = "replace_one",
+        accountant: str = "exact",
+        random_state: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.iterations = iterations
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Fit to rows ``(n, d)``; y is not read."""
+        options = {"n_components": self.n_components, "iterations": self.iterations}
+        self.weights_ = self._fitted(X, self._model, **options).weights
+        return self
+
+
+class DPBernoulliMixture(_ColumnMixture):
+    """A private mixture of Bernoullis: ``weights_ (K,)``, ``chances_ (K, d)`` of a yes.
+
+    bounds: a no and a yes, usually (0, 1). Parameters as in :class:`DPGaussianMixture`.
+
+    **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
+    """
+
+    _model = "bernoulli"
+
+    @property
+    def chances_(self) -> Array:
+        """Chance of a yes of each group in each column ``(K, d)``."""
+        check_is_fitted(self)
+        return np.asarray(self.fit_.parameters.chances)
+
+
+class DPPoissonMixture(_ColumnMixture):
+    """A private mixture of Poissons: ``weights_ (K,)``, ``rates_ (K, d)``.
+
+    bounds: from 0 on to the most events that count. Parameters as in :class:`DPGaussianMixture`.
+
+    **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
+    """
+
+    _model = "poisson"
+
+    @property
+    def rates_(self) -> Array:
+        """Mean count of each group in each column ``(K, d)``."""
+        check_is_fitted(self)
+        return np.asarray(self.fit_.parameters.rates)
 
 
 class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]

@@ -34,7 +34,9 @@ QUICK = (
     "missing-regression",
     "logistic",
     "gmm-release",
-    *OTHER_WAYS,
+    "bernoulli",
+    "poisson",
+    "mean-local",
 )
 EVERY = [(name, mode) for name in AUDITS for mode in modes(name)]
 REFUTED = {("gmm-release", "paper"), ("kmeans", "paper")}
@@ -45,7 +47,10 @@ def test_every_registered_model_is_audited() -> None:
     assert set(audits()) == set(AUDITS)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name",
+    [*QUICK, *(pytest.param(name, marks=pytest.mark.merge) for name in OTHER_WAYS[1:])],
+)
 def test_half_the_noise_of_a_proved_fit_is_caught_and_all_of_it_is_not(name: str) -> None:
     found = audit(name, runs=None if name in OTHER_WAYS else 1000)
     assert not found.contradicts_proof
@@ -121,6 +126,7 @@ def test_every_other_proved_way_stands_and_is_caught_with_half_its_noise(
     assert found.caught_half
 
 
+@pytest.mark.merge
 def test_the_belief_networks_half_noise_is_caught() -> None:
     """The pictures differ in nearly all that a row can add: 0.79 of the sensitivity."""
     found = audit("sbn", runs=250)
@@ -177,6 +183,7 @@ def test_full_audit_of_the_proved_mixture(structure: str, epsilon: float, compon
 # ------------------------------------------------------------------ too few runs
 
 
+@pytest.mark.merge
 def test_runs_too_few_to_catch_half_the_noise_are_inconclusive(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -197,6 +204,7 @@ def test_runs_too_few_to_catch_half_the_noise_are_inconclusive(
     assert enough.runs_needed is None
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("name", ["gaussian", "laplace", "gmm", "kmeans"])
 def test_the_largest_bound_is_that_of_no_privacy_at_all(name: str) -> None:
     """No two clouds of so many runs show more, and more runs can."""
@@ -278,6 +286,7 @@ def test_the_likelihood_ratio_of_one_release_is_the_textbooks() -> None:
     )
 
 
+@pytest.mark.merge
 def test_sampled_rows_are_weighed_with_their_chance() -> None:
     """On average over the first table, the ratio of two densities is 1."""
     subject, request = LOGISTIC, budget("logistic", "paper")

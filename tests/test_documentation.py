@@ -93,6 +93,7 @@ def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
     assert [float(row[1]) for row in prices] == sorted(float(row[1]) for row in prices)
 
 
+@pytest.mark.merge
 def test_the_ends_for_rare_samples_are_as_told() -> None:
     text = " ".join(page("accounting").split())
     told = re.findall(
@@ -133,6 +134,7 @@ def test_every_model_has_its_line_of_methods() -> None:
             ("lda",),
             ("logistic",),
             ("sbn",),
+            ("bernoulli", "poisson"),
         )
         for name in group
     ]
@@ -158,6 +160,8 @@ FITTED = {  # model to a bundled table and the number of its parts
     "missing-regression": ("missing_answers", 1),
     "mean": ("three_groups", 1),
     "sbn": ("digits", 2),
+    "bernoulli": ("households", 2),
+    "poisson": ("a_year_of_care", 2),
     "lda": ("bars", 10),
     "logistic": ("wine", 1),
 }
@@ -205,6 +209,7 @@ def test_no_line_of_methods_leaves_claim_or_proof_out(heading: str) -> None:
         assert all(row), row
 
 
+@pytest.mark.merge
 def test_every_counterexample_is_told_in_its_own_words() -> None:
     told = {name.strip("`"): said for name, *said in table(page("methods"), "name")}
     assert list(told) == list(EXHIBITS)

@@ -121,6 +121,7 @@ RELEASED = {
     "logistic": {},
     "gmm-release": {"method": "staged"},
     "sbn": {"n_components": 2, "rate": 1.0, "iterations": 2},
+    "bernoulli": {"n_components": 2, "iterations": 2},
 }
 KINDS = dp.Schema(
     (

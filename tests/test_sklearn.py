@@ -21,11 +21,13 @@ from dpcore.evaluation.metrics import metrics
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.schema import Column
 from dpcore.sklearn import (
+    DPBernoulliMixture,
     DPFactorAnalysis,
     DPGaussianMixture,
     DPKMeans,
     DPLatentDirichletAllocation,
     DPLogisticRegression,
+    DPPoissonMixture,
 )
 from dpcore.wall.custodian import custodian_documents, custodian_outcomes
 
@@ -35,6 +37,8 @@ ESTIMATORS = (
     DPGaussianMixture(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPKMeans(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPFactorAnalysis(1, bounds=BOUNDS, random_state=0, iterations=2),
+    DPBernoulliMixture(2, bounds=BOUNDS, random_state=0, iterations=2),
+    DPPoissonMixture(2, bounds=(0.0, 100.0), random_state=0, iterations=2),
     DPLogisticRegression(epsilon=1000.0, bounds=BOUNDS, classes="infer", random_state=0),
     DPLatentDirichletAllocation(2, rate=1.0, epochs=2, random_state=0),
 )
@@ -53,6 +57,10 @@ EXCUSED = {
     ("DPGaussianMixture", "check_estimators_nan_inf"): FILLED,
     ("DPKMeans", "check_estimators_nan_inf"): FILLED,
     ("DPFactorAnalysis", "check_estimators_nan_inf"): FILLED,
+    ("DPBernoulliMixture", "check_estimators_nan_inf"): FILLED,
+    ("DPPoissonMixture", "check_estimators_nan_inf"): FILLED,
+    ("DPBernoulliMixture", "check_dtype_object"): "the refusal quotes no cell",
+    ("DPPoissonMixture", "check_dtype_object"): "the refusal quotes no cell",
     ("DPFactorAnalysis", "check_fit2d_1feature"): "one factor of one column explains nothing",
     ("DPGaussianMixture", "check_dtype_object"): "the refusal quotes no cell",
     ("DPKMeans", "check_dtype_object"): "the refusal quotes no cell",
@@ -91,26 +99,40 @@ def rows(count: int = 4000) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize(
-    ("estimator", "model"),
+    ("estimator", "model", "found", "theirs"),
     [
-        (DPGaussianMixture(2, iterations=5), "gmm"),
-        (DPKMeans(2, iterations=5), "kmeans"),
-        (DPFactorAnalysis(2, iterations=5), "fa"),
+        (DPGaussianMixture(2, iterations=5), "gmm", "means_", "means"),
+        (DPKMeans(2, iterations=5), "kmeans", "cluster_centers_", "centers"),
+        (DPFactorAnalysis(2, iterations=5), "fa", "mean_", "mean"),
+        (DPBernoulliMixture(2, iterations=5), "bernoulli", "chances_", "chances"),
+        (DPPoissonMixture(2, iterations=5), "poisson", "rates_", "rates"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_an_estimator_is_the_fit_of_the_same_name(estimator: Any, model: str) -> None:
+def test_an_estimator_is_the_fit_of_the_same_name(
+    estimator: Any, model: str, found: str, theirs: str
+) -> None:
     """The same numbers, ledger and guarantee as dp.fit."""
-    one = clone(estimator).set_params(bounds=(-10, 10), random_state=3).fit(rows())
+    bounds = (0, 10) if model == "poisson" else (-10, 10)
+    one = clone(estimator).set_params(bounds=bounds, random_state=3).fit(rows())
     names = ["x0", "x1", "x2"]
-    schema = dp.Schema.from_bounds(dict.fromkeys(names, (-10, 10)))
+    schema = dp.Schema.from_bounds(dict.fromkeys(names, bounds))
     table = dp.load(pd.DataFrame(rows(), columns=names), schema=schema)
     two = dp.fit(model, table, privacy=dp.Privacy(1.0, 1e-5), n_components=2, iterations=5, seed=3)
     assert one.ledger_.fingerprint() == two.ledger.fingerprint()
     assert one.guarantee_ == two.guarantee
-    found = {"gmm": "means_", "kmeans": "cluster_centers_", "fa": "mean_"}[model]
-    theirs = {"gmm": "means", "kmeans": "centers", "fa": "mean"}[model]
     np.testing.assert_array_equal(getattr(one, found), getattr(two.parameters, theirs))
+
+
+def test_mixtures_of_other_families_say_how_likely_rows_are() -> None:
+    answers = np.random.default_rng(0).integers(0, 2, (400, 3)).astype(float)
+    model = DPBernoulliMixture(2, bounds=(0, 1), random_state=0).fit(answers)
+    assert model.predict_proba(answers).shape == (400, 2)
+    everything = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
+    assert np.exp(model.score_samples(everything)).sum() == pytest.approx(1.0)
+    counts = np.arange(200.0)[:, None]
+    model = DPPoissonMixture(2, bounds=(0, 20), random_state=0).fit(counts % 15)
+    assert np.exp(model.score_samples(counts)).sum() == pytest.approx(1.0)
 
 
 def test_without_bounds_nothing_is_fitted() -> None:

@@ -81,6 +81,27 @@ STAYS = (
 WARDS = {"surgery": (0.45, -0.3), "heart": (0.33, 0.5), "lungs": (0.22, 1.1)}  # share, log odds
 
 
+QUESTIONS = (  # chance of a yes among students, families, and the retired
+    ("has a car", 0.25, 0.92, 0.70),
+    ("takes the train", 0.80, 0.35, 0.30),
+    ("cycles to work", 0.60, 0.25, 0.02),
+    ("works from home", 0.20, 0.45, 0.03),
+    ("has children at home", 0.04, 0.85, 0.05),
+    ("lives in a city", 0.85, 0.40, 0.45),
+    ("flies every year", 0.65, 0.45, 0.25),
+    ("owns a home", 0.05, 0.60, 0.75),
+    ("has a garden", 0.10, 0.65, 0.60),
+    ("reads a newspaper", 0.15, 0.30, 0.80),
+)
+HOUSEHOLDS = (0.3, 0.45, 0.25)  # shares of the three
+CARE = (  # most in a year; mean of the well, of those with a long illness, of the injured
+    ("visits", 30, 2.0, 12.0, 5.0),
+    ("phone calls", 30, 1.0, 8.0, 2.0),
+    ("prescriptions", 40, 1.5, 18.0, 3.0),
+    ("nights in hospital", 30, 0.1, 3.0, 7.0),
+    ("X-rays", 15, 0.3, 1.0, 4.0),
+)
+PATIENT_GROUPS = (0.6, 0.25, 0.15)
 HOUSES, WINDOWS = 20_000, Image(4, 4)
 USED, MISTAKEN = 0.35, 0.05  # how often a room is used; windows that are otherwise
 
@@ -139,6 +160,28 @@ def _stays() -> pd.DataFrame:
     frame["ward"] = np.array(list(WARDS))[ward]
     frame["comes back"] = np.where(back, "yes", "no")
     return frame
+
+
+def _households() -> pd.DataFrame:
+    """Answers of three kinds of households, each question answered on its own."""
+    import pandas as pd
+
+    rng = np.random.default_rng(4_010)
+    chances = np.array([row[1:] for row in QUESTIONS]).T
+    group = rng.choice(len(HOUSEHOLDS), 4_000, p=HOUSEHOLDS)
+    answers = (rng.random((len(group), len(QUESTIONS))) < chances[group]).astype(int)
+    return pd.DataFrame(answers, columns=[name for name, *_ in QUESTIONS])
+
+
+def _care() -> pd.DataFrame:
+    """A year's events of three kinds of patients, each kind of event on its own."""
+    import pandas as pd
+
+    rng = np.random.default_rng(4_005)
+    most, rates = np.array([row[1] for row in CARE]), np.array([row[2:] for row in CARE]).T
+    group = rng.choice(len(PATIENT_GROUPS), 4_000, p=PATIENT_GROUPS)
+    counts = np.minimum(rng.poisson(rates[group]), most)
+    return pd.DataFrame(counts, columns=[name for name, *_ in CARE])
 
 
 def _windows() -> pd.DataFrame:
@@ -225,6 +268,24 @@ TABLES = {
             id="lit-windows",
         ),
         _windows,
+    ),
+    "households": Drawn(
+        Schema(
+            tuple(Column(name, type="binary") for name, *_ in QUESTIONS),
+            unit="household",
+            title="Yes or no",
+            id="households",
+        ),
+        _households,
+    ),
+    "a_year_of_care": Drawn(
+        Schema(
+            tuple(Column(name, lower=0, upper=most, unit="a year") for name, most, *_ in CARE),
+            unit="patient",
+            title="A year of care",
+            id="a-year-of-care",
+        ),
+        _care,
     ),
     "million_places": Drawn(
         Schema(COLUMNS, unit="person", title="A million places", id="million-places"), _places

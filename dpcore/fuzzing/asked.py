@@ -121,9 +121,14 @@ class Asked:
     rehearsal: bool = True
 
 
+def ways_of(model: str) -> tuple[Way, ...]:
+    """What is asked of a model; of one that says nothing, its usual fit."""
+    return WAYS.get(model, (Way({"iterations": 2}, grid=True),))
+
+
 def random_way(rng: np.random.Generator, model: str) -> Way:
     """One of a model's ways."""
-    ways = WAYS[model]
+    ways = ways_of(model)
     return ways[int(rng.integers(len(ways)))]
 
 

@@ -67,14 +67,14 @@ class Model:
     package: its folder. settings: the dataclass of its options. title: with ``{}`` for the number
     of its parts; single_title: with one part. noun: what a report says has left. part, parts: what
     it has K of. papers: keys of the bibliography. reads: ``features``, ``label``, ``target``,
-    ``outcome``, ``pixels`` or ``documents``. clip: help of the option of that name; empty: it has
-    none. clips_rows: whether rows are clipped to a ball. least, most: how many parts the explorer
-    offers. adjacencies: what it can protect, the usual first. recommended: options of the
-    recommended method. methods: the others, by the names that links use. plane: its picture is a
-    plane of two columns. ghosts: its picture shows other draws of the noise. cost: of a visit of a
-    row, in units of a mixture's. one_row: its parameters are one number a column. free_iterations:
-    its steps read released sums alone. recipe, scorer, picture, table, audits: where the rest is
-    found, as ``file:object`` in its folder.
+    ``outcome``, ``pixels``, ``answers`` (yes or no), ``counts`` or ``documents``. clip: help of the
+    option of that name; empty: it has none. clips_rows: whether rows are clipped to a ball. least,
+    most: how many parts the explorer offers. adjacencies: what it can protect, the usual first.
+    recommended: options of the recommended method. methods: the others, by the names that links
+    use. plane: its picture is a plane of two columns. ghosts: its picture shows other draws of the
+    noise. cost: of a visit of a row, in units of a mixture's. one_row: its parameters are one
+    number a column. free_iterations: its steps read released sums alone. recipe, scorer, picture,
+    table, audits: where the rest is found, as ``file:object`` in its folder.
     """
 
     name: str
@@ -144,6 +144,10 @@ class Model:
         if self.reads == "pixels":
             features = [schema.column(name) for name in schema.features]
             return schema.image is not None or all(each.type == "binary" for each in features)
+        if self.reads in ("answers", "counts"):
+            ends = {(schema.column(name).low, schema.column(name).high) for name in schema.features}
+            answers = ends == {(0.0, 1.0)}
+            return answers if self.reads == "answers" else not answers and min(ends)[0] >= 0.0
         target = None if schema.target is None else schema.column(schema.target)
         if self.reads == "outcome":
             return target is not None and (target.type == "binary" or len(target.categories) == 2)

@@ -1,0 +1,72 @@
+"""A fitted mixture of Bernoullis: what is printed, exported and sampled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.fitting.result_table import Table
+from dpcore.models.bernoulli_mixture.mathematics import chances
+from dpcore.models.exponential_family.mathematics import Groups
+from dpcore.models.exponential_family.parameters import group_lines
+from dpcore.wall.data import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BernoulliParameters:
+    """One mixture: weights ``(K,)``, chances of a yes ``(K, d)``; lower (no) and upper (yes)
+    ``(d,)`` are the columns' bounds.
+
+    Groups stand in the order of their chances, first column first.
+    """
+
+    columns: tuple[str, ...]
+    lower: Array
+    upper: Array
+    weights: Array
+    chances: Array
+
+    @classmethod
+    def from_units(cls, groups: Groups, run: int, public: PublicFrame) -> BernoulliParameters:
+        """One run of a batch in public unit coordinates."""
+        own = chances(groups.means[run])
+        order = np.lexsort(own.T[::-1])
+        lower, upper = public.center - public.half_range, public.center + public.half_range
+        return cls(public.names, lower, upper, groups.weights[run][order], own[order])
+
+    def in_units(self, public: PublicFrame) -> Groups:
+        """The same as a batch of one in public unit coordinates."""
+        return Groups(self.weights[None], 2.0 * self.chances[None] - 1.0)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "columns": list(self.columns),
+            "weights": self.weights.tolist(),
+            "chances": self.chances.tolist(),
+        }
+
+    def log_joint(self, rows: Array) -> Array:
+        """Log probability of each row ``(n, d)``, in own units, with each group ``(n, K)``."""
+        yes = (rows - self.lower) / (self.upper - self.lower)
+        logs = yes @ np.log(self.chances).T + (1.0 - yes) @ np.log1p(-self.chances).T
+        return np.asarray(np.log(self.weights) + logs)
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Synthetic rows, each cell at its lower or upper bound."""
+        import pandas as pd
+
+        group = rng.choice(len(self.weights), size=count, p=self.weights / self.weights.sum())
+        yes = rng.random((count, len(self.columns))) < self.chances[group]
+        return pd.DataFrame(np.where(yes, self.upper, self.lower), columns=list(self.columns))
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    return group_lines(record, "chances", "{:.1%}".format, "the chance of a yes in each column")

@@ -1,0 +1,154 @@
+"""Mixtures of groups within which columns are independent, each of a one-parameter family.
+
+Rows and means are in public unit coordinates, ``[-1, 1]`` from a column's lower to its upper bound.
+A row's log density in a group is linear in the row, up to what all groups share; so the E step is
+one product, and the M step needs each group's count and sum alone (Park, Foulds, Chaudhuri,
+Welling, DP-EM, AISTATS 2017, Eqs. 9 and 10). Every array carries a leading axis of runs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.models.shared import group_means
+from dpcore.models.shared.group_means import Memory, farthest_first
+from dpcore.wall.data import PublicFrame
+from dpcore.wall.statistics import Block, EStep, NoisyClusters
+
+Array = NDArray[np.float64]
+
+CANDIDATES = 512  # points among which a start is spread
+SPREAD = 0.5  # of a column's deviation within one group, between the mean and a start
+LEAST_WEIGHT = 1e-300
+
+
+@dataclass(frozen=True)
+class Groups:
+    """B mixtures: weights ``(B, K)``, means ``(B, K, d)``."""
+
+    weights: Array
+    means: Array
+
+    def at(self, runs: slice) -> Groups:
+        """Some of the runs."""
+        return Groups(self.weights[runs], self.means[runs])
+
+    @property
+    def runs(self) -> int:
+        return len(self.weights)
+
+
+class Family(ABC):
+    """The law of one cell, given its mean; everything in public unit coordinates."""
+
+    def demand(self, public: PublicFrame) -> None:
+        """Raise InputError for columns whose public bounds do not suit the law."""
+        if public.is_ball:
+            raise InputError(
+                "ball", "each column needs bounds of its own", "give each lower and upper"
+            )
+
+    @abstractmethod
+    def allowed(self, means: Array, public: PublicFrame) -> Array:
+        """Means ``(..., d)`` moved to where every row has a density above zero."""
+
+    @abstractmethod
+    def coefficients(self, means: Array, public: PublicFrame) -> tuple[Array, Array]:
+        """``(...)`` and ``(..., d)``: constant and slopes of a row's log density, but for what does
+        not depend on the means."""
+
+    @abstractmethod
+    def base(self, rows: Array, public: PublicFrame) -> Array:
+        """What does not depend on the means ``(n,)``, of rows ``(n, d)``."""
+
+    @abstractmethod
+    def deviation(self, means: Array, public: PublicFrame) -> Array:
+        """Standard deviation of a cell whose mean that is, ``(..., d)``."""
+
+    @abstractmethod
+    def uniform(self, public: PublicFrame) -> float:
+        """Log probability of a row, where nothing but the bounds is known."""
+
+
+def start(mean: Array, components: int, family: Family, public: PublicFrame, seed: int) -> Groups:
+    """Groups around a released mean ``(B, d)``, in directions that know no data, each farthest from
+    those before it; ``components = 1``: the mean itself."""
+    runs, dim = mean.shape
+    weights = np.full((runs, components), 1.0 / components)
+    middle = family.allowed(mean, public)[:, None]
+    if components == 1:
+        return Groups(weights, middle)
+    points = np.random.default_rng([seed, components, dim, 7]).standard_normal((CANDIDATES, dim))
+    shape = SPREAD * farthest_first(points, components, 0)
+    return Groups(
+        weights, family.allowed(middle + family.deviation(middle, public) * shape, public)
+    )
+
+
+def log_coefficients(groups: Groups, family: Family, public: PublicFrame) -> Array:
+    """``(B, 1 + d, K)`` such that ``(1, row) @ coefficients`` is each group's joint log density, up
+    to :meth:`Family.base`."""
+    constant, slopes = family.coefficients(groups.means, public)
+    constant = constant + np.log(np.maximum(groups.weights, LEAST_WEIGHT))
+    stacked = np.concatenate([constant[..., None], slopes], axis=-1)
+    return np.ascontiguousarray(np.swapaxes(stacked, -1, -2))
+
+
+def responsibilities(groups: Groups, family: Family, public: PublicFrame) -> EStep:
+    """The E step: how likely each row belongs to each group, ``(b, K, m)``."""
+    coefficients = log_coefficients(groups, family, public)
+
+    def e_step(block: Block, runs: slice) -> Array:
+        weights = block.scores(coefficients[runs])
+        weights -= weights.max(axis=-2, keepdims=True)
+        np.exp(weights, out=weights)
+        weights /= weights.sum(axis=-2, keepdims=True)
+        return weights
+
+    return e_step
+
+
+def m_step(
+    released: NoisyClusters,
+    rows: Array | float,
+    before: Groups,
+    memory: Memory | None,
+    family: Family,
+    public: PublicFrame,
+    radius: float,
+) -> tuple[Groups, Memory]:
+    """New groups from noisy counts and sums; total, and plain EM when the noise is zero."""
+    means, weights, memory = group_means.step(
+        released, rows, before.means, memory, ball=False, radius=radius
+    )
+    return Groups(weights, family.allowed(means, public)), memory
+
+
+def log_density(groups: Groups, rows: Array, family: Family, public: PublicFrame) -> Array:
+    """Mean log probability ``(B,)`` of rows ``(n, d)``."""
+    joint = _log_joint(groups, rows, family, public)
+    top = joint.max(axis=-1)
+    each = np.log(np.exp(joint - top[..., None]).sum(axis=-1)) + top
+    return np.asarray((each + family.base(rows, public)).mean(axis=-1))
+
+
+def _log_joint(groups: Groups, rows: Array, family: Family, public: PublicFrame) -> Array:
+    """Joint log density of each row with each group ``(B, n, K)``, up to the base."""
+    coefficients = log_coefficients(groups, family, public)
+    return np.asarray(rows @ coefficients[:, 1:] + coefficients[:, None, 0])
+
+
+def exact_step(groups: Groups, rows: Array, family: Family, public: PublicFrame) -> Groups:
+    """One step of plain EM on exact rows ``(n, d)``."""
+    joint = _log_joint(groups, rows, family, public)
+    weights = np.exp(joint - joint.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    counts = weights.sum(axis=1)
+    means = np.swapaxes(weights, 1, 2) @ rows / np.maximum(counts, LEAST_WEIGHT)[..., None]
+    means = np.where(counts[..., None] > LEAST_WEIGHT, means, groups.means)
+    return Groups(counts / len(rows), family.allowed(means, public))

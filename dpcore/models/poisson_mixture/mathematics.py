@@ -1,0 +1,56 @@
+"""Counts of events: within a group, each column has a rate of its own (Poisson)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from dpcore.errors import InputError
+from dpcore.models.exponential_family.mathematics import Family
+from dpcore.wall.data import PublicFrame
+
+Array = NDArray[np.float64]
+
+LEAST_SHARE = 1e-3  # of a column's range: the lowest rate, so that no count is impossible
+
+
+class Poisson(Family):
+    """Counts ``x = center + half_range y`` from 0 on, each with the rate of its group."""
+
+    def demand(self, public: PublicFrame) -> None:
+        super().demand(public)
+        if np.any(public.center < public.half_range):
+            raise InputError(
+                "columns", "a lower bound is below 0, where no count is", "give bounds from 0 on"
+            )
+
+    def allowed(self, means: Array, public: PublicFrame) -> Array:
+        least = (2.0 * LEAST_SHARE * public.half_range - public.center) / public.half_range
+        return np.clip(means, least, 1.0)
+
+    def coefficients(self, means: Array, public: PublicFrame) -> tuple[Array, Array]:
+        """Of ``x log(rate) - rate``, summed over columns."""
+        rate = rates(means, public)
+        logs = np.log(rate)
+        return np.sum(public.center * logs - rate, axis=-1), public.half_range * logs
+
+    def base(self, rows: Array, public: PublicFrame) -> Array:
+        """``-log x!``, summed over columns."""
+        counts = np.maximum(rates(rows, public), 0.0)
+        return -np.asarray(gammaln(counts + 1.0).sum(axis=-1))
+
+    def deviation(self, means: Array, public: PublicFrame) -> Array:
+        return np.sqrt(rates(means, public)) / public.half_range
+
+    def uniform(self, public: PublicFrame) -> float:
+        """Every whole number within the bounds as likely."""
+        return -float(np.sum(np.log(np.floor(2.0 * public.half_range) + 1.0)))
+
+
+def rates(means: Array, public: PublicFrame) -> Array:
+    """Own units, from unit coordinates."""
+    return np.asarray(public.center + public.half_range * means)
+
+
+FAMILY = Poisson()

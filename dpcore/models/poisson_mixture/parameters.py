@@ -1,0 +1,69 @@
+"""A fitted mixture of Poissons: what is printed, exported and sampled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from dpcore.fitting.result_table import Table
+from dpcore.models.exponential_family.mathematics import Groups
+from dpcore.models.exponential_family.parameters import group_lines
+from dpcore.models.poisson_mixture.mathematics import rates
+from dpcore.wall.data import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PoissonParameters:
+    """One mixture: weights ``(K,)``, rates ``(K, d)`` in events a row.
+
+    Groups stand in the order of their rates, first column first.
+    """
+
+    columns: tuple[str, ...]
+    weights: Array
+    rates: Array
+
+    @classmethod
+    def from_units(cls, groups: Groups, run: int, public: PublicFrame) -> PoissonParameters:
+        """One run of a batch in public unit coordinates."""
+        own = rates(groups.means[run], public)
+        order = np.lexsort(own.T[::-1])
+        return cls(public.names, groups.weights[run][order], own[order])
+
+    def in_units(self, public: PublicFrame) -> Groups:
+        """The same as a batch of one in public unit coordinates."""
+        return Groups(self.weights[None], (self.rates[None] - public.center) / public.half_range)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "columns": list(self.columns),
+            "weights": self.weights.tolist(),
+            "rates": self.rates.tolist(),
+        }
+
+    def log_joint(self, rows: Array) -> Array:
+        """Log probability of each row ``(n, d)``, in own units, with each group ``(n, K)``; a count
+        below 0 is read as 0."""
+        rows = np.maximum(rows, 0.0)
+        logs = rows @ np.log(self.rates).T - self.rates.sum(axis=1)
+        return np.asarray(np.log(self.weights) + logs - gammaln(rows + 1.0).sum(axis=1)[:, None])
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Synthetic rows of whole numbers."""
+        import pandas as pd
+
+        group = rng.choice(len(self.weights), size=count, p=self.weights / self.weights.sum())
+        return pd.DataFrame(rng.poisson(self.rates[group]), columns=list(self.columns))
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    return group_lines(record, "rates", "{:.4g}".format, "the mean count in each column")
