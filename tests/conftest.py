@@ -27,6 +27,13 @@ def _quick(config: pytest.Config) -> bool:
     return bool(config.option.markexpr == "quick")
 
 
+@pytest.fixture(scope="session")
+def thorough(request: pytest.FixtureRequest) -> bool:
+    """False in the quick lane, where a test that asks for this tries fewer cases; it is met in the
+    merge lane again."""
+    return not _quick(request.config)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """The quick lane need not import what browsers are tested with."""
     return True if collection_path.name == "browser" and _quick(config) else None
@@ -39,7 +46,8 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browsers are of the merge lane; what is in no lane is quick; a property is met in both.
+    """Browsers are of the merge lane; what is in no lane is quick; a property is met in both, with
+    more cases in the merge lane.
 
     What takes longest comes first: no process has to wait for it at the end.
     """
@@ -48,7 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not any(map(item.get_closest_marker, ("merge", "full"))):
             browser = item.get_closest_marker("browser") is not None
             item.add_marker("merge" if browser else "quick")
-            if getattr(getattr(item, "function", None), "is_hypothesis_test", False):
+            drawn = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
+            if drawn or "thorough" in getattr(item, "fixturenames", ()):
                 item.add_marker("merge")
 
 

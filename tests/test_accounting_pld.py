@@ -58,6 +58,7 @@ def added(epsilon: float, noise: float, rate: float) -> float:
     return float(q - np.exp(epsilon) * ((1.0 - rate) * q + rate * p))
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("noise", [0.4, 1.0, 5.0])
 @pytest.mark.parametrize("rate", [1e-3, 0.05, 0.6])
 def test_one_sampled_release_has_the_closed_form_curve(noise: float, rate: float) -> None:
@@ -226,6 +227,7 @@ def test_positions_are_the_inverse_of_losses(name: str) -> None:
             np.testing.assert_allclose(piece.position(loss)[clear], x[clear], atol=1e-6)
 
 
+@pytest.mark.merge
 @settings(max_examples=15)
 @given(
     st.floats(0.4, 8.0), st.floats(1e-3, 0.5), st.integers(1, 300), st.sampled_from([1e-9, 1e-5])
@@ -304,6 +306,7 @@ def test_pure_losses_never_cost_more_than_their_sum() -> None:
     assert PLD.epsilon([poisson(1.0, 0.1)], 0.0) == np.inf
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(
     ("event", "delta"),
     [
@@ -371,6 +374,7 @@ RARE = [poisson, fixed_size, lambda noise, rate, count: replace(
 )]  # fmt: skip
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("event", RARE)
 @pytest.mark.parametrize("noise", [1.0, 1e-3, 1e-9, 1e-30, 1e-90])
 def test_a_delta_above_the_chance_of_being_drawn_covers_any_noise(event: Any, noise: float) -> None:
@@ -400,6 +404,7 @@ def test_next_to_no_noise_is_never_said_to_protect(event: Any, noise: float) -> 
     assert np.all(tradeoff([shown], np.array([0.0, 0.5])) <= np.array([0.91, 0.46]))
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("noise", [0.1, 1e-2, 1e-3, 1.01e-4])
 def test_little_noise_on_a_sample_has_the_closed_form(noise: float) -> None:
     for rate, delta in ((0.1, 0.03), (1e-3, 1e-6)):
@@ -529,6 +534,7 @@ SAMPLED = {
 }
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("name", list(SAMPLED))
 def test_noise_for_a_grid_of_budgets_meets_each_closely(name: str) -> None:
     """By the very bound that is stated afterwards, one event for each release as in a ledger."""

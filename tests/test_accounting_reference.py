@@ -259,6 +259,7 @@ def test_every_reference_row_is_met(group: str, method: str) -> None:
         assert found == near, row["id"]
 
 
+@pytest.mark.merge
 @every("group, method", list(AT_MOST))
 def test_more_orders_never_cost_more_and_seldom_save_much(group: str, method: str) -> None:
     rows = [r for r in entries() if (r["group"], r["accountant"]) == (group, method)]
@@ -332,6 +333,7 @@ def replaced_in_a_ball(inputs: Row) -> list[Event]:
     return replaced({**inputs, "sens": "record_norm_C"})
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(
     "group", ["gaussian_composed", "llg_mixture", "subsampled_gaussian_poisson"]
 )
@@ -367,6 +369,7 @@ def test_privacy_loss_upper_ends(
         assert found == pytest.approx(row["value"], rel=3e-4, abs=1e-6), row["id"]
 
 
+@pytest.mark.merge
 def test_noise_solved_for_by_privacy_losses() -> None:
     route = noise_for("pld", poisson)
     for row in (r for r in entries() if r["group"] == "subsampled_calibration"):

@@ -117,6 +117,7 @@ def test_laplace_vectors_never_cost_more_than_their_l2_bound_nor_than_a_scalar()
     assert np.max(vector) <= 0.5
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(
     ("noise", "rate", "order"),
     [(1.0, 0.01, 1.5), (0.3, 1e-5, 2.5), (100.0, 0.3, 3.7), (0.7, 0.05, 1.25), (2.85, 0.2, 40.5)],
@@ -132,6 +133,7 @@ def test_poisson_divergence_at_fractional_orders(noise: float, rate: float, orde
     assert renyi(poisson(noise, rate), order) == pytest.approx(known, rel=1e-10)
 
 
+@pytest.mark.merge
 @every("noise", [0.1, 0.3, 0.5, 1.0, 2.8, 3.0, 12.0, 100.0])
 @every("rate", [1e-5, 0.05, 0.999])
 def test_poisson_quadrature_agrees_with_the_finite_sums(noise: float, rate: float) -> None:
@@ -235,6 +237,7 @@ MIXTURES: dict[str, list[Event]] = {
 }
 
 
+@pytest.mark.merge
 @every("name", MIXTURES)
 @every("delta", [1e-15, 1e-5, 0.02])
 def test_no_order_of_a_fine_grid_is_better(name: str, delta: float) -> None:
@@ -325,6 +328,7 @@ def test_pure_events_never_cost_more_than_their_sum() -> None:
     assert RENYI.epsilon([*events, Event(Gaussian(1e5))], 0.0) == np.inf
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("noise", [0.05, 0.5, 10.0, 1e4])
 @pytest.mark.parametrize("count", [1, 10**6])
 def test_extreme_questions_have_finite_answers(noise: float, count: int) -> None:
@@ -366,6 +370,7 @@ def least_by_zooms(events: list[Event], delta: float) -> float:
     return float(found[at])
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(("rate", "count"), [(0.01, 1000), (0.0003, 6), (0.5, 40)])
 def test_no_cell_of_a_grid_misses_the_best_order(rate: float, count: int) -> None:
     """Many bottoms lie at the foot of the wall where samples stop helping: no parabola fits it."""

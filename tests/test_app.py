@@ -215,6 +215,7 @@ def speaks_of_its_parts(table: Any, told: str) -> None:
     assert words in told
 
 
+@pytest.mark.merge
 @every("table", offered())
 def test_every_bundled_table_has_its_picture(table: Any, no_background: None) -> None:
     scene = drawn(asked(data=table.name))
@@ -262,6 +263,7 @@ def counts(method: str, count_by: str) -> None:
     promises_what_it_says(method, now_in(drawn(found), "guarantee"))
 
 
+@pytest.mark.merge
 @every("method", MODELS_OF_METHODS)
 def test_every_recipe_counts_its_usual_way(method: str) -> None:
     counts(method, method_of(method).accountants[0])
@@ -375,6 +377,7 @@ def is_drawn(query: dict[str, str]) -> None:
 QUICK = EXTREMES[1::5]
 
 
+@pytest.mark.merge
 @every("query", QUICK)
 def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
     is_drawn(query)
@@ -396,6 +399,7 @@ def renders(query: dict[str, str]) -> None:
 A_DOZEN = EXTREMES[::6]  # at least one of each kind of control
 
 
+@pytest.mark.merge
 @every("query", A_DOZEN)
 def test_extreme_choices_render(query: dict[str, str]) -> None:
     renders(query)

@@ -60,6 +60,7 @@ def played(adjacency: str, runs: int = 400, seed: int = 0, share_of: str = "wors
     return attack("gmm", pair, requests, runs, seed=seed, n_components=2, iterations=3)
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("share_of", ["worst", "rare"])
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
 @pytest.mark.parametrize("seed", range(2))
@@ -102,6 +103,7 @@ def test_every_exhibit_is_refuted_and_can_be_drawn(name: str) -> None:
         assert scene.as_dict()
 
 
+@pytest.mark.merge
 def test_the_page_plays_explains_and_refuses_in_a_sentence() -> None:
     at = AppTest.from_string(PAGE, default_timeout=300)
     at.session_state["scenario"] = RARE
@@ -127,6 +129,7 @@ def test_models_that_take_long_name_the_command_instead(data: str) -> None:
     assert f"dpcore audit {opening(data).model}" in refused
 
 
+@pytest.mark.merge
 def test_what_is_said_names_delta_and_who_is_protected() -> None:
     data = tables.data_of(RARE)
     assert data is not None
@@ -167,6 +170,7 @@ def spent(mu: float, epsilon: float) -> float:
     return float(norm.cdf(mu / 2.0 - epsilon / mu) - math.exp(epsilon) * tail)
 
 
+@pytest.mark.merge
 def test_the_same_attack_is_played_once() -> None:
     data, desk = tables.data_of(RARE), desks.Desk()
     assert data is not None
@@ -177,6 +181,7 @@ def test_the_same_attack_is_played_once() -> None:
     assert other is not first
 
 
+@pytest.mark.merge
 def test_what_is_proved_is_there_before_anything_is_played(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -240,6 +245,7 @@ def test_a_game_that_cannot_be_played_says_why_on_the_page(
         attacking.game(RARE, data, desk, attacking.FARTHEST, 0)
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
 def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -> None:
     """One row more or one other row; who stands far from all is seen more often."""
@@ -261,6 +267,7 @@ def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -
     assert shown[1] > shown[0]
 
 
+@pytest.mark.merge
 def test_somebody_new_is_typed_on_the_page() -> None:
     at = AppTest.from_string(PAGE, default_timeout=300)
     at.session_state["scenario"] = RARE
@@ -270,6 +277,7 @@ def test_somebody_new_is_typed_on_the_page() -> None:
     assert not at.error
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(
     ("link", "lead"),
     [

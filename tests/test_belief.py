@@ -245,6 +245,7 @@ def test_more_budget_gives_back_more_pixels() -> None:
 SETTINGS = ((400, 1.34), (800, 1.74), (1600, 2.44), (3200, 3.34))
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(("minibatch", "printed"), SETTINGS)
 def test_the_papers_epsilons_and_what_is_proved(minibatch: int, printed: float) -> None:
     """Figure 8: sigma 1, one pass over 60,000 pictures, delta 1e-4."""

@@ -56,6 +56,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gmm, "CASES", (TINY, TINY_GRID))
 
 
+@pytest.mark.merge
 def test_reading_is_measured_beside_pandas_and_every_float_is_the_nearest() -> None:
     text = loading.Text(3, whole=True, odd=True, megabytes=1, repetitions=1)
     row = text()
@@ -64,6 +65,7 @@ def test_reading_is_measured_beside_pandas_and_every_float_is_the_nearest() -> N
     assert replace(text, whole=False, odd=False)()["quality_peer"] == 1.0
 
 
+@pytest.mark.merge
 @pytest.mark.usefixtures("tiny")
 def test_rows_carry_the_contract_and_both_sides_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "gmm", "--json"]) == 0
@@ -195,6 +197,7 @@ def stand_in_elsewhere(elsewhere: None, monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv(peers.ELSEWHERE, sys.executable)
 
 
+@pytest.mark.merge
 @pytest.mark.usefixtures("elsewhere")
 def test_lloyds_steps_are_the_peers_and_the_private_peer_is_named_where_it_is_absent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -251,6 +254,7 @@ def test_rows_lie_in_the_box_that_both_sides_are_told(kind: str) -> None:
     assert np.ptp(rows, axis=0).min() > 0.5
 
 
+@pytest.mark.merge
 @pytest.mark.usefixtures("stand_in_elsewhere")
 def test_the_private_peer_is_asked_by_an_interpreter_of_its_own() -> None:
     assert PRIVATE.why_missing() is None
@@ -367,6 +371,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "peak_mib", run)
 
 
+@pytest.mark.merge
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("peer", HERE)
 def test_topics_are_judged_by_one_formula_and_all_sides_find_some(
@@ -646,6 +651,7 @@ def _long(case: accounting.Asked) -> bool:
     return case.package == "opendp" and asked.scale > 1
 
 
+@pytest.mark.merge
 def test_the_peer_is_asked_the_same_and_ours_is_as_tight() -> None:
     """Of every peer that is at hand; which are is found here, not while tests are collected."""
     cases = [c for c in accounting.CASES if isinstance(c, accounting.Asked) and _comparable(c)]

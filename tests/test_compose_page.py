@@ -336,6 +336,7 @@ def says_numbers(scene: dict[str, Any]) -> None:
     assert all(label for _, label in bars_of(scene).values())
 
 
+@pytest.mark.merge
 @every("query", EXTREMES)
 def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
     """What the page computes and draws, without a page around it."""
@@ -352,6 +353,7 @@ def renders(query: dict[str, str]) -> None:
 FEW = EXTREMES[::6]
 
 
+@pytest.mark.merge
 @every("query", FEW)
 def test_extreme_choices_render(query: dict[str, str]) -> None:
     renders(query)
@@ -410,6 +412,7 @@ def test_a_link_brings_back_the_same_choices(asked: Composition) -> None:
     assert from_query(asked.as_query()) == asked
 
 
+@pytest.mark.merge
 def test_the_budget_asks_each_way_for_its_noise() -> None:
     page = healthy(opened(hold="budget", epsilon="2", k="50"))
     for name, method in (("Basic", "linear"), ("zCDP", "zcdp"), ("Exact", "exact")):
@@ -472,6 +475,7 @@ def test_equal_releases_of_a_ledger_become_one_line() -> None:
     )
 
 
+@pytest.mark.merge
 def test_an_imported_line_that_is_then_sampled_is_not_the_fits_price() -> None:
     page = healthy(opened(lines="g7~3~f", k="1"))
     assert not any("not the fit" in text for text in texts(page))
@@ -482,6 +486,7 @@ def test_an_imported_line_that_is_then_sampled_is_not_the_fits_price() -> None:
 # ---------------------------------------------------------------- all methods
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("name", ["opening", "vips_lda", "abadi", "dpem_3_llg"])
 def test_more_methods_lists_every_method_or_its_refusal(name: str) -> None:
     page = opened(preset=name, k="3")

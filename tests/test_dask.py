@@ -69,6 +69,7 @@ def assert_same(fit: Any, other: Any, tolerance: float = 1e-9) -> None:
             np.testing.assert_allclose(found[name], value, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("budget", ["private", "plain", "add_remove"])
 @pytest.mark.parametrize("model", ["gmm", "kmeans", "fa"])
 def test_a_fit_on_workers_is_the_fit_here(
@@ -85,6 +86,7 @@ def test_a_fit_on_workers_is_the_fit_here(
     assert_same(there, dp.fit(model, dp.load(all_rows(), schema=SCHEMA), **words))
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("kind", ["array", "data frame", "bag"])
 def test_every_collection_is_a_table(client: Any, kind: str) -> None:
     frames = [rows_of_part(number) for number in range(PARTS)]

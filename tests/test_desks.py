@@ -143,6 +143,7 @@ def test_a_failure_is_raised_once_and_then_tried_again() -> None:
     assert done.wait(SOON)
 
 
+@pytest.mark.merge
 def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -184,6 +185,7 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     assert seen.grid.guarantees[at] is not None
 
 
+@pytest.mark.merge
 def test_curves_that_are_shown_together_are_of_the_same_draws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -63,6 +63,7 @@ def notes(tmp_path: Path) -> Path:
 # --- what comes with the package -----------------------------------------------------------------
 
 
+@pytest.mark.merge
 def test_bars_open_on_a_picture_that_makes_its_point() -> None:
     """Nothing at 0.1, most topics at 1, more at 10, and steps that end near the exact fit."""
     first, corpus = opening("few_bars"), dp.load_documents("bundled:few_bars")
@@ -267,6 +268,7 @@ def test_the_json_of_hidden_units_is_that_of_the_contract(run: Run) -> None:
     assert "strongest columns" in told
 
 
+@pytest.mark.merge
 def test_a_sweep_of_topics_says_what_it_protects(run: Run) -> None:
     words = ("--epsilons", "1,10", "--splits", 1, "--delta", 1e-4, "--topics", 4, *QUICK)
     rows = run("sweep", "lda", "bundled:few_bars", *words, "--json")

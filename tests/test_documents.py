@@ -187,6 +187,7 @@ def test_the_docstrings_are_counted_in_the_words_of_other_libraries() -> None:
     assert isinstance(bags, Bags)
 
 
+@pytest.mark.merge
 def test_the_docstrings_are_those_of_the_libraries_they_name(tmp_path: Path) -> None:
     """The same where these are installed; other versions say much the same."""
     docstrings.write(tmp_path)

@@ -33,6 +33,7 @@ def scores(mu: float, runs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=runs), mu + rng.normal(size=runs)
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("law", ["normal", "bits", "ties", "skewed"])
 def test_data_that_are_ignored_show_nothing(law: str) -> None:
     """500 audits at 80%: at most 20% may show more than 0; 130 have a chance below 0.001."""
@@ -52,6 +53,7 @@ def test_data_that_are_ignored_show_nothing(law: str) -> None:
     assert np.all(shown < 130)
 
 
+@pytest.mark.merge
 def test_counting_where_the_cut_was_picked_would_be_caught() -> None:
     """The test above can fail: it does when the same runs pick the cut and are counted."""
 
@@ -66,6 +68,7 @@ def test_counting_where_the_cut_was_picked_would_be_caught() -> None:
     assert shown > 130
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("mu", [0.5, 1.0, 4.0])
 def test_the_bounds_cover_as_often_as_their_confidence_says(mu: float) -> None:
     """200 audits at 95%: 22 or more that say too much have a chance below 0.0005."""
@@ -102,6 +105,7 @@ def test_a_bound_shares_what_may_fail_between_its_two_rates(confidence: float) -
     assert found == pytest.approx(np.log(low / high), rel=1e-12)
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0])
 def test_power_at_100_000_runs(epsilon: float) -> None:
     """80% of epsilon by the fit in every audit; half of it by Clopper and Pearson on average."""

@@ -30,6 +30,7 @@ def weaken(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     monkeypatch.setattr(doors.NoiseSource, "normal", lambda self, shape: share * draw(self, shape))
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
 @pytest.mark.parametrize("sees", ["final", "all"])
 def test_no_attack_is_above_its_ceiling(table: Any, adjacency: str, sees: str) -> None:

@@ -124,6 +124,7 @@ def test_a_study_shows_exact_private_and_curve_and_no_row(scene: Scene) -> None:
     assert not any(isinstance(layer, Points) for layer in drawn)
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(("model", "drawn"), [("gmm", Ellipses), ("kmeans", Spots), ("fa", Heat)])
 def test_a_study_of_any_model_is_a_figure(model: str, drawn: type) -> None:
     table = dp.load("bundled:rare_person")
@@ -516,6 +517,7 @@ def test_slopes_of_several_columns_stand_beside_the_exact_ones() -> None:
     np.testing.assert_allclose(np.asarray(layers(halves, 0, Spots)[0].y), [8.0, -8.0, 2.0])
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(
     ("model", "data"),
     [
@@ -534,6 +536,7 @@ def test_studies_of_coefficients_and_means_are_figures(model: str, data: str) ->
     assert len(dp.figure(found).frames) == STEPS
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(("model", "parts"), [("gmm", 2), ("kmeans", 2), ("mean", 1)])
 def test_one_even_column_is_a_figure(model: str, parts: int) -> None:
     """A column alone; and of rows as even as their limits those say more than the exact fit."""
@@ -562,6 +565,7 @@ def test_of_many_columns_the_largest_numbers_are_drawn() -> None:
 # ---------------------------------------------------------------- in Plotly
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("kind", ["gmm", "kmeans", "table", "images"])
 def test_every_frame_of_the_plotly_figure_is_a_step(kind: str, scene: Scene) -> None:
     shown = {
@@ -589,6 +593,7 @@ def test_plotly_draws_the_step_it_says(scene: Scene) -> None:
     assert any(np.allclose(path, outline(group, 1.0)) for path in drawn)
 
 
+@pytest.mark.merge
 def test_plotly_draws_centres_where_they_are() -> None:
     shown = centres_scene()
     spots = layers(shown, 1, Spots)[0]

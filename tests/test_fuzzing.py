@@ -244,6 +244,7 @@ def test_a_model_alone_has_the_same_pairs_as_in_a_run_of_all() -> None:
     assert again.total == alone.total
 
 
+@pytest.mark.merge
 def test_a_violation_tells_what_makes_it_anew(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ def last(found: Reproduction, curve: str, panel: str) -> float:
     return points[max(points)]
 
 
+@pytest.mark.merge
 def test_figure_1_the_best_threshold_is_a_matter_of_scale() -> None:
     found = reproduce("robust-em-figure-1", ASK)
     small, base, *better = (panel.id for panel in found.panels)
@@ -44,6 +45,7 @@ def test_figure_1_the_best_threshold_is_a_matter_of_scale() -> None:
         assert ratios[good] < 1.0 < ratios[bad]
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("number", [2, 3, 4])
 def test_figures_2_to_4_the_printed_order_and_what_beats_it(number: int) -> None:
     found = reproduce(f"robust-em-figure-{number}", ASK)
@@ -61,6 +63,7 @@ def test_figures_2_to_4_the_printed_order_and_what_beats_it(number: int) -> None
     assert "10 of 10" in found.finding
 
 
+@pytest.mark.merge
 @pytest.mark.realdata
 def test_figure_5_on_census_tables() -> None:
     home = shared_data("adult.csv.gz").parent

@@ -34,6 +34,7 @@ def test_every_table_that_is_offered_has_its_fit_kept() -> None:
     assert lines == [opened(name)[0].key for name in NAMES]
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_kept_is_what_is_found_anew(name: str) -> None:
     data, setting = opened(name)
@@ -79,6 +80,7 @@ def test_a_study_begins_with_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> No
     assert found.converged_utility == known.converged_utility
 
 
+@pytest.mark.merge
 def test_the_first_screen_needs_no_scikit_learn() -> None:
     """Its half second of imports was a sixth of the time to the first picture."""
     code = (

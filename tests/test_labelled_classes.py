@@ -217,6 +217,7 @@ def _all(block: Any) -> Iterator[Any]:
         yield from _all(child) if hasattr(child, "children") else (child,)
 
 
+@pytest.mark.merge
 def test_the_page_of_a_labelled_release_goes_class_by_class() -> None:
     panels, heads = sections(data="iris", model="gmm-release", adjacency="replace_one")
     assert panels[:3] == ["exact", "private", "curve"]
@@ -226,11 +227,13 @@ def test_the_page_of_a_labelled_release_goes_class_by_class() -> None:
     assert "Class by class" in heads[-1]
 
 
+@pytest.mark.merge
 def test_as_published_its_division_is_the_printed_one() -> None:
     panels, _ = sections(data="five_parties", method="least_trace", epsilon="0.77")
     assert "division" in panels
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(
     "query", [{"data": "generated"}, {"data": "five_parties", "hide": "private"}]
 )

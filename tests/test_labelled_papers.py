@@ -59,6 +59,7 @@ def test_a_bound_that_is_too_small_or_too_large_costs(figure_13: Reproduction) -
     assert rival[20.0] > rival[8.0]
 
 
+@pytest.mark.merge
 def test_methods_that_cannot_say_so_in_a_note() -> None:
     found = labelled_synthetic.figure_5(Ask(splits=1, draws=1))
     refused = [row for row in found.rows if row["curve"] == "R1SMG" and row["x"] == 2.0]

@@ -431,6 +431,7 @@ def test_generated_parts_begin_alike_whatever_their_number(tmp_path: Path) -> No
         write_parts(tmp_path / "one", 10, 2)
 
 
+@pytest.mark.merge
 def test_the_bench_is_registered_and_its_rows_keep_the_contract() -> None:
     assert BENCHES["large"] == "dpcore.bench.large"
     row = InBlocks(20_000, columns=2, repetitions=1)()

@@ -334,6 +334,7 @@ def test_an_address_keeps_only_words_that_hide_something() -> None:
     assert composing.from_query({"hide": "k,curve,evil"}).as_query() == {"hide": "k,curve"}
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(
     ("page", "start", "covered", "panels"),
     [
@@ -394,6 +395,7 @@ def elements(block: Any) -> Iterator[Any]:
         yield from elements(child) if hasattr(child, "children") else (child,)
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("lesson", [one for one in LESSONS if "hide" in one.look])
 def test_who_looks_first_is_told_where_the_guess_is_made(lesson: Lesson) -> None:
     number, page = LESSONS.index(lesson) + 1, lesson.page

@@ -43,6 +43,7 @@ def found(table: Any) -> dict[tuple[str, str], list[float]]:
     return lines
 
 
+@pytest.mark.merge
 def test_the_proved_recipe_keeps_what_the_results_page_says(found: Any) -> None:
     assert np.all(np.array(found["proved", "exact"]) >= [9.0, 9.7, 9.85])
 

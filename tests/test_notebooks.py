@@ -79,6 +79,7 @@ def test_it_runs_in_the_fast_setting(path: Path, tmp_path: Path) -> None:
     assert "the fast version" in "".join(outputs(copy)[-1]["text"])
 
 
+@pytest.mark.merge
 def test_where_somebody_looks_pictures_move_and_sliders_redraw_them(tmp_path: Path) -> None:
     """A kernel with somebody in front: Plotly beside the still picture, and a widget."""
     needs_kernel()

@@ -179,6 +179,7 @@ def rare() -> Reproduction:
     return reproduce("dp-em-figure-1", Ask(draws=100))
 
 
+@pytest.mark.merge
 def test_the_person_is_the_exact_fit_and_hidden_from_the_private_one(rare: Reproduction) -> None:
     few, many = dpem_rare_person.TABLES.values()
     exact, private = dpem_rare_person.EXACT, dpem_rare_person.PRIVATE
@@ -335,6 +336,7 @@ def test_the_folder_may_come_from_the_environment(
         Ask().file("b.npz")
 
 
+@pytest.mark.merge
 @pytest.mark.realdata
 def test_life_science_keeps_the_printed_order_under_gaussian_noise() -> None:
     asked = replace(dpem_mixture.FIGURE_3, epsilons=(0.1, 1.0, 4.0), splits=2)

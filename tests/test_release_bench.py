@@ -24,6 +24,7 @@ CONTRACT = {
 }
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize(
     "case",
     [Large(3, 2000), Slider(), Mechanism("staged", "gaussian", "label", 2.0, tables=2)],
@@ -55,6 +56,7 @@ def test_every_cell_of_the_table_is_measured() -> None:
     assert shown >= {(*key, epsilon) for key, cells in EXPECTED.items() for epsilon in cells}
 
 
+@pytest.mark.merge
 def test_a_row_tells_both_divergences_and_what_was_expected() -> None:
     row = Mechanism("staged", "gaussian", "label", 5.0, tables=4)()
     assert row["expected"] == (0.146, 0.146)

@@ -342,6 +342,7 @@ def test_the_start_stands_beside_what_was_found_and_fades() -> None:
     assert near.concentration.sum() == pytest.approx(0.5 * whole * 1e6 + 0.5 * lda.BEGUN * 12)
 
 
+@pytest.mark.merge
 def test_at_equal_steps_plain_topics_are_no_worse_than_scikit_learns() -> None:
     """Unseen documents, over a few starts; without the start beside the first steps they are."""
     corpus = bench.Corpus(1_000, 500, 20, 60)
@@ -464,6 +465,7 @@ def gap(topics: Topics) -> float:
     return float(np.trace(distances(found, truth)[0]) / len(bars()))
 
 
+@pytest.mark.merge
 def test_the_bars_are_found_and_privacy_costs_little(bar_corpus: PrivateCorpus) -> None:
     options: dict[str, Any] = {"n_components": 10, "length": 100, "iterations": 20}
     exact = fit_grid("lda", bar_corpus, privacy=None, **options)
@@ -488,6 +490,7 @@ def test_one_topic_is_the_frequencies_of_words(bar_corpus: PrivateCorpus) -> Non
     np.testing.assert_allclose(grid.runs.final.words[0, 0], counts / counts.sum(), rtol=1e-3)
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
 @pytest.mark.parametrize("rate", [0.25, 1.0])
 def test_a_budget_is_met_and_its_proof_replays(
@@ -568,6 +571,7 @@ def paper_settings(size: int) -> TopicSettings:
     return found
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("place", range(3), ids=map(str, SIZES))
 @pytest.mark.parametrize("sigma", FIGURE_2)
 def test_the_fifteen_settings_of_figure_2_and_which_are_not_covered(

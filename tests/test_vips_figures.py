@@ -121,6 +121,7 @@ def test_strong_compositions_noise_spends_the_printed_epsilon(size: int) -> None
     assert 4.0 < sigma < 4.6
 
 
+@pytest.mark.merge
 def test_figure_8_has_every_curve_at_every_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

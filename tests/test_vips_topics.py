@@ -21,6 +21,7 @@ from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.statistics.topic_words import reaches, shared_out
 
 
+@pytest.mark.merge
 def test_the_headline_epsilon_holds_and_five_settings_do_not() -> None:
     found = reproduce("vips-table-epsilon")
     assert len(found.rows) == 60
@@ -42,6 +43,7 @@ def test_adding_a_document_costs_less_than_replacing_one() -> None:
         assert all(added[sigma] < printed[sigma] for sigma in added)
 
 
+@pytest.mark.merge
 def test_figure_2_has_every_curve_by_both_perplexities(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

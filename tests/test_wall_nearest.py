@@ -101,13 +101,14 @@ def centres_for(kind: str, dim: int, components: int, rng: np.random.Generator) 
 @every("dim", [1, 2, 3, 4, 5, 6, 9])
 @every("small", [True, False])
 def test_fast_sums_are_the_sums_over_rows(
-    kind: str, dim: int, small: bool, monkeypatch: pytest.MonkeyPatch
+    kind: str, dim: int, small: bool, thorough: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a radius to the last bit; without one, up to rounding."""
     for name, value in SMALL.items() if small else ():
         monkeypatch.setattr(nearest, name, value)
     rng = np.random.default_rng(dim)
-    for count, components in ((0, 3), (1, 1), (2, 5), (40, 1), (130, 4), (300, 11)):
+    sizes = ((0, 3), (1, 1), (2, 5), (40, 1), (60, 4), (130, 4), (300, 11))
+    for count, components in sizes[: None if thorough else 5]:
         rows = KINDS[kind](count, dim, rng)
         centres = centres_for(kind, dim, components, rng)
         found = NearestRows(rows, 1.3).sums(centres)
@@ -116,6 +117,7 @@ def test_fast_sums_are_the_sums_over_rows(
         np.testing.assert_allclose(found, row_by_row(rows, centres), rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("dim", [2, 7])
 def test_many_rows_sum_as_single_rows_do(dim: int) -> None:
     """Enough rows for several levels and blocks as they are used."""

@@ -150,6 +150,7 @@ def test_noise_has_any_direction_and_a_gamma_length() -> None:
     np.testing.assert_allclose(directions.T @ directions / 6000, np.eye(4) / 4, atol=0.02)
 
 
+@pytest.mark.merge
 def test_the_minimisers_law_is_the_one_in_the_proof() -> None:
     """In one dimension: density of the noise at what it must have been, times the bends."""
     rows, outcomes, ridge, scale = np.array([[0.9], [-0.5], [1.0]]), np.array([1.0, 0, 0]), 0.6, 1.5
