@@ -33,18 +33,18 @@ NAMES = [f"answer {j}" for j in range(6)]
 def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     """The page's files as a package that the registry names; its mathematics."""
     place = tmp_path_factory.mktemp("models")
-    folder = place / "bernoulli_mixture"
+    folder = place / "yes_or_no"
     folder.mkdir()
     for part in PAGE.split("\n### ")[1:]:
         if name := re.match(r"`(\w+\.py)`", part):
             code = "\n\n".join(re.findall(r"```python\n(.*?)```", part, flags=re.DOTALL))
             (folder / name[1]).write_text(code, encoding="utf-8")
     sys.path.insert(0, str(place))
-    MODELS["bernoulli"] = "bernoulli_mixture:MODEL"
-    yield import_module("bernoulli_mixture.mathematics")
-    del MODELS["bernoulli"]
+    MODELS["yes-or-no"] = "yes_or_no:MODEL"
+    yield import_module("yes_or_no.mathematics")
+    del MODELS["yes-or-no"]
     sys.path.remove(str(place))
-    for name in [name for name in sys.modules if name.partition(".")[0] == "bernoulli_mixture"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "yes_or_no"]:
         del sys.modules[name]
 
 
@@ -73,7 +73,7 @@ def by_hand(rows: Any, steps: int) -> tuple[Any, Any]:
 
 
 def test_without_noise_it_is_plain_em(added: ModuleType, table: Any) -> None:
-    found = dp.fit("bernoulli", table, privacy=None, n_components=2, iterations=7).parameters
+    found = dp.fit("yes-or-no", table, privacy=None, n_components=2, iterations=7).parameters
     weights, chances = by_hand(answers().to_numpy(), 7)
     np.testing.assert_allclose(found.weights, weights, rtol=1e-10)
     np.testing.assert_allclose(found.chances, chances, rtol=1e-10)
@@ -83,7 +83,7 @@ def test_a_private_fit_finds_the_groups_and_its_proof_replays(
     added: ModuleType, table: Any
 ) -> None:
     privacy = dp.Privacy(epsilon=1.0, delta=1e-5)
-    fit = dp.fit("bernoulli", table, privacy=privacy, n_components=2, iterations=7, seed=0)
+    fit = dp.fit("yes-or-no", table, privacy=privacy, n_components=2, iterations=7, seed=0)
     order = np.argsort(-fit.parameters.weights)
     np.testing.assert_allclose(fit.parameters.weights[order], [0.7, 0.3], atol=0.06)
     np.testing.assert_allclose(fit.parameters.chances[order], CHANCES, atol=0.1)
@@ -96,7 +96,7 @@ def test_a_private_fit_finds_the_groups_and_its_proof_replays(
 def test_a_grid_of_budgets_and_draws_comes_with_it(added: ModuleType, table: Any) -> None:
     budgets = [dp.Privacy(epsilon=e, delta=1e-5) for e in (0.1, 10.0)]
     grid = fit_grid(
-        "bernoulli", table, privacy=budgets, draws=range(3), seed=0, n_components=2, iterations=3
+        "yes-or-no", table, privacy=budgets, draws=range(3), seed=0, n_components=2, iterations=3
     )
     assert grid.runs.final.chances.shape == (6, 2, 6)
     low, high = grid.runs.final.chances[:3], grid.runs.final.chances[3:]
@@ -142,18 +142,18 @@ def test_the_command_line_knows_it(
     answers(400).astype(int).to_csv(file, index=False)
     limits = [f'[columns."{name}"]\nlower = 0\nupper = 1\n' for name in NAMES]
     file.with_suffix(".toml").write_text("\n".join(limits), encoding="utf-8")
-    words = ["fit", "bernoulli", str(file), "--epsilon", "1", "--delta", "1e-5", "--seed", "0"]
+    words = ["fit", "yes-or-no", str(file), "--epsilon", "1", "--delta", "1e-5", "--seed", "0"]
     assert main([*words, "--components", "2"]) == 0
     assert "Each group: its share of the rows" in capsys.readouterr().out
     assert main([*words, "--topics", "3"]) == 2
-    assert "model 'bernoulli' takes no option --topics; it takes --components, --iterations." in (
+    assert "model 'yes-or-no' takes no option --topics; it takes --components, --iterations." in (
         capsys.readouterr().err
     )
 
 
 def test_the_lines_shown_are_lines_of_the_registries() -> None:
-    shown = re.findall(r'```text\n"(\w+)": (.*?),\n```', PAGE)
-    assert [name for name, _ in shown] == ["bernoulli", "linear", "learn"]
+    shown = re.findall(r'```text\n"([\w-]+)": (.*?),\n```', PAGE)
+    assert [name for name, _ in shown] == ["yes-or-no", "linear", "learn"]
     assert f'"{ACCOUNTANTS["linear"]}"' == shown[1][1]
     explorer = (ROOT / "app/explorer.py").read_text(encoding="utf-8")
     assert f'"learn": {shown[2][1]},' in explorer

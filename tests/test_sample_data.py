@@ -93,7 +93,9 @@ def test_the_catalogue_states_size_and_schema(table: BundledTable) -> None:
 def test_every_axis_has_a_unit_or_is_a_category(table: BundledTable) -> None:
     unitless = table.name in ("life_science_like", "stroke_like")  # principal components have none
     columns = [table.schema.column(name) for name in table.schema.features]
-    assert unitless or all(column.unit or column.categories for column in columns)
+    assert unitless or all(
+        column.unit or column.categories or column.type == "binary" for column in columns
+    )
 
 
 @TABLES
@@ -257,6 +259,8 @@ def test_each_model_is_shown_the_tables_that_suit_it() -> None:
         ("sbn", "lit_windows"),
         ("gmm-release", "five_parties"),
         ("logistic", "who_comes_back"),
+        ("bernoulli", "households"),
+        ("poisson", "a_year_of_care"),
     ):
         shown[model] = [table.name for table in bundled(model)]
         assert shown[model] == [name]

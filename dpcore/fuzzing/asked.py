@@ -105,8 +105,13 @@ WAYS: dict[str, tuple[Way, ...]] = {
         Way({"rate": 0.4}, sampled=True),
         Way({"minibatch": 3}, ONE, sampled=True),
     ),
+    "bernoulli": (Way({}, needs=Needs(box=True), grid=True, blocks=True),),
+    "poisson": (Way({}, needs=Needs(box=True, counts=True), grid=True, blocks=True),),
 }
-STEPPED = ("gmm", "kmeans", "symmetric-mixture", "mixture-regression", "missing-regression")
+STEPPED = (
+    *("gmm", "kmeans", "symmetric-mixture", "mixture-regression", "missing-regression"),
+    *("bernoulli", "poisson"),
+)
 
 
 @dataclass(frozen=True)
@@ -121,14 +126,9 @@ class Asked:
     rehearsal: bool = True
 
 
-def ways_of(model: str) -> tuple[Way, ...]:
-    """What is asked of a model; of one that says nothing, its usual fit."""
-    return WAYS.get(model, (Way({"iterations": 2}, grid=True),))
-
-
 def random_way(rng: np.random.Generator, model: str) -> Way:
     """One of a model's ways."""
-    ways = ways_of(model)
+    ways = WAYS[model]
     return ways[int(rng.integers(len(ways)))]
 
 

@@ -24,7 +24,7 @@ class Needs:
     last: the column beside the features, ``label`` | ``yes`` | ``number`` or none. own: it computes
     in the data's own units, so most bounds should be near 1. gaps: a missing cell may be its
     business. numbers: every column is a number; array: and has no name but its place. pictures:
-    they are pixels.
+    they are pixels. box: every column has bounds of its own; counts: from 0 on.
     """
 
     last: str | None = None
@@ -33,6 +33,8 @@ class Needs:
     numbers: bool = False
     array: bool = False
     pictures: bool = False
+    box: bool = False
+    counts: bool = False
 
 
 def spans(schema: Schema) -> dict[str, Span]:
@@ -56,7 +58,8 @@ def random_schema(rng: np.random.Generator, needs: Needs) -> Schema:
     wild = rng.random() < WILD
     features = [_feature(rng, f"x{place + 1}", needs, wild) for place in range(width)]
     ball = None
-    if rng.random() < 0.12 and not needs.own and all(c.type == "number" for c in features):
+    may_be_round = not (needs.own or needs.box)
+    if rng.random() < 0.12 and may_be_round and all(c.type == "number" for c in features):
         ball = _ball(rng, width)
         features = [Column(c.name) if rng.random() < 0.7 else c for c in features]
     last = [] if needs.last is None else [_last(rng, needs, wild)]
@@ -100,6 +103,8 @@ def _feature(rng: np.random.Generator, name: str, needs: Needs, wild: bool) -> C
     if rng.random() < 0.1:
         return Column(name, type="binary")
     low, high = bounds(rng, own=needs.own, wild=wild)
+    if needs.counts:
+        low, high = 0.0, high - low
     missing: Any = None
     if rng.random() < 0.3:
         missing = low + 0.25 * (high - low)
