@@ -202,6 +202,8 @@ WORDS_OF_PARTS = {
     "logistic": "earlier visits ",
     "lda": "topic",
     "sbn": "unit",
+    "bernoulli": "group",
+    "poisson": "group",
 }
 
 

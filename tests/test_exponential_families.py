@@ -121,7 +121,6 @@ NUMBERS = st.floats(width=64) | st.sampled_from([np.nan, np.inf, -np.inf, 1e308,
     arrays(float, (2, 3, 2), elements=NUMBERS),
     st.floats(0.0, 1e9),
 )
-@pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
 def test_any_released_numbers_give_valid_groups(
     model: str, counts: Array, sums: Array, noise: float
 ) -> None:

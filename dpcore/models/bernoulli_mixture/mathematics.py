@@ -16,8 +16,8 @@ LEAST_CHANCE = 1e-3  # of a yes and of a no; so that no answer is impossible
 class Bernoulli(Family):
     """A column's upper bound is a yes, ``y = 1``, its lower one a no, ``y = -1``."""
 
-    def allowed(self, means: Array, public: PublicFrame) -> Array:
-        edge = 1.0 - 2.0 * LEAST_CHANCE
+    def allowed(self, means: Array, public: PublicFrame, margin: Array | float = 0.0) -> Array:
+        edge = 1.0 - np.maximum(2.0 * LEAST_CHANCE, margin)
         return np.clip(means, -edge, edge)
 
     def coefficients(self, means: Array, public: PublicFrame) -> tuple[Array, Array]:

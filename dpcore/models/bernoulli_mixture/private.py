@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dpcore.models.bernoulli_mixture import BernoulliSettings
 from dpcore.models.bernoulli_mixture.mathematics import FAMILY
 from dpcore.models.bernoulli_mixture.parameters import BernoulliParameters
 from dpcore.models.exponential_family.private import FamilyRecipe
 
-RECIPE = FamilyRecipe(BernoulliSettings, FAMILY, BernoulliParameters.from_units)
+RECIPE = FamilyRecipe(FAMILY, BernoulliParameters.from_units)

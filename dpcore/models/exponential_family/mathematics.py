@@ -23,6 +23,7 @@ from dpcore.wall.statistics import Block, EStep, NoisyClusters
 Array = NDArray[np.float64]
 
 CANDIDATES = 512  # points among which a start is spread
+MARGIN = 0.5  # deviations of the noise in a mean, between it and where a row is impossible
 SPREAD = 0.5  # of a column's deviation within one group, between the mean and a start
 LEAST_WEIGHT = 1e-300
 
@@ -54,8 +55,9 @@ class Family(ABC):
             )
 
     @abstractmethod
-    def allowed(self, means: Array, public: PublicFrame) -> Array:
-        """Means ``(..., d)`` moved to where every row has a density above zero."""
+    def allowed(self, means: Array, public: PublicFrame, margin: Array | float = 0.0) -> Array:
+        """Means ``(..., d)`` moved to where every row has a density above zero, and ``margin``
+        away from where it would be zero."""
 
     @abstractmethod
     def coefficients(self, means: Array, public: PublicFrame) -> tuple[Array, Array]:
@@ -122,19 +124,25 @@ def m_step(
     public: PublicFrame,
     radius: float,
 ) -> tuple[Groups, Memory]:
-    """New groups from noisy counts and sums; total, and plain EM when the noise is zero."""
+    """New groups from noisy counts and sums; total, and plain EM when the noise is zero.
+
+    A mean that noise alone put where hardly a row is possible would drive rows out of its group for
+    good, so it stays a margin away that vanishes with the noise.
+    """
     means, weights, memory = group_means.step(
         released, rows, before.means, memory, ball=False, radius=radius
     )
-    return Groups(weights, family.allowed(means, public)), memory
+    counts = np.maximum(weights * np.reshape(rows, (-1, 1)), 1.0)
+    margin = np.minimum(MARGIN * released.sums_sd[:, None] / counts, 1.0)
+    return Groups(weights, family.allowed(means, public, margin[..., None])), memory
 
 
 def log_density(groups: Groups, rows: Array, family: Family, public: PublicFrame) -> Array:
     """Mean log probability ``(B,)`` of rows ``(n, d)``."""
     joint = _log_joint(groups, rows, family, public)
     top = joint.max(axis=-1)
-    each = np.log(np.exp(joint - top[..., None]).sum(axis=-1)) + top
-    return np.asarray((each + family.base(rows, public)).mean(axis=-1))
+    density = np.log(np.exp(joint - top[..., None]).sum(axis=-1)) + top
+    return np.asarray((density + family.base(rows, public)).mean(axis=-1))
 
 
 def _log_joint(groups: Groups, rows: Array, family: Family, public: PublicFrame) -> Array:

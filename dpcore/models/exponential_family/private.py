@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from dpcore.accounting.published import PublishedBudget
 from dpcore.fitting.recipe import Parameters, Recipe, Runs, gaussians, row_bound
-from dpcore.models.exponential_family import mathematics
+from dpcore.models.exponential_family import FamilySettings, mathematics
 from dpcore.models.exponential_family.mathematics import Family, Groups
-from dpcore.models.options import Settings
 from dpcore.models.shared.allocation import step_shares
 from dpcore.models.shared.group_means import count_and_sum_weights
 from dpcore.models.shared.threads import one_thread
@@ -34,34 +33,33 @@ MEAN_SHARE = 0.1  # of mu^2; for the release of the mean of all rows
 
 
 class FamilyRecipe(Recipe):
-    """A mixture of one family; settings have components, iterations, start and even.
+    """A mixture of one family.
 
     in_own_units: makes parameters in own units of one run of a batch.
     """
 
-    def __init__(
-        self,
-        options: type[Settings],
-        family: Family,
-        in_own_units: Callable[[Groups, int, PublicFrame], Parameters],
-    ) -> None:
-        self.options, self.family, self.in_own_units = options, family, in_own_units
+    options = FamilySettings
 
-    def events(self, settings: Any) -> tuple[Event, ...]:
+    def __init__(
+        self, family: Family, in_own_units: Callable[[Groups, int, PublicFrame], Parameters]
+    ) -> None:
+        self.family, self.in_own_units = family, in_own_units
+
+    def events(self, settings: FamilySettings) -> tuple[Event, ...]:
         mean, steps = _multipliers(settings)
         return (Event(Gaussian(mean)), *gaussians(steps))
 
     def fit(
         self,
         session: Session[Any],
-        settings: Any,
+        settings: FamilySettings,
         noise: Array,
         published: PublishedBudget | None,
     ) -> Runs[Groups]:
         with one_thread():
             return self._fit(session, settings, noise)
 
-    def _fit(self, session: Session[Any], settings: Any, noise: Array) -> Runs[Groups]:
+    def _fit(self, session: Session[Any], settings: FamilySettings, noise: Array) -> Runs[Groups]:
         """noise ``(B,)``: total noise multiplier. **Guarantee:** the releases of :meth:`events`
         times it."""
         public, family = session.public, self.family
@@ -100,7 +98,7 @@ class FamilyRecipe(Recipe):
         return self.in_own_units(batch, run, public)
 
 
-def _multipliers(settings: Any) -> tuple[float, Array]:
+def _multipliers(settings: FamilySettings) -> tuple[float, Array]:
     """Noise multipliers of the mean and of each step ``(iterations,)``; the squares of their
     inverses add up to 1 over the whole fit."""
     if settings.components == 1:

@@ -25,9 +25,10 @@ class Poisson(Family):
                 "columns", "a lower bound is below 0, where no count is", "give bounds from 0 on"
             )
 
-    def allowed(self, means: Array, public: PublicFrame) -> Array:
-        least = (2.0 * LEAST_SHARE * public.half_range - public.center) / public.half_range
-        return np.clip(means, least, 1.0)
+    def allowed(self, means: Array, public: PublicFrame, margin: Array | float = 0.0) -> Array:
+        """A rate of zero lies at ``-center / half_range``."""
+        zero = -public.center / public.half_range
+        return np.clip(means, zero + np.maximum(2.0 * LEAST_SHARE, margin), 1.0)
 
     def coefficients(self, means: Array, public: PublicFrame) -> tuple[Array, Array]:
         """Of ``x log(rate) - rate``, summed over columns."""

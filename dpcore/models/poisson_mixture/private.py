@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dpcore.models.exponential_family.private import FamilyRecipe
-from dpcore.models.poisson_mixture import PoissonSettings
 from dpcore.models.poisson_mixture.mathematics import FAMILY
 from dpcore.models.poisson_mixture.parameters import PoissonParameters
 
-RECIPE = FamilyRecipe(PoissonSettings, FAMILY, PoissonParameters.from_units)
+RECIPE = FamilyRecipe(FAMILY, PoissonParameters.from_units)

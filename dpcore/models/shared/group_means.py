@@ -65,7 +65,7 @@ def step(
     noise is zero.
 
     rows: the number of rows where public, or a noisy one ``(B,)``. before ``(B, K, d)``: the last
-    means. Corrections, each of which vanishes with the noise: (1) counts are shifted to add up to
+    means. It corrects, by amounts that vanish with the noise: (1) counts are shifted to add up to
     the number of rows; (2) sums to the average, over iterations, of their totals, which are the
     same in all; (3) a group whose rows are no more than the noise stays near where it was: it moves
     by the share of signal in its count; (4) means stay where the bounds allow.
