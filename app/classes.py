@@ -45,7 +45,7 @@ def panel(scenario: Scenario, data: Data) -> None:
     key = ("classes", data.key, setting, found.grid.utility.shape[1], worth is None, typed)
     scene: Scene = desk.scenes.get(key, lambda: _scene(scenario, data, found, worth, step))
     st.html(f'<h2 class="dp-below">Class by class{badge(data)}</h2>')
-    live(scene.at(step), key="classes", slider_key="epsilon_step")
+    live({"epsilon_step": scene.at(step)}, key="classes")
     if whole.complete and worth is None:  # at the end, where its coming and going moves nothing
         _watch(scenario, data)
 

@@ -46,13 +46,20 @@ COMPARING = "comparing…"
 class Study:
     """What is known so far about a scenario; ``complete`` once nothing more is coming.
 
-    curves: of the grid's own draws, ``None`` until they are worked out.
+    curves: of the grid's own draws, ``None`` until they are worked out. each: the references at
+    each stop of the grid, where they differ.
     """
 
     grid: BudgetGrid
     references: References
     curves: Curves | None
     complete: bool
+    each: tuple[References, ...] = ()
+
+    @property
+    def held(self) -> tuple[References, ...]:
+        """What the fits are held against at each stop of the grid."""
+        return self.each or (self.references,) * len(self.grid.stops)
 
 
 def study(scenario: Scenario, data: Data, desk: Desk) -> Study:

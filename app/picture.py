@@ -12,16 +12,18 @@ from app.components import guarantee_line
 from app.compute import Study
 from app.desks import Data
 from app.scenario import Scenario
+from app.sweeps import DELTAS, Sliding
 from app.tables import desk_of, provenance
 from dpcore.accounting import accountant, guess_rate
 from dpcore.datasets.cities import CITIES
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.budget import Words, budget_scene
+from dpcore.figures.buys import Marks, show_delta
 from dpcore.figures.scene import Scene
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.privacy import Guarantee, Ledger
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show
 
 Array = NDArray[np.float64]
 
@@ -34,7 +36,7 @@ SEES = {
 
 
 def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
-    """The scene of the scenario, as far as its study is worked out."""
+    """The scene of the scenario over epsilon, as far as its study is worked out."""
     desk = desk_of(data)
     key = (
         data.key,
@@ -44,13 +46,24 @@ def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
         found.curves is None,
     )
     found, step = compute.with_extra_budget(found, scenario, data, desk)
-    typed = scenario.epsilon if step >= len(scenario.budgets(data.rows)) else None
-    drawn: Scene = desk.scenes.get((key, typed), lambda: scene_of(scenario, data, found))
+    positions = len(scenario.budgets(data.rows))
+    typed = scenario.epsilon if step >= positions else None
+    drawn: Scene = desk.scenes.get((key, typed), lambda: scene_of(scenario, data, found, positions))
     return drawn.at(step)
 
 
-def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
-    """Words and numbers of a study, as one moving picture."""
+def swept_picture(scenario: Scenario, data: Data, dial: Sliding, found: Study) -> Scene:
+    """The scene of the scenario over another dial."""
+    key = (data.key, replace(scenario, hide="", **dial.put(dial.stops[-1], scenario)))
+    typed = dial.value if dial.typed else None
+    drawn: Scene = desk_of(data).scenes.get(
+        (key, typed), lambda: scene_of(scenario, data, found, len(dial.stops))
+    )
+    return drawn.at(len(dial.stops) if dial.typed else dial.place)
+
+
+def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Scene:
+    """Words and numbers of a study, as one moving picture. positions: of its slider."""
     grid, best = found.grid, found.references.converged
     judge, setting = yardstick(scenario.model), scenario.setting(data.secret)
     single = np.full(len(grid.epsilons), -np.inf) if found.curves is None else found.curves.single
@@ -60,9 +73,9 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
     classes = judge.budget_notes(setting, grid, best)
     own = provenance(data) == "upload"
     eyes = " (for the custodian only)" if own else ""
-    judged = [v.text + eyes for v in verdicts(grid, found.references, single)]
+    judged = [v.text + eyes for v in verdicts(grid, found.held, single)]
     ghosts = grid.utility.shape[1] - 1
-    cut = found.references.clipped_share
+    sees, thing = SEES[provenance(data)], data.schema.thing
     words = Words(
         verdicts=tuple(judged) if found.curves is not None else (compute.COMPARING,) * len(judged),
         live_text={
@@ -75,8 +88,10 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
             ),
             "split": loss_split(found),
         },
-        exact_subtitle=SEES[provenance(data)]
-        + (f", clipping would move {cut:.0%} of {data.schema.thing}s" if cut > 0.005 else ""),
+        exact_subtitle=tuple(
+            sees + (f", clipping would move {cut:.0%} of {thing}s" if cut > 0.005 else "")
+            for cut in (known.clipped_share for known in found.held)
+        ),
         private_subtitle=(
             _hidden(scenario, data)
             if any(g is not None and g.epsilon is not None for g in grid.guarantees)
@@ -89,20 +104,39 @@ def scene_of(scenario: Scenario, data: Data, found: Study) -> Scene:
     )
     return budget_scene(
         grid,
-        found.references,
+        found.each or found.references,
         found.curves,
         words,
         pair=pair(scenario, data),
         rows=compute.shown_rows(data, desk_of(data), scenario.model),
         clip=scenario.clip,
         chosen=scenario.count_by,
-        delta_text=f"(δ = {show_bound(scenario.delta)})",
-        positions=tuple(range(len(scenario.budgets(data.rows)))),
+        held=_held(scenario, grid.dial),
+        positions=tuple(range(positions)),
         window=window(scenario, data),
         image=image(data),
         places=CITIES,
-        marks=judge.marks(setting, data.public, data.rows, best),
+        marks=_rare(data.rows)
+        if grid.dial == "delta"
+        else judge.marks(setting, data.public, data.rows, best)
+        if grid.dial == "epsilon"
+        else (),
     )
+
+
+def _held(scenario: Scenario, dial: str) -> str:
+    """What the dials of the promise say that do not slide."""
+    budget, delta = f"ε = {show(scenario.epsilon)}", f"δ = {show_delta(scenario.delta)}"
+    says = {"epsilon": delta, "delta": budget}.get(dial, f"{budget}, {delta}")
+    return f"({says})"
+
+
+def _rare(rows: int | None) -> Marks:
+    """Deltas to hold against: one over the number of rows and over its square, where public."""
+    if rows is None:
+        return ()
+    marks = ((rows**-2.0, "1/n²"), (1.0 / rows, "1/n"))
+    return tuple(mark for mark in marks if DELTAS[0] <= mark[0] <= DELTAS[-1])
 
 
 def _hidden(scenario: Scenario, data: Data) -> str:
@@ -132,7 +166,7 @@ def _chance(guarantee: Guarantee | None, ledger: Ledger | None) -> float:
 
 def without_epsilon(scenario: Scenario) -> Scenario:
     """What a picture depends on besides the slider."""
-    return replace(scenario, epsilon=1.0, hide="")
+    return replace(scenario, epsilon=1.0, hide="", dial="epsilon")
 
 
 def pair(scenario: Scenario, data: Data) -> tuple[int, int]:
@@ -158,14 +192,16 @@ def image(data: Data) -> tuple[int, int] | None:
 
 def loss_split(found: Study) -> tuple[str, ...]:
     """What the private fit loses against the exact one, and to what."""
-    known, worth = found.references, yardstick(found.grid.model).wording.worth
-    steps = known.converged_utility - known.own_steps_utility
-    clipping = known.own_steps_utility - known.clipped_utility
-    noise = known.clipped_utility - np.median(found.grid.utility, axis=1)
-    return tuple(
-        f"Lost against the exact fit, in {worth}: "
-        f"{steps:.2f} to stopping early, {clipping:.2f} to clipping, {lost:.2f} to noise."
-        if np.isfinite(lost)
-        else ""
-        for lost in noise
-    )
+    worth = yardstick(found.grid.model).wording.worth
+    texts = []
+    for known, utility in zip(found.held, np.median(found.grid.utility, axis=1), strict=True):
+        steps = known.converged_utility - known.own_steps_utility
+        clipping = known.own_steps_utility - known.clipped_utility
+        noise = known.clipped_utility - utility
+        texts.append(
+            f"Lost against the exact fit, in {worth}: "
+            f"{steps:.2f} to stopping early, {clipping:.2f} to clipping, {noise:.2f} to noise."
+            if np.isfinite(noise)
+            else ""
+        )
+    return tuple(texts)

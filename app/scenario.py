@@ -30,6 +30,7 @@ from dpcore.models.declaration import (
 from dpcore.privacy.adjacency import ADJACENCIES
 
 UPLOAD, GENERATED = "upload", "generated"
+SLIDING = ("epsilon", "delta", "clip", "threshold")  # what the curve may be against
 QUICK = 15e6  # visits of a row, as of a mixture's, for a fit that may stand at every fourth budget
 
 
@@ -55,6 +56,7 @@ class Scenario:
     x: int = 0
     y: int = 1
     without: bool = False
+    dial: str = "epsilon"
     made: str = "5000x2x3x0"
     hide: str = ""
 
@@ -108,11 +110,11 @@ class Scenario:
     def methods(self) -> tuple[str, ...]:
         """Ways of counting that the recipe has, the usual one first; on samples that one alone."""
         ways = self.recipe.accountants
-        share = read_words(self.words).get("rate", QUARTER) if self._samples else 1.0
+        share = read_words(self.words).get("rate", QUARTER) if self.samples else 1.0
         return ways if share >= 1.0 or self.recipe.mode == "paper" else ways[:1]
 
     @property
-    def _samples(self) -> bool:
+    def samples(self) -> bool:
         """Whether steps read samples of a share that can be chosen."""
         return "rate" in self.declared.dials()
 
@@ -243,6 +245,9 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, adjacency=scenario.adjacencies()[0])
     if not kind.clips_rows:
         scenario = replace(scenario, clip=1.0)
+    slides = {"clip": kind.clips_rows, "threshold": "threshold" in offered}
+    if not slides.get(scenario.dial, True):
+        scenario = replace(scenario, dial="epsilon")
     if scenario.x == scenario.y:
         scenario = replace(scenario, x=0, y=1)
     return replace(scenario, hide=hideable("explore", scenario.hide))
@@ -266,6 +271,7 @@ _READERS: dict[str, Reader] = {
     "count_by": among([m for m in (*PAGE_ACCOUNTANTS, "wbk27") if m in ACCOUNTANTS]),
     "covariance": among(("full", "diag", "spherical")),
     "adjacency": among(ADJACENCIES),
+    "dial": among(SLIDING),
     "without": lambda text: text == "1",
     "words": str,
     "made": str,

@@ -17,6 +17,8 @@ WORDS = {
         "method": "the method",
         "count": "the way of counting",
         "epsilon": "the budget's slider",
+        "delta": "delta's slider",
+        "clip": "clipping's slider",
         "says": "the sentence under the slider",
         "exact": "the exact fit",
         "private": "the private fit",

@@ -99,7 +99,7 @@ def dialog(scenario: Scenario, data: Data, desk: Desk) -> None:
     if not found.walked:
         st.info("No method of this model takes more than one step: each reads the data once.")
     else:
-        live(scene_of(found, scenario, data, desk), key="steps", slider_key="none")
+        live({"none": scene_of(found, scenario, data, desk)}, key="steps")
     if any(title.endswith(AS_PUBLISHED) for title in found.walked):
         st.caption(PRINTED)
     for title, reason in found.refused.items():

@@ -63,11 +63,13 @@ def slide(
     apply: Apply,
     help: str,
     words: Callable[[Any], str],
+    *,
+    disabled: bool = False,
 ) -> None:
     """One of a row of numbers."""
     bind(key, value)
     st.select_slider(
-        label, options, value, key=key, help=help, format_func=words,
+        label, options, value, key=key, help=help, format_func=words, disabled=disabled,
         on_change=on_choice(key, apply),
     )  # fmt: skip
 

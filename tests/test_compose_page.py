@@ -109,7 +109,7 @@ def texts(page: AppTest) -> list[str]:
 def scene(page: AppTest) -> dict[str, Any]:
     found = [node for node in _all(page.main) if node.type == "bidi_component"]
     assert len(found) == 1
-    return dict(json.loads(found[0].proto.json)["scene"])
+    return dict(json.loads(found[0].proto.json)["pictures"][0]["scene"])
 
 
 def bars(page: AppTest) -> dict[str, tuple[float | None, str]]:

@@ -74,6 +74,7 @@ def made_up(model: str, exact: Any, fits: Any, public: PublicFrame, **more: Any)
         nothing,
         nothing,
         public,
+        EPSILONS,
     )
     curves = Curves({"exact": utility[:, 0]}, {"exact": BUDGETS}, np.full(STEPS, 0.1))
     words = Words(("",) * STEPS, {}, unit="household")

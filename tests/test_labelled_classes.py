@@ -209,7 +209,8 @@ def sections(**query: str) -> tuple[list[str], list[str]]:
     nodes = list(_all(page.main))
     live = [json.loads(node.proto.json) for node in nodes if node.type == "bidi_component"]
     heads = [node.value for node in nodes if node.type == "html" and "<h2" in node.value]
-    return [panel["id"] for one in live for panel in one["scene"]["panels"]], heads
+    scenes = [one["pictures"][0]["scene"] for one in live]
+    return [panel["id"] for scene in scenes for panel in scene["panels"]], heads
 
 
 def _all(block: Any) -> Iterator[Any]:

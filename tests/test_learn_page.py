@@ -387,7 +387,8 @@ def told(at: AppTest) -> str:
 def shown(at: AppTest) -> list[str]:
     """Panels of the picture."""
     (picture,) = [one for one in elements(at.main) if one.type == "bidi_component"]
-    return [panel["id"] for panel in json.loads(picture.proto.json)["scene"]["panels"]]
+    (sent,) = json.loads(picture.proto.json)["pictures"]
+    return [panel["id"] for panel in sent["scene"]["panels"]]
 
 
 def elements(block: Any) -> Iterator[Any]:

@@ -63,6 +63,7 @@ FIELDS = {
     "x": st.integers(0, 999),
     "y": st.integers(0, 999),
     "without": st.booleans(),
+    "dial": st.sampled_from(["epsilon", "delta", "clip", "threshold"]),
     "made": MADE.map(str),
     "hide": st.lists(st.sampled_from(["data", "model", "method", "count", "epsilon"])).map(
         ",".join
@@ -102,6 +103,7 @@ def test_one_changed_choice_is_in_the_link_alone(name: str) -> None:
         "made": "300x3x2x1",
         "hide": "data",
         "noise": 12,
+        "dial": "clip",
         "x": 2,
         "y": 2,
     }

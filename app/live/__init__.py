@@ -8,6 +8,7 @@ ordinary slider, so keyboard, assistive technology and tests work as everywhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,8 +57,10 @@ def slider_class(slider_key: str) -> str:
     return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", slider_key.strip())
 
 
-def live(scene: Scene, *, key: str, slider_key: str) -> Any:
-    """Draw the scene; it moves with the slider whose ``key`` is ``slider_key``.
+def live(scenes: Mapping[str, Scene], *, key: str) -> Any:
+    """Draw the first scene, or the one whose slider is touched: it moves with that slider.
+
+    scenes: by the ``key`` of their sliders.
 
     The result has ``ring``: ``{"name": ..., "factor": ...}`` in the one run after a clipping ring
     was dragged (or moved by arrow keys) and released, else None; the factor multiplies the
@@ -68,7 +71,12 @@ def live(scene: Scene, *, key: str, slider_key: str) -> Any:
     """
     return _component()(
         key=key,
-        data={"scene": scene.as_dict(), "slider": slider_class(slider_key)},
+        data={
+            "pictures": [
+                {"scene": scene.as_dict(), "slider": slider_class(slider)}
+                for slider, scene in scenes.items()
+            ]
+        },
         on_ring_change=_nothing,
     )
 

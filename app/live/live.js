@@ -1,6 +1,7 @@
 // @ts-check
 // Draws a scene and follows a Streamlit slider while it is dragged: no round trip. The scene
-// (dpcore/figures/scene.py) holds every step; one is chosen, and nothing is interpolated.
+// (dpcore/figures/scene.py) holds every step; one is chosen, and nothing is interpolated. With
+// several scenes, each of a slider of its own, the one is drawn whose slider was touched last.
 
 import { fullRange } from "./axes.js";
 import { Card } from "./card.js";
@@ -8,7 +9,7 @@ import { boldParts, make, penOf } from "./dom.js";
 import { rgb } from "./format.js";
 import { Slider, stepOf } from "./slider.js";
 
-/** @import { Delivery, Panel, Scene, View } from "./types.js" */
+/** @import { Delivery, Panel, Picture, Scene, View } from "./types.js" */
 
 const GESTURE = 250; // ms without a turn of the wheel after which a new gesture begins
 
@@ -38,8 +39,9 @@ export function gone(cards, panels) {
 }
 
 export class Live {
-  /** @type {Scene} */ scene;
-  /** @type {string} CSS class of the slider's element */ sliderClass;
+  /** @type {Scene} the one that is drawn */ scene;
+  /** @type {Slider} that it follows */ slider;
+  /** @type {Map<string, Slider>} by the CSS class of its element */ sliders = new Map();
   /** @type {Delivery["setTriggerValue"]} */ send;
   /** @type {Map<string, Card>} by the id of their panel */ cards = new Map();
   /** @type {Map<string, View & { axes: string }>} by group */ views = new Map();
@@ -61,10 +63,6 @@ export class Live {
   constructor(parent) {
     this.root = make("div", { class: "dpl" });
     parent.append(this.root);
-    this.slider = new Slider((position) => {
-      if (position !== this.pinned) this.pinned = null;
-      this.ask();
-    });
     // The width only: a layout may change the height.
     this.size = new ResizeObserver(() => {
       if (this.root.clientWidth !== this.width) this.layout();
@@ -73,7 +71,9 @@ export class Live {
     // Streamlit may add or replace the slider and the live texts after us.
     this.page = new MutationObserver((records) => {
       if (records.every((record) => this.root.contains(record.target))) return;
-      if (!this.slider.node?.isConnected) this.slider.bind(this.sliderClass, this.scene);
+      for (const [name, slider] of this.sliders) {
+        if (!slider.node?.isConnected) slider.bind(name, slider.scene);
+      }
       this.fillLiveText();
     });
     this.page.observe(document.body, { childList: true, subtree: true });
@@ -92,14 +92,48 @@ export class Live {
   /** Called by Streamlit with every new scene, or the same one in a new theme.
    * @param {Delivery} delivery */
   receive({ data, setTriggerValue }) {
-    const { scene, slider } = data;
+    const { pictures } = data;
     this.send = setTriggerValue;
-    this.sliderClass = slider;
-    const changed = scene.id !== this.scene?.id;
-    this.scene = scene;
-    this.slider.bind(slider, scene);
-    // Python's step holds until the thumb moves, unless a hand is on it at this moment.
-    this.pinned = this.slider.busy ? null : this.slider.position;
+    this.follow(pictures);
+    const first = /** @type {Slider} */ (this.sliders.get(pictures[0].slider));
+    const held = [...this.sliders.values()].find((slider) => slider.busy);
+    this.show(held ?? first, !held);
+  }
+
+  /** One slider for each picture. @param {Picture[]} pictures */
+  follow(pictures) {
+    for (const name of gone(this.sliders.keys(), pictures.map(({ slider }) => ({ id: slider })))) {
+      this.sliders.get(name)?.release();
+      this.sliders.delete(name);
+    }
+    this.root.dataset.sliders = pictures.map(({ slider }) => slider).join(" ");
+    for (const { scene, slider: name } of pictures) {
+      let slider = this.sliders.get(name);
+      if (!slider) {
+        const made = new Slider(
+          (position) => {
+            if (made !== this.slider) return;
+            if (position !== this.pinned) this.pinned = null;
+            this.ask();
+          },
+          () => { if (made !== this.slider) this.show(made, true); },
+        );
+        this.sliders.set(name, (slider = made));
+      }
+      slider.bind(name, scene);
+    }
+  }
+
+  /**
+   * Draw the picture of a slider.
+   * @param {Slider} slider
+   * @param {boolean} pinned Python's step holds until the thumb moves
+   */
+  show(slider, pinned) {
+    const changed = slider.scene.id !== this.scene?.id;
+    this.slider = slider;
+    this.scene = slider.scene;
+    this.pinned = pinned ? slider.position : null;
     this.step = this.choose();
     const themed = this.paint();
     if (changed) this.rebuild();
@@ -245,7 +279,7 @@ export class Live {
   remove() {
     cancelAnimationFrame(this.frameAsked);
     clearTimeout(this.timer);
-    this.slider.release();
+    for (const slider of this.sliders.values()) slider.release();
     this.size.disconnect();
     this.page.disconnect();
     window.removeEventListener("wheel", this.wheel, { capture: true });

@@ -4,6 +4,7 @@
 import { drag, note, put, set, svg } from "./dom.js";
 import { clamp, formatNumber } from "./format.js";
 import { ellipsePath } from "./shapes.js";
+import { slice } from "./steps.js";
 
 /**
  * The factor of a ring through a point.
@@ -28,7 +29,7 @@ export const ring = {
     const label = note(layer.label);
     for (const shape of [line, grip]) set(shape, { "clip-path": `url(#${card.clip})` });
     group.append(line, label, grip);
-    let factor = 1;
+    let [factor, at] = [1, -1];
     const draw = () => {
       const d = ellipsePath(card, [layer.cx, layer.cy, layer.rx ** 2, 0, layer.ry ** 2], factor);
       set(line, { d });
@@ -54,6 +55,9 @@ export const ring = {
       resize(factor + step);
     });
     grip.addEventListener("keyup", (event) => { if (event.key.startsWith("Arrow")) send(); });
-    return draw;
+    return (step) => {
+      if (step !== at) [factor, at] = [slice(layer.factor, step, 0), step]; // else the hand's
+      draw();
+    };
   },
 };

@@ -39,18 +39,25 @@ export class Slider {
   held = false;
   keyed = -Infinity;
 
-  /** @param {(position: number | null) => void} moved */
-  constructor(moved) {
+  /**
+   * @param {(position: number | null) => void} moved
+   * @param {() => void} touched by a pointer or a key, before it moves
+   */
+  constructor(moved, touched) {
     this.moved = moved;
     this.watch = new MutationObserver(() => this.read());
     this.press = () => {
       this.held = true;
+      touched();
       const up = () => { this.held = false; };
       for (const name of ["pointerup", "pointercancel"]) {
         window.addEventListener(name, up, { once: true, capture: true });
       }
     };
-    this.key = () => { this.keyed = performance.now(); };
+    this.key = () => {
+      this.keyed = performance.now();
+      touched();
+    };
   }
 
   /** Finds the slider (Streamlit may have replaced it) and starts to observe it.

@@ -112,10 +112,16 @@ export interface Scene {
   thumb: number;
 }
 
-/** What Streamlit hands to a component. */
+/** A scene and the CSS class of the slider that it follows. */
+export interface Picture {
+  scene: Scene;
+  slider: string;
+}
+
+/** What Streamlit hands to a component; the first picture is the one that Python shows. */
 export interface Delivery {
   parentElement: HTMLElement;
-  data: { scene: Scene; slider: string };
+  data: { pictures: Picture[] };
   setTriggerValue: (name: string, value: unknown) => void;
 }
 

@@ -54,7 +54,7 @@ def page() -> None:
     scene = attacking.scene(game, scenario, data).at(place)
     if "says" not in hide.split(","):
         live_line("attacked", "dp-says", scene.live_text["attacked"][scene.step])
-    live(visible("attack", scene, hide), key="attack", slider_key="attack_step")
+    live({"attack_step": visible("attack", scene, hide)}, key="attack")
     exhibits()
     if played < len(attacking.EPSILONS):
         look_again(lambda: len(play().plays) > played, every=0.3)
@@ -136,6 +136,6 @@ def exhibits() -> None:
         st.markdown(f"**{shown.sentence}**")
         scene = exhibit_scene(shown)
         if scene is not None:
-            live(scene, key=f"exhibit_{name}", slider_key="none")
+            live({"none": scene}, key=f"exhibit_{name}")
         st.markdown("\n".join(f"- {line}" for line in shown.told()[:-1]))
         st.code(f"dpcore audit {name}", language=None)

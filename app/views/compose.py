@@ -48,7 +48,7 @@ def page() -> None:
     if "says" not in hidden:
         live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
         remarks(asked, found)
-    live(visible("compose", scene, asked.hide), key="prices", slider_key="repeats_step")
+    live({"repeats_step": visible("compose", scene, asked.hide)}, key="prices")
     buttons(asked, scene)
     if "more" not in hidden:
         more_methods(asked, found.rows)

@@ -15,10 +15,11 @@ from app.desks import Data
 from app.live import live
 from app.more_settings import more_settings
 from app.papers import at_full_size
-from app.picture import picture
+from app.picture import picture, swept_picture
 from app.scenario import GENERATED, UPLOAD, Scenario, opening
 from app.spoilers import visible
 from app.state import change, current, step_of
+from app.sweeps import Sliding, sliding, swept, work_out
 from app.tables import data_of, desk_of, provenance
 from app.takeaway import take_fit
 from app.widgets import Apply, box, field, pick, slide
@@ -26,6 +27,7 @@ from dpcore.accounting import accountant
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.errors import DPCoreError
+from dpcore.figures.buys import AXES
 from dpcore.figures.scene import Scene
 from dpcore.models.declaration import Model, declarations
 from dpcore.papers.results import record_of
@@ -45,30 +47,63 @@ def page() -> None:
         return
     if scenario.data == UPLOAD:
         upload.custodian_bar()
-    budget(scenario, scenario.budgets(data.rows))
+    beside = sliding(scenario, data, desk_of(data))
+    sliders(scenario, scenario.budgets(data.rows), beside)
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
         with st.spinner("Fitting it exactly, then privately…"):
             found = compute.study(scenario, data, desk_of(data))
-        scene = picture(scenario, data, found)
+        scenes = pictures(scenario, data, found, beside)
     except DPCoreError as error:
         st.error(str(error))
         buttons(scenario, data, None, None)
         return
+    scene = next(iter(scenes.values()))
     if "says" not in scenario.hide.split(","):
         live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
         if data.whole is not None:
             played(scenario, data)
-    seen = visible("explore", scene, scenario.hide)
-    moved = live(seen, key="picture", slider_key="epsilon_step")
+    seen = {key: visible("explore", one, scenario.hide) for key, one in scenes.items()}
+    moved = live(seen, key="picture")
     if moved.ring is not None:
-        change(clip=round(float(np.clip(scenario.clip * moved.ring["factor"], 0.1, 1.0)), 2))
+        change(clip=round(float(np.clip(moved.ring["factor"], 0.1, 1.0)), 2), dial="clip")
         st.rerun()
     buttons(scenario, data, found, scene)
     full_size(scenario)
     classes.panel(scenario, data)
     if not found.complete:
         look_again(lambda: compute.more_of(found, scenario, data, desk_of(data)), every=0.3)
+        return
+    coming = next((dial for dial in wanted(scenario, beside) if dial.key not in scenes), None)
+    if coming is not None:
+        known, desk = found.references, desk_of(data)
+
+        def there() -> bool:
+            work_out(scenario, data, desk, coming, known)
+            return swept(scenario, data, desk, coming, known) is not None
+
+        look_again(there, every=0.3)
+
+
+def wanted(scenario: Scenario, beside: tuple[Sliding, ...]) -> list[Sliding]:
+    """The dials whose pictures are worked out, the one that was moved last first: of a slow model
+    that one alone."""
+    slide = [dial for dial in beside if not dial.why_not]
+    slide.sort(key=lambda dial: dial.name != scenario.dial)
+    return [dial for dial in slide if scenario.cost == 1.0 or dial.name == scenario.dial]
+
+
+def pictures(
+    scenario: Scenario, data: Data, found: compute.Study, beside: tuple[Sliding, ...]
+) -> dict[str, Scene]:
+    """The scenes that are there by the keys of their sliders, that of the dial moved last first."""
+    scenes = {"epsilon_step": picture(scenario, data, found)}
+    for dial in wanted(scenario, beside):
+        study = swept(scenario, data, desk_of(data), dial, found.references)
+        if study is not None:
+            one = {dial.key: swept_picture(scenario, data, dial, study)}
+            scenes = one | scenes if dial.name == scenario.dial else scenes | one
+    return scenes
 
 
 def played(scenario: Scenario, data: Data) -> None:
@@ -142,7 +177,7 @@ def choices(scenario: Scenario, table: Data | None) -> None:
     with counting:
         ways = {m: accountant(m).title for m in scenario.methods()}
         apply = field(scenario, "count_by")
-        _select("count_by", "Count the cost by", ways, scenario.count_by, apply, "count" in hidden)
+        _select("count_by", "Composition", ways, scenario.count_by, apply, "count" in hidden)
 
 
 def on_data(name: str) -> None:
@@ -211,32 +246,71 @@ HELP = {
     "method": "Proved: only steps whose privacy we derive from what was released; the number is a "
     "ceiling you can replay. As published: the paper's equations with the epsilon it states, "
     "whether or not it holds.",
+    "delta": "How much may escape the promise of ε; keep it well below one over the number of "
+    "rows.",
+    "clip": "As a share of the public limits: what lies farther out is drawn in to this radius. "
+    "Fewer rows count fully, less noise is needed.",
+    "threshold": "A row that pulls harder at the coefficients is drawn in to this norm: less noise "
+    "is needed, but strong pulls count less.",
     "count_by": "The fit spends privacy in several steps; this is how their costs are added up. "
     "Better counting needs less noise for the same epsilon.",
 }
 
 
-def budget(scenario: Scenario, budgets: tuple[float, ...]) -> None:
-    """The slider, and the exact box that stays in step with it."""
-    if "epsilon" in scenario.hide.split(","):
+def sliders(scenario: Scenario, budgets: tuple[float, ...], beside: tuple[Sliding, ...]) -> None:
+    """Epsilon with the exact box that stays in step with it, and the dials beside it."""
+    hidden = scenario.hide.split(",")
+    beside = tuple(dial for dial in beside if WORD_OF[dial.name] not in hidden)
+    wide = [] if "epsilon" in hidden else [3.4, 1.0]
+    if not wide and not beside:
         return
-    slider, exact = st.columns([6, 1], vertical_alignment="bottom")
-    with slider:
-        slide(
-            "epsilon_step",
-            "Privacy budget ε",
-            budgets,
-            budgets[step_of(scenario.epsilon, budgets)],
-            field(scenario, "epsilon"),
-            "Smaller hides each person better; larger follows the data more closely.",
-            show,
-        )
-        st.html(
-            '<p class="dp-ends"><span>◂ stronger privacy</span>'
-            "<span>closer to the data ▸</span></p>"
-        )
-    with exact:
-        box(scenario, "epsilon", "Exact ε", 0.1, form="%.3g", key="epsilon_exact")
+    columns = st.columns([*wide, *[1.6] * len(beside)], vertical_alignment="bottom")
+    if wide:
+        with columns[0]:
+            slide(
+                "epsilon_step",
+                "Privacy budget ε",
+                budgets,
+                budgets[step_of(scenario.epsilon, budgets)],
+                lambda chosen: change(epsilon=chosen, dial="epsilon"),
+                "Smaller hides each person better; larger follows the data more closely.",
+                show,
+            )
+            ends("stronger privacy", "weaker privacy")
+        with columns[1]:
+            box(scenario, "epsilon", "Exact ε", 0.1, form="%.3g", key="epsilon_exact")
+    for dial, column in zip(beside, columns[len(wide) :], strict=True):
+        with column:
+            slide_beside(dial)
+
+
+def slide_beside(dial: Sliding) -> None:
+    """The slider of a dial beside epsilon."""
+    slide(
+        dial.key,
+        LABELS[dial.name],
+        dial.stops,
+        dial.stops[dial.place],
+        lambda chosen: change(**dial.put(chosen, current())),
+        dial.why_not or HELP[dial.name],
+        AXES[dial.name].show,
+        disabled=bool(dial.why_not),
+    )
+    ends(*ENDS[dial.name])
+
+
+def ends(low: str, high: str) -> None:
+    """What the ends of the slider above mean."""
+    st.html(f'<p class="dp-ends"><span>◂ {low}</span><span>{high} ▸</span></p>')
+
+
+WORD_OF = {"delta": "delta", "clip": "clip", "threshold": "clip"}  # by which a link hides a dial
+LABELS = {"delta": "δ", "clip": "Clipping", "threshold": "Clipping norm"}
+ENDS = {
+    "delta": ("stronger", "weaker"),
+    "clip": ("less noise", "less cut"),
+    "threshold": ("less noise", "less cut"),
+}
 
 
 def buttons(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,14 @@ class Setting:
             mode=self.mode,
             rows_per_person=self.rows_per_person,
         )
+
+    def at(self, dial: str, value: float) -> Setting:
+        """The same with another value of one dial: a field of this class, or an option's name."""
+        if dial == "delta":
+            return replace(self, delta=value)
+        if dial == "clip":
+            return replace(self, clip=value)
+        return replace(self, words=tuple({**dict(self.words), dial: value}.items()))
 
     def options(self) -> dict[str, Any]:
         """Model options as :func:`dpcore.fit` takes them; steps only where the fit takes any."""
@@ -164,31 +173,50 @@ def references(table: PrivateTable, setting: Setting, best: Any = None) -> Refer
     if best is None:
         best = judge.converged(table, setting.components, options)
 
-    def own(clip: float | None, words: Mapping[str, Any]) -> float:
-        grid = fit_grid(setting.model, table, privacy=None, as_private=True, clip=clip, **words)
-        return float(judge.score(grid.runs.final, scorer)[0])
-
-    options = judge.noiseless(options)
-    plain, nothing = judge.unbounded(options), judge.nothing(scorer)
+    plain, nothing = judge.unbounded(judge.noiseless(options)), judge.nothing(scorer)
     alone = {**plain, "n_components": judge.simplest, **judge.rival_options}
     return References(
         converged=best,
         converged_utility=float(judge.score(best, scorer)[0]),
-        own_steps_utility=own(np.inf, plain),
-        clipped_utility=own(setting.clip, options),
-        single_utility=own(np.inf, alone) if judge.fits_rival else nothing,
+        own_steps_utility=_without_noise(table, setting.model, np.inf, plain, scorer),
+        single_utility=_without_noise(table, setting.model, np.inf, alone, scorer)
+        if judge.fits_rival
+        else nothing,
         bounds_utility=nothing,
-        clipped_share=judge.clipped_share(table, setting.options(), setting.clip, best, scorer),
+        **_clipping(table, setting, best, scorer),
     )
+
+
+def _without_noise(
+    table: PrivateTable,
+    model: str,
+    clip: float,
+    options: Mapping[str, Any],
+    scorer: Scorer,
+) -> float:
+    """Utility of our steps without noise."""
+    grid = fit_grid(model, table, privacy=None, as_private=True, clip=clip, **options)
+    return float(yardstick(model).score(grid.runs.final, scorer)[0])
+
+
+def _clipping(table: PrivateTable, setting: Setting, best: Any, scorer: Scorer) -> dict[str, float]:
+    """The references that clipping changes."""
+    judge, options = yardstick(setting.model), setting.options()
+    return {
+        "clipped_utility": _without_noise(
+            table, setting.model, setting.clip, judge.noiseless(options), scorer
+        ),
+        "clipped_share": judge.clipped_share(table, options, setting.clip, best, scorer),
+    }
 
 
 @dataclass(frozen=True)
 class BudgetGrid:
-    """Private fits of S budgets with D noise draws, aligned to the converged fit.
+    """Private fits at S stops of one dial with D noise draws, aligned to the converged fit.
 
-    fits: a batch of arrays ``(S, D, ...)`` in public unit coordinates, NaN where a budget is out
-    of the accountant's reach; found ``(S, D, K)``; utility ``(S, D)``; refusals: why a budget
-    cannot be met, or ``None``.
+    stops: values of the dial: the epsilons, or of another dial at one epsilon. fits: a batch of
+    arrays ``(S, D, ...)`` in public unit coordinates, NaN where a stop is out of the accountant's
+    reach; found ``(S, D, K)``; utility ``(S, D)``; refusals: why a stop cannot be met, or ``None``.
     """
 
     model: str
@@ -201,6 +229,8 @@ class BudgetGrid:
     ledgers: tuple[Ledger | None, ...]
     refusals: tuple[str | None, ...]
     public: PublicFrame
+    stops: tuple[float, ...]
+    dial: str = "epsilon"
 
     def among(self, epsilons: Sequence[float], why: str) -> BudgetGrid:
         """The same budgets among others (which include them) that are not fitted, and why."""
@@ -222,6 +252,7 @@ class BudgetGrid:
         return replace(
             self,
             epsilons=tuple(epsilons),
+            stops=tuple(epsilons),
             fits=mapped(self.fits, put),
             found=found,
             utility=put(self.utility),
@@ -236,11 +267,12 @@ class BudgetGrid:
         return replace(self, **_joined(self, other, axis=1))
 
     def with_budget(self, other: BudgetGrid) -> BudgetGrid:
-        """The other's budgets, with as many draws, behind these."""
+        """The other's stops, with as many draws, behind these."""
         return replace(
             self,
             **_joined(self, other, axis=0),
             epsilons=self.epsilons + other.epsilons,
+            stops=self.stops + other.stops,
             noise=np.concatenate([self.noise, other.noise]),
             guarantees=self.guarantees + other.guarantees,
             ledgers=self.ledgers + other.ledgers,
@@ -306,7 +338,49 @@ def budget_grid(
         tuple(ledgers),
         refusals,
         scorer.public,
+        tuple(epsilons),
     )
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Private fits over a dial other than epsilon, and what they are held against at each stop.
+
+    single ``(S,)``: median utility of the simplest private rival.
+    """
+
+    grid: BudgetGrid
+    references: tuple[References, ...]
+    single: Array
+
+
+def sweep(
+    table: PrivateTable,
+    setting: Setting,
+    known: References,
+    epsilon: float,
+    dial: str,
+    stops: Sequence[float],
+    draws: Sequence[int] = (0,),
+) -> Sweep:
+    """Fit every stop of a dial (delta, clip, or the name of an option) at one epsilon.
+
+    known: the references of the setting. A stop out of reach is left out with its reason; raises
+    InputError where the setting itself is wrong.
+    """
+    grids, references, single = [], [], []
+    for stop in stops:
+        here = setting.at(dial, stop)
+        grids.append(budget_grid(table, here, known.converged, (epsilon,), draws))
+        at_stop = known
+        if dial != "delta":  # which changes the noise alone
+            scorer = scorer_of(here.model, table, here.options())
+            at_stop = replace(known, **_clipping(table, here, known.converged, scorer))
+        references.append(at_stop)
+        reached = grids[-1].refusals[0] is None
+        single.append(_rival(table, here, (epsilon,), draws)[0] if reached else np.nan)
+    grid = replace(reduce(BudgetGrid.with_budget, grids), stops=tuple(stops), dial=dial)
+    return Sweep(grid, tuple(references), np.array(single))
 
 
 def _unfitted(one: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,21 +31,25 @@ class Verdict:
     text: str
 
 
-def verdicts(grid: BudgetGrid, references: References, single: Array) -> tuple[Verdict, ...]:
-    """One verdict per budget, from median utilities over the draws.
+def verdicts(
+    grid: BudgetGrid, references: References | Sequence[References], single: Array
+) -> tuple[Verdict, ...]:
+    """One verdict a stop, from median utilities over the draws.
 
-    single ``(S,)``: median utility of the simplest private rival with the same budget.
+    references: of all S stops, or of each. single ``(S,)``: median utility of the
+    simplest private rival with the same budget.
     """
     judge, parts = yardstick(grid.model), grid.found.shape[-1]
+    each = [references] * len(grid.stops) if isinstance(references, References) else references
     return tuple(
         _verdict(
             float(np.median(utility)),
             float(alone),
-            references,
+            reference,
             None if parts == judge.simplest else parts,
             judge,
         )
-        for utility, alone in zip(grid.utility, single, strict=True)
+        for utility, alone, reference in zip(grid.utility, single, each, strict=True)
     )
 
 

@@ -1,10 +1,11 @@
-"""The picture of a budget study: exact beside private, and what each epsilon buys.
+"""The picture of a budget study: exact beside private, and what each stop of a dial buys.
 
-Everything drawn is a fit that exists; between two budgets the picture jumps, it does not glide.
+Everything drawn is a fit that exists; between two stops the picture jumps, it does not glide.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References, Study
 from dpcore.evaluation.verdict import found_sentences, verdicts
-from dpcore.figures.buys import Marks, buys_panel
+from dpcore.figures.buys import AXES, Marks, buys_panel
 from dpcore.figures.portrait import Drawing, Places, Subject, portrait
 from dpcore.figures.scene import Panel, Scene
-from dpcore.privacy.guarantee import show, show_bound
+from dpcore.privacy.guarantee import show_bound
 
 Array = NDArray[np.float64]
 
@@ -25,11 +26,14 @@ MAP = "map"
 
 @dataclass(frozen=True)
 class Words:
-    """Texts of a study's scene, one a budget where plural; empty where there is nothing to say."""
+    """Texts of a study's scene, one a stop where plural; empty where there is nothing to say.
+
+    exact_subtitle: one, or one a stop.
+    """
 
     verdicts: tuple[str, ...]
     live_text: dict[str, tuple[str, ...]]
-    exact_subtitle: str = "sees everyone"
+    exact_subtitle: str | tuple[str, ...] = "sees everyone"
     private_subtitle: str = "hides each person"
     unit: str = "person"
     method_titles: dict[str, str] = field(default_factory=dict)
@@ -37,7 +41,7 @@ class Words:
 
 def budget_scene(
     grid: BudgetGrid,
-    references: References,
+    references: References | Sequence[References],
     curves: Curves | None,
     words: Words,
     *,
@@ -45,54 +49,61 @@ def budget_scene(
     rows: Array | None = None,
     clip: float = 1.0,
     chosen: str = "exact",
-    delta_text: str = "",
+    held: str = "",
     positions: tuple[int, ...] | None = None,
     window: tuple[Any, Array | None] | None = None,
     image: tuple[int, int] | None = None,
     places: Places = (),
     marks: Marks = (),
 ) -> Scene:
-    """The scene of a study, whatever the model.
+    """The scene of a study, whatever the model and the dial.
 
-    rows ``(n, d)``: exact rows in own units to draw behind the exact fit (``None``: none may be).
-    pair: which two columns. chosen: the method whose curve is bold. positions: the budget of each
-    position of the slider. window: a fit and rows ``(n, d)`` that the axes must hold [the converged
-    fit]. image: height and width, where the columns are the pixels of an image, row after row.
-    places: names, longitudes and latitudes to show where the columns are such. marks: epsilons to
-    mark on the curves, each with its label.
+    references: of all stops, or of each. rows ``(n, d)``: exact rows in own units to draw behind
+    the exact fit (``None``: none may be). pair: which two columns. clip: the ring's, where clipping
+    is not the dial. chosen: the method whose curve is bold. held: what the other dials say.
+    positions: the stop of each position of the slider. window: a fit and rows ``(n, d)`` that the
+    axes must hold [the converged fit]. image: height and width, where the columns are the pixels of
+    an image, row after row. places: names, longitudes and latitudes to show where the columns are
+    such. marks: stops to mark on the curves, each with its label.
     """
+    each = (references,) if isinstance(references, References) else tuple(references)
+    dial = AXES[grid.dial]
     drawing = portrait(grid.model)(
         Subject(
             public=grid.public,
-            exact=references.converged,
+            exact=each[0].converged,
             private=grid.fits,
             pair=pair,
             rows=rows,
-            clip=clip,
-            window=window or (references.converged, None),
+            clip=grid.stops if grid.dial == "clip" else (clip,),
+            window=window or (each[0].converged, None),
             unit=words.unit,
             image=image,
             places=places,
         )
     )
-    budgets = tuple(show(e) for e in grid.epsilons)
+    stops = tuple(map(dial.show, grid.stops))
     curve = buys_panel(
         grid,
-        references,
+        each,
         curves,
         verdicts=words.verdicts,
         unit=words.unit,
         titles=words.method_titles,
         chosen=chosen,
-        delta_text=delta_text,
+        held=held,
         marks=marks,
     )
     return Scene(
-        steps=grid.epsilons,
-        step_labels=budgets,
-        panels=(*_pair_of_panels(drawing, words, budgets, grid.refusals), curve),
+        steps=grid.stops,
+        step_labels=stops,
+        panels=(
+            *_pair_of_panels(drawing, words, tuple(map(dial.alt.format, stops)), grid.refusals),
+            curve,
+        ),
         live_text=words.live_text,
         positions=positions,
+        symbol=dial.symbol,
     )
 
 
@@ -109,17 +120,17 @@ def study_scene(found: Study) -> Scene:
         pair=(0, min(1, grid.public.dim - 1)),  # one column: that column twice
         clip=found.setting.clip,
         chosen=found.setting.accountant,
-        delta_text=f"(δ = {show_bound(found.setting.delta)})",
+        held=f"(δ = {show_bound(found.setting.delta)})",
     )
     return scene.at(int(np.argmin(np.abs(np.log(grid.epsilons)))))
 
 
 def _pair_of_panels(
-    drawing: Drawing, words: Words, budgets: tuple[str, ...], refusals: tuple[str | None, ...]
+    drawing: Drawing, words: Words, stops: tuple[str, ...], refusals: tuple[str | None, ...]
 ) -> tuple[Panel, ...]:
     """Two cards of one size on the same axes; they share zoom and pan.
 
-    refusals: why a budget has no fit, or ``None``.
+    stops: each in words. refusals: why a stop has no fit, or ``None``.
     """
     shape: dict[str, Any] = {
         "x": drawing.x,
@@ -142,13 +153,11 @@ def _pair_of_panels(
             title="Private fit",
             subtitle=tuple(
                 words.private_subtitle + (f" · {beyond}" if beyond else "")
-                for beyond in drawing.outside or ("",) * len(budgets)
+                for beyond in drawing.outside or ("",) * len(stops)
             ),
             alt=tuple(
-                f"Private fit at epsilon {budget}. {refusal or alt}"
-                for budget, alt, refusal in zip(
-                    budgets, drawing.private_alts, refusals, strict=True
-                )
+                f"Private fit at {stop}. {refusal or alt}"
+                for stop, alt, refusal in zip(stops, drawing.private_alts, refusals, strict=True)
             ),
             layers=drawing.private,
             **shape,

@@ -1,8 +1,10 @@
-"""The curve of a study: what each epsilon buys, one line for each way of counting its cost."""
+"""The curve of a study: what each stop of a dial buys; of epsilon, a line for each accountant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,50 +19,114 @@ Array = NDArray[np.float64]
 Marks = tuple[tuple[float, str], ...]
 
 CURVE = "curve"
-TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+
+
+@dataclass(frozen=True)
+class DialAxis:
+    """A dial as the axis of the curve.
+
+    symbol: its name in tables. title: of the panel. alt: one stop in a sentence, from its text.
+    label: of the axis. show: a stop as text.
+    """
+
+    symbol: str
+    title: str
+    alt: str
+    label: str
+    show: Callable[[float], str] = show
+    scale: Literal["linear", "log"] = "log"
+    ticks: tuple[float, ...] | None = None
+
+
+def show_delta(delta: float) -> str:
+    """A delta with its power of ten.
+
+    >>> show_delta(1e-5), show_delta(3e-12), show_delta(0.01)
+    ('10⁻⁵', '3·10⁻¹²', '10⁻²')
+    """
+    digits, power = f"{delta:.2g}".split("e") if delta < 1e-4 else f"{delta:.1e}".split("e")
+    raised = str(-int(power)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    digits = digits.removesuffix(".0")
+    return f"10⁻{raised}" if digits == "1" else f"{digits}·10⁻{raised}"
+
+
+EPSILON = DialAxis(
+    "ε",
+    "What each ε buys",
+    "epsilon {}",
+    "ε",
+    ticks=(0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0),
+)
+AXES = {
+    "epsilon": EPSILON,
+    "delta": DialAxis(
+        "δ",
+        "What each δ buys",
+        "delta {}",
+        "δ",
+        show=show_delta,
+        ticks=tuple(10.0**power for power in range(-12, -1, 2)),
+    ),
+    "clip": DialAxis(
+        "clipping",
+        "What each clipping buys",
+        "clipping {}",
+        "clipping, as a share of the limits",
+        show="{:.2f}".format,
+        scale="linear",
+        ticks=(0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
+    ),
+    "threshold": DialAxis(
+        "clipping norm",
+        "What each clipping buys",
+        "clipping norm {}",
+        "clipping norm of a gradient",
+    ),
+}
 
 
 def buys_panel(
     grid: BudgetGrid,
-    references: References,
+    references: Sequence[References],
     curves: Curves | None,
     *,
     verdicts: tuple[str, ...],
     unit: str = "person",
     titles: Mapping[str, str] | None = None,
     chosen: str = "exact",
-    delta_text: str = "",
+    held: str = "",
     marks: Marks = (),
 ) -> Panel:
-    """Median utility against epsilon, with the references as lines and the current point.
+    """Median utility against a dial, with the references as lines and the current point.
 
-    verdicts: one a budget. unit: who one row is about. titles: how a method is called on screen.
-    chosen: the method whose curve is bold. marks: epsilons to mark, each with its label.
+    references: one for all stops, or one for each. verdicts: one a stop. unit: who one row is
+    about. titles: how a method is called on screen. chosen: the method whose curve is bold. held:
+    what the other dials say. marks: stops to mark, each with its label.
     """
     judge, titles = yardstick(grid.model), titles or {}
     wording = judge.wording
     rival = f"{wording.simplest}, private" if judge.fits_rival else wording.simplest
-    ends = min(grid.epsilons), max(grid.epsilons)
+    dial, ends = AXES[grid.dial], (min(grid.stops), max(grid.stops))
     middle = np.median(grid.utility, axis=1)
-    high = references.converged_utility
+    high = references[0].converged_utility
     return Panel(
         id=CURVE,
-        title="What each ε buys",
+        title=dial.title,
         subtitle=verdicts,
         alt=tuple(
-            f"At epsilon {show(e)} the {wording.worth} of the median private fit is {u:.2f}, "
-            f"of the exact fit {high:.2f}. {verdict}"
-            for e, u, verdict in zip(grid.epsilons, middle, verdicts, strict=True)
+            f"At {dial.alt.format(dial.show(stop))} the {wording.worth} of the median private fit "
+            f"is {u:.2f}, of the exact fit {high:.2f}. {verdict}"
+            for stop, u, verdict in zip(grid.stops, middle, verdicts, strict=True)
         ),
-        x=Axis(f"ε {delta_text}".strip(), ends, scale="log", ticks=TICKS),
-        y=Axis(wording.utility.format(unit=unit), _heights(references, curves, middle)),
+        x=Axis(f"{dial.label} {held}".strip(), ends, scale=dial.scale, ticks=dial.ticks),
+        y=Axis(wording.utility.format(unit=unit), _heights(references[0], curves, middle)),
         layers=(
             Rule(high, "exact fit (converged)"),
-            Rule(references.clipped_utility, "our steps, clipped, without noise", side="right"),
+            *_clipped(grid, references),
             *_marks(marks, ends),
             *_rivals(grid, curves, titles, chosen, rival),
             *_own(grid, curves, titles, chosen),
-            Cursor(np.array(grid.epsilons), middle),
+            Cursor(np.array(grid.stops), middle),
         ),
         width="full",
     )
@@ -79,6 +145,17 @@ def _heights(references: References, curves: Curves | None, middle: Array) -> tu
     span = (high - low) or 1.0
     low = max(worst, low - span / 2)
     return float(low - 0.06 * span), float(high + 0.1 * (high - low or span))
+
+
+def _clipped(grid: BudgetGrid, references: Sequence[References]) -> Iterator[Rule | Curve]:
+    """Our steps with clipping and without noise: a line, or a curve where clipping is the dial."""
+    label = "our steps, clipped, without noise"
+    if len({known.clipped_utility for known in references}) == 1:
+        yield Rule(references[0].clipped_utility, label, side="right")
+        return
+    order = np.argsort(grid.stops)
+    heights = np.array([one.clipped_utility for one in references])[order]
+    yield Curve(np.array(grid.stops)[order], heights, colour=None, dash=1, label=label, name=label)
 
 
 def _marks(marks: Marks, ends: tuple[float, float]) -> Iterator[Mark]:
@@ -102,27 +179,27 @@ def _rivals(
     """The other ways of counting, and the simplest thing to release instead."""
     if curves is None:
         return
-    order = np.argsort(grid.epsilons)
-    epsilons = np.array(grid.epsilons)[order]
+    order = np.argsort(grid.stops)
+    stops = np.array(grid.stops)[order]
     for colour, (name, values) in enumerate(curves.methods.items()):
         if name != chosen and np.isfinite(values).any():
             title = titles.get(name, name)
             yield Curve(
-                epsilons,
+                stops,
                 values[order],
                 colour=colour,
                 label=_says(title, curves.says[name]),
                 name=title,
             )
-    yield Curve(epsilons, curves.single[order], colour=5, dash=3, label=simplest, name=simplest)
+    yield Curve(stops, curves.single[order], colour=5, dash=3, label=simplest, name=simplest)
 
 
 def _own(
     grid: BudgetGrid, curves: Curves | None, titles: Mapping[str, str], chosen: str
 ) -> Iterator[Curve]:
     """The chosen way of counting: median of the fits, and where eight of ten of them lie."""
-    epsilons = np.array(grid.epsilons)
-    known = [i for i in np.argsort(epsilons) if np.isfinite(grid.noise[i])]
+    stops = np.array(grid.stops)
+    known = [i for i in np.argsort(stops) if np.isfinite(grid.noise[i])]
     if not known:
         return
     utility = grid.utility[known]
@@ -130,13 +207,13 @@ def _own(
     names = [] if curves is None else list(curves.methods)
     title = titles.get(chosen, chosen)
     yield Curve(
-        epsilons[known],
+        stops[known],
         np.median(utility, axis=1),
         lo=low,
         hi=high,
         colour=names.index(chosen) if chosen in names else 0,
         dash=0,
-        label=_says(title, epsilons, sign="="),
+        label=_says(title, np.array(grid.epsilons), sign="="),
         bold=True,
         name=title,
     )

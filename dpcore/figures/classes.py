@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpcore.evaluation.classes import Allocation, Worth, class_divergences
 from dpcore.evaluation.study import BudgetGrid
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures.buys import TICKS
+from dpcore.figures.buys import EPSILON
 from dpcore.figures.portrait import NO_FIT, column_title, own_units, said
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
@@ -242,7 +242,7 @@ def _divergence(known: Classes) -> Panel:
             f"At epsilon {show(e)} the divergence of the median release is {show(float(m))}."
             for e, m in zip(grid.epsilons, middle, strict=True)
         ),
-        x=Axis(f"ε {known.delta_text}".strip(), _ends(grid), scale="log", ticks=TICKS),
+        x=Axis(f"ε {known.delta_text}".strip(), _ends(grid), scale="log", ticks=EPSILON.ticks),
         y=Axis("KL divergence (nats)", ends, scale="log"),
         layers=(*others, own, Cursor(np.array(grid.epsilons), _inside(known.away[:, 0]))),
         width="full",
@@ -321,7 +321,7 @@ def _naming(known: Classes) -> Panel:
             else NO_FIT
             for e, m in zip(grid.epsilons, middle, strict=True)
         ),
-        x=Axis(f"ε {known.delta_text}".strip(), _ends(grid), scale="log", ticks=TICKS),
+        x=Axis(f"ε {known.delta_text}".strip(), _ends(grid), scale="log", ticks=EPSILON.ticks),
         y=Axis(f"{known.thing}s (%)", (0.0, 100.0)),
         layers=tuple(layers),
         width="full",

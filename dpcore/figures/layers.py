@@ -201,7 +201,8 @@ class Cursor:
 class Ring:
     """The clipping ring: centre and half-axes in data units; dragging reports a radius factor.
 
-    ``limits``: smallest and largest factor. The app reads the released factor under ``name``.
+    ``limits``: smallest and largest factor. ``factor (S,)``: where it is at each step, or at all.
+    The app reads the released factor under ``name``.
     """
 
     kind: ClassVar[str] = "ring"
@@ -212,8 +213,10 @@ class Ring:
     label: str
     name: str
     limits: tuple[float, float] = (0.2, 3.0)
+    factor: ArrayLike = (1.0,)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "factor", np.asarray(self.factor, dtype=float))
         if not (0 < self.rx < math.inf and 0 < self.ry < math.inf):
             raise InputError(
                 "ring", "a half-axis is not a finite number above 0", "give rx, ry > 0"
@@ -263,7 +266,7 @@ PER_STEP: dict[str, dict[str, int]] = {
     "cursor": {"x": 0, "y": 0},
     "labelled_points": {"x": 1, "y": 1, "weights": 1},
     "rule": {},
-    "ring": {},
+    "ring": {"factor": 0},
     "bars": {"values": 1},
     "heatmap": {"values": 3},
 }

@@ -196,7 +196,9 @@ def _drawn(layer: Layer, panel: Panel, step: int) -> Iterator[Any]:
         case Cursor():
             yield _dot(layer, step)
         case Ring():
-            x, y = layer.cx + layer.rx * np.cos(_TURN), layer.cy + layer.ry * np.sin(_TURN)
+            factor = at_step(layer.factor, step, 0)
+            x = layer.cx + factor * layer.rx * np.cos(_TURN)
+            y = layer.cy + factor * layer.ry * np.sin(_TURN)
             yield _line(x, y, name=layer.label, line={"color": MUTED, "dash": "dash"})
         case Bars():
             yield _bars(layer, step)

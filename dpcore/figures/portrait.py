@@ -28,7 +28,8 @@ class Subject:
 
     exact: a batch of one. private: arrays ``(S, D, ...)``, NaN where a budget is out of reach; draw
     0 is the bold one. pair: which two columns. rows ``(n, d)``: exact rows in own units to draw
-    behind the exact fit, or ``None``. clip: share of the public radius that rows keep. window: a
+    behind the exact fit, or ``None``. clip: share of the public radius that rows keep, one for all
+    stops or one for each. window: a
     fit and rows that the axes must hold. unit: who one row is about. image: height and width, where
     the columns are the pixels of one. places: names, longitudes and latitudes for orientation.
     """
@@ -38,7 +39,7 @@ class Subject:
     private: Any
     pair: tuple[int, int]
     rows: Array | None
-    clip: float
+    clip: tuple[float, ...]
     window: tuple[Any, Array | None]
     unit: str
     image: tuple[int, int] | None = None
@@ -106,20 +107,18 @@ def cloud(subject: Subject) -> tuple[Points, ...]:
 
 
 def ring(subject: Subject) -> tuple[Ring, ...]:
-    """The clipping ball's outline in the plane of two columns; drawn once it cuts anything."""
-    clip, public, (i, j) = subject.clip, subject.public, subject.pair
-    if clip >= 0.999:
-        return ()
-    radius = public.radius * clip
+    """The clipping ball's outline in the plane of two columns."""
+    public, (i, j) = subject.public, subject.pair
     return (
         Ring(
             cx=float(public.center[i]),
             cy=float(public.center[j]),
-            rx=float(public.half_range[i] * radius),
-            ry=float(public.half_range[j] * radius),
+            rx=float(public.half_range[i] * public.radius),
+            ry=float(public.half_range[j] * public.radius),
             label="clipping: drag",
             name="clip",
-            limits=(0.1 / clip, 1.0 / clip),
+            limits=(0.1, 1.0),
+            factor=subject.clip,
         ),
     )
 

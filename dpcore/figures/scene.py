@@ -42,7 +42,7 @@ A complete example, two steps and two panels (arrays may be lists or numpy array
 >>> scene.as_dict()["panels"][1]["layers"][2]["y"]
 [0.2, 0.9]
 
-In the app: ``live(scene, key="explore", slider_key="epsilon")`` and, anywhere on the page,
+In the app: ``live({"epsilon": scene}, key="explore")`` and, anywhere on the page,
 ``st.html('<p data-live="sentence"></p>')``. The slider is ``st.select_slider`` (one option a
 position) or an integer ``st.slider`` from 0. A typed value that is no position of the slider is one
 more step: put it among ``steps``, name it with ``step``, and list in ``positions`` which step each

@@ -210,7 +210,7 @@ exact = middle.checkbox("1.07 exactly")
 late = last.empty()
 everything = "everything" in st.query_params
 scene = demo(seed, position, 1.07 if exact else None, everything)
-result = live(scene, key="demo", slider_key="eps ilon")
+result = live({"eps ilon": scene}, key="demo")
 if right.button("run again"):
     st.html('<p data-live="sentence" id="late"></p>')
 late.html(f'<p id="python">python:{position} ring:{result.ring}</p>')

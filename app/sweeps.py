@@ -1,0 +1,136 @@
+"""The dials that slide beside epsilon: delta and clipping, each over stops of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.choices import dials, read_words, usual, write_words
+from app.compute import Study, draws_of
+from app.desks import Data, Desk, in_background
+from app.scenario import Scenario
+from dpcore.errors import InputError
+from dpcore.evaluation.study import Curves, References, Sweep, sweep
+
+DELTAS = tuple(float(f"{digit}e-{power}") for power in range(12, 1, -1) for digit in (1, 3))[:-1]
+CLIPS = tuple(round(0.05 * step, 2) for step in range(2, 21))
+DECADE = 8  # stops of a threshold in a decade, one decade to each side of the usual one
+FEW_DRAWS = 3  # of a slow model, at every third stop
+SAME = 1e-9  # two noise multipliers that are one
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """A dial on Explore's first screen.
+
+    why_not: why it cannot slide now; empty where it can.
+    """
+
+    name: str
+    value: float
+    stops: tuple[float, ...]
+    why_not: str = ""
+
+    @property
+    def place(self) -> int:
+        """The stop nearest to the value."""
+        return int(np.argmin(np.abs(np.log(np.array(self.stops) / self.value))))
+
+    @property
+    def key(self) -> str:
+        """Of its slider."""
+        return f"{self.name}_step"
+
+    @property
+    def typed(self) -> bool:
+        """Whether the value is none of the stops."""
+        return bool(abs(self.stops[self.place] - self.value) > 1e-9 * self.value)
+
+    def put(self, value: float, scenario: Scenario) -> dict[str, Any]:
+        """The scenario's fields with another value, and this dial as the one that slides."""
+        if self.name in ("delta", "clip"):
+            return {self.name: value, "dial": self.name}
+        words = {**read_words(scenario.words), self.name: value}
+        return {"words": write_words(words), "dial": self.name}
+
+
+def sliding(scenario: Scenario, data: Data, desk: Desk) -> tuple[Sliding, ...]:
+    """The dials beside epsilon: delta, and what the model clips by, where it clips."""
+    few = slice(None, None, None if scenario.cost == 1.0 else 3)
+    found = [Sliding("delta", scenario.delta, DELTAS[few], _without_delta(scenario, data, desk))]
+    if scenario.declared.clips_rows:
+        found.append(Sliding("clip", scenario.clip, CLIPS[::-1][few][::-1]))
+    elif "threshold" in dials(scenario.model, scenario.method):
+        known = read_words(scenario.words)
+        middle = usual(scenario.model, "threshold", known, data.public.dim)
+        stops = tuple(
+            float(f"{middle * 10 ** (step / DECADE):.2g}") if step else middle
+            for step in range(-DECADE, DECADE + 1)
+        )
+        found.append(Sliding("threshold", known.get("threshold", middle), stops[few]))
+    return tuple(found)
+
+
+def _without_delta(scenario: Scenario, data: Data, desk: Desk) -> str:
+    """Why delta cannot slide: the noise is the same at any delta."""
+    setting = scenario.setting(data.secret)
+
+    def noise() -> tuple[float, ...]:
+        some = (setting.at("delta", delta) for delta in (1e-9, 1e-5))
+        return tuple(float(one.noise((scenario.epsilon,), setting.accountant)[0]) for one in some)
+
+    if scenario.samples:
+        return ""
+    try:
+        one, other = desk.answers.get(("delta", setting, scenario.epsilon), noise)
+    except InputError:
+        return ""  # the picture says why
+    return "With this method delta changes nothing." if abs(one / other - 1.0) < SAME else ""
+
+
+def swept(
+    scenario: Scenario, data: Data, desk: Desk, dial: Sliding, known: References
+) -> Study | None:
+    """The study over a dial at the scenario's epsilon, its own value among the stops.
+
+    ``None`` until it is there: :func:`work_out` has it made. known: the references of the scenario.
+    """
+    parts: list[Sweep] = []
+    for key in _keys(scenario, data, dial):
+        part = desk.answers.peek(key)
+        if part is None:
+            return None
+        parts.append(part)
+    grid, references, single = parts[0].grid, parts[0].references, parts[0].single
+    for more in parts[1:]:
+        grid = grid.with_budget(more.grid)
+        references += more.references
+        single = np.append(single, more.single)
+    return Study(grid, known, Curves({}, {}, single), True, references)
+
+
+def work_out(scenario: Scenario, data: Data, desk: Desk, dial: Sliding, known: References) -> None:
+    """Have a study over a dial worked out behind the page."""
+    setting = scenario.setting(data.secret)
+    draws = range(draws_of(scenario) if scenario.cost == 1.0 else FEW_DRAWS)
+
+    def make(stops: Sequence[float]) -> Sweep:
+        return sweep(data.table, setting, known, scenario.epsilon, dial.name, stops, draws)
+
+    keys = _keys(scenario, data, dial)
+
+    def background() -> None:
+        for key in keys:
+            desk.answers.get(key, lambda stops=key[-1]: make(stops))  # type: ignore[misc]
+
+    in_background(desk, keys, background)
+
+
+def _keys(scenario: Scenario, data: Data, dial: Sliding) -> tuple[tuple[Any, ...], ...]:
+    """Where the parts of a study over a dial are kept: its stops, and a typed value's."""
+    elsewhere = scenario.setting(data.secret).at(dial.name, dial.stops[-1])
+    key = ("sweep", data.key, elsewhere, scenario.epsilon, dial.name)
+    return ((*key, dial.stops), *([(*key, (dial.value,))] if dial.typed else []))

@@ -1,0 +1,177 @@
+"""Dials beside epsilon: every stop is the fit of that setting, and a link keeps which one moved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support import every
+
+from app import compute
+from app.desks import Desk
+from app.picture import swept_picture
+from app.scenario import Scenario, from_query, sane
+from app.sweeps import CLIPS, DELTAS, Sliding, sliding, swept
+from app.tables import data_of
+from dpcore.evaluation.study import Sweep, references, sweep
+from dpcore.figures.scene import Curve, Panel, Ring, Rule
+
+SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=2)
+GRADIENT = Scenario(data="two_clouds", model="symmetric-mixture")
+FEW = {"delta": (1e-9, 1e-5, 0.01), "clip": (0.3, 0.6, 1.0), "threshold": (0.5, 2.0)}
+
+
+def begin(scenario: Scenario, dial: str, desk: Desk) -> tuple[Any, Sliding]:
+    data = data_of(scenario)
+    beside = {one.name: one for one in sliding(scenario, data, desk)}
+    return data, beside[dial]
+
+
+def study(scenario: Scenario, dial: str, desk: Desk) -> compute.Study:
+    """The study of a dial at few stops, as the page finds it."""
+    data, slide = begin(scenario, dial, desk)
+    slide = replace(slide, stops=FEW[dial])
+    known = compute.references_of(scenario.setting(data.secret), data, desk)
+    assert swept(scenario, data, desk, slide, known) is None
+    made_now(scenario, data, desk, slide, known)
+    found = swept(scenario, data, desk, slide, known)
+    assert found is not None
+    return found
+
+
+def made_now(scenario: Scenario, data: Any, desk: Desk, slide: Sliding, known: Any) -> None:
+    """What the background would do."""
+    from app import sweeps
+
+    def at_once(desk: Desk, key: Any, work: Any) -> None:
+        work()
+
+    later, sweeps.in_background = sweeps.in_background, at_once
+    try:
+        sweeps.work_out(scenario, data, desk, slide, known)
+    finally:
+        sweeps.in_background = later
+
+
+CASES = [(SMALL, "delta"), (SMALL, "clip"), (GRADIENT, "threshold"), (GRADIENT, "delta")]
+
+
+@every("scenario, dial", CASES)
+def test_every_stop_is_the_fit_of_that_setting(scenario: Scenario, dial: str) -> None:
+    found = study(scenario, dial, Desk())
+    data, slide = begin(scenario, dial, Desk())
+    guarantees = set()
+    for i, stop in enumerate(FEW[dial]):
+        here = replace(scenario, **slide.put(stop, scenario))
+        alone = compute.one_fit(here, data)
+        said, taken = found.grid.guarantees[i], alone.guarantee
+        assert said is not None
+        assert (said.epsilon, said.delta) == (taken.epsilon, taken.delta)
+        guarantees.add((said.epsilon, said.delta))
+        exact = references(data.table, here.setting(), found.references.converged)
+        assert found.held[i].clipped_utility == pytest.approx(exact.clipped_utility, rel=1e-9)
+        again = compute.study(here, data, Desk())
+        at = compute.with_extra_budget(again, here, data, Desk())
+        bold = at[0].grid.utility[at[1], 0]
+        assert found.grid.utility[i, 0] == pytest.approx(bold, rel=1e-9)
+    assert len(guarantees) == (len(FEW[dial]) if dial == "delta" else 1)
+
+
+def test_less_clipping_noise_and_more_delta_need_less_noise() -> None:
+    by_delta = study(SMALL, "delta", Desk()).grid.noise
+    assert np.all(np.diff(by_delta) < 0.0)
+    by_clip = study(SMALL, "clip", Desk())
+    assert len(set(by_clip.grid.noise)) == 1  # the same multiplier of a smaller sensitivity
+    shares = [known.clipped_share for known in by_clip.held]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > shares[-1] == 0.0
+
+
+def test_a_typed_value_is_one_more_stop() -> None:
+    typed = replace(SMALL, clip=0.77, dial="clip")
+    desk = Desk()
+    found = study(typed, "clip", desk)
+    assert found.grid.stops == (*FEW["clip"], 0.77)
+    data, slide = begin(typed, "clip", desk)
+    scene = swept_picture(typed, data, replace(slide, stops=FEW["clip"]), found)
+    assert (scene.step, scene.step_labels[scene.step], scene.positions) == (3, "0.77", (0, 1, 2))
+    assert replace(slide, value=0.6).typed is False
+
+
+def test_the_curve_is_against_the_dial_and_says_what_the_others_are() -> None:
+    desk = Desk()
+    curve, exact = {}, {}
+    for dial in ("delta", "clip"):
+        found = study(SMALL, dial, desk)
+        data, slide = begin(SMALL, dial, desk)
+        scene = swept_picture(SMALL, data, replace(slide, stops=FEW[dial]), found)
+        panels = {panel.id: panel for panel in scene.panels}
+        curve[dial], exact[dial] = panels["curve"], panels["exact"]
+        assert len(scene.live_text["guarantee"]) == len(scene.live_text["split"]) == 3
+        assert len(set(scene.live_text["guarantee"])) == (3 if dial == "delta" else 1)
+    assert curve["delta"].title == "What each δ buys"
+    assert curve["delta"].x.label == "δ (ε = 1.00)"
+    assert curve["clip"].x.label == "clipping, as a share of the limits (ε = 1.00, δ = 10⁻⁵)"
+    assert clipped(curve["delta"], Rule)
+    assert clipped(curve["clip"], Curve)
+    (ring,) = [layer for layer in exact["clip"].layers if isinstance(layer, Ring)]
+    np.testing.assert_allclose(ring.factor, FEW["clip"])
+    assert len(set(exact["clip"].subtitle)) > 1
+
+
+def clipped(panel: Panel, kind: type) -> bool:
+    """Whether the reference with clipping and without noise is drawn so."""
+    label = "our steps, clipped, without noise"
+    return any(isinstance(one, kind) and one.label in (label, (label,)) for one in panel.layers)
+
+
+def test_delta_is_marked_at_one_over_the_rows() -> None:
+    desk = Desk()
+    found = study(SMALL, "delta", desk)
+    data, slide = begin(SMALL, "delta", desk)
+    scene = swept_picture(SMALL, data, replace(slide, stops=FEW["delta"]), found)
+    marks = [layer for layer in scene.panels[-1].layers if type(layer).__name__ == "Mark"]
+    assert [(mark.x, mark.label) for mark in marks] == [(200**-2.0, "1/n²"), (1 / 200, "1/n")]
+
+
+def test_which_dials_slide() -> None:
+    desk = Desk()
+
+    def names(scenario: Scenario) -> dict[str, bool]:
+        found = sliding(sane(scenario), data_of(scenario), desk)
+        return {dial.name: not dial.why_not for dial in found}
+
+    assert names(SMALL) == {"delta": True, "clip": True}
+    assert names(GRADIENT) == {"delta": True, "threshold": True}
+    lloyd = replace(SMALL, model="kmeans", method="dplloyd", count_by="linear")
+    assert names(lloyd) == {"delta": False, "clip": True}
+    assert names(replace(lloyd, count_by="zcdp"))["delta"]
+
+
+def test_stops_hold_the_openings() -> None:
+    assert (DELTAS[0], DELTAS[-1], len(DELTAS)) == (1e-12, 0.01, 21)
+    assert (CLIPS[0], CLIPS[-1], len(CLIPS)) == (0.1, 1.0, 19)
+    _, dial = begin(GRADIENT, "threshold", Desk())
+    assert not dial.typed
+    assert dial.stops[0] < dial.value < dial.stops[-1]
+
+
+def test_a_link_keeps_the_dial_and_a_model_without_it_falls_back() -> None:
+    names = {SMALL.data: None}
+    link = replace(SMALL, dial="clip", clip=0.5).as_query()
+    assert from_query(link, names).dial == "clip"
+    assert from_query({"dial": "nonsense"}, names).dial == "epsilon"
+    assert sane(replace(GRADIENT, dial="clip")).dial == "epsilon"
+    assert sane(replace(GRADIENT, dial="threshold")).dial == "threshold"
+
+
+def test_a_stop_out_of_reach_says_why() -> None:
+    """The published advanced composition has no answer at a small delta."""
+    data, setting = data_of(SMALL), replace(SMALL.setting(), mode="paper", accountant="advanced")
+    known = references(data.table, setting)
+    found: Sweep = sweep(data.table, setting, known, 0.01, "delta", (1e-300, 1e-5))
+    assert [why is None for why in found.grid.refusals] == [
+        bool(np.isfinite(one)) for one in found.grid.noise
+    ]
