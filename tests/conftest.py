@@ -34,6 +34,13 @@ def thorough(request: pytest.FixtureRequest) -> bool:
     return not _quick(request.config)
 
 
+@pytest.fixture(scope="session")
+def exhaustive(request: pytest.FixtureRequest) -> bool:
+    """False in the quick and the merge lane, where a test that asks for this tries fewer cases; it
+    is met in the full lane again."""
+    return request.config.option.markexpr not in ("quick", "merge")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """The quick lane need not import what browsers are tested with."""
     return True if collection_path.name == "browser" and _quick(config) else None
@@ -59,6 +66,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             drawn = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
             if drawn or "thorough" in getattr(item, "fixturenames", ()):
                 item.add_marker("merge")
+        if "exhaustive" in getattr(item, "fixturenames", ()):
+            item.add_marker("full")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

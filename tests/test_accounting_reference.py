@@ -302,11 +302,13 @@ SLOW = ("subsampled_gaussian_poisson", "subsampled_gaussian_wor_replace_one")  #
 @pytest.mark.parametrize(
     "group", [pytest.param(name, marks=[pytest.mark.merge] * (name in SLOW)) for name in WHOLE]
 )
-def test_privacy_loss_intervals_agree_and_are_narrow(group: str) -> None:
+def test_privacy_loss_intervals_agree_and_are_narrow(group: str, exhaustive: bool) -> None:
     """Both intervals hold the truth, so they overlap; ours may not be wider than is promised."""
     rows = [r for r in entries() if r["group"] == group and r["kind"] == "tight_interval"]
     rows = [r for r in rows if r["accountant"] in ("pld", "pld_dominating_pair")]
     assert rows
+    if group in SLOW and not exhaustive:
+        rows = rows[::5]
     for row in rows:
         bound = compose(WHOLE[group](row["inputs"]), "pld", delta=row["inputs"]["delta"])
         lower, upper = float(bound.lower or 0.0), float(bound.epsilon)
@@ -359,10 +361,12 @@ def test_privacy_loss_intervals_meet_those_of_random_variables(group: str) -> No
     ],
 )
 def test_privacy_loss_upper_ends(
-    group: str, accountant: str, events: Callable[[Row], list[Event]]
+    group: str, accountant: str, events: Callable[[Row], list[Event]], exhaustive: bool
 ) -> None:
     rows = [r for r in entries() if (r["group"], r["accountant"]) == (group, accountant)]
     assert rows
+    if events is replaced and not exhaustive:
+        rows = rows[::5]
     for row in rows:
         delta = row["inputs"]["delta"]
         found = compose(events(row["inputs"]), "pld", delta=delta, lower=False).epsilon

@@ -274,7 +274,7 @@ def test_every_recipe_counts_its_usual_way(method: str) -> None:
     counts(method, method_of(method).accountants[0])
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every(
     "method, way",
     [(name, way) for name in MODELS_OF_METHODS for way in method_of(name).accountants[1:]],
@@ -388,7 +388,7 @@ def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
     is_drawn(query)
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("query", [query for query in EXTREMES if query not in QUICK])
 def test_all_other_extreme_choices_are_drawn(query: dict[str, str]) -> None:
     is_drawn(query)
