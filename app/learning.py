@@ -333,7 +333,7 @@ DOCUMENTS = {
     "which-composition": ("Which composition should I use?", "One table: your question, the way."),
     "glossary": ("Glossary", "Every word of the screen, in plain ones."),
     "methods": ("Methods", "Claim, proof and evidence of every model."),
-    "accounting": ("How costs are counted", "The theorem behind each way of counting."),
+    "accounting": ("How costs are counted", "The theorem behind each composition method."),
     "printed-figures": ("Printed privacy figures", "What papers print, and what is true."),
     "security": ("What the promise rests on", "What to believe before believing an epsilon."),
     "stewards": ("For data stewards", "From public limits to a release that can be checked."),

@@ -1,4 +1,4 @@
-"""Every way of counting in Compose's drawer: its answer, and its formula with the numbers in."""
+"""Every composition method in Compose's drawer: its answer, and its formula with the numbers in."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ WORDS = {
         "data": "the data",
         "model": "the model",
         "method": "the method",
-        "count": "the way of counting",
+        "count": "the composition method",
         "epsilon": "the budget's slider",
         "delta": "delta's slider",
         "clip": "clipping's slider",

@@ -84,7 +84,7 @@ def test_the_stewards_commands_run_as_printed(
 
 
 def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
-    prices = table(page("which-composition"), "way of counting")
+    prices = table(page("which-composition"), "composition method")
     least = dp.calibrate([dp.Event(dp.Gaussian(1.0), count=10)], 1.0, 1e-5)
     for name, noise, times in prices:
         found = dp.calibrate([dp.Event(dp.Gaussian(1.0), count=10)], 1.0, 1e-5, name.strip("`"))

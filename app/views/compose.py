@@ -32,7 +32,7 @@ def page() -> None:
     st.html('<h1 class="dp-title">See how privacy costs add up.</h1>')
     st.html(
         '<p class="dp-lead">Composition: what all releases about the same people cost together. '
-        "Drag k: the same noise has one true price; five ways of counting prove five ceilings.</p>"
+        "Drag k: the same noise has one true cost; five methods prove five upper bounds.</p>"
     )
     choices(asked)
     repeats(asked)

@@ -238,22 +238,23 @@ def _select(
 
 HELP = {
     "data": "Bundled tables may be shown to anybody. Your own file stays on this machine.",
-    "model": "A mixture: groups, each a bell-shaped cloud. k-means: centres alone. "
-    "Factor analysis: a few hidden causes that move many columns together. Mirrored clouds, "
-    "opposite lines, regression with gaps: one list of coefficients, found step by step. "
-    "Classes: a labelled table's, one cloud each. Yes or no: which columns speak for a yes. "
-    "Topics: lists of words that documents mix. Belief network: hidden switches that light pixels.",
-    "method": "Proved: only steps whose privacy we derive from what was released; the number is a "
-    "ceiling you can replay. As published: the paper's equations with the epsilon it states, "
-    "whether or not it holds.",
-    "delta": "How much may escape the promise of ε; keep it well below one over the number of "
-    "rows.",
-    "clip": "As a share of the public limits: what lies farther out is drawn in to this radius. "
-    "Fewer rows count fully, less noise is needed.",
-    "threshold": "A row that pulls harder at the coefficients is drawn in to this norm: less noise "
-    "is needed, but strong pulls count less.",
-    "count_by": "The fit spends privacy in several steps; this is how their costs are added up. "
-    "Better counting needs less noise for the same epsilon.",
+    "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres alone. "
+    "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
+    "mirrored clouds. Mixture of regressions: two opposite lines. Labelled mixture: one Gaussian "
+    "for each class of a labelled table. Logistic regression: which columns speak for a yes. "
+    "Latent Dirichlet allocation: topics, the lists of words that documents mix. Sigmoid belief "
+    "network: hidden switches that light pixels.",
+    "method": "Proved: uses only steps whose privacy follows from what is released; epsilon is an "
+    "upper bound that you can recompute. As published: the paper's equations, with the epsilon that "
+    "it states, whether or not it holds.",
+    "delta": "The probability with which the bound ε may fail; keep it well below one over the "
+    "number of rows.",
+    "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
+    "A smaller norm needs less noise but distorts more rows.",
+    "threshold": "Clipping norm of a row's gradient: a longer one is scaled back to it. A smaller "
+    "norm needs less noise but distorts more gradients.",
+    "count_by": "The fit reads the data in several steps. A composition method adds up their "
+    "privacy cost; a tighter one needs less noise for the same epsilon.",
 }
 
 

@@ -269,7 +269,7 @@ def split(state: State, epsilon: float) -> None:
 
 
 def otherwise(state: State) -> None:
-    """Spent and left by every way of counting; the ledger's own decides."""
+    """Spent and left by every composition method; the ledger's own decides."""
     with st.popover("Counted otherwise"):
         lines = [
             f"| {row.title}{' (decides)' if row.decides else ''} "

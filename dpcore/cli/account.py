@@ -107,8 +107,8 @@ def file_argument(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 
 def method_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options that choose the ways of counting, and how answers are printed."""
-    group = parser.add_argument_group("ways of counting")
+    """Options that choose the composition methods, and how answers are printed."""
+    group = parser.add_argument_group("composition methods")
     group.add_argument(
         "--method", default="all", metavar="M1,M2,...", help=f"of {', '.join(ACCOUNTANTS)} [all]"
     )

@@ -67,7 +67,7 @@ USED = {
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="models, ways of counting, release [all]"
+        "names", nargs="*", metavar="NAME", help="models, composition methods, release [all]"
     )
     parser.add_argument("--json", action="store_true", help="a JSON list [a line each]")
 

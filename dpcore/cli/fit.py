@@ -69,7 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--accountant",
         metavar="A",
-        help=f"way of counting: {', '.join(ACCOUNTANTS)} [exact; pld where noise is not Gaussian]",
+        help=f"composition method: {', '.join(ACCOUNTANTS)} [exact; pld if noise is not Gaussian]",
     )
     group.add_argument("--mode", default="proved", metavar="M", help="proved or paper [proved]")
     group.add_argument(

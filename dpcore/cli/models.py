@@ -19,7 +19,7 @@ TRUSTS = ("central", "local", "local_onebit")
 def usual_method(model: str, mode: str, options: dict[str, Any]) -> str:
     """How a fit is counted unless one says so: exactly, where all its noise is Gaussian.
 
-    options: as :func:`model_options` gives them. A paper's own ways of counting are named.
+    options: as :func:`model_options` gives them. A paper's own composition methods are named.
 
     >>> [usual_method("kmeans", "proved", {"algorithm": name}) for name in ("proved", "dplloyd")]
     ['exact', 'pld']

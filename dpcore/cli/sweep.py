@@ -1,4 +1,4 @@
-"""``dpcore sweep MODEL FILE``: held-out utility for every budget, way of counting and mode."""
+"""``dpcore sweep MODEL FILE``: held-out utility for every budget, composition method and mode."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--methods",
         metavar="M1,M2,...",
-        help="ways of counting, or all [exact; pld where noise is not Gaussian]",
+        help="composition methods, or all [exact; pld where noise is not Gaussian]",
     )
     group.add_argument(
         "--metric", metavar="NAME", help="score of the rows held out [the model's usual one]"

@@ -1,6 +1,6 @@
-"""What a list of releases costs when it is repeated k times, by each way of counting.
+"""What a list of releases costs when it is repeated k times, by each composition method.
 
-The same noise has one true price; every way of counting proves some upper bound on it.
+The same noise has one true price; every composition method proves some upper bound on it.
 """
 
 from __future__ import annotations

@@ -416,7 +416,7 @@ def fitted(
 
 @dataclass(frozen=True)
 class Curves:
-    """Median utility against budget for each way of counting, and of the simplest private rival.
+    """Median utility against budget for each composition method, and of the simplest private rival.
 
     Utility depends on the noise alone, so a method's curve is the one curve utility(noise) read at
     the noise which that method asks for: a shift along the axis. methods: name -> ``(S,)``, NaN
@@ -483,9 +483,9 @@ def study(
 ) -> Study:
     """Work out a study: every budget with every draw, its references and curves.
 
-    table: the rows, sealed. methods: ways of counting to compare with the setting's own. draws: of
-    the noise, at each of the epsilons. The result is for the custodian's eyes, unless the rows are
-    simulated or published. Raises InputError as :func:`dpcore.fit` does.
+    table: the rows, sealed. methods: composition methods to compare with the setting's own. draws:
+    of the noise, at each of the epsilons. The result is for the custodian's eyes, unless the rows
+    are simulated or published. Raises InputError as :func:`dpcore.fit` does.
 
     >>> from dpcore.datasets.load import load
     >>> found = study(load("bundled:rare_person"), Setting(components=2), draws=3)

@@ -1,5 +1,5 @@
-"""Sweeps: how useful a private fit is, for each budget, way of counting and mode, over noise draws
-and splits of the data."""
+"""Sweeps: how useful a private fit is, for each budget, composition method and mode, over draws of
+the noise and splits of the data."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def sweep(
     """A table of utility against budget, held out, over ``splits`` random splits and noise draws.
 
     epsilons, delta, adjacency, rows_per_person: the budgets, and who is protected. methods, modes:
-    ways of counting, and ``proved`` or ``paper``; methods that a mode does not offer (``exact`` is
-    not the paper's) are left out of it. test_fraction: of the rows, held out. metric: a name of the
-    model's yardstick [its first]. seed: of splits and noise. on_progress: is told the share that is
+    composition methods, and ``proved`` or ``paper``; methods that a mode does not offer (``exact``
+    is not the paper's) are left out of it. test_fraction: of the rows, held out. metric: a name of
+    the model's yardstick [its first]. seed: of splits and noise. on_progress: is told the share that is
     done. n_components, options: as :func:`dpcore.fit` takes them.
     The result is not private: it scores exact rows. Raises InputError as :func:`dpcore.fit` does.
     """

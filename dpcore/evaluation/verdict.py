@@ -59,7 +59,7 @@ def _verdict(
     """parts: ``None`` for a fit that is the simplest rival itself."""
     words = judge.wording
     if not np.isfinite(utility):
-        return Verdict(0, 0.0, "This way of counting cannot meet so small a budget.")
+        return Verdict(0, 0.0, "This composition method cannot meet so small a budget.")
     gain = reference.converged_utility - reference.single_utility
     kept = (utility - reference.single_utility) / gain if gain > 1e-9 else 0.0
     span = reference.converged_utility - reference.bounds_utility

@@ -176,7 +176,7 @@ def _rivals(
     chosen: str,
     simplest: str,
 ) -> Iterator[Curve]:
-    """The other ways of counting, and the simplest thing to release instead."""
+    """The other composition methods, and the simplest thing to release instead."""
     if curves is None:
         return
     order = np.argsort(grid.stops)
@@ -197,7 +197,7 @@ def _rivals(
 def _own(
     grid: BudgetGrid, curves: Curves | None, titles: Mapping[str, str], chosen: str
 ) -> Iterator[Curve]:
-    """The chosen way of counting: median of the fits, and where eight of ten of them lie."""
+    """The chosen composition method: median of the fits, and where eight of ten of them lie."""
     stops = np.array(grid.stops)
     known = [i for i in np.argsort(stops) if np.isfinite(grid.noise[i])]
     if not known:

@@ -19,7 +19,7 @@ from dpcore.privacy.guarantee import show, show_bound
 Array = NDArray[np.float64]
 
 COLOURS = {"exact": 0, "zcdp": 1, "ma": 2, "basic": 3, "advanced": 4}
-"""As on Explore, so that a way of counting keeps its colour from page to page."""
+"""As on Explore, so that a composition method keeps its colour from page to page."""
 BARS, CURVE = "bars", "curve"
 HEIGHT = 470
 TIPS = {
@@ -29,7 +29,7 @@ TIPS = {
     "ma": "Adds up moments of the privacy loss and takes the best of them.",
     "rdp": "Adds up the Rényi divergence at every order and takes the best order.",
     "wbk27": "Rényi divergences of releases on samples of fixed size (Wang et al. 2019).",
-    "exact": "Follows the whole law of the privacy loss: no way of counting can show less.",
+    "exact": "Follows the whole law of the privacy loss: no composition method can show less.",
     "pld": "Composes the whole law of the privacy loss numerically, from above and below.",
 }
 _TICKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
@@ -129,7 +129,7 @@ def _bars_panel(prices: Prices, texts: Texts) -> Panel:
             for s, k in enumerate(prices.counts)
         ),
         x=Axis(_value_label(prices), (0.0, 1.0)),
-        y=Axis("way of counting", (0.0, 1.0)),
+        y=Axis("composition method", (0.0, 1.0)),
         layers=(
             Bars(
                 np.where(np.isfinite(table), table, np.nan),
@@ -207,7 +207,7 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
         id=CURVE,
         title="Noise against k" if budget else "Price against k",
         subtitle="the longer the list, the more noise" if budget else "both axes in tenfold steps",
-        alt=tuple(f"Curves of {len(curves)} ways of counting; k is {k:,}." for k in prices.counts),
+        alt=tuple(f"{len(curves)} composition methods; k is {k:,}." for k in prices.counts),
         x=Axis(
             f"number of {texts.repeats} k",
             (float(counts.min()), max(float(counts.max()), 2.0)),

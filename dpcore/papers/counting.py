@@ -1,4 +1,4 @@
-"""The noise behind DP-EM's curves: two mechanisms, four ways of counting, and what each refuses.
+"""The noise behind DP-EM's curves: two mechanisms, four composition methods, and what each refuses.
 
 Park, Foulds, Chaudhuri, Welling 2017, section 5. Noise is sigma / sensitivity of every Gaussian
 release; with it and delta_i every release's epsilon_i is known, Laplace or not.
@@ -46,7 +46,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Counting:
-    """One published curve: a combination of mechanisms and a way of counting."""
+    """One published curve: a combination of mechanisms and a composition method."""
 
     combination: str
     method: str

@@ -1,4 +1,4 @@
-"""DP-EM's mixtures: held-out likelihood against epsilon, by every published way of counting.
+"""DP-EM's mixtures: held-out likelihood against epsilon, by every published composition method.
 
 Park, Foulds, Chaudhuri, Welling 2017, Figures 2 and 3: Laplace or Gaussian noise (LLG, GGG) by
 linear and advanced composition, zCDP and the moments accountant; beside them the proved recipe.
@@ -59,7 +59,7 @@ FIGURE_3 = Comparison(
 
 
 def _claims() -> Iterator[Claim]:
-    """The printed order of the ways of counting, and of the two combinations of noise."""
+    """The printed order of the composition methods, and of the two combinations of noise."""
     for kind in ("GGG", "LLG"):
         says = f"{kind}: linear below advanced below the moments accountant below zCDP"
         yield ordered(says, *(f"{kind}, {WORDS[method]}" for method in ORDER), slack=SAME)
@@ -74,7 +74,7 @@ def _claims() -> Iterator[Claim]:
     stands_in="a simulated table for Stroke, which is not public",
 )
 def figure_2(run: Run) -> str:
-    """Mixture of ten Gaussians on a wide table like Stroke: likelihood by every way of counting.
+    """Mixture of ten Gaussians on a wide table like Stroke: likelihood by every composition method.
 
     The table is simulated and bundled; ten minutes a split.
     """
@@ -83,7 +83,7 @@ def figure_2(run: Run) -> str:
 
 @experiment("DP-EM, Figure 3: Life Science", *_claims())
 def figure_3(run: Run) -> str:
-    """Mixture of three Gaussians on the Life Science data: likelihood by every way of counting.
+    """Mixture of three Gaussians on the Life Science data: likelihood by every composition method.
 
     Needs ``lifesci.npz``; seconds a split. Rows lie in a ball whose radius is taken as public.
     """

@@ -1,4 +1,4 @@
-"""The noise that each way of counting asks of DP-EM, and what that noise really proves.
+"""The noise that each composition method asks of DP-EM, and what that noise really proves.
 
 Park, Foulds, Chaudhuri, Welling 2017, section 5, at the settings of Figures 2 and 3.
 """
@@ -39,7 +39,7 @@ def _countable(rows: Sequence[Row]) -> list[bool]:
 
 
 @experiment(
-    "DP-EM: noise by way of counting",
+    "DP-EM: noise by composition method",
     holds(
         "the epsilon of every published count of Gaussian releases holds",
         lambda rows: (
@@ -55,7 +55,7 @@ def _countable(rows: Sequence[Row]) -> list[bool]:
     holds("the printed delta of a release can be counted by advanced composition", _countable),
 )
 def table_noise(run: Run) -> str:
-    """Noise multipliers of DP-EM's releases by every way of counting, and what they really prove.
+    """Noise multipliers of DP-EM's releases by each composition method, and what they really prove.
 
     Needs no data, draws no noise: quick and always the same.
     """

@@ -26,8 +26,9 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Counted:
-    """One way of counting. spent: all releases so far; left: one more release; both at the limit's
-    delta (sums: at their own), ``None`` where this way knows no cost. decides: the filter itself.
+    """One composition method. spent: all releases so far; left: one more release; both at the
+    limit's delta (sums: at their own), ``None`` where this way knows no cost. decides: the filter
+    itself.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Counted:
 
 
 def counted_otherwise(state: State) -> tuple[Counted, ...]:
-    """Spent and left by every way of counting, from the lines alone; all but one are what-if."""
+    """Spent and left by every composition method, from the lines alone; all but one are what-if."""
     rows = {"sums": _sums(state), "zcdp": _zcdp(state), "exact": _exact(state)}
     if state.terms.filter in rows:
         rows[state.terms.filter] = (state.spent_amount.epsilon, state.left_amount.epsilon)

@@ -428,7 +428,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "no paper prints the proved one; choose dplloyd or paper",
     ),
     (
-        "a way of counting that no paper of k-means has",
+        "a composition method that no paper of k-means has",
         other("kmeans", *PAPER, "ma", "--algorithm", "dplloyd"),
         "accountant",
         "choose linear or zcdp",

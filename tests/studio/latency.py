@@ -52,7 +52,7 @@ ARM = """
 """
 
 DRAWN = "document.querySelector('.dpl').dataset.epsilon"
-# Every way of counting has its curve once nothing more comes.
+# Every composition method has its curve once nothing more comes.
 OPEN = (
     f"{IDLE} && document.querySelectorAll('[data-panel=\"curve\"] .dpl-label').length > 2"
     " && !document.body.textContent.includes('comparing')"

@@ -44,16 +44,16 @@ def _gradient_model(
 
 SYMMETRIC_MIXTURE = _gradient_model(
     "symmetric-mixture",
-    "Two mirrored clouds",
-    "two mirrored clouds",
+    "Symmetric Gaussian mixture",
+    "a symmetric Gaussian mixture (two mirrored clouds)",
     MirroredSettings,
     picture="picture:CLOUD_PORTRAIT",
     table="parameters:cloud_table",
 )
 MIXTURE_REGRESSION = _gradient_model(
     "mixture-regression",
-    "Two opposite lines",
-    "two opposite regression lines",
+    "Mixture of two regressions",
+    "a mixture of two regressions (two opposite lines)",
     MirroredSettings,
     reads="target",
     plane=False,
@@ -62,8 +62,8 @@ MIXTURE_REGRESSION = _gradient_model(
 )
 MISSING_REGRESSION = _gradient_model(
     "missing-regression",
-    "Regression with gaps",
-    "a regression line",
+    "Regression with missing covariates",
+    "a linear regression (with missing covariates)",
     MissingSettings,
     reads="target",
     plane=False,

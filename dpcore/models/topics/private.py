@@ -223,7 +223,7 @@ def _looked(
 def published_noise(
     settings: TopicSettings, epsilon: Array, delta: float, name: str, delta_each: float
 ) -> Array:
-    """The paper's sigma ``(budgets,)`` for each epsilon, by one of its ways of counting."""
+    """The paper's sigma ``(budgets,)`` for each epsilon, by one of its composition methods."""
     one_of("accountant", name, PUBLISHED)
     if name == "advanced":
         return _strong(settings, epsilon, delta, delta_each)
