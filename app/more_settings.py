@@ -16,12 +16,12 @@ from app.state import bind, change, current, on_choice
 from app.widgets import box, number, pick
 
 HELP = {
-    "delta": "The probability with which the bound ε may fail; keep it well below one over the "
-    "number of rows.",
+    "delta": "The probability mass for which the bound ε need not hold; keep it well below one "
+    "over the number of rows.",
     "clip": "Rows beyond this norm are scaled back to it. A smaller norm needs less noise but "
     "distorts more rows.",
-    "iterations": "Each one spends privacy. Their number is fixed in advance: stopping when the fit "
-    "looks good would leak.",
+    "iterations": "Each one spends privacy. Their number is fixed in advance: stopping when the "
+    "fit looks good would leak.",
     "free iterations": "They cost nothing here: the data is read once, before them.",
     "rows_per_person": "All {}s of one are protected together.",
     "noise": "A seed makes a rehearsal that can be repeated, not a release.",

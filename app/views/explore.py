@@ -245,10 +245,10 @@ HELP = {
     "Latent Dirichlet allocation: topics, the lists of words that documents mix. Sigmoid belief "
     "network: hidden switches that light pixels.",
     "method": "Proved: uses only steps whose privacy follows from what is released; epsilon is an "
-    "upper bound that you can recompute. As published: the paper's equations, with the epsilon that "
-    "it states, whether or not it holds.",
-    "delta": "The probability with which the bound ε may fail; keep it well below one over the "
-    "number of rows.",
+    "upper bound that you can recompute. As published: the paper's equations, with the epsilon "
+    "that it states, whether or not it holds.",
+    "delta": "The probability mass for which the bound ε need not hold; keep it well below one "
+    "over the number of rows.",
     "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
     "A smaller norm needs less noise but distorts more rows.",
     "threshold": "Clipping norm of a row's gradient: a longer one is scaled back to it. A smaller "

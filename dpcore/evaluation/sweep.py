@@ -73,8 +73,8 @@ def sweep(
     epsilons, delta, adjacency, rows_per_person: the budgets, and who is protected. methods, modes:
     composition methods, and ``proved`` or ``paper``; methods that a mode does not offer (``exact``
     is not the paper's) are left out of it. test_fraction: of the rows, held out. metric: a name of
-    the model's yardstick [its first]. seed: of splits and noise. on_progress: is told the share that is
-    done. n_components, options: as :func:`dpcore.fit` takes them.
+    the model's yardstick [its first]. seed: of splits and noise. on_progress: called with the share
+    that is done. n_components, options: as :func:`dpcore.fit` takes them.
     The result is not private: it scores exact rows. Raises InputError as :func:`dpcore.fit` does.
     """
     judge = yardstick(model)
