@@ -68,7 +68,7 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
     Raises InputError when the choices cannot be fitted.
     """
     setting = scenario.setting(data.secret)
-    key = (data.key, replace(setting, accountant=""), scenario.methods())
+    key = (data.key, replace(setting, accountant=""), scenario.curves())
     known = references_of(setting, data, desk)
     grid_key = (key, setting.accountant)
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
@@ -82,7 +82,7 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
 
     def all_curves(grid: BudgetGrid) -> Curves:
         draws = range(grid.utility.shape[1])
-        return curves(data.table, setting, grid, scenario.methods(), draws)
+        return curves(data.table, setting, grid, scenario.curves(), draws)
 
     def compared(grid: BudgetGrid) -> Curves:
         key = (grid_key, grid.utility.shape[1])

@@ -95,7 +95,7 @@ def _picture(scenario: Scenario) -> str:
     chosen = {field.name: getattr(setting, field.name) for field in fields(setting)}
     del chosen["secret"]
     words = "".join(f"    {name}={value!r},\n" for name, value in chosen.items())
-    more = f"methods={scenario.methods()!r}{_fewer(scenario)}"
+    more = f"methods={scenario.curves()!r}{_fewer(scenario)}"
     return f"""setting = dp.Setting(
 {words})
 dp.figure(dp.study(table, setting, {more})).show(auto_play=False)"""

@@ -100,7 +100,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         + (" · rehearsal" if own else "")
         + _faint(scenario, ghosts),
         unit=data.unit if scenario.rows_per_person == 1 else data.schema.thing,
-        method_titles={m: accountant(m).title for m in scenario.methods()},
+        method_titles={m: accountant(m).title for m in scenario.curves()},
     )
     return budget_scene(
         grid,
@@ -116,6 +116,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         window=window(scenario, data),
         image=image(data),
         places=CITIES,
+        outlines=not own,
         marks=_rare(data.rows)
         if grid.dial == "delta"
         else judge.marks(setting, data.public, data.rows, best)

@@ -108,10 +108,22 @@ class Scenario:
         return self.recipe.adjacencies or published or self.declared.adjacencies
 
     def methods(self) -> tuple[str, ...]:
-        """Ways of counting that the recipe has, the usual one first; on samples that one alone."""
+        """Composition methods to pick from, the usual one first; on samples that one alone.
+
+        Where all noise is Gaussian and nothing is printed, every method there is.
+        """
+        ways = self.compared_methods()
+        return ways if ways != PAGE_ACCOUNTANTS else tuple(dict.fromkeys((*ways, *ACCOUNTANTS)))
+
+    def compared_methods(self) -> tuple[str, ...]:
+        """Composition methods that have a curve whichever is picked."""
         ways = self.recipe.accountants
         share = read_words(self.words).get("rate", QUARTER) if self.samples else 1.0
         return ways if share >= 1.0 or self.recipe.mode == "paper" else ways[:1]
+
+    def curves(self) -> tuple[str, ...]:
+        """Composition methods with a curve: those that are compared, and the one that is picked."""
+        return tuple(dict.fromkeys((*self.compared_methods(), self.count_by)))
 
     @property
     def samples(self) -> bool:
@@ -268,7 +280,7 @@ RANGES: dict[str, tuple[float, float]] = {
 _READERS: dict[str, Reader] = {
     **{name: between(*limits) for name, limits in RANGES.items()},
     "method": among(["recommended", *(n for m in declarations().values() for n in m.methods)]),
-    "count_by": among([m for m in (*PAGE_ACCOUNTANTS, "wbk27") if m in ACCOUNTANTS]),
+    "count_by": among(list(ACCOUNTANTS)),
     "covariance": among(("full", "diag", "spherical")),
     "adjacency": among(ADJACENCIES),
     "dial": among(SLIDING),

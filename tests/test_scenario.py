@@ -22,6 +22,7 @@ from app.choices import dials, read_words, usual, write_words
 from app.scenario import GENERATED, UPLOAD, Made, Scenario, from_query, offered, opening, sane
 from app.settings import flags, settings
 from app.state import step_of
+from dpcore.accounting import ACCOUNTANTS as ALL_ACCOUNTANTS
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import is_corpus
 from dpcore.evaluation.study import EPSILONS
@@ -39,7 +40,7 @@ FIELDS = {
     "components": st.integers(1, MOST_COMPONENTS),
     "pool": st.integers(1, 64),
     "method": st.sampled_from(list(MODELS_OF_METHODS)),
-    "count_by": st.sampled_from(ACCOUNTANTS),
+    "count_by": st.sampled_from(list(ALL_ACCOUNTANTS)),
     "epsilon": st.floats(0.01, 100.0),
     "delta": st.floats(1e-12, 0.5),
     "clip": st.floats(0.1, 1.0),
@@ -153,6 +154,15 @@ def test_sane_choices_stand_together(scenario: Scenario) -> None:
     assert not paper or found.adjacency == ("label" if labelled else "replace_one")
     assert found.declared.clips_rows or found.clip == 1.0
     assert sane(found) == found
+
+
+def test_every_composition_method_can_be_picked_where_all_noise_is_gaussian() -> None:
+    assert set(Scenario().methods()) == set(ALL_ACCOUNTANTS)
+    assert Scenario().curves() == ACCOUNTANTS
+    assert Scenario(count_by="rdp").curves() == (*ACCOUNTANTS, "rdp")
+    published = sane(Scenario(method="dpem_gaussian", count_by="kov"))
+    assert "kov" not in published.methods()
+    assert published.count_by == published.methods()[0]
 
 
 def test_exact_counting_is_not_offered_for_laplace_noise() -> None:

@@ -54,6 +54,7 @@ def budget_scene(
     window: tuple[Any, Array | None] | None = None,
     image: tuple[int, int] | None = None,
     places: Places = (),
+    outlines: bool = True,
     marks: Marks = (),
 ) -> Scene:
     """The scene of a study, whatever the model and the dial.
@@ -64,7 +65,8 @@ def budget_scene(
     positions: the stop of each position of the slider. window: a fit and rows ``(n, d)`` that the
     axes must hold [the converged fit]. image: height and width, where the columns are the pixels of
     an image, row after row. places: names, longitudes and latitudes to show where the columns are
-    such. marks: stops to mark on the curves, each with its label.
+    such. outlines: whether the private panel shows the exact fit too. marks: stops to mark on the
+    curves, each with its label.
     """
     each = (references,) if isinstance(references, References) else tuple(references)
     dial = AXES[grid.dial]
@@ -80,6 +82,7 @@ def budget_scene(
             unit=words.unit,
             image=image,
             places=places,
+            outlines=outlines,
         )
     )
     stops = tuple(map(dial.show, grid.stops))

@@ -155,7 +155,7 @@ def _clipped(grid: BudgetGrid, references: Sequence[References]) -> Iterator[Rul
         return
     order = np.argsort(grid.stops)
     heights = np.array([one.clipped_utility for one in references])[order]
-    yield Curve(np.array(grid.stops)[order], heights, colour=None, dash=1, label=label, name=label)
+    yield Curve(np.array(grid.stops)[order], heights, colour=2, dash=1, label=label, name=label)
 
 
 def _marks(marks: Marks, ends: tuple[float, float]) -> Iterator[Mark]:

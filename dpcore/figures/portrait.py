@@ -32,6 +32,7 @@ class Subject:
     stops or one for each. window: a
     fit and rows that the axes must hold. unit: who one row is about. image: height and width, where
     the columns are the pixels of one. places: names, longitudes and latitudes for orientation.
+    outlines: whether the exact fit may be drawn beside the private one.
     """
 
     public: PublicFrame
@@ -44,6 +45,7 @@ class Subject:
     unit: str
     image: tuple[int, int] | None = None
     places: Places = ()
+    outlines: bool = True
 
 
 @dataclass(frozen=True)

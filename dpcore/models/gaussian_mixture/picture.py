@@ -1,6 +1,7 @@
 """The portrait of a mixture: every group an ellipse, one and two standard deviations out.
 
-Groups with labels are classes, and have names of their own.
+Beside the private groups the exact ones are dashed, where they may be seen. Groups with labels are
+classes, and have names of their own.
 """
 
 from __future__ import annotations
@@ -42,18 +43,19 @@ def draw(subject: Subject) -> Drawing:
                 private[:, 1:], levels=(2.0,), style="ghost", fill=False, centre=False, names=names
             ),
         )
-    outline = ring(subject)
+    clipping = ring(subject)
     called = names if isinstance(subject.exact, LabelledMixture) else ()
     return Drawing(
         exact=(
             *cloud(subject),
-            *outline,
+            *clipping,
             Ellipses(exact, names=names, centre=not called),
             *_called(called, exact[0, 0]),
         ),
         private=(
-            *outline,
+            *clipping,
             *ghosts,
+            *_exact_outlines(subject, exact, names),
             Ellipses(private[:, :1], names=names, centre=not called),
             *_called(called, private[:, 0]),
         ),
@@ -68,6 +70,16 @@ def _names(exact: Mixture | LabelledMixture, count: int) -> tuple[str, ...]:
     if isinstance(exact, LabelledMixture):
         return tuple(str(name) for name in exact.names[0])
     return tuple(f"group {k + 1}" for k in range(count))
+
+
+def _exact_outlines(subject: Subject, exact: Array, names: tuple[str, ...]) -> tuple[Ellipses, ...]:
+    """The exact groups, two standard deviations out, so that the eye need not jump."""
+    if not subject.outlines:
+        return ()
+    called = tuple(f"exact {name}" for name in names)
+    return (
+        Ellipses(exact, levels=(2.0,), style="outline", fill=False, centre=False, names=called),
+    )
 
 
 def _called(names: tuple[str, ...], params: Array) -> tuple[Spots, ...]:
