@@ -54,7 +54,8 @@ def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
 
 def swept_picture(scenario: Scenario, data: Data, dial: Sliding, found: Study) -> Scene:
     """The scene of the scenario over another dial."""
-    key = (data.key, replace(scenario, hide="", **dial.put(dial.stops[-1], scenario)))
+    elsewhere = replace(without_epsilon(scenario), epsilon=scenario.epsilon)
+    key = (data.key, replace(elsewhere, **dial.put(dial.stops[-1], scenario)))
     typed = dial.value if dial.typed else None
     drawn: Scene = desk_of(data).scenes.get(
         (key, typed), lambda: scene_of(scenario, data, found, len(dial.stops))
@@ -116,7 +117,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         window=window(scenario, data),
         image=image(data),
         places=CITIES,
-        outlines=not own,
+        outlines=not own and not _asks_for_the_exact_fit(scenario),
         marks=_rare(data.rows)
         if grid.dial == "delta"
         else judge.marks(setting, data.public, data.rows, best)
@@ -167,7 +168,13 @@ def _chance(guarantee: Guarantee | None, ledger: Ledger | None) -> float:
 
 def without_epsilon(scenario: Scenario) -> Scenario:
     """What a picture depends on besides the slider."""
-    return replace(scenario, epsilon=1.0, hide="", dial="epsilon")
+    hide = "exact" if _asks_for_the_exact_fit(scenario) else ""
+    return replace(scenario, epsilon=1.0, hide=hide, dial="epsilon")
+
+
+def _asks_for_the_exact_fit(scenario: Scenario) -> bool:
+    """Whether a link hides the exact fit: then no panel may show it."""
+    return "exact" in scenario.hide.split(",")
 
 
 def pair(scenario: Scenario, data: Data) -> tuple[int, int]:

@@ -5,10 +5,9 @@ Hidden is out of sight, not locked away: the address and the drawers still hold 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from dpcore.figures.scene import Ellipses, Layer, Panel, Scene
+from dpcore.figures.scene import Scene
 
 # Page to the words that its links may hide, each as the page then names it.
 WORDS = {
@@ -58,22 +57,9 @@ def hideable(page: str, text: str) -> str:
 
 
 def visible(page: str, scene: Scene, hide: str) -> Scene:
-    """The scene without the panels that are hidden; the exact fit goes from the others too."""
-    hidden = hide.split(",")
-    panels = tuple(p for p in scene.panels if _word(page, p.id) not in hidden)
-    if len(panels) == len(scene.panels):
-        return scene
-    if "exact" in hidden:
-        panels = tuple(replace(p, layers=tuple(_without_exact(p))) for p in panels)
-    return replace(scene, panels=panels)
-
-
-def _without_exact(panel: Panel) -> Iterator[Layer]:
-    return (
-        layer
-        for layer in panel.layers
-        if not (isinstance(layer, Ellipses) and layer.style == "outline")
-    )
+    """The scene without the panels that are hidden."""
+    panels = tuple(p for p in scene.panels if _word(page, p.id) not in hide.split(","))
+    return scene if len(panels) == len(scene.panels) else replace(scene, panels=panels)
 
 
 def _word(page: str, panel: str) -> str:

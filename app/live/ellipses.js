@@ -19,7 +19,7 @@ export function gaussianRows(layer, step) {
   const draws = slice(layer.params, step, 3);
   return draws.flatMap((groups, draw) =>
     groups.map(([x, y, cov_xx, cov_xy, cov_yy, weight], k) => ({
-      layer: layer.style === "ghost" ? "other draws" : "groups",
+      layer: { ghost: "other draws", outline: "exact groups" }[layer.style] ?? "groups",
       name: layer.names[k], item: draw + 1, x, y, cov_xx, cov_xy, cov_yy, weight,
     })));
 }
@@ -34,7 +34,7 @@ export const ellipses = {
     group.setAttribute("class", `dpl-${layer.style}`);
     layer.params[0].forEach((/** @type {Gaussian[]} */ groups, /** @type {number} */ draw) =>
       groups.forEach((_, k) => {
-        const ink = colour(layer.colours[k]);
+        const ink = colour(layer.style === "outline" ? null : layer.colours[k]);
         for (const level of layer.levels) {
           const outer = level === Math.max(...layer.levels);
           const fill = layer.fill && outer && bold ? ink : "none";

@@ -62,7 +62,7 @@ class Ellipses:
 
     The six numbers: mean x, mean y, covariance xx, xy, yy, weight. A group with NaN is not drawn.
     ``style``: "bold" (thick, the fit itself), "ghost" (thin and faint, other noise draws) or
-    "outline" (dashed, a reference). ``colours``: palette index of each group [0, 1, ...].
+    "outline" (dashed and muted, a reference). ``colours``: palette index of each group [0, 1, ...].
     """
 
     kind: ClassVar[str] = "ellipses"

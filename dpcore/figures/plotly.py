@@ -230,8 +230,8 @@ def _ellipses(layer: Ellipses, step: int) -> Iterator[Any]:
             name=name,
             opacity=0.25 if ghost else 1.0,
             line={
-                "color": PALETTE_LIGHT[colour],
-                "width": 1 if ghost else 2,
+                "color": MUTED if layer.style == "outline" else PALETTE_LIGHT[colour],
+                "width": 2 if layer.style == "bold" else 1,
                 "dash": "dash" if layer.style == "outline" else DASHES[colour],
             },
         )
