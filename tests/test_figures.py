@@ -20,6 +20,7 @@ from dpcore.figures.budget import Words, budget_scene, study_scene
 from dpcore.figures.cells import borders
 from dpcore.figures.heat import Heat, tones
 from dpcore.figures.plotly import outline, scene_figure
+from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
     Axis,
     Curve,
@@ -36,7 +37,9 @@ from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.gradient_em.mathematics import Coefficients
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.mean.private import Means
+from dpcore.models.topics.mathematics import Topics
 from dpcore.wall.data.clipping import PublicFrame
+from dpcore.wall.data.corpus import Vocabulary
 
 STEPS, DRAWS = len(EPSILONS), 13
 BUDGETS = np.array(EPSILONS)
@@ -284,6 +287,55 @@ def test_centres_say_where_they_are_and_how_many_rows_they_have() -> None:
     assert float(words[4]) == pytest.approx(x, rel=0.006)
     assert float(words[6]) == pytest.approx(y, rel=0.006)
     assert shown.panels[1].alt[0].endswith("No fit at this budget.")
+
+
+# ---------------------------------------------------------------- topics
+
+
+def topics_scene(count: int = 3, words: int = 40) -> Scene:
+    rng = np.random.default_rng(5)
+    exact = rng.gamma(0.3, size=(1, count, words)) + 1e-3
+    noise = rng.gamma(1.0, size=(STEPS, 1, count, words)) / BUDGETS[:, None, None, None]
+    private = exact + noise
+    private[:OUT_OF_REACH] = np.nan
+    vocabulary = Vocabulary(tuple(f"w{i}" for i in range(words)))
+    return made_up("lda", Topics(exact), Topics(private), vocabulary)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("count", "length", "across"), [(3, 10, 3), (5, 10, 5), (7, 7, 5)])
+def test_topics_are_lists_of_their_likeliest_words(count: int, length: int, across: int) -> None:
+    shown = topics_scene(count)
+    (exact,), (private,) = (panel.layers for panel in shown.panels[:2])
+    assert isinstance(exact, Ranked)
+    assert isinstance(private, Ranked)
+    assert (exact.across, np.shape(exact.words)) == (across, (1, count, length))
+    assert np.shape(private.words) == (STEPS, count, length)
+    for layer, steps in ((exact, [0]), (private, range(OUT_OF_REACH, STEPS))):
+        values = np.asarray(layer.values)[list(steps)]
+        assert np.all(np.diff(values, axis=-1) <= 0.0)
+    step, k = STEPS - 1, count - 1
+    lists = [
+        {
+            layer.vocabulary[word]: bool(mark)
+            for word, mark in zip(
+                np.asarray(layer.words)[-1, k], np.asarray(layer.marked)[step, k], strict=True
+            )
+        }
+        for layer in (exact, private)
+    ]
+    both = set(lists[0]) & set(lists[1])
+    assert both
+    assert [{word for word, mark in one.items() if mark} for one in lists] == [both, both]
+
+
+def test_lists_without_a_fit_are_not_drawn_and_the_notes_say_what_is_shared() -> None:
+    shown = topics_scene()
+    data = shown.as_dict()["panels"][1]["layers"][0]
+    assert data["values"][0][0][0] is None
+    assert data["notes"][0] == ("", "", "")
+    assert all(note.endswith("% shared") for note in data["notes"][-1])
+    assert shown.panels[1].alt[0].endswith("No fit at this budget.")
+    assert "bold: in both lists" in shown.panels[1].subtitle[-1]
 
 
 # ---------------------------------------------------------------- the map

@@ -8,10 +8,12 @@ import { ellipses } from "./ellipses.js";
 import { heatmap } from "./heatmap.js";
 import { labelledPoints } from "./labelled_points.js";
 import { points } from "./points.js";
+import { ranked } from "./ranked.js";
 import { ring } from "./ring.js";
 import { rule } from "./rule.js";
 
 /** @type {Record<string, import("./types.js").LayerKind>} */
 export const LAYERS = {
-  bars, cursor, curve, ellipses, heatmap, labelled_points: labelledPoints, points, ring, rule,
+  bars, cursor, curve, ellipses, heatmap, labelled_points: labelledPoints, points, ranked, ring,
+  rule,
 };

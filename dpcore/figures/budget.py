@@ -16,7 +16,7 @@ from dpcore.evaluation.study import BudgetGrid, Curves, References, Study
 from dpcore.evaluation.verdict import found_sentences, verdicts
 from dpcore.figures.buys import AXES, Marks, buys_panel
 from dpcore.figures.portrait import Drawing, Places, Subject, portrait
-from dpcore.figures.scene import Ellipses, Panel, Scene
+from dpcore.figures.scene import Panel, Scene
 from dpcore.privacy.guarantee import show_bound
 
 Array = NDArray[np.float64]
@@ -142,8 +142,7 @@ def _pair_of_panels(
         "height": drawing.height,
         "link": MAP,
     }
-    dashed = any(isinstance(one, Ellipses) and one.style == "outline" for one in drawing.private)
-    private_subtitle = words.private_subtitle + (" · dashed: exact" if dashed else "")
+    private_subtitle = " · ".join(filter(None, (words.private_subtitle, drawing.key)))
     return (
         Panel(
             id="exact",

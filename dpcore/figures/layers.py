@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.figures.heat import Heat
+from dpcore.figures.ranked import Ranked
 
 Array = NDArray[np.float64]
 Text = str | tuple[str, ...]
@@ -256,7 +257,7 @@ class Bars:
             raise InputError("bars", "colours or tips do not match the names", "give one a bar")
 
 
-Layer = Points | Ellipses | Curve | Spots | Mark | Rule | Cursor | Ring | Bars | Heat
+Layer = Points | Ellipses | Curve | Spots | Mark | Rule | Cursor | Ring | Bars | Heat | Ranked
 
 # The array fields of each layer and how many dimensions one step of them has.
 PER_STEP: dict[str, dict[str, int]] = {
@@ -269,6 +270,7 @@ PER_STEP: dict[str, dict[str, int]] = {
     "ring": {"factor": 0},
     "bars": {"values": 1},
     "heatmap": {"values": 3},
+    "ranked": {"words": 2, "values": 2, "marked": 2},
 }
 # What tables and files call a layer, and the column in which they list each of its fields.
 _TABLES: dict[str, tuple[str, dict[str, str]]] = {
@@ -286,7 +288,7 @@ def layer_dict(layer: Layer) -> dict[str, Any]:
     """A layer as JSON-ready data: its kind, whether it moves, its fields, numbers compact."""
     arrays = PER_STEP[layer.kind]
     data: dict[str, Any] = {"kind": layer.kind, "moves": _moves(layer)}
-    if isinstance(layer, Heat):
+    if isinstance(layer, Heat | Ranked):
         return data | layer.as_dict()
     if layer.kind in _TABLES:
         title, columns = _TABLES[layer.kind]

@@ -1,4 +1,4 @@
-"""Parts that are one number a column each, private beside exact: small images, or one table.
+"""Parts that are one number a column each, private beside exact: images, a table, or word lists.
 
 Factors, topics and hidden units are such parts. All are drawn on one scale, the exact ones'.
 """
@@ -7,21 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.figures.heat import Heat, as_images, images_across
 from dpcore.figures.portrait import NO_FIT, Drawing, said
+from dpcore.figures.ranked import ACROSS, Ranked
 from dpcore.figures.scene import Axis
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 MOST_ROWS = 50  # columns of a table that are drawn: those with the largest exact numbers
 ROW, AROUND = 13, 110  # pixels of a row, and of all else on a card
 LEAST_HEIGHT = 340
 LARGEST = 3  # numbers named in words
 LONGEST = 24  # letters of a column's name on a card
+LONG, SHORT = 10, 7  # words of a list: where all lists stand side by side, and where not
+LINE, HEAD = 17, 56  # pixels of a word, and of a list's heading
 
 
 @dataclass(frozen=True)
@@ -31,8 +37,7 @@ class Parts:
     exact ``(d, k)``, private ``(S, d, k)``, in what ``label`` says. part: what one is. columns: the
     names of the d. verb: what a part does to a column, "moves". likeness ``(S, k)``: how like each
     private part is to the exact one, told by ``note`` on the card and ``alike`` in words. above: no
-    number can be below zero. rows: which columns a table shows, in this order [those with the
-    largest exact numbers, in their own].
+    number can be below zero.
     """
 
     exact: Array
@@ -44,9 +49,11 @@ class Parts:
     likeness: Array
     note: str
     alike: str
-    column: str = "column"
     above: bool = False
-    rows: Sequence[int] | None = None
+
+    def told(self, likeness: float) -> str:
+        """How like the exact part a private one is; nothing where there is no fit."""
+        return self.note.format(likeness).replace("-", "−") if np.isfinite(likeness) else ""
 
 
 def drawing(parts: Parts, image: tuple[int, int] | None, most: int = MOST_ROWS) -> Drawing:
@@ -55,31 +62,30 @@ def drawing(parts: Parts, image: tuple[int, int] | None, most: int = MOST_ROWS) 
     names = tuple(f"{parts.part} {k + 1}" for k in range(count))
     limit, label = float(np.max(np.abs(parts.exact), initial=0.0)) or 1.0, parts.label
     if image is None:
-        kept = largest(parts.exact, most) if parts.rows is None else np.array(parts.rows)
+        kept = largest(parts.exact, most)
         views = (as_table(parts.exact[None, kept]), as_table(parts.private[:, kept]))
         rows = tuple(short(parts.columns[i]) for i in kept)
         height, across = max(LEAST_HEIGHT, AROUND + ROW * len(kept)), count
         if len(kept) < total:
-            which = "largest" if parts.rows is None else "top"
-            label += f", {which} {len(kept)} of {total} {parts.column}s"
+            label += f", largest {len(kept)} of {total} columns"
     else:
         views = as_images(parts.exact[None], parts.private, image)
         rows, height, across = (), LEAST_HEIGHT, images_across(count, image)
     numbers = tuple(str(k + 1) for k in range(count))
     notes = tuple(
-        tuple(_note(k, one, parts.note) for k, one in zip(numbers, step, strict=True))
-        for step in parts.likeness
+        tuple(f"{k} · {told}" if told else k for k, told in zip(numbers, step, strict=True))
+        for step in (tuple(map(parts.told, one)) for one in parts.likeness)
     )
     return Drawing(
         exact=(Heat(views[0], limit, label, names, numbers, rows, across, parts.above),),
         private=(Heat(views[1], limit, label, names, notes, rows, across, parts.above),),
-        exact_alt=_described(parts, table=image is None),
+        exact_alt=described(parts, table=image is None),
         private_alts=tuple(
-            _compared(parts, private, likeness, table=image is None)
+            compared(parts, private, likeness, table=image is None)
             for private, likeness in zip(parts.private, parts.likeness, strict=True)
         ),
         x=Axis(parts.part, (0.5, count + 0.5)),
-        y=Axis(parts.column if image is None else "pixel row", (0.0, float(views[0].shape[2]))),
+        y=Axis("column" if image is None else "pixel row", (0.0, float(views[0].shape[2]))),
         bare=True,
         height=height,
     )
@@ -107,13 +113,7 @@ def short(name: str) -> str:
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 
-def _note(number: str, likeness: float, note: str) -> str:
-    if not np.isfinite(likeness):
-        return number
-    return f"{number} · {note.format(likeness)}".replace("-", "−")
-
-
-def _described(parts: Parts, *, table: bool) -> str:
+def described(parts: Parts, *, table: bool = True) -> str:
     """Each exact part in words: the columns it moves most. Pixels have no names to say."""
     if not table:
         return f"{parts.exact.shape[1]} {parts.part}s as images."
@@ -124,7 +124,7 @@ def _described(parts: Parts, *, table: bool) -> str:
     return "; ".join(told) + "."
 
 
-def _compared(parts: Parts, private: Array, likeness: Array, *, table: bool) -> str:
+def compared(parts: Parts, private: Array, likeness: Array, *, table: bool = True) -> str:
     """Each private part in words: how like the exact one it is, and what it moves most."""
     if not np.all(np.isfinite(private)):
         return NO_FIT
@@ -140,3 +140,41 @@ def _most(columns: Sequence[str], numbers: Array) -> str:
     """The largest numbers of a part, with their columns."""
     order = np.argsort(-np.abs(numbers), kind="stable")[:LARGEST]
     return ", ".join(f"{columns[i]} {said(float(numbers[i]))}" for i in order)
+
+
+def top(weights: Array, length: int) -> Places:
+    """Places ``(..., K, T)`` of the largest weights ``(..., V, K)`` of each part, largest first."""
+    by_part = np.swapaxes(np.nan_to_num(weights), -1, -2)
+    return np.argsort(-by_part, axis=-1, kind="stable")[..., :length]
+
+
+def ranked_drawing(parts: Parts) -> Drawing:
+    """Both panels: the exact lists beside the private ones."""
+    exact, private = parts.exact, parts.private
+    count = exact.shape[1]
+    length = min(LONG if count <= ACROSS else SHORT, len(parts.columns))
+    picks, other = top(exact[None], length), top(private, length)
+    known = np.unique(np.concatenate([picks.ravel(), other.ravel()]))
+    words = tuple(str(parts.columns[i]) for i in known)
+    names = tuple(f"{parts.part} {k + 1}" for k in range(count))
+    limit = float(np.max(exact))
+    notes = tuple(tuple(map(parts.told, step)) for step in parts.likeness)
+    there = picks[..., None] == other[:, :, None, :]  # (S, K, T, T)
+    height = AROUND // 2 + -(-count // ACROSS) * (HEAD + LINE * length)
+
+    def layer(chosen: Places, weights: Array, marked: Any, texts: tuple[Any, ...]) -> Ranked:
+        values = np.take_along_axis(np.swapaxes(weights, -1, -2), chosen, axis=-1)
+        at = np.searchsorted(known, chosen)
+        return Ranked(words, at, values, marked, names, texts, limit, parts.label)
+
+    return Drawing(
+        exact=(layer(picks, exact[None], there.any(axis=-1), ("",) * count),),
+        private=(layer(other, private, there.any(axis=-2), notes),),
+        exact_alt=described(parts),
+        private_alts=tuple(map(partial(compared, parts), private, parts.likeness)),
+        x=Axis(parts.part, (0.5, count + 0.5)),
+        y=Axis("word", (0.0, float(length))),
+        bare=True,
+        height=height,
+        key="bold: in both lists",
+    )

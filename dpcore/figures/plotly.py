@@ -17,6 +17,7 @@ from dpcore.evaluation.study import Study
 from dpcore.figures.budget import study_scene
 from dpcore.figures.composition import prices_scene
 from dpcore.figures.heat import BLUE, ORANGE, WHITE, Heat
+from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
     PALETTE_LIGHT,
     Axis,
@@ -97,6 +98,9 @@ def scene_figure(scene: Scene) -> go.Figure:
             if isinstance(layer, Heat):
                 fig.update_xaxes(visible=False, row=row, col=column)
                 fig.update_yaxes(**_rows(layer, fig.get_subplot(row, column)), row=row, col=column)
+            if isinstance(layer, Ranked):
+                fig.update_xaxes(visible=False, row=row, col=column)
+                fig.update_yaxes(visible=False, row=row, col=column)
             if isinstance(layer, Mark):
                 fig.add_annotation(**_upright_label(layer, panel), row=row, col=column)
     fig.frames = [
@@ -191,6 +195,8 @@ def _drawn(layer: Layer, panel: Panel, step: int) -> Iterator[Any]:
             yield _upright(layer, panel)
         case Heat():
             yield from _heat(layer, step)
+        case Ranked():
+            yield _lists(layer, step)
         case Rule():
             yield _level(layer, panel)
         case Cursor():
@@ -351,6 +357,25 @@ def _heat(layer: Heat, step: int) -> Iterator[Any]:
     )
     words = list(texts_at(layer.notes, step))
     yield _line(*places.T, mode="text", text=words, textposition="bottom center", name="")
+
+
+def _lists(layer: Ranked, step: int) -> Any:
+    """Words under the names of their lists; a dot before what both fits list."""
+    words, values, marked = (
+        at_step(one, step, 2) for one in (layer.words, layer.values, layer.marked)
+    )
+    length = words.shape[1]
+    across, below, texts = [], [], []
+    for k, (name, note) in enumerate(zip(layer.names, texts_at(layer.notes, step), strict=True)):
+        row, column = divmod(k, layer.across)
+        lines = [
+            ("• " if both else "") + layer.vocabulary[int(word)] if np.isfinite(value) else ""
+            for word, value, both in zip(words[k], values[k], marked[k], strict=True)
+        ]
+        texts += [f"{name} · {note}" if note else name, *lines]
+        across += [float(column)] * (1 + length)
+        below += [-float(row * (length + 2) + line) for line in range(1 + length)]
+    return _line(across, below, mode="text", text=texts, textposition="middle right", name="")
 
 
 def _board(images: Array, across: int, table: bool) -> tuple[Array, Array]:

@@ -53,7 +53,8 @@ class Drawing:
     """Layers and words of the two panels, which share their axes.
 
     private_alts: one a budget. bare: draw no axes. height: of a card in pixels [the usual one].
-    outside: what of the private fit lies beyond the axes, one text a budget [nothing].
+    outside: what of the private fit lies beyond the axes, one text a budget [nothing]. key: what a
+    mark on the private panel means [there is none].
     """
 
     exact: tuple[Layer, ...]
@@ -65,6 +66,7 @@ class Drawing:
     bare: bool = False
     height: int | None = None
     outside: tuple[str, ...] | None = None
+    key: str = ""
 
 
 class Portrait(Protocol):

@@ -63,6 +63,7 @@ def draw(subject: Subject) -> Drawing:
         private_alts=tuple(_described(params, names, x, y) for params in private[:, 0]),
         x=x,
         y=y,
+        key="dashed: exact" if subject.outlines else "",
     )
 
 

@@ -1,0 +1,55 @@
+"""Lists of words, the likeliest first: each word on a bar, and what both fits list is marked.
+
+A layer of `dpcore.figures.scene`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+ACROSS = 5  # lists side by side
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Lists ``words`` (S or 1, K, T) as places in a ``vocabulary``, with a bar for each value.
+
+    values ``(S or 1, K, T)``; NaN: the list is not drawn. marked ``(S or 1, K, T)``: whether a word
+    is in the other fit's list too. names: one a list. notes: a word beside each name, (K,), or
+    (S, K) when they move. limit: the value whose bar fills its column. label: what a value is.
+    """
+
+    kind: ClassVar[str] = "ranked"
+    vocabulary: tuple[str, ...]
+    words: ArrayLike
+    values: ArrayLike
+    marked: ArrayLike
+    names: tuple[str, ...]
+    notes: tuple[Any, ...]
+    limit: float
+    label: str
+
+    @property
+    def across(self) -> int:
+        """Lists side by side."""
+        return min(len(self.names), ACROSS)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data; numbers with three digits."""
+        values = np.asarray(self.values, dtype=float)
+        told = np.where(np.isfinite(values), np.round(values, 5), None)  # type: ignore[call-overload]
+        return {
+            "vocabulary": self.vocabulary,
+            "words": np.asarray(self.words).tolist(),
+            "values": told.tolist(),
+            "marked": np.asarray(self.marked).astype(int).tolist(),
+            "names": self.names,
+            "notes": self.notes,
+            "limit": float(self.limit),
+            "label": self.label,
+            "across": self.across,
+        }
