@@ -308,7 +308,7 @@ def test_privacy_loss_intervals_agree_and_are_narrow(group: str, exhaustive: boo
     rows = [r for r in rows if r["accountant"] in ("pld", "pld_dominating_pair")]
     assert rows
     if group in SLOW and not exhaustive:
-        rows = rows[::5]
+        rows = rows[::9]
     for row in rows:
         bound = compose(WHOLE[group](row["inputs"]), "pld", delta=row["inputs"]["delta"])
         lower, upper = float(bound.lower or 0.0), float(bound.epsilon)
@@ -366,7 +366,7 @@ def test_privacy_loss_upper_ends(
     rows = [r for r in entries() if (r["group"], r["accountant"]) == (group, accountant)]
     assert rows
     if events is replaced and not exhaustive:
-        rows = rows[::5]
+        rows = rows[::9]
     for row in rows:
         delta = row["inputs"]["delta"]
         found = compose(events(row["inputs"]), "pld", delta=delta, lower=False).epsilon

@@ -64,13 +64,20 @@ OPENINGS = [(table, model) for table in bundled() for model in table.models]
 SMALL = ("rare_person", "three_groups", "two_clouds", "digits")  # one of each kind that is quick
 
 
+def _lane(table: str, model: str) -> list[pytest.MarkDecorator]:
+    """The mark of the lane of an opening; a belief network's takes a minute."""
+    if model == "sbn":
+        return [pytest.mark.full]
+    return [pytest.mark.merge] * (table not in SMALL or model == "kmeans")
+
+
 @pytest.fixture(
     scope="module",
     params=[
         pytest.param(
             (table, model),
             id=f"{table.name}-{model}",
-            marks=[pytest.mark.merge] * (table.name not in SMALL or model == "kmeans"),
+            marks=_lane(table.name, model),
         )
         for table, model in OPENINGS
     ],
@@ -79,7 +86,6 @@ def opening(request: pytest.FixtureRequest) -> Opening:
     return Opening(*request.param)
 
 
-@pytest.mark.merge
 def test_our_steps_without_noise_end_where_the_converged_fit_does(opening: Opening) -> None:
     known = opening.references
     assert known.converged_utility - known.own_steps_utility <= 0.02 * opening.span

@@ -169,7 +169,7 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     assert parts == [(1, 1), (every, 1), (every, 4)]
     fitted = [e for e, no in zip(seen.grid.epsilons, seen.grid.refusals, strict=True) if not no]
     assert fitted == [scenario.epsilon]
-    said = scene_of(scenario, data, seen)
+    said = scene_of(scenario, data, seen, len(scenario.budgets(data.rows)))
     for words, epsilon in zip(said.live_text["sentence"], seen.grid.epsilons, strict=True):
         assert (words == compute.COMING) is (epsilon != scenario.epsilon)
     _, private, curve = said.panels

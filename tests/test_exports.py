@@ -140,9 +140,8 @@ MERGE = (  # of each kind of export and of each kind of model
     "k-means, its counts paid for",
     "opposite lines, as published",
     "classes, labels protected",
-    "yes or no, noise in the objective",
+    "yes or no",
     "topics",
-    "hidden units",
     "factor analysis, as published",
 )
 

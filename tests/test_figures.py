@@ -619,13 +619,14 @@ def test_of_many_columns_the_largest_numbers_are_drawn() -> None:
 
 
 @pytest.mark.merge
-@pytest.mark.parametrize("kind", ["gmm", "kmeans", "table", "images"])
+@pytest.mark.parametrize("kind", ["gmm", "kmeans", "table", "images", "lists"])
 def test_every_frame_of_the_plotly_figure_is_a_step(kind: str, scene: Scene) -> None:
     shown = {
         "gmm": lambda: scene,
         "kmeans": lambda: centres_scene(places=(("Cairo", 31.24, 30.04),), marks=((1.0, "m"),)),
         "table": lambda: factors_scene(WINE),
         "images": lambda: factors_scene(PIXELS, image=(4, 6)),
+        "lists": topics_scene,
     }[kind]()
     fig = scene_figure(shown)
     assert [drawn.name for drawn in fig.frames] == list(shown.step_labels)

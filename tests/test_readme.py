@@ -50,4 +50,4 @@ def test_every_lane_is_a_marker_with_its_line() -> None:
     ]
     table = README.partition("| lane |")[2].partition("\n\n")[0]
     lanes = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
-    assert lanes == [name for name in markers if name not in ("realdata", "browser")]
+    assert lanes == [name for name in markers if name not in ("realdata", "browser", "alone")]

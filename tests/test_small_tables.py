@@ -91,13 +91,13 @@ def swept(model: str, table: Any, components: int) -> None:
 @every("what", [fitted, studied, swept])
 @every("model", TABLE_MODELS)
 def test_a_small_table_gives_a_result_or_one_sentence(
-    model: str, what: Callable[[str, Any, int], None], thorough: bool
+    model: str, what: Callable[[str, Any, int], None], exhaustive: bool
 ) -> None:
     """Warnings are errors here, so a number made of nothing fails as well."""
     refusals = []
-    for shape in SMALL if thorough else ("one row", "a constant"):
+    for shape in SMALL if exhaustive else ("one row", "a constant"):
         table = small(model, shape)
-        for components in (1, 3, 50) if thorough else (1, 3):
+        for components in (1, 3, 50) if exhaustive else (1, 3):
             try:
                 what(model, table, components)
             except dp.InputError as refusal:

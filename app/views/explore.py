@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ from dpcore.figures.scene import Scene
 from dpcore.models.declaration import Model, declarations
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
+
+AT_REST = 1.0  # seconds without a change after which the dials beside epsilon are worked out
 
 
 def page() -> None:
@@ -76,9 +79,11 @@ def page() -> None:
         return
     coming = next((dial for dial in wanted(scenario, beside) if dial.key not in scenes), None)
     if coming is not None:
-        known, desk = found.references, desk_of(data)
+        known, desk, begun = found.references, desk_of(data), monotonic()
 
         def there() -> bool:
+            if monotonic() - begun < AT_REST:
+                return False
             work_out(scenario, data, desk, coming, known)
             return swept(scenario, data, desk, coming, known) is not None
 

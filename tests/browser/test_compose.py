@@ -62,6 +62,7 @@ def bars(page: Any) -> dict[str, str]:
     )
 
 
+@pytest.mark.alone
 def test_the_bars_follow_the_hand_without_asking_the_server(
     composed: Any, record_property: Any
 ) -> None:

@@ -88,6 +88,7 @@ def answered(page: Any, label: str) -> None:
 # ---------------------------------------------------------------- the slider
 
 
+@pytest.mark.alone
 def test_the_picture_follows_the_hand_and_the_guarantee_follows_the_release(
     explore: Any, record_property: Any
 ) -> None:
@@ -117,6 +118,7 @@ def test_the_picture_follows_the_hand_and_the_guarantee_follows_the_release(
     healthy(page)
 
 
+@pytest.mark.alone
 def test_answers_after_a_release_come_soon(explore: Any, record_property: Any) -> None:
     """Bounds that a slow machine meets as well; ``tests.studio.latency`` tells the speed."""
     page = explore()
@@ -213,6 +215,7 @@ def test_a_dragged_ring_moves_on_both_cards_and_changes_the_clipping(explore: An
     healthy(page)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("dial", "title"), [("delta", "What each δ buys"), ("clip", "What each clipping buys")]
 )

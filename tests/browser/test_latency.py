@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from studio.latency import THUMB, key, timed
 from studio.stage import IDLE, SIZE, wait_until_complete
 
@@ -23,6 +24,7 @@ def floor(page: Any, name: str) -> float:
     return press.page
 
 
+@pytest.mark.alone
 def test_the_page_follows_a_key_nearly_as_fast_as_an_empty_one(
     server: Callable[..., str], browser: Any
 ) -> None:
