@@ -337,6 +337,7 @@ DOCUMENTS = {
     "printed-figures": ("Printed privacy figures", "What papers print, and what is true."),
     "security": ("What the promise rests on", "What to believe before believing an epsilon."),
     "stewards": ("For data stewards", "From public limits to a release that can be checked."),
+    "pipelines": ("scikit-learn pipelines", "What a search, a scaler or a second fit spends."),
     "results": ("Measured results", "Speed and usefulness, with command, date and machine."),
     "extending": ("Adding a model, accountant or page", "One file and one line, shown on a model."),
     "changelog": ("Changelog", "What changed, and when."),

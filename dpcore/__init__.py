@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dpcore.releases.api import release
     from dpcore.releases.dossier import verify
     from dpcore.releases.ledger import BudgetLedger
+    from dpcore.releases.paid import paid_fit
     from dpcore.schema import Column, Schema
 
 _HOMES = {
@@ -54,6 +55,7 @@ _HOMES = {
     "fit": "dpcore.fitting.api",
     "load": "dpcore.datasets.load",
     "load_documents": "dpcore.datasets.documents",
+    "paid_fit": "dpcore.releases.paid",
     "release": "dpcore.releases.api",
     "replay": "dpcore.accounting",
     "study": "dpcore.evaluation.study",
@@ -85,6 +87,7 @@ __all__ = [
     "fit",
     "load",
     "load_documents",
+    "paid_fit",
     "release",
     "replay",
     "study",

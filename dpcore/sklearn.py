@@ -6,6 +6,10 @@ and a number makes a rehearsal that can be repeated; labels and factors are said
 handed in, and none are kept from the fit. A training cell that is missing, infinite or out of
 bounds takes its public fill: a refusal would tell of it.
 
+With ``ledger``, the path of a budget ledger, each fit is paid for there before its noise is drawn,
+those of clones and of other processes too: what a search spends adds up, and ends where the budget
+does. Without it a guarantee counts its one fit.
+
 >>> import numpy as np
 >>> rows = np.random.default_rng(0).normal([0.0, 3.0], 0.5, (500, 2))
 >>> model = DPGaussianMixture(1, bounds=(-5, 5), random_state=0).fit(rows)
@@ -18,6 +22,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -45,6 +50,8 @@ from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.models.topics import mathematics as lda
 from dpcore.privacy import Guarantee, Ledger, Privacy
+from dpcore.releases.ledger import BudgetLedger
+from dpcore.releases.paid import paid_fit
 from dpcore.schema import Column, Schema, category_meant, numbers_meant
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
@@ -94,8 +101,17 @@ class _Private(BaseEstimator):  # type: ignore[misc]
             adjacency=self.adjacency,
             accountant=self.accountant,
         )
-        seed = None if self.random_state is None else int(self.random_state)
-        self.fit_ = fit(model, table, privacy=privacy, seed=seed, **options)
+        if self.ledger is None:
+            seed = None if self.random_state is None else int(self.random_state)
+            self.fit_ = fit(model, table, privacy=privacy, seed=seed, **options)
+        elif self.random_state is None:
+            self.fit_ = paid_fit(model, table, privacy=privacy, ledger=self.ledger, **options)
+        else:
+            raise InputError(
+                "random_state",
+                "it makes a rehearsal, which no ledger pays for",
+                "leave it None, or leave the ledger out",
+            )
         self.guarantee_, self.ledger_ = self.fit_.guarantee, self.fit_.ledger
         return self.fit_.parameters
 
@@ -252,6 +268,7 @@ class DPGaussianMixture(_Mixture):
         adjacency: str = "replace_one",
         accountant: str = "exact",
         random_state: int | None = None,
+        ledger: str | Path | BudgetLedger | None = None,
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
@@ -262,6 +279,7 @@ class DPGaussianMixture(_Mixture):
         self.adjacency = adjacency
         self.accountant = accountant
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: ArrayLike, y: object = None) -> DPGaussianMixture:
         """Fit to rows ``(n, d)``; y is not read."""
@@ -296,6 +314,7 @@ class _ColumnMixture(_Mixture):
         adjacency: str = "replace_one",
         accountant: str = "exact",
         random_state: int | None = None,
+        ledger: str | Path | BudgetLedger | None = None,
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
@@ -305,6 +324,7 @@ class _ColumnMixture(_Mixture):
         self.adjacency = adjacency
         self.accountant = accountant
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Fit to rows ``(n, d)``; y is not read."""
@@ -367,6 +387,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # 
         adjacency: str = "replace_one",
         accountant: str = "exact",
         random_state: int | None = None,
+        ledger: str | Path | BudgetLedger | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.epsilon = epsilon
@@ -376,6 +397,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # 
         self.adjacency = adjacency
         self.accountant = accountant
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: ArrayLike, y: object = None) -> DPKMeans:
         """Fit to rows ``(n, d)``; y is not read."""
@@ -417,6 +439,7 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
         adjacency: str = "replace_one",
         accountant: str = "exact",
         random_state: int | None = None,
+        ledger: str | Path | BudgetLedger | None = None,
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
@@ -426,6 +449,7 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
         self.adjacency = adjacency
         self.accountant = accountant
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: ArrayLike, y: object = None) -> DPFactorAnalysis:
         """Fit to rows ``(n, d)``; y is not read."""
@@ -480,6 +504,7 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         adjacency: str = "replace_one",
         accountant: str = "exact",
         random_state: int | None = None,
+        ledger: str | Path | BudgetLedger | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -489,6 +514,7 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         self.adjacency = adjacency
         self.accountant = accountant
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> DPLogisticRegression:
         """Fit to rows ``(n, d)`` and their outcomes ``(n,)``."""
@@ -599,6 +625,7 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
         adjacency: str = "replace_one",
         accountant: str = "exact",
         random_state: int | None = None,
+        ledger: str | Path | BudgetLedger | None = None,
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
@@ -609,6 +636,7 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.adjacency = adjacency
         self.accountant = accountant
         self.random_state = random_state
+        self.ledger = ledger
 
     def fit(self, X: ArrayLike, y: object = None) -> DPLatentDirichletAllocation:
         """Fit to counts ``(n, V)``; a cell that is no count counts as 0. y is not read."""

@@ -99,7 +99,7 @@ MAY_IMPORT = {
         "checks",
         "errors",
     },
-    "sklearn": {"fitting", "models", "privacy", "schema", "wall", "errors"},
+    "sklearn": {"fitting", "models", "privacy", "releases", "schema", "wall", "errors"},
     "bench": {
         "accounting",
         "fitting",

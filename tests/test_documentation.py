@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 from importlib import import_module
@@ -40,6 +41,12 @@ def table(text: str, heading: str) -> list[list[str]]:
 def test_every_link_leads_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), target
+
+
+def test_the_examples_of_pipelines_do_what_they_say() -> None:
+    found = doctest.testfile(str(DOCS / "pipelines.md"), module_relative=False)
+    assert found.attempted > 8
+    assert found.failed == 0
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)

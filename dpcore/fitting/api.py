@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.accounting.base import scaled
 from dpcore.checks import number
 from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
@@ -37,6 +38,8 @@ from dpcore.wall.session import OfCount, Session
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
+
+ALONE = "this counts this fit alone; fits of the same rows add up, in a budget ledger"
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,11 @@ def fit(
         clip=clip,
         **options,
     )
-    return grid.fit()
+    found = grid.fit()
+    if found.guarantee.rehearsal or found.guarantee.epsilon is None:
+        return found
+    notes = (*found.guarantee.notes, ALONE)
+    return replace(found, guarantee=replace(found.guarantee, notes=notes))
 
 
 def fit_grid(
@@ -159,6 +166,7 @@ def fit_grid(
     delta_each: float | None = None,
     on_grid: GridNoise | None = None,
     demand: OfCount | None = None,
+    on_plan: Callable[[tuple[Event, ...]], None] | None = None,
     **options: Any,
 ) -> Grid:
     """Fit every budget with every noise draw at once; see :func:`fit`.
@@ -169,7 +177,8 @@ def fit_grid(
     seed. as_private: without privacy, fill and clip cells as privacy would. delta_each: the paper's
     delta per release, where its accounting needs one. on_grid: of a release, whose sums lie on a
     grid and have whole numbers as noise; nothing of it can be repeated. demand: refuses a public
-    number of rows, when nothing else is left to refuse.
+    number of rows, when nothing else is left to refuse. on_plan: called with the releases of the
+    first budget, when nothing is left but to draw their noise.
     """
     if on_grid is not None and (seed is not None or len(draws) > 1):
         raise InputError("seed", "a release cannot be repeated", "leave the seed out")
@@ -208,6 +217,8 @@ def fit_grid(
         settings = how.sized(settings, session.rows, session.adjacency)
         requests = _counted(requests, how.events(settings))
     plan = plan_noise(how, requests, settings, delta_each)
+    if on_plan is not None:
+        on_plan(scaled(how.events(settings), float(plan.factor[0])))
     per_run = plan.repeated(len(draws))
     runs = how.fit(session, settings, per_run.factor, per_run.published)
     public: Any = table.schema

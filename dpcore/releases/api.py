@@ -13,7 +13,7 @@ from typing import Any
 
 from dpcore.accounting import calibrate
 from dpcore.checks import one_of, path_of, whole
-from dpcore.errors import DPCoreError, InputError
+from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.recipe import recipe
@@ -24,7 +24,8 @@ from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import DOSSIER, FILES, REPORT, ROWS, sealed, text_of
 from dpcore.releases.dossier import CHOSEN, dossier_of, line_of
 from dpcore.releases.filter import Amount
-from dpcore.releases.ledger import BudgetLedger, Protected, State
+from dpcore.releases.ledger import BudgetLedger, State
+from dpcore.releases.paid import PaidError, complete, demand_proved, failed, protected
 from dpcore.releases.report import report
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Schema
@@ -58,10 +59,6 @@ class Release:
     fit: Fit
     dossier: dict[str, Any]
     folder: Path
-
-
-class PaidError(DPCoreError):
-    """Something went wrong after noise was drawn: what was drawn has been paid for."""
 
 
 def release(
@@ -102,7 +99,7 @@ def release(
     schema = _demand_releasable(table, privacy, chosen_on, options)
     _demand_whole(model, privacy, n_components, options)
     rows = whole("synthetic_rows", synthetic_rows)
-    book, who = BudgetLedger(ledger), _protected(privacy, schema)
+    book, who = BudgetLedger(ledger), protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
     noise = planned_noise(privacy, stated)
     book.check(noise, stated, who)  # before any row is touched
@@ -125,16 +122,16 @@ def release(
                 **options,
             )
             fit = grid.fit()
-            _demand_proved(fit, who)
+            demand_proved(fit, who)
             synthetic = _as_csv(fit, rows, schema)
             unsealed = dossier_of(fit, schema, states[0], chosen_on, synthetic, rows)
             dossier, files = sealed(unsealed, synthetic)
         except (Exception, KeyboardInterrupt) as problem:
             if not states:
                 raise
-            raise _failed(book, len(states[0].lines), problem) from problem
+            raise failed(book, len(states[0].lines), problem) from problem
         number = len(states[0].lines)
-        _complete(book, number, fit.ledger, {"dossier": dossier, "files": files})
+        complete(book, number, fit.ledger, {"dossier": dossier, "files": files})
         _write(folder, {**files, DOSSIER: text_of(dossier)}, number)
     return Release(fit, dossier, folder)
 
@@ -229,38 +226,12 @@ def _demand_whole(model: str, privacy: Privacy, components: int, options: dict[s
         raise InputError("algorithm" if "algorithm" in options else "method", *OTHER_NOISE)
 
 
-def _protected(privacy: Privacy, schema: Schema) -> Protected:
-    rows = max(privacy.rows_per_person, schema.rows_per_person)
-    return Protected(privacy.adjacency, schema.unit, rows)
-
-
 def planned_noise(privacy: Privacy, stated: Amount) -> Ledger:
     """One entry of all the noise that a release of ``stated`` plans, and a hair less: sums of its
     parts are rounded. What it costs is reserved before anything is drawn."""
     one, epsilon = Event(DiscreteGaussian(1.0, None)), stated.epsilon * (1.0 - SPARED / 2)
     noise = float(calibrate([one], epsilon, stated.delta, privacy.accountant))
     return Ledger((LedgerEntry("all", "discrete_gaussian", noise, 1.0, privacy.adjacency, None),))
-
-
-def _failed(book: BudgetLedger, number: int, problem: BaseException) -> PaidError:
-    """What is said, and written down, of a release that failed once it was paid for."""
-    kind = type(problem).__name__
-    with suppress(DPCoreError):  # that it is paid for is on record; why it failed is for readers
-        book.complete(number, Ledger(), {"failed": kind})
-    return PaidError(
-        f"The release failed after its noise was drawn ({kind}); nothing left, and it is paid for "
-        f"as line {number}."
-    )
-
-
-def _complete(book: BudgetLedger, number: int, drawn: Ledger, output: dict[str, Any]) -> None:
-    try:
-        book.complete(number, drawn, output)
-    except DPCoreError as refusal:
-        raise PaidError(
-            f"Nothing left, although the release is paid for as line {number}: what was drawn "
-            f"cannot be written down ({refusal})"
-        ) from refusal
 
 
 def _demand_small(delta: float, rows: int) -> None:
@@ -270,14 +241,6 @@ def _demand_small(delta: float, rows: int) -> None:
             "it is above one over the number of rows: it would allow one row to be published",
             "give a smaller one, or accept it (--accept-delta)",
         )
-
-
-def _demand_proved(fit: Fit, who: Protected) -> None:
-    guarantee = fit.guarantee
-    said = Protected(guarantee.adjacency, guarantee.unit, guarantee.rows_per_person)
-    unsound = guarantee.epsilon is None or guarantee.rehearsal or not fit.ledger.proved
-    if unsound or said != who:
-        raise InputError("model", "nothing is proved for this fit", "choose a proved method")
 
 
 @contextmanager

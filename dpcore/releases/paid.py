@@ -1,0 +1,147 @@
+"""Paying from a budget ledger: reserved before noise is drawn, written down once it is.
+
+:func:`paid_fit` is for fits that stay in a program; :func:`dpcore.release` hands over files.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dpcore.errors import DPCoreError, InputError
+from dpcore.fitting.api import fit_grid
+from dpcore.fitting.result import Fit
+from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
+from dpcore.privacy.ledger import LedgerEntry
+from dpcore.releases.filter import Amount
+from dpcore.releases.ledger import BudgetLedger, Protected, State
+from dpcore.schema import Schema
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
+from dpcore.wall.table import PrivateTable
+
+SPARED = 1e-9  # share of the noise not counted on, so that rounding never costs more than reserved
+
+
+class PaidError(DPCoreError):
+    """Something went wrong after noise was drawn: what was drawn has been paid for."""
+
+
+def paid_fit(
+    model: str,
+    table: PrivateTable | PrivateCorpus,
+    *,
+    privacy: Privacy,
+    ledger: str | Path | BudgetLedger,
+    **options: Any,
+) -> Fit:
+    """Fit once with noise that nobody can draw again, and pay from a budget ledger before it is
+    drawn.
+
+    ledger: of the same adjacency and unit; one of sums where steps read samples. table, options: as
+    :func:`dpcore.fit` takes them, without a seed.
+
+    **Guarantee:** ``fit.guarantee``; its cost stands in the ledger, with the parameters. Raises
+    InputError for choices that cannot be fitted or paid for and BudgetExceeded where the ledger
+    does not allow it: nothing is drawn or spent. Raises PaidError for a fit that failed once its
+    noise may have been drawn: it is paid for.
+    """
+    book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
+    if privacy.epsilon is None or privacy.delta is None:
+        raise InputError("epsilon", "what is paid for needs a budget", "give epsilon and delta")
+    if table.schema is None or table.schema.rehearsal:
+        raise InputError(
+            "schema",
+            "its public facts were read from the data: a rehearsal, which no ledger pays for",
+            "state what you could print before, or leave the ledger out",
+        )
+    who = protected(privacy, table.schema)
+    stated, states = Amount(float(privacy.epsilon), float(privacy.delta)), list[State]()
+
+    def pay(events: tuple[Event, ...]) -> None:
+        states.append(book.reserve(_planned(events, book, who), stated, who))
+
+    try:
+        fit = fit_grid(model, table, privacy=(privacy,), on_plan=pay, **options).fit()
+        demand_proved(fit, who)
+    except (Exception, KeyboardInterrupt) as problem:
+        if not states:
+            raise
+        raise failed(book, len(states[0].lines), problem) from problem
+    record = {
+        "model": model,
+        "parameters": fit.parameters.as_dict(),
+        "guarantee": fit.guarantee.as_dict(),
+    }
+    told = json.loads(json.dumps(record, default=float))
+    complete(book, len(states[0].lines), fit.ledger, {"fit": told})
+    return fit
+
+
+def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> Ledger:
+    """The releases of a fit as lines of a ledger, with a hair less noise.
+
+    Sums count what is stated alone. Where zCDP is counted, a release on a sample has no cost.
+    """
+    entries = []
+    for number, event in enumerate(events, start=1):
+        match event.mechanism:
+            case Gaussian(noise_multiplier=noise):
+                law, l2 = "gaussian", None
+            case Laplace(scale=noise, l2_ratio=ratio):
+                law, l2 = "laplace", float(ratio)
+            case _:
+                law = ""
+        if not law or event.sampling != "none":
+            if book.state().terms.filter == "sums":
+                return Ledger()
+            raise InputError(
+                "ledger",
+                "it counts in zCDP, which knows no cost for this fit's releases on samples",
+                "keep a ledger of sums for it (dpcore ledger FILE --create --filter sums)",
+            )
+        scale = float(noise) * (1.0 - SPARED)
+        entries.append(
+            LedgerEntry(
+                f"release {number}", law, scale, 1.0, who.adjacency, None, l2, int(event.count)
+            )
+        )
+    return Ledger(tuple(entries))
+
+
+def protected(privacy: Privacy, schema: Schema | Vocabulary) -> Protected:
+    """Whom a fit of a table protects."""
+    rows = max(privacy.rows_per_person, schema.rows_per_person)
+    return Protected(privacy.adjacency, schema.unit, rows)
+
+
+def failed(book: BudgetLedger, number: int, problem: BaseException) -> PaidError:
+    """What is said, and written down, of a release that failed once it was paid for."""
+    kind = type(problem).__name__
+    with suppress(DPCoreError):  # that it is paid for is on record; why it failed is for readers
+        book.complete(number, Ledger(), {"failed": kind})
+    return PaidError(
+        f"The release failed after its noise was drawn ({kind}); nothing left, and it is paid for "
+        f"as line {number}."
+    )
+
+
+def complete(book: BudgetLedger, number: int, drawn: Ledger, output: dict[str, Any]) -> None:
+    """Write down what leaves of a line that has paid; PaidError where that fails."""
+    try:
+        book.complete(number, drawn, output)
+    except DPCoreError as refusal:
+        raise PaidError(
+            f"Nothing left, although the release is paid for as line {number}: what was drawn "
+            f"cannot be written down ({refusal})"
+        ) from refusal
+
+
+def demand_proved(fit: Fit, who: Protected) -> None:
+    """Raise InputError for a fit whose guarantee is none, or protects somebody else."""
+    guarantee = fit.guarantee
+    said = Protected(guarantee.adjacency, guarantee.unit, guarantee.rows_per_person)
+    unsound = guarantee.epsilon is None or guarantee.rehearsal or not fit.ledger.proved
+    if unsound or said != who:
+        raise InputError("model", "nothing is proved for this fit", "choose a proved method")

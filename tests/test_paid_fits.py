@@ -1,0 +1,156 @@
+"""Fits that are paid for in a budget ledger: before their noise, all of them, and no further."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import GridSearchCV
+
+import dpcore as dp
+from dpcore.errors import BudgetExceeded, InputError
+from dpcore.fitting.api import ALONE
+from dpcore.models.kmeans.private import KMeansRecipe
+from dpcore.releases import paid
+from dpcore.releases.filter import Amount
+from dpcore.releases.ledger import BudgetLedger
+from dpcore.releases.paid import PaidError, paid_fit
+from dpcore.schema import Schema
+from dpcore.sklearn import (
+    DPGaussianMixture,
+    DPKMeans,
+    DPLatentDirichletAllocation,
+    DPLogisticRegression,
+)
+
+ROWS = np.random.default_rng(0).normal([0.0, 3.0], 0.5, (400, 2))
+ONE = dp.Privacy(1.0, 1e-6)
+
+
+def book(at: Path, epsilon: float = 3.0, **terms: Any) -> BudgetLedger:
+    return BudgetLedger.create(at / "budget.sqlite", Amount(epsilon, 1e-5), **terms)
+
+
+def table() -> Any:
+    import pandas as pd
+
+    bounds = Schema.from_bounds({"x": (-5.0, 5.0), "y": (-5.0, 5.0)})
+    return dp.load(pd.DataFrame(ROWS, columns=["x", "y"]), schema=bounds)
+
+
+def test_a_paid_fit_stands_in_its_ledger_with_all_that_left(tmp_path: Path) -> None:
+    ledger = book(tmp_path)
+    fit = paid_fit("gmm", table(), privacy=ONE, ledger=ledger.path, n_components=2, iterations=3)
+    state = ledger.demand_intact()
+    (line,) = state.releases
+    assert (line.body["epsilon"], line.body["delta"]) == (1.0, 1e-6)
+    assert state.open == ()
+    kept = ledger.output(line.number)["fit"]
+    assert kept["parameters"]["means"] == fit.parameters.as_dict()["means"]
+    assert kept["guarantee"]["epsilon"] == fit.guarantee.epsilon
+    assert ALONE not in fit.guarantee.notes
+    assert not fit.guarantee.rehearsal
+    # What is charged is what the fit's own ledger costs, up to a part in a million.
+    from dpcore.releases.filter import filter_of
+
+    own = filter_of("zcdp").cost(fit.ledger, Amount(1.0, 1e-6))
+    charged = tuple(map(int, line.body["cost"]))
+    assert own <= charged
+    assert charged[0] <= own[0] * (1 + 1e-6)
+
+
+def test_nothing_is_drawn_beyond_the_budget(tmp_path: Path, monkeypatch: Any) -> None:
+    ledger = book(tmp_path, 1.2)
+    model = DPKMeans(2, bounds=(-5, 5), ledger=ledger.path, delta=1e-6)
+    model.fit(ROWS)
+    fits = []
+    monkeypatch.setattr(KMeansRecipe, "fit", lambda *_: fits.append(1))  # what draws the noise
+    with pytest.raises(BudgetExceeded):
+        clone(model).fit(ROWS)
+    assert not fits
+    assert len(ledger.state().releases) == 1
+
+
+def test_it_is_paid_before_the_noise_and_counts_when_the_fit_fails(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    ledger = book(tmp_path)
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("the machine")
+
+    monkeypatch.setattr(paid, "demand_proved", broken)
+    with pytest.raises(PaidError, match="paid for as line 2"):
+        paid_fit("kmeans", table(), privacy=ONE, ledger=ledger, n_components=2)
+    assert len(ledger.state().releases) == 1
+    assert ledger.state().spent_amount.epsilon > 0.0
+
+
+@pytest.mark.merge
+def test_a_search_spends_for_every_fit_and_ends_where_the_budget_does(tmp_path: Path) -> None:
+    ledger = book(tmp_path)
+    model = DPGaussianMixture(2, bounds=(-5, 5), ledger=str(ledger.path), epsilon=1.0)
+    search = GridSearchCV(model, {"n_components": [1, 2], "iterations": [2, 4]}, cv=3, n_jobs=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitFailedWarning)
+        warnings.simplefilter("ignore", UserWarning)  # scores of what was not fitted
+        with pytest.raises(BudgetExceeded):  # the one on all rows, at last
+            search.fit(ROWS)
+    state = ledger.demand_intact()
+    assert 5 < len(state.releases) < 13
+    assert state.spent_amount.epsilon <= 3.0
+    assert state.left_amount.epsilon < 1.0
+
+
+def test_what_cannot_be_paid_for_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    ledger = book(tmp_path)
+    with pytest.raises(InputError, match="a rehearsal, which no ledger pays for"):
+        DPGaussianMixture(bounds=(-5, 5), random_state=3, ledger=ledger.path).fit(ROWS)
+    y = (ROWS[:, 1] > 3.0).astype(int)
+    with pytest.raises(InputError, match="a rehearsal, which no ledger pays for"):
+        DPLogisticRegression(bounds=(-5, 5), classes="infer", ledger=ledger.path).fit(ROWS, y)
+    other = DPGaussianMixture(bounds=(-5, 5), adjacency="add_remove", ledger=ledger.path)
+    with pytest.raises(InputError, match="choose replace_one, or another ledger"):
+        other.fit(ROWS)
+    with pytest.raises(InputError, match="there is no such file"):
+        DPGaussianMixture(bounds=(-5, 5), ledger=tmp_path / "none").fit(ROWS)
+    assert len(ledger.state().releases) == 0
+
+
+def test_samples_need_a_ledger_of_sums(tmp_path: Path) -> None:
+    counts = np.random.default_rng(1).poisson(1.0, (300, 12))
+    words = {"rate": 0.2, "epochs": 1, "epsilon": 1.0, "delta": 1e-6}
+    (tmp_path / "z").mkdir()
+    exact, sums = book(tmp_path / "z", unit="author"), book(tmp_path, unit="author", filter="sums")
+    with pytest.raises(InputError, match="keep a ledger of sums"):
+        DPLatentDirichletAllocation(3, ledger=exact.path, **words).fit(counts)
+    assert len(exact.state().releases) == 0
+    DPLatentDirichletAllocation(3, ledger=sums.path, **words).fit(counts)
+    assert sums.demand_intact().spent_amount == Amount(1.0, 1e-6)
+
+
+@pytest.mark.parametrize("algorithm", ["one_shot", "objective"])
+def test_logistic_regression_pays_what_it_says(tmp_path: Path, algorithm: str) -> None:
+    ledger = book(tmp_path)
+    y = (ROWS[:, 1] > 3.0).astype(int)
+    model = DPLogisticRegression(
+        epsilon=0.3,
+        bounds=(-5, 5),
+        classes=(0, 1),
+        algorithm=algorithm,
+        accountant="linear" if algorithm == "objective" else "exact",
+        ledger=ledger.path,
+    )
+    model.fit(ROWS, y)
+    assert len(ledger.demand_intact().releases) == 1
+
+
+def test_without_a_ledger_the_guarantee_says_that_it_counts_one_fit() -> None:
+    model = DPKMeans(2, bounds=(-5, 5)).fit(ROWS)
+    assert ALONE in model.guarantee_.notes
+    assert ALONE not in DPKMeans(2, bounds=(-5, 5), random_state=0).fit(ROWS).guarantee_.notes
