@@ -19,7 +19,18 @@ import { fillTable, toolbar } from "./toolbar.js";
 const MARGIN = { left: 62, right: 18, top: 10, bottom: 44 }; // px around the axes
 const GAP = 16; // px between end labels of curves
 const HEADING = 52; // px of a card's height above its plot
+const ROOMY = 1040; // px of a window in which axes have all the height that a scene gives them
+const LEAST = 0.76; // of it, however low the window is
 let clips = 0;
+
+/**
+ * Height of a card: on a low screen (a laptop, a projector) axes are lower, so that both the panels
+ * and the curve are in sight. What is no axes is as high as its content.
+ * @param {Pick<Panel, "height" | "bare">} panel
+ * @param {number} window its height
+ */
+export const heightOf = ({ height, bare }, window) =>
+  Math.round(bare ? height : height * clamp(window / ROOMY, LEAST, 1));
 
 export class Card {
   /** @type {Panel} */ panel;
@@ -65,7 +76,7 @@ export class Card {
     this.panel = panel;
     this.root.classList.toggle("dpl-full", panel.width === "full");
     this.root.classList.toggle("dpl-bare", panel.bare);
-    this.plot.style.height = `${panel.height - HEADING}px`;
+    this.plot.style.height = `${heightOf(panel, window.innerHeight) - HEADING}px`;
     this.title.textContent = panel.title;
     this.painted = panel.layers.filter((layer) => LAYERS[layer.kind].paint);
     setVisible(this.canvas, this.painted.length > 0);

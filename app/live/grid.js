@@ -42,9 +42,12 @@ export function gridOf(card, view) {
   }
   const title = { class: "dpl-axis" };
   write(x.label, (x0 + x1) / 2, y1 + 36, "middle", title);
-  // A title longer than its axis stays on the card.
-  const half = Math.min(card.widest([y.label]) / 2 + 2, height / 2);
+  // A title longer than its axis stays on the card, smaller where that is low.
+  const size = Math.min(1, height / (card.widest([y.label]) + 8));
+  const half = (size * card.widest([y.label])) / 2 + 2;
   const middle = clamp((y0 + y1) / 2, half, height - half);
-  write(y.label, 20, middle, "middle", { ...title, transform: `rotate(-90 20 ${middle})` });
+  write(y.label, 20, middle, "middle", {
+    ...title, transform: `rotate(-90 20 ${middle})`, style: `font-size: ${13 * size}px`,
+  });
   return nodes;
 }

@@ -42,8 +42,11 @@ def page() -> None:
     scenario = current()
     data = data_of(scenario)
     brand("unread" if data is None else provenance(data))
-    st.html('<h1 class="dp-title">See what privacy costs.</h1>')
-    lead(scenario, data, standing_in=data is not None and provenance(data) == "stand-in")
+    standing_in = data is not None and provenance(data) == "stand-in"
+    st.html(
+        '<div class="dp-head"><h1 class="dp-title">See what privacy costs.</h1>'
+        f'<p class="dp-lead">{lead(scenario, data, standing_in=standing_in)}</p></div>'
+    )
     choices(scenario, data)
     if data is None:
         upload.panel()
@@ -133,13 +136,10 @@ def played(scenario: Scenario, data: Data) -> None:
     )
 
 
-def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> None:
-    """One sentence that says what is shown and what to do."""
+def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
+    """One sentence that says what is shown and what to do, as HTML."""
     if data is None:
-        st.html(
-            '<p class="dp-lead">Your table stays on this machine and is never written to disk.</p>'
-        )
-        return
+        return "Your table stays on this machine and is never written to disk."
     count = "" if data.rows is None else f"{data.rows:,} "
     kind = "simulated " if data.provenance == "simulated" else ""
     who = {"person": "people"}.get(data.unit, f"{data.unit}s")
@@ -151,11 +151,10 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> None:
         who = f"rows of {who}"
     if standing_in:
         who = "stand-in rows drawn from your limits"
-    st.html(
-        f'<p class="dp-lead">One model, fitted twice to the same {count}{kind}{escape(who)}: '
-        "exactly, and with differential privacy. Drag epsilon and watch what survives."
-        + (" Documents of your own: <code>dpcore fit lda FILE</code>." if data.documents else "")
-        + "</p>"
+    own = " Documents of your own: <code>dpcore fit lda FILE</code>." if data.documents else ""
+    return (
+        f"One model, fitted twice to the same {count}{kind}{escape(who)}: exactly, and with "
+        f"differential privacy. Drag epsilon and watch what survives.{own}"
     )
 
 

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { heightOf } from "../../app/live/card.js";
+
 import { barLengths, isNumberLabel } from "../../app/live/bars.js";
 import { cellAt, cellRows, cellValue, tilesOf } from "../../app/live/heatmap.js";
 import { firstFree, spread } from "../../app/live/labels.js";
@@ -124,4 +126,11 @@ test("the ring goes through the hand, and follows arrow keys alone", () => {
   assert.deepEqual(["ArrowUp", "ArrowRight"].map(keyStep), [0.05, 0.05]);
   assert.deepEqual(["ArrowDown", "ArrowLeft"].map(keyStep), [-0.05, -0.05]);
   assert.deepEqual(["Enter", "Home", "a"].map(keyStep), [0, 0, 0]);
+});
+
+test("on a low screen axes are lower, and what is no axes is as high as its content", () => {
+  assert.equal(heightOf({ height: 340, bare: false }, 1200), 340);
+  assert.equal(heightOf({ height: 340, bare: false }, 832), 272);
+  assert.equal(heightOf({ height: 250, bare: false }, 100), 190);
+  assert.equal(heightOf({ height: 340, bare: true }, 100), 340);
 });
