@@ -191,6 +191,18 @@ def test_the_pictures_stay_in_their_place_while_the_slider_moves(explore: Any) -
     assert len(tops) == 1
 
 
+def test_at_1280_by_800_the_curve_is_in_sight_with_its_axis(explore: Any) -> None:
+    page = explore()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.reload()
+    wait_until_complete(page)
+    box = page.locator('[data-panel="curve"]').bounding_box()
+    assert box["y"] + box["height"] <= 800
+    title = page.locator('[data-panel="curve"] .dpl-axis').last.bounding_box()
+    assert title["y"] >= box["y"]
+    assert title["y"] + title["height"] <= box["y"] + box["height"]
+
+
 def test_a_dragged_ring_moves_on_both_cards_and_changes_the_clipping(explore: Any) -> None:
     page = explore(f"?{SMALL}&clip=0.6")
     ring = page.locator('[data-panel="exact"] [data-ring="clip"]')
