@@ -120,7 +120,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         outlines=not own and not _asks_for_the_exact_fit(scenario),
         marks=_rare(data.rows)
         if grid.dial == "delta"
-        else judge.marks(setting, data.public, data.rows, best)
+        else judge.marks(grid)
         if grid.dial == "epsilon"
         else (),
     )

@@ -22,6 +22,7 @@ from dpcore.evaluation.study import (
     references,
 )
 from dpcore.evaluation.verdict import Verdict, verdicts
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.models.declaration import declaration
 
 LARGE = 10_000  # rows above which every fourth budget and fewer draws must do
@@ -35,6 +36,7 @@ class Opening:
     def __init__(self, table: BundledTable, model: str = "gmm") -> None:
         self.name, self.first = table.name, model == table.models[0]
         rows, first = dp.load(f"bundled:{table.name}"), table.opening(model)
+        self.epsilon = first.epsilon
         if first.pool > 1:
             rows = rows.pooled(first.pool)
         setting = replace(opens(table.name, model).setting(), delta=Scenario().delta)
@@ -96,6 +98,28 @@ def test_median_utility_grows_with_the_budget(opening: Opening) -> None:
     middle = np.median(opening.grid.utility, axis=1)
     worst = np.max(np.maximum.accumulate(middle) - middle)
     assert worst <= 0.025 * opening.span
+
+
+def test_factors_are_seen_where_a_table_opens_and_vanish_as_the_budget_falls(
+    opening: Opening,
+) -> None:
+    if opening.grid.model != "fa":
+        return
+    at = int(np.argmin(np.abs(np.array(opening.grid.epsilons) - opening.epsilon)))
+    assert (opening.grid.found[at].mean(axis=0) > 0.5).sum() >= 3
+    assert not opening.grid.found[opening.at(0.1)].any()
+    marks = yardstick("fa").marks(opening.grid)
+    assert [label for _, label in marks][:3] == [
+        "factor 1 is found from here",
+        "factor 2",
+        "factor 3",
+    ]
+    for epsilon, label in marks:
+        factor = int(label.split()[1]) - 1
+        known = opening.grid.found[:, :, factor].mean(axis=1) > 0.5
+        here = opening.at(epsilon)
+        assert known[here:].all()
+        assert not known[here - 1]
 
 
 def test_one_step_of_the_slider_never_throws_the_picture_about(opening: Opening) -> None:

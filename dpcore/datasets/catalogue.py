@@ -162,7 +162,7 @@ BUNDLED = (
         rows=2_000,
         features=1_024,
         provenance="simulated",
-        openings=(Opening("fa", 5, iterations=20, pool=4),),
+        openings=(Opening("fa", 5, iterations=20, pool=4, epsilon=10.0),),
     ),
     BundledTable(
         "digits",
@@ -172,7 +172,7 @@ BUNDLED = (
         rows=1_797,
         features=64,
         provenance="public",
-        openings=(Opening("fa", 5, iterations=20),),
+        openings=(Opening("fa", 5, iterations=20, epsilon=4.0),),
     ),
     BundledTable(
         "two_clouds",

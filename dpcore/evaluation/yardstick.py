@@ -136,11 +136,8 @@ class Yardstick:
 
         return clipped_share(table, clip)
 
-    def marks(
-        self, setting: Any, public: PublicFrame, rows: int | None, best: Any
-    ) -> tuple[tuple[float, str], ...]:
-        """Epsilons from which something of a fit can be seen at all, each with its label; rows: how
-        many there are, where that is public."""
+    def marks(self, grid: Any) -> tuple[tuple[float, str], ...]:
+        """Epsilons of a grid from which something of a fit is found, each with its label."""
         return ()
 
     def budget_notes(self, setting: Any, grid: Any, exact: Any) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import compose
-from dpcore.evaluation.study import Setting
+from dpcore.evaluation.study import BudgetGrid, Setting
 from dpcore.evaluation.yardstick import Scorer, Wording, Yardstick, bounds_alone
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.loadings import align
@@ -68,19 +68,15 @@ class FactorYardstick(Yardstick):
         aligned = align(batch, reference)
         return aligned.fit, np.asarray(aligned.cosines >= FOUND)
 
-    def marks(
-        self, setting: Setting, public: PublicFrame, rows: int | None, best: Factors
-    ) -> tuple[tuple[float, str], ...]:
-        """From where a factor can show, of a proved fit."""
-        if setting.mode == "paper" or rows is None:
-            return ()
-        known = sight(setting, public, rows, best)
-        labels = [(known.any_data, "below, no factor of any data shows")]
-        labels += [
-            (epsilon, f"factor {k}" + (" can show from here" if k == 1 else ""))
-            for k, epsilon in enumerate(known.each, start=1)
-        ]
-        return tuple((epsilon, label) for epsilon, label in labels if np.isfinite(epsilon))
+    def marks(self, grid: BudgetGrid) -> tuple[tuple[float, str], ...]:
+        """From where each factor is found in most draws, and at all larger budgets."""
+        fitted = [i for i in np.argsort(grid.epsilons)[::-1] if np.isfinite(grid.noise[i])]
+        often = np.logical_and.accumulate(grid.found[fitted].mean(axis=1) > 0.5, axis=0)
+        last = {k: fitted[reach - 1] for k, reach in enumerate(often.sum(axis=0)) if reach}
+        return tuple(
+            (grid.epsilons[at], f"factor {k + 1}" + (" is found from here" if k == 0 else ""))
+            for k, at in last.items()
+        )
 
 
 @dataclass(frozen=True)
