@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from app.choices import dials, read_words, usual, write_words
 from app.compute import Study, draws_of
 from app.desks import Data, Desk, in_background
 from app.scenario import Scenario
-from dpcore.errors import InputError
+from dpcore.errors import DPCoreError, InputError
 from dpcore.evaluation.study import Curves, References, Sweep, sweep
 
 DELTAS = tuple(float(f"{digit}e-{power}") for power in range(12, 1, -1) for digit in (1, 3))[:-1]
@@ -71,7 +71,16 @@ def sliding(scenario: Scenario, data: Data, desk: Desk) -> tuple[Sliding, ...]:
             for step in range(-DECADE, DECADE + 1)
         )
         found.append(Sliding("threshold", known.get("threshold", middle), stops[few]))
-    return tuple(found)
+    return tuple(
+        replace(dial, why_not=dial.why_not or _refusal(scenario, data, desk, dial))
+        for dial in found
+    )
+
+
+def _refusal(scenario: Scenario, data: Data, desk: Desk, dial: Sliding) -> str:
+    """Why a dial's stops could not be worked out, where that has been tried."""
+    parts = (desk.answers.peek(key) for key in _keys(scenario, data, dial))
+    return next((part for part in parts if isinstance(part, str)), "")
 
 
 def _without_delta(scenario: Scenario, data: Data, desk: Desk) -> str:
@@ -101,7 +110,7 @@ def swept(
     parts: list[Sweep] = []
     for key in _keys(scenario, data, dial):
         part = desk.answers.peek(key)
-        if part is None:
+        if not isinstance(part, Sweep):
             return None
         parts.append(part)
     grid, references, single = parts[0].grid, parts[0].references, parts[0].single
@@ -112,13 +121,22 @@ def swept(
     return Study(grid, known, Curves({}, {}, single), True, references)
 
 
+def done(scenario: Scenario, data: Data, desk: Desk, dial: Sliding) -> bool:
+    """Whether a study over a dial, or why there is none, is there."""
+    parts = [desk.answers.peek(key) for key in _keys(scenario, data, dial)]
+    return all(parts) or any(isinstance(part, str) for part in parts)
+
+
 def work_out(scenario: Scenario, data: Data, desk: Desk, dial: Sliding, known: References) -> None:
-    """Have a study over a dial worked out behind the page."""
+    """Have a study over a dial worked out behind the page; or why it cannot be."""
     setting = scenario.setting(data.secret)
     draws = range(draws_of(scenario) if scenario.cost == 1.0 else FEW_DRAWS)
 
-    def make(stops: Sequence[float]) -> Sweep:
-        return sweep(data.table, setting, known, scenario.epsilon, dial.name, stops, draws)
+    def make(stops: Sequence[float]) -> Sweep | str:
+        try:
+            return sweep(data.table, setting, known, scenario.epsilon, dial.name, stops, draws)
+        except DPCoreError as refusal:
+            return str(refusal)
 
     keys = _keys(scenario, data, dial)
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from support import every
 
+import dpcore as dp
 from app import compute
 from app.desks import Desk
 from app.picture import swept_picture
 from app.scenario import Scenario, from_query, sane
-from app.sweeps import CLIPS, DELTAS, Sliding, sliding, swept
+from app.sweeps import CLIPS, DELTAS, Sliding, done, sliding, swept
 from app.tables import data_of
 from dpcore.evaluation.study import Sweep, references, sweep
 from dpcore.figures.scene import Curve, Panel, Ring, Rule
@@ -87,6 +88,26 @@ def test_less_clipping_noise_and_more_delta_need_less_noise() -> None:
     shares = [known.clipped_share for known in by_clip.held]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] > shares[-1] == 0.0
+
+
+def test_a_dial_whose_stops_cannot_be_worked_out_says_why_and_slides_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from app import sweeps
+
+    def refuses(*_: Any) -> None:
+        raise dp.InputError("clip", "it leaves nothing", "choose another")
+
+    desk = Desk()
+    data, slide = begin(SMALL, "clip", desk)
+    known = compute.references_of(SMALL.setting(data.secret), data, desk)
+    assert not done(SMALL, data, desk, slide)
+    monkeypatch.setattr(sweeps, "sweep", refuses)
+    made_now(SMALL, data, desk, slide, known)
+    assert done(SMALL, data, desk, slide)
+    assert swept(SMALL, data, desk, slide, known) is None
+    _, slide = begin(SMALL, "clip", desk)
+    assert slide.why_not == "clip: it leaves nothing; choose another."
 
 
 def test_a_typed_value_is_one_more_stop() -> None:

@@ -20,7 +20,7 @@ from app.picture import picture, swept_picture
 from app.scenario import GENERATED, UPLOAD, Scenario, opening
 from app.spoilers import visible
 from app.state import change, current, step_of
-from app.sweeps import Sliding, sliding, swept, work_out
+from app.sweeps import Sliding, done, sliding, swept, work_out
 from app.tables import data_of, desk_of, provenance
 from app.takeaway import take_fit
 from app.widgets import Apply, box, field, pick, slide
@@ -88,7 +88,7 @@ def page() -> None:
             if monotonic() - begun < AT_REST:
                 return False
             work_out(scenario, data, desk, coming, known)
-            return swept(scenario, data, desk, coming, known) is not None
+            return done(scenario, data, desk, coming)
 
         look_again(there, every=0.3)
 
