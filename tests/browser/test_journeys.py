@@ -183,6 +183,7 @@ def test_a_lesson_without_a_mouse(opened: Keyboard) -> None:
     keys.told("From the first screen through a lesson and back")
 
 
+@pytest.mark.alone
 @pytest.mark.full
 def test_ten_readers_at_once_see_their_own_numbers(new_page: Any, server: Any) -> None:
     """Ten links on one server: each page shows its own budget, and follows its own slider."""
