@@ -142,7 +142,7 @@ def test_any_released_numbers_give_valid_groups(
 
 @both
 def test_a_private_fit_finds_more_than_one_group_does(model: str) -> None:
-    """At epsilon 1, of what the exact fit adds to a single group, more than half is kept."""
+    """At epsilon 1, of what the exact fit adds to a single group, nine tenths are kept."""
     rows, judge = table(model), yardstick(model)
     scorer = judge.scorer(rows)
     exact = float(judge.score(judge.converged(rows, 3, {}), scorer)[0])
@@ -157,7 +157,7 @@ def test_a_private_fit_finds_more_than_one_group_does(model: str) -> None:
         seed=0,
     )
     kept = (judge.score(grid.runs.final, scorer) - single) / (exact - single)
-    assert np.median(kept) > 0.5
+    assert np.median(kept) > 0.9
 
 
 @both
