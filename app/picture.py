@@ -14,7 +14,7 @@ from app.desks import Data
 from app.scenario import Scenario
 from app.sweeps import DELTAS, Sliding
 from app.tables import desk_of, provenance
-from dpcore.accounting import accountant, guess_rate
+from dpcore.accounting import guess_rate
 from dpcore.datasets.cities import CITIES
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import yardstick
@@ -101,7 +101,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         + (" · rehearsal" if own else "")
         + _faint(scenario, ghosts),
         unit=data.unit if scenario.rows_per_person == 1 else data.schema.thing,
-        method_titles={m: accountant(m).title for m in scenario.curves()},
+        method_titles=scenario.titles(scenario.curves()),
     )
     return budget_scene(
         grid,

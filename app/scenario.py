@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from app.choices import dials, read_words, write_words
 from app.links import Reader, among, between, chosen, differences, written
 from app.spoilers import hideable
-from dpcore.accounting import ACCOUNTANTS
+from dpcore.accounting import ACCOUNTANTS, accountant
 from dpcore.datasets.catalogue import BundledTable, bundled
 from dpcore.datasets.corpora import BundledCorpus, corpora, is_corpus
 from dpcore.evaluation.study import EPSILONS, Setting
@@ -118,8 +118,12 @@ class Scenario:
     def compared_methods(self) -> tuple[str, ...]:
         """Composition methods that have a curve whichever is picked."""
         ways = self.recipe.accountants
-        share = read_words(self.words).get("rate", QUARTER) if self.samples else 1.0
-        return ways if share >= 1.0 or self.recipe.mode == "paper" else ways[:1]
+        return ways[:1] if self.on_samples and self.recipe.mode != "paper" else ways
+
+    def titles(self, methods: tuple[str, ...]) -> dict[str, str]:
+        """What a screen calls composition methods; on samples nothing known is exact."""
+        bound = {"exact": "PLD (upper bound)"} if self.on_samples else {}
+        return {method: bound.get(method, accountant(method).title) for method in methods}
 
     def curves(self) -> tuple[str, ...]:
         """Composition methods with a curve: those that are compared, and the one that is picked."""
@@ -129,6 +133,11 @@ class Scenario:
     def samples(self) -> bool:
         """Whether steps read samples of a share that can be chosen."""
         return "rate" in self.declared.dials()
+
+    @property
+    def on_samples(self) -> bool:
+        """Whether each step reads a sample, not all rows."""
+        return self.samples and read_words(self.words).get("rate", QUARTER) < 1.0
 
     def recipes(self) -> dict[str, Method]:
         """The methods of the model, the recommended one first."""

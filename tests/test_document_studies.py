@@ -154,7 +154,10 @@ def test_a_slow_method_of_a_quick_model_has_fewer_as_well() -> None:
 def test_on_samples_only_what_counts_them_is_offered() -> None:
     first = opening("lit_windows")
     assert len(first.methods()) > 1
-    assert sane(Scenario(data="lit_windows", model="sbn", words="rate:0.2")).methods() == ("exact",)
+    sampled = sane(Scenario(data="lit_windows", model="sbn", words="rate:0.2"))
+    assert sampled.titles(sampled.methods()) == {"exact": "PLD (upper bound)"}
+    whole = replace(sampled, words="rate:1")
+    assert whole.titles(("exact",)) == {"exact": "Exact"}
 
 
 def test_the_loneliest_document_has_the_rarest_words() -> None:

@@ -24,7 +24,6 @@ from app.sweeps import Sliding, done, sliding, swept, work_out
 from app.tables import data_of, desk_of, provenance
 from app.takeaway import take_fit
 from app.widgets import Apply, box, field, pick, slide
-from dpcore.accounting import accountant
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.errors import DPCoreError
@@ -179,7 +178,7 @@ def choices(scenario: Scenario, table: Data | None) -> None:
         apply = field(scenario, "method")
         _select("method", "Method", recipes, scenario.method, apply, "method" in hidden)
     with counting:
-        ways = {m: accountant(m).title for m in scenario.methods()}
+        ways = scenario.titles(scenario.methods())
         apply = field(scenario, "count_by")
         _select("count_by", "Composition", ways, scenario.count_by, apply, "count" in hidden)
 
