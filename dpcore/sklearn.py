@@ -298,7 +298,7 @@ class DPGaussianMixture(_Mixture):
         return np.asarray(gmm.log_joint(self.fit_.parameters.as_mixture(), rows)[0])
 
 
-class _ColumnMixture(_Mixture):
+class ColumnMixture(_Mixture):
     """Mixtures whose columns are independent within a group."""
 
     _model: str
@@ -333,7 +333,7 @@ class _ColumnMixture(_Mixture):
         return self
 
 
-class DPBernoulliMixture(_ColumnMixture):
+class DPBernoulliMixture(ColumnMixture):
     """A private mixture of Bernoullis: ``weights_ (K,)``, ``chances_ (K, d)`` of a yes.
 
     bounds: a no and a yes, usually (0, 1). Parameters as in :class:`DPGaussianMixture`.
@@ -350,7 +350,7 @@ class DPBernoulliMixture(_ColumnMixture):
         return np.asarray(self.fit_.parameters.chances)
 
 
-class DPPoissonMixture(_ColumnMixture):
+class DPPoissonMixture(ColumnMixture):
     """A private mixture of Poissons: ``weights_ (K,)``, ``rates_ (K, d)``.
 
     bounds: from 0 on to the most events that count. Parameters as in :class:`DPGaussianMixture`.

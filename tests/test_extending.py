@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -15,13 +16,22 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from support import ROOT
 
 import dpcore as dp
+from app import compute
+from app.desks import Desk
+from app.picture import picture
+from app.scenario import from_query
+from app.tables import data_of
 from dpcore.accounting import ACCOUNTANTS
+from dpcore.auditing.api import AUDITS, audits
 from dpcore.cli import main
 from dpcore.fitting.api import fit_grid
+from dpcore.models.declaration import declaration
 from dpcore.registry import MODELS
+from dpcore.releases.filter import Amount
 from dpcore.wall.statistics.row_vectors import BallVector
 
 PAGE = (ROOT / "app/docs/extending.md").read_text(encoding="utf-8")
@@ -41,8 +51,9 @@ def added(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
             (folder / name[1]).write_text(code, encoding="utf-8")
     sys.path.insert(0, str(place))
     MODELS["yes-or-no"] = "yes_or_no:MODEL"
+    AUDITS["yes-or-no"] = "yes_or_no.attack:ATTACK"  # read off the declarations at import
     yield import_module("yes_or_no.mathematics")
-    del MODELS["yes-or-no"]
+    del MODELS["yes-or-no"], AUDITS["yes-or-no"]
     sys.path.remove(str(place))
     for name in [name for name in sys.modules if name.partition(".")[0] == "yes_or_no"]:
         del sys.modules[name]
@@ -149,6 +160,69 @@ def test_the_command_line_knows_it(
     assert "model 'yes-or-no' takes no option --topics; it takes --components, --iterations." in (
         capsys.readouterr().err
     )
+
+
+def test_a_sweep_shows_what_each_budget_buys(added: ModuleType, table: Any) -> None:
+    rows = dp.sweep(
+        "yes-or-no",
+        table,
+        epsilons=(0.05, 4.0),
+        delta=1e-5,
+        splits=2,
+        n_components=2,
+        iterations=5,
+    )
+    low, high = rows
+    assert low.mean < high.mean == pytest.approx(high.converged, abs=0.05)
+
+
+def test_a_release_of_it_verifies(added: ModuleType, table: Any, tmp_path: Path) -> None:
+    ledger = tmp_path / "budget.sqlite"
+    dp.BudgetLedger.create(ledger, Amount(2.0, 1e-5))
+    out = tmp_path / "first"
+    release = dp.release(
+        "yes-or-no",
+        table,
+        privacy=dp.Privacy(1.0, 1e-6),
+        ledger=ledger,
+        out=out,
+        n_components=2,
+        iterations=5,
+    )
+    assert main(["verify", str(out), "--ledger", str(ledger)]) == 0
+    weights = sorted(release.fit.parameters.weights)
+    np.testing.assert_allclose(weights, [0.3, 0.7], atol=0.15)
+
+
+def test_its_audit_stays_below_the_proof_and_sees_when_half_the_noise_is_gone(
+    added: ModuleType,
+) -> None:
+    found = dp.audit("yes-or-no", runs=400)
+    assert found.lower <= 4.0
+    assert found.half_lower is not None
+    assert found.half_lower > found.lower
+    assert "yes-or-no" in audits()
+
+
+def test_an_estimator_of_it_says_what_others_say(added: ModuleType) -> None:
+    made = import_module("yes_or_no.estimator").DPYesOrNo
+    rows = answers(2000)
+    model = made(2, epsilon=2.0, bounds=(0, 1), random_state=0).fit(rows)
+    assert model.predict_proba(rows).shape == (2000, 2)
+    assert model.score(rows) > 6 * np.log(0.5)
+    assert clone(model).get_params()["n_components"] == 2
+
+
+def test_the_explorer_offers_and_draws_it(added: ModuleType) -> None:
+    names = {"households": None}
+    scenario = from_query({"data": "households", "model": "yes-or-no", "iterations": "3"}, names)
+    assert (scenario.model, scenario.dial) == ("yes-or-no", "epsilon")
+    data = data_of(scenario)
+    assert declaration("yes-or-no").suits(data.schema)
+    small = replace(scenario, epsilon=4.0, components=2)
+    scene = picture(small, data, compute.study(small, data, Desk()))
+    assert [panel.id for panel in scene.panels] == ["exact", "private", "curve"]
+    assert "group 1 answers yes to" in scene.panels[0].alt
 
 
 def test_the_lines_shown_are_lines_of_the_registries() -> None:
