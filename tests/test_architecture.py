@@ -124,6 +124,7 @@ OF_A_MODEL: dict[str | None, set[str]] = {
     "scoring": FITTING | {"evaluation"},
     "picture": FITTING | {"evaluation", "figures"},
     "attack": FITTING | {"auditing"},
+    "fuzz": FITTING | {"fuzzing"},
 }
 MATHEMATICS = {
     "mathematics",
@@ -415,7 +416,13 @@ def test_no_module_is_an_orphan() -> None:
                 *(
                     f"{model.package}.{place}"
                     for model in declarations().values()
-                    for place in (model.recipe, model.scorer, model.picture, model.table)
+                    for place in (
+                        model.recipe,
+                        model.scorer,
+                        model.picture,
+                        model.table,
+                        model.fuzz,
+                    )
                 ),
             ]
         ),

@@ -29,6 +29,9 @@ from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.api import AUDITS, audits
 from dpcore.cli import main
 from dpcore.fitting.api import fit_grid
+from dpcore.fuzzing.asked import random_fit, ways_of
+from dpcore.fuzzing.pairs import Pair, examine
+from dpcore.fuzzing.tables import random_tables
 from dpcore.models.declaration import declaration
 from dpcore.registry import MODELS
 from dpcore.releases.filter import Amount
@@ -202,6 +205,18 @@ def test_its_audit_stays_below_the_proof_and_sees_when_half_the_noise_is_gone(
     assert found.half_lower is not None
     assert found.half_lower > found.lower
     assert "yes-or-no" in audits()
+
+
+def test_the_fuzzer_finds_no_release_of_it_that_moves_too_far(added: ModuleType) -> None:
+    rng = np.random.default_rng(1)
+    (way,) = ways_of("yes-or-no")
+    found = []
+    for number in range(12):
+        asked = random_fit(rng, "yes-or-no", way)
+        tables = random_tables(rng, way, asked.privacy.adjacency)
+        found.append(examine(Pair(1, number, asked, tables, False, False)))
+    assert not [one for one in found if one.outcome == "violation"]
+    assert sum(one.outcome == "compared" for one in found) > 3
 
 
 def test_an_estimator_of_it_says_what_others_say(added: ModuleType) -> None:

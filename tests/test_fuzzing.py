@@ -19,7 +19,7 @@ from dpcore.cli import main
 from dpcore.datasets import load as loading
 from dpcore.errors import InputError
 from dpcore.fuzzing import run
-from dpcore.fuzzing.asked import MODEL_NAMES, WAYS
+from dpcore.fuzzing.asked import MODEL_NAMES, ways_of
 from dpcore.fuzzing.pairs import Verdict, examine, pair
 from dpcore.fuzzing.run import fuzz
 from dpcore.models.gaussian_mixture import private as mixture
@@ -47,7 +47,8 @@ def verdicts(model: str, count: int) -> list[Verdict]:
 
 
 def test_every_model_is_fuzzed_in_some_way() -> None:
-    assert set(WAYS) == set(MODELS) == set(MODEL_NAMES)
+    assert set(MODELS) == set(MODEL_NAMES)
+    assert all(map(ways_of, MODELS))
 
 
 @pytest.mark.parametrize("model", MODEL_NAMES)

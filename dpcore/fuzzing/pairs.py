@@ -23,6 +23,7 @@ from dpcore.fuzzing.documents import Documents, random_documents
 from dpcore.fuzzing.forced import ForcedGrid
 from dpcore.fuzzing.readings import otherwise_read
 from dpcore.fuzzing.tables import Neighbours, random_tables
+from dpcore.models.declaration import declaration
 from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.kernels import nearest_centres as nearest
 from dpcore.wall.statistics import logistic_statistics as outcomes
@@ -90,7 +91,7 @@ def pair(seed: int, number: int) -> Pair:
     model = MODEL_NAMES[number % len(MODEL_NAMES)]
     way = random_way(rng, model)
     asked = random_fit(rng, model, way)
-    if model == "lda":
+    if declaration(model).reads == "documents":
         tables = random_documents(rng, asked.privacy.adjacency, sampled=way.sampled)
     else:
         tables = random_tables(rng, way, asked.privacy.adjacency)

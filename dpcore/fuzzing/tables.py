@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dpcore.fuzzing import typed
-from dpcore.fuzzing.asked import Way
 from dpcore.fuzzing.cells import STYLES, number_text, pick, word_text
 from dpcore.fuzzing.schemas import Needs, Span, random_schema, spans
+from dpcore.fuzzing.ways import Way
 from dpcore.schema import Column, Schema
 
 Row = tuple[Any, ...]

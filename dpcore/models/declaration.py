@@ -74,7 +74,7 @@ class Model:
     use. plane: its picture is a plane of two columns. ghosts: its picture shows other draws of the
     noise. cost: of a visit of a row, in units of a mixture's. one_row: its parameters are one
     number a column. free_iterations: its steps read released sums alone. recipe, scorer, picture,
-    table, audits: where the rest is found, as ``file:object`` in its folder.
+    table, audits, fuzz: where the rest is found, as ``file:object`` in its folder.
     """
 
     name: str
@@ -105,6 +105,7 @@ class Model:
     picture: str = "picture:PORTRAIT"
     table: str = "parameters:result_table"
     audits: Mapping[str, str] = field(default_factory=dict)
+    fuzz: str = "fuzz:WAYS"
 
     def load(self, place: str) -> Any:
         """What stands at ``file:object`` in the model's folder."""

@@ -38,6 +38,7 @@ def _gradient_model(
         recipe=f"private:{constant}",
         scorer=f"scoring:{constant}",
         audits={name: f"attack:{constant}"},
+        fuzz=f"fuzz:{constant}",
         **more,
     )
 

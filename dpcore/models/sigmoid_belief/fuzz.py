@@ -1,0 +1,11 @@
+"""The ways in which the fuzzer fits belief networks."""
+
+from __future__ import annotations
+
+from dpcore.fuzzing.ways import ONE, Way
+
+WAYS = (
+    Way({"rate": 1.0}, grid=True),
+    Way({"rate": 0.4}, sampled=True),
+    Way({"minibatch": 3}, ONE, sampled=True),
+)
