@@ -15,6 +15,7 @@ import numpy as np
 from app.composing import Line
 from app.scenario import Scenario, opening
 from dpcore.accounting import compose, epsilon_of, guess_rate, mu_of
+from dpcore.datasets.catalogue import find
 from dpcore.datasets.load import load
 from dpcore.evaluation.study import EPSILONS, BudgetGrid, Setting, budget_grid, references
 from dpcore.figures.portrait import said
@@ -178,7 +179,8 @@ def really_paid() -> float:
 @cache
 def _published() -> Fit:
     privacy = Privacy(epsilon=1.0, delta=DELTA, mode="paper", accountant="zcdp")
-    return fit("gmm", load("bundled:three_groups"), privacy=privacy, seed=0, iterations=5)
+    (model, *_), table = find("three_groups").models, load("bundled:three_groups")
+    return fit(model, table, privacy=privacy, seed=0, iterations=5)
 
 
 RELEASES, PRINTED = 35, 28.99  # of that fit as it is printed: how many, and the noise multiplier
@@ -273,8 +275,8 @@ LESSONS = (
         "face",
         (0.05, 0.1, 0.2, 0.4, 0.7, 1, 1.5, 2, 4, 8, 16),
         "explore",
-        {"data": "faces_like", "model": "fa", "hide": "says,curve"},
-        {"data": "faces_like", "model": "fa", "epsilon": "1.6"},
+        {"data": "faces_like", "epsilon": "1.0", "hide": "says,curve"},
+        {"data": "faces_like", "epsilon": "1.6"},
         a_face_is_found,
         others=a_face_can_show,
     ),

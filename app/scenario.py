@@ -28,6 +28,7 @@ from dpcore.models.declaration import (
     declarations,
 )
 from dpcore.privacy.adjacency import ADJACENCIES
+from dpcore.registry import FIRST
 
 UPLOAD, GENERATED = "upload", "generated"
 SLIDING = ("epsilon", "delta", "clip", "threshold")  # what the curve may be against
@@ -39,7 +40,7 @@ class Scenario:
     """The choices. Defaults are those of the first screen."""
 
     data: str = "three_groups"
-    model: str = "gmm"
+    model: str = FIRST
     components: int = 3
     method: str = "recommended"
     count_by: str = "exact"

@@ -24,6 +24,7 @@ MODELS = {
     "bernoulli": "dpcore.models.bernoulli_mixture:MODEL",
     "poisson": "dpcore.models.poisson_mixture:MODEL",
 }
+FIRST = next(iter(MODELS))  # what is meant where no model is named
 EXHIBITS = {
     "centred-scatter": "dpcore.auditing.exhibits.dpem:centred_scatter",
     "counts-in-scale": "dpcore.auditing.exhibits.dpem:counts_in_scale",

@@ -27,6 +27,7 @@ from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import recipe
 from dpcore.privacy import Guarantee, Ledger, Privacy
+from dpcore.registry import FIRST
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import demand_loaded
 from dpcore.wall.table import PrivateTable
@@ -51,7 +52,7 @@ class Setting:
     {'n_components': 3, 'iterations': 5, 'sigma': 2.0}
     """
 
-    model: str = "gmm"
+    model: str = FIRST
     components: int = 3
     iterations: int = 5
     covariance: str = "full"
