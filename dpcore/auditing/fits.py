@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.auditing.audit import Clouds
-from dpcore.auditing.observe import Observed, ShortNoise, log_likelihood_ratios, observe
+from dpcore.auditing.observe import Observed, ShortNoise, Table, log_likelihood_ratios, observe
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Privacy
-
-if TYPE_CHECKING:
-    from dpcore.auditing.observe import Table
 
 Array = NDArray[np.float64]
 

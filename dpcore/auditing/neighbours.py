@@ -28,14 +28,17 @@ SIDES = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
 
 
 def proved(epsilon: float = 4.0, **more: Any) -> dict[str, Privacy]:
+    """The budget of an audit of proved fits alone; more: as :class:`dpcore.Privacy` takes it."""
     return {"proved": Privacy(epsilon=epsilon, delta=DELTA, **more)}
 
 
 def printed(accountant: str, epsilon: float, delta: float = DELTA) -> Privacy:
+    """The claim of a fit as published."""
     return Privacy(epsilon=epsilon, delta=delta, accountant=accountant, mode="paper")
 
 
 def both(accountant: str, epsilon: float = 4.0, claimed: float = 4.0) -> dict[str, Privacy]:
+    """The budgets of an audit of proved fits and of fits as published."""
     return {**proved(epsilon), "paper": printed(accountant, claimed)}
 
 
@@ -57,6 +60,7 @@ def neighbours(one: Array, other: Array, adjacency: str, schema: Schema, scene: 
 
 
 def with_first(crowd: Array, row: Sequence[float] | Array) -> Array:
+    """Rows ``(n + 1, d)``: one before a crowd ``(n, d)``."""
     return np.concatenate([np.array([row], dtype=float), crowd])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,12 @@ from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import recipe
 from dpcore.privacy import Ledger, Privacy
+from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.noise import NoiseSource
-
-if TYPE_CHECKING:
-    from dpcore.wall.data.corpus import PrivateCorpus
-    from dpcore.wall.table import PrivateTable
+from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
-Table: TypeAlias = "PrivateTable | PrivateCorpus"
+Table: TypeAlias = PrivateTable | PrivateCorpus
 
 
 @dataclass(frozen=True)

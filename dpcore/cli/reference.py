@@ -25,9 +25,18 @@ MODULES = (
     "dpcore.models.declaration",
     "dpcore.models.options",
     "dpcore.fitting.recipe",
+    "dpcore.releases.filter",
+    "dpcore.evaluation.yardstick",
+    "dpcore.evaluation.alignment",
+    "dpcore.models.exponential_family.picture",
+    "dpcore.auditing.fits",
+    "dpcore.auditing.neighbours",
+    "dpcore.fuzzing.schemas",
+    "dpcore.fuzzing.ways",
     "dpcore.wall.session",
     "dpcore.wall.data",
     "dpcore.wall.statistics",
+    "dpcore.wall.custodian",
 )
 
 

@@ -39,8 +39,8 @@ def paid_fit(
     """Fit once with noise that nobody can draw again, and pay from a budget ledger before it is
     drawn.
 
-    ledger: of the same adjacency and unit; one of sums where steps read samples. table, options: as
-    :func:`dpcore.fit` takes them, without a seed.
+    privacy: an epsilon and a delta. ledger: of the same adjacency and unit; one of sums where steps
+    read samples. model, table, options: as :func:`dpcore.fit` takes them, without a seed.
 
     **Guarantee:** ``fit.guarantee``; its cost stands in the ledger, with the parameters. Raises
     InputError for choices that cannot be fitted or paid for and BudgetExceeded where the ledger
