@@ -72,7 +72,7 @@ def places(room: str) -> dict[tuple[str, int, int], list[Mutant]]:
     from cosmic_ray.plugins import get_operator, operator_names
 
     found: dict[tuple[str, int, int], list[Mutant]] = {}
-    for path in sorted((ROOT / "dpcore" / room).glob("*.py")):
+    for path in sorted((ROOT / "dpcore" / room).rglob("*.py")):
         file = str(path.relative_to(ROOT))
         tree = get_ast(path.read_text(encoding="utf-8"))
         for name in operator_names():
