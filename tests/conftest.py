@@ -28,13 +28,6 @@ def _quick(config: pytest.Config) -> bool:
 
 
 @pytest.fixture(scope="session")
-def thorough(request: pytest.FixtureRequest) -> bool:
-    """False in the quick lane, where a test that asks for this tries fewer cases; it is met in the
-    merge lane again."""
-    return not _quick(request.config)
-
-
-@pytest.fixture(scope="session")
 def exhaustive(request: pytest.FixtureRequest) -> bool:
     """False in the quick and the merge lane, where a test that asks for this tries fewer cases; it
     is met in the full lane again."""
@@ -64,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             browser = item.get_closest_marker("browser") is not None
             item.add_marker("merge" if browser else "quick")
             drawn = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
-            if drawn or "thorough" in getattr(item, "fixturenames", ()):
+            if drawn:
                 item.add_marker("merge")
         if "exhaustive" in getattr(item, "fixturenames", ()):
             item.add_marker("full")

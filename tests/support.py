@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,6 +25,12 @@ def require(what: str, found: bool, reason: str) -> None:
     if what in os.environ.get("DPCORE_REQUIRE", "").split(","):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def examples(number: int) -> settings:
+    """So many examples of a property; of the quick lane the share that its profile gives."""
+    most = settings.get_profile("thorough").max_examples
+    return settings(max_examples=max(5, number * settings().max_examples // most))
 
 
 def every(names: str, cases: Iterable[Any]) -> Callable[..., Any]:

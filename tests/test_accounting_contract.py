@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+import wording
+from hypothesis import given
 from hypothesis import strategies as st
-from support import every
+from support import every, examples
 
 from dpcore.accounting import ACCOUNTANTS, accountant, calibrate, compose, covers
 from dpcore.accounting.base import Rough, scaled
@@ -208,7 +209,7 @@ gaussians = st.lists(
 ).map(lambda rows: [Event(Gaussian(z), count=n) for z, n in rows])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(gaussians, st.floats(-25.0, -3.0))
 @pytest.mark.parametrize("name", NAMES)
 def test_no_bound_is_below_the_exact_epsilon(
@@ -219,7 +220,7 @@ def test_no_bound_is_below_the_exact_epsilon(
     assert epsilon(name, events, delta) >= truth * (1 - 1e-12)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.floats(0.05, 3.0), st.integers(1, 40))
 def test_no_bound_for_laplace_is_below_one_release_exactly(shift: float, count: int) -> None:
     """One Laplace release has delta = 1 - e^((eps - s)/2); more releases never cost less."""
@@ -228,7 +229,7 @@ def test_no_bound_for_laplace_is_below_one_release_exactly(shift: float, count: 
         assert epsilon(name, [Event(Laplace(1.0 / shift), count=count)]) >= least * (1 - 1e-12)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(gaussians, st.floats(-30.0, -3.0))
 def test_exact_then_losses_then_renyi_then_zcdp(events: list[Event], log_delta: float) -> None:
     """The engine itself for the second: the accountant answers Gaussians by their closed form."""
@@ -303,7 +304,7 @@ def test_pure_epsilon_has_the_moments_of_randomised_response() -> None:
 
 
 def test_black_boxes_that_use_up_delta_are_refused() -> None:
-    with pytest.raises(InputError, match="give a delta above"):
+    with pytest.raises(InputError, match=wording.GIVE_DELTA_ABOVE):
         epsilon("linear", [Event(EpsilonDelta(0.1, 1e-5), count=2)])
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from support import every
+from support import every, examples
 
 from dpcore.accounting import compose, delta_of, epsilon_of, mu_of
 from dpcore.errors import InputError
@@ -58,7 +58,7 @@ def test_mu_meets_the_budget_and_hardly_more_would_not(delta: float) -> None:
         assert oracle_delta(epsilon, mu * (1 + 1e-10)) > delta
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.floats(1e-4, 500.0), st.floats(-34.0, -0.1))
 def test_round_trip(epsilon: float, log_delta: float) -> None:
     delta = float(np.exp(log_delta))

@@ -9,9 +9,10 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+import wording
+from hypothesis import given
 from hypothesis import strategies as st
-from support import every
+from support import every, examples
 
 from dpcore.accounting import accountant, calibrate, compose
 from dpcore.accounting.kov import KOV, closed_form, grid_epsilon
@@ -47,7 +48,7 @@ def written_out(epsilons: list[float], at: float, deltas: list[float] | None = N
         return float(1 - kept * (1 - total))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.floats(1e-3, 3.0), min_size=1, max_size=9), st.floats(0.0, 0.999))
 def test_delta_is_the_sum_over_all_outcomes(epsilons: list[float], share: float) -> None:
     at = share * sum(epsilons)
@@ -97,7 +98,7 @@ def test_a_single_release_may_be_cheaper_than_its_own_epsilon() -> None:
     assert epsilon(boxes((0.1, 1)), 0.0) == 0.1
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.floats(1e-4, 2.0), st.integers(1, 200), st.floats(-30.0, -2.0), st.integers(1, 199))
 def test_unequal_equals_equal_where_all_are_equal(
     each: float, count: int, log_delta: float, split: int
@@ -110,7 +111,7 @@ def test_unequal_equals_equal_where_all_are_equal(
     assert epsilon(mixed, delta) == pytest.approx(together_, rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(st.tuples(st.floats(1e-3, 1.5), st.integers(1, 60)), min_size=1, max_size=2),
     st.floats(-25.0, -3.0),
@@ -129,7 +130,7 @@ def test_never_above_adding_advanced_composition_or_the_closed_form(
     assert found <= closed_form(each, counts, slack) * (1 + 1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.floats(0.01, 1.0), st.integers(1, 300), st.floats(-20.0, -3.0))
 def test_monotone_in_epsilon_count_and_delta(each: float, count: int, log_delta: float) -> None:
     delta, events = math.exp(log_delta), boxes((each, count), (0.3, 2))
@@ -229,7 +230,7 @@ def test_a_grid_of_deltas_and_runs_gives_what_single_ones_give() -> None:
 
 
 def test_deltas_that_use_up_the_total_are_refused_with_what_fits() -> None:
-    with pytest.raises(InputError, match="give a delta above"):
+    with pytest.raises(InputError, match=wording.GIVE_DELTA_ABOVE):
         epsilon(boxes((0.1, 3), delta_each=1e-5))
     with pytest.raises(InputError, match=r"delta_each: .*at most"):
         epsilon([Event(Gaussian(3.0), count=30, delta_each=1e-6)])

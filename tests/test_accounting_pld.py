@@ -9,10 +9,10 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
-from support import every
+from support import every, examples
 
 from dpcore.accounting import calibrate, compose, delta_of, epsilon_of, pld
 from dpcore.accounting.base import scaled
@@ -121,7 +121,7 @@ def brute_force(boxes: list[tuple[float, float]], epsilon: float) -> mpmath.mpf:
         return 1 - bounded + bounded * total
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.lists(st.tuples(st.floats(0.01, 2.0), st.sampled_from([0.0, 1e-9])), min_size=1, max_size=8),
     st.floats(-30.0, -1.0),
@@ -228,7 +228,7 @@ def test_positions_are_the_inverse_of_losses(name: str) -> None:
 
 
 @pytest.mark.merge
-@settings(max_examples=15)
+@examples(15)
 @given(
     st.floats(0.4, 8.0), st.floats(1e-3, 0.5), st.integers(1, 300), st.sampled_from([1e-9, 1e-5])
 )

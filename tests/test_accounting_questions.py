@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
-from support import every
+from support import every, examples
 
 from dpcore.accounting import (
     ACCOUNTANTS,
@@ -96,7 +96,7 @@ def test_most_repeats_at_its_ends() -> None:
         most_repeats([Event(Gaussian(np.array([1.0, 2.0])))], 1.0, DELTA)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     st.integers(0, 10**7), st.floats(0.3, 3.0), st.floats(0.0, 5.0), st.booleans(), st.booleans()
 )
@@ -199,7 +199,7 @@ def test_worst_posterior_of_pure_releases_is_that_of_their_epsilon() -> None:
     assert worst_posterior([], 0.2, chance=0.01) == pytest.approx(0.2)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.floats(0.05, 20.0), st.floats(0.01, 0.99), st.floats(-12.0, -1.0))
 def test_worst_posterior_covers_the_true_quantile_of_belief(
     noise: float, prior: float, log_chance: float
@@ -214,7 +214,7 @@ def test_worst_posterior_covers_the_true_quantile_of_belief(
     assert bound <= loss + 1.0 * max(mu, 0.3)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.floats(0.1, 30.0), st.floats(1e-6, 1 - 1e-6))
 def test_the_best_attacker_on_a_gaussian_in_closed_form(noise: float, prior: float) -> None:
     """prior Phi(mu/2 - t/mu) + (1 - prior) Phi(mu/2 + t/mu), t = log((1 - prior)/prior)."""

@@ -9,10 +9,10 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from support import every
+from support import every, examples
 
 from dpcore.accounting import accountant, calibrate, compose, covers, rdp
 from dpcore.accounting.base import scaled
@@ -156,7 +156,7 @@ def test_sampling_with_rate_one_is_no_sampling() -> None:
         assert renyi(poisson(2.0, 1.0), order) == renyi(Event(Gaussian(2.0)), order)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.floats(0.4, 30.0), st.floats(1e-4, 0.9), st.floats(1e-3, 200.0), st.floats(1.01, 1.5))
 def test_poisson_divergence_grows_with_order_and_rate_and_falls_with_noise(
     noise: float, rate: float, order: float, more: float
@@ -274,7 +274,7 @@ def test_delta_and_epsilon_of_mixtures_are_inverse(name: str) -> None:
             assert RENYI.delta(MIXTURES[name], at) == pytest.approx(delta, rel=1e-6)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(st.tuples(st.floats(0.05, 200.0), st.integers(1, 1000)), min_size=1, max_size=3),
     st.floats(-200.0, -2.0),
@@ -293,7 +293,7 @@ def test_exact_then_renyi_then_zcdp_for_gaussians(
     assert classic(RENYI).epsilon(events, float(np.exp(log_delta))) == pytest.approx(zcdp, rel=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.sampled_from(["ma", "rdp"]),
     st.floats(0.4, 20.0),
@@ -572,7 +572,7 @@ def test_chords_are_searched_to_their_ends(method: Any, delta: float) -> None:
     assert method.delta([fixed(noise, rate, count)], 1.0) <= least * (1 + 1e-9)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.sampled_from(["wbk9", "wbk27"]),
     st.floats(0.4, 15.0),

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from support import examples
 
 import dpcore as dp
 from dpcore.accounting.base import noise_of
@@ -112,7 +113,7 @@ def _solved(loss: np.ndarray, start: list[float], limits: list[Any]) -> Any:
 
 
 @given(LOSS, LOSS, LOSS)
-@settings(max_examples=40)
+@examples(40)
 def test_no_allowed_weights_lose_less(counts: float, sums: float, squares: float) -> None:
     loss = np.array([counts, sums, squares])
     weights = solved_weights(loss)

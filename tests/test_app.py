@@ -12,6 +12,7 @@ from time import sleep
 from typing import Any
 
 import pytest
+import wording
 from methods import MODELS_OF_METHODS
 from methods import method as method_of
 from streamlit.testing.v1 import AppTest
@@ -635,7 +636,7 @@ def test_what_each_release_spends_adds_up() -> None:
     found = fit("gmm", table, privacy=Privacy(1.0, 1e-5), iterations=10, seed=0)
     lines = spending(found.ledger).splitlines()[2:]
     assert len(lines) == 5
-    assert "mean and covariance of all rows" in lines[0]
+    assert wording.SIMPLEST in lines[0]
     assert "| 25% |" in lines[0]
     assert "(2 alike)" in lines[1]
     counts = [1, 2, 3, 3, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from support import ROOT, every
@@ -198,35 +199,35 @@ def _modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def _name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imports(path: Path) -> set[str]:
+@cache
+def _imports(path: Path, checking: bool = True) -> set[str]:
     """Every module imported anywhere in a file, also inside functions and for type checking."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    left: list[ast.AST] = [_tree(path)]
+    while left:
+        node = left.pop()
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+        if checking or getattr(getattr(node, "test", None), "id", "") != "TYPE_CHECKING":
+            left.extend(ast.iter_child_nodes(node))
     return found
 
 
 def _at_run_time(path: Path) -> set[str]:
     """The same without imports under ``if TYPE_CHECKING``."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-            node.body = [ast.Pass()]
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+    return _imports(path, checking=False)
 
 
 def _room(module: str) -> str:
@@ -337,7 +338,7 @@ def test_no_stream_leaves_the_noise_source() -> None:
     """Nobody else holds the source's streams; a simulated source may put others in their place."""
     for path in [*_modules(), *sorted((ROOT / "app").rglob("*.py"))]:
         name = _name(path)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Attribute) and node.attr in ("_streams", "_stream"):
                 simulated = name in SIMULATED and isinstance(node.ctx, ast.Store)
                 assert simulated or name == "dpcore.wall.noise", f"{name}, line {node.lineno}"
@@ -346,7 +347,7 @@ def test_no_stream_leaves_the_noise_source() -> None:
 def test_the_wall_has_no_other_chance() -> None:
     """Generators are made by the noise source and by the public coins that are named here."""
     for path in sorted((PACKAGE / "wall").rglob("*.py")):
-        tree, name = ast.parse(path.read_text(encoding="utf-8")), _part(_name(path))
+        tree, name = _tree(path), _part(_name(path))
         made = {
             f"{name}.{function.name}"
             for function in ast.walk(tree)
@@ -364,7 +365,7 @@ def _is_chance(called: str) -> bool:
 
 
 def _attributes(path: Path) -> set[str]:
-    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    tree = ast.walk(_tree(path))
     return {node.attr for node in tree if isinstance(node, ast.Attribute)}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from scipy.optimize import brentq
 from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
@@ -113,7 +114,7 @@ def test_the_page_plays_explains_and_refuses_in_a_sentence() -> None:
     assert not at.exception
     at.selectbox(key="exhibit").set_value("centred-scatter").run()
     assert not at.exception
-    assert any("does not cover this case" in str(one.value) for one in at.markdown)
+    assert any(wording.CASE_NOT_COVERED in str(one.value) for one in at.markdown)
     at.session_state["scenario"] = replace(RARE, delta=1e-12, count_by="ma", epsilon=0.01)
     at.run()
     assert not at.exception

@@ -49,7 +49,7 @@ def test_every_registered_model_is_audited() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [*QUICK, *(pytest.param(name, marks=pytest.mark.merge) for name in OTHER_WAYS[1:])],
+    [*QUICK, *(pytest.param(name, marks=pytest.mark.full) for name in OTHER_WAYS[1:])],
 )
 def test_half_the_noise_of_a_proved_fit_is_caught_and_all_of_it_is_not(name: str) -> None:
     found = audit(name, runs=None if name in OTHER_WAYS else 1000)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
+from support import examples
 
 import dpcore as dp
 from dpcore.accounting import compose, replay
@@ -133,7 +134,7 @@ NUMBERS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 
 
 
 @given(arrays(float, 2 + 3 + 3 + 6 + 9 + 1, elements=NUMBERS), st.sampled_from([0.0, 1.0, 1e6]))
-@settings(max_examples=150)
+@examples(150)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow|divide):RuntimeWarning")
 def test_any_released_numbers_give_a_network(numbers: Array, sd: float) -> None:
     shape = BeliefMoments(2, 3)

@@ -80,6 +80,7 @@ def test_rows_carry_the_contract_and_both_sides_agree(capsys: pytest.CaptureFixt
     assert iterations["quality_ours"] == pytest.approx(iterations["quality_peer"], abs=1e-6)
 
 
+@pytest.mark.merge
 @pytest.mark.usefixtures("tiny")
 def test_people_get_a_table_that_names_the_peer(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "gmm"]) == 0
@@ -398,6 +399,7 @@ def test_topics_are_judged_by_one_formula_and_all_sides_find_some(
     assert "All sides: the same documents" in text
 
 
+@pytest.mark.merge
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("peer", HERE)
 def test_an_e_step_under_the_same_topics_ends_at_the_same_mixes(peer: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from streamlit.testing.v1 import AppTest
 from support import every
 
@@ -446,7 +447,7 @@ def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
     edits = {
         "edited_rows": {0: {"Times": 7, "Sampling": "Poisson", "Sampled share": 0.1}},
         "added_rows": [
-            {"Mechanism": "(ε, δ) box", "Noise (ε of a box)": 0.2, "δ each (0: shared out)": 1e-6}
+            {"Mechanism": "(ε, δ) box", wording.NOISE_OF_A_BOX: 0.2, "δ each (0: shared out)": 1e-6}
         ],
         "deleted_rows": [1],
     }
@@ -455,7 +456,7 @@ def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
         Line("e", 0.2, each=1e-6),
     )
     with pytest.raises(ValueError, match="Line 1 describes no release"):
-        edited_lines(base, {**edits, "edited_rows": {0: {"Noise (ε of a box)": 0.0}}})
+        edited_lines(base, {**edits, "edited_rows": {0: {wording.NOISE_OF_A_BOX: 0.0}}})
     with pytest.raises(ValueError, match="empty"):
         edited_lines(base, {"edited_rows": {}, "added_rows": [], "deleted_rows": [0, 1]})
 
@@ -625,9 +626,9 @@ def test_exports_give_the_numbers_of_the_page(asked: Composition, tmp_path: Path
 
 def test_a_link_to_send_hides_what_the_class_shall_guess() -> None:
     page = opened()
-    control(page, "pills", "Hide from the class").select("bars").run()
+    control(page, "pills", wording.HIDE_FROM_CLASS).select("bars").run()
     assert "?hide=bars" in page.code[0].value
     assert "hide=bars" in page.code[1].value
     assert "hide" not in page.query_params, "the sender's own page stays as it is"
     page = opened(hide="k,bars")
-    assert control(page, "pills", "Hide from the class").value == ["k", "bars"]
+    assert control(page, "pills", wording.HIDE_FROM_CLASS).value == ["k", "bars"]

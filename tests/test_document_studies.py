@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 
 import dpcore as dp
 from app.compute import draws_of
@@ -229,8 +230,8 @@ def test_the_json_of_topics_is_that_of_the_contract(run: Run, notes: Path) -> No
     assert list(found["metrics"])[:2] == ["test_perplexity", "test_perplexity_word_frequencies"]
     guarantee = found["guarantee"]
     assert guarantee["epsilon"] == pytest.approx(2.0, rel=1e-6)
-    assert "replacing one author's document" in guarantee["sentence"]
-    assert guarantee["protects"] == "replacing one author's document"
+    assert wording.REPLACED_DOCUMENT in guarantee["sentence"]
+    assert guarantee["protects"] == wording.REPLACED_DOCUMENT
 
 
 def test_several_documents_of_one_author_are_said_to_be_documents(run: Run, notes: Path) -> None:
@@ -280,7 +281,7 @@ def test_a_sweep_of_topics_says_what_it_protects(run: Run) -> None:
     completed = run("sweep", "lda", "bundled:few_bars", *words, *half, "--json")
     assert completed[1]["mean"] < rows[1]["mean"]  # no bound stands between
     told = run("sweep", "lda", "bundled:few_bars", *words)
-    assert "replacing one author's document" in told
+    assert wording.REPLACED_DOCUMENT in told
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from scipy.integrate import quad
 
 from dpcore.accounting import compose, delta_of
@@ -62,7 +63,7 @@ def test_every_claim_fails_and_every_remedy_stands(name: str) -> None:
     assert shown.refuted
     assert shown.shown.found <= 1.0
     assert shown.corrected <= shown.shown.delta * (1.0 + 1e-9)
-    assert shown.sentence.startswith("The printed bound does not cover this case: ")
+    assert shown.sentence.startswith(wording.CASE_NOT_COVERED)
     assert len(set(shown.shown.tables)) == 2
     assert len(shown.told()) == 8
     record = json.loads(json.dumps(shown.as_dict()))

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from support import examples
 
 from dpcore.accounting.gaussian import mu_of
 from dpcore.models.factor_analysis import mathematics as fa
@@ -115,7 +116,7 @@ def test_one_published_step_is_the_printed_formula() -> None:
 ANY = arrays(np.float64, (2, 4, 4), elements=st.floats(width=64))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(ANY, st.sampled_from(["paper", "exact"]))
 def test_published_gives_valid_parameters_whatever_comes(matrix: np.ndarray, how: str) -> None:
     with np.errstate(all="ignore"):
@@ -123,7 +124,7 @@ def test_published_gives_valid_parameters_whatever_comes(matrix: np.ndarray, how
     assert is_valid(fit)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(ANY, st.floats(0, 1e6), st.booleans())
 def test_proved_gives_valid_parameters_whatever_comes(
     matrix: np.ndarray, sd: float, bounded: bool

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 
 import dpcore as dp
 from dpcore.errors import InputError
@@ -286,7 +287,7 @@ def test_centres_say_where_they_are_and_how_many_rows_they_have() -> None:
     words = found.replace(",", "").split()
     assert float(words[4]) == pytest.approx(x, rel=0.006)
     assert float(words[6]) == pytest.approx(y, rel=0.006)
-    assert shown.panels[1].alt[0].endswith("No fit at this budget.")
+    assert shown.panels[1].alt[0].endswith(wording.NO_FIT)
 
 
 # ---------------------------------------------------------------- topics
@@ -334,7 +335,7 @@ def test_lists_without_a_fit_are_not_drawn_and_the_notes_say_what_is_shared() ->
     assert data["values"][0][0][0] is None
     assert data["notes"][0] == ("", "", "")
     assert all(note.endswith("% shared") for note in data["notes"][-1])
-    assert shown.panels[1].alt[0].endswith("No fit at this budget.")
+    assert shown.panels[1].alt[0].endswith(wording.NO_FIT)
     assert "bold: in both lists" in shown.panels[1].subtitle[-1]
 
 
@@ -406,7 +407,7 @@ def test_the_word_under_a_factor_is_its_cosine_with_the_exact_one() -> None:
         assert private.notes[step][1] == f"2 · cos {cosine:.2f}".replace("-", "−")
         assert f"factor 2: cosine {cosine:.2f} with the exact one" in shown.panels[1].alt[step]
     assert private.notes[0] == ("1", "2", "3")
-    assert shown.panels[1].alt[0].endswith("No fit at this budget.")
+    assert shown.panels[1].alt[0].endswith(wording.NO_FIT)
 
 
 def test_alt_text_names_the_columns_that_a_factor_moves_most() -> None:
@@ -530,7 +531,7 @@ def test_mirrored_clouds_stand_at_the_coefficients_and_opposite() -> None:
             "its mirror image at cities (points) -2, crowds (points) 1."
         )
     )
-    assert shown.panels[1].alt[0].endswith("No fit at this budget.")
+    assert shown.panels[1].alt[0].endswith(wording.NO_FIT)
 
 
 @pytest.mark.parametrize(

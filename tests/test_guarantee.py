@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 from support import every
 
 import dpcore as dp
@@ -65,7 +66,7 @@ def test_a_proved_fit_replays_to_at_most_its_budget(
 def test_every_release_of_a_fit_is_in_its_ledger() -> None:
     fit = private_fit(iterations=7)
     assert [entry.what.split(":")[0] for entry in fit.ledger] == [
-        "mean and covariance of all rows",
+        wording.SIMPLEST,
         *(f"iteration {i}" for i in range(1, 8)),
     ]
     assert len(private_fit(n_components=1).ledger) == 1

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 from studio.stage import serve
 from support import every
 
@@ -58,7 +59,7 @@ def expanding(name: str) -> bytes:
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.npz", "t.parquet"])
 def test_an_upload_may_expand_less_than_a_file_of_one_s_own(name: str) -> None:
     assert InMemory(name, b"").largest <= 1 << 30
-    with pytest.raises(InputError, match="expands to more than"):
+    with pytest.raises(InputError, match=wording.EXPANDS):
         load(InMemory(name, expanding(name), largest=1 << 20))
 
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from support import examples
 
 import dpcore as dp
 from dpcore.evaluation.yardstick import Scorer
@@ -112,7 +113,7 @@ def test_a_centre_whose_rows_are_fewer_than_the_noise_hardly_moves() -> None:
     assert after.centres[0, 1, 0] == pytest.approx(-0.5, abs=0.02)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     arrays(np.float64, (2, 3), elements=st.floats(allow_nan=True, allow_infinity=True)),
     arrays(np.float64, (2, 3, 2), elements=st.floats(allow_nan=True, allow_infinity=True)),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from support import every
+from support import every, examples
 
 import dpcore as dp
 from dpcore.accounting import replay
@@ -232,7 +232,7 @@ def test_synthetic_rows_carry_their_class_and_teach_a_classifier() -> None:
 # --- total ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     arrays(np.float64, (2, 3), elements=st.floats(allow_nan=True, allow_infinity=True)),
     arrays(np.float64, (2, 3, 2), elements=st.floats(allow_nan=True, allow_infinity=True)),

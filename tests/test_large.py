@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 
 import dpcore as dp
 from dpcore.bench import BENCHES
@@ -273,7 +274,7 @@ def test_a_file_that_changes_between_two_passes_is_refused(tmp_path: Path) -> No
             rows_in_groups(901).to_parquet(file)
 
     table = parted(file, box(), on_share=spoil)
-    with pytest.raises(InputError, match="it changed while it was read"):
+    with pytest.raises(InputError, match=wording.FILE_CHANGED):
         dp.fit("gmm", table, privacy=BUDGETS["replace_one"])
 
 
@@ -292,7 +293,7 @@ class Shrinking:
 
 def test_the_number_of_rows_is_that_of_the_first_pass() -> None:
     table = PartedTable.seal_parts([Shrinking()], box())
-    with pytest.raises(InputError, match="it changed while it was read"):
+    with pytest.raises(InputError, match=wording.FILE_CHANGED):
         dp.fit("gmm", table, privacy=BUDGETS["replace_one"])
 
 

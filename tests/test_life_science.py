@@ -10,7 +10,7 @@ from support import shared_data
 
 import dpcore as dp
 
-pytestmark = pytest.mark.realdata
+pytestmark = [pytest.mark.realdata, pytest.mark.merge]
 BUDGETS = (0.1, 1.0, 4.0)
 
 
@@ -43,7 +43,6 @@ def found(table: Any) -> dict[tuple[str, str], list[float]]:
     return lines
 
 
-@pytest.mark.merge
 def test_the_proved_recipe_keeps_what_the_results_page_says(found: Any) -> None:
     assert np.all(np.array(found["proved", "exact"]) >= [9.0, 9.7, 9.85])
 

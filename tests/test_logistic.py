@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.special import expit
+from support import examples
 
 import dpcore as dp
 from dpcore.accounting import compose, replay
@@ -153,7 +154,7 @@ NUMBERS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 
     st.sampled_from([0.0, 1.0, 1e6]),
     st.sampled_from([1.0, 500.0]),
 )
-@settings(max_examples=200)
+@examples(200)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow|divide):RuntimeWarning")
 def test_any_released_numbers_give_coefficients(
     sums: Array, squares: Array, sd: float, rows: float

@@ -5,10 +5,10 @@ from __future__ import annotations
 import cvxpy
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from support import every
+from support import every, examples
 
 from dpcore.errors import InputError
 from dpcore.models.labelled_mixture.min_trace import MinTrace, min_trace_covariance
@@ -72,7 +72,7 @@ def test_certified_and_feasible(dim: int, count: int) -> None:
     assert found.upper == pytest.approx(trace, rel=1e-10)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.integers(0, 10_000),
     st.integers(1, 6),

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+import wording
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from support import every
+from support import every, examples
 
 import dpcore as dp
 from dpcore.fitting.api import fit_grid
@@ -349,7 +350,7 @@ def assert_valid(mixture: Mixture, structure: str) -> None:
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 @given(STATISTICS, STATISTICS, st.sampled_from([None, Prior()]), st.sampled_from([1.0, 1e-3, 50.0]))
-@settings(max_examples=150)
+@examples(150)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_m_step_is_total(
     structure: Structure, first: Any, then: Any, prior: Prior | None, radius: float
@@ -362,7 +363,7 @@ def test_m_step_is_total(
 
 
 @given(STATISTICS, st.sampled_from([np.array([1.0, 1e9]), np.array([40.0, 40.0])]))
-@settings(max_examples=60)
+@examples(60)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_m_step_is_total_when_the_number_of_rows_is_noisy(given_as: Any, rows: np.ndarray) -> None:
     mixture, _ = gmm.m_step(noisy_from(given_as, "full"), rows, 2.0, None, None)
@@ -371,7 +372,7 @@ def test_m_step_is_total_when_the_number_of_rows_is_noisy(given_as: Any, rows: n
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 @given(STATISTICS, st.sampled_from([None, Prior()]))
-@settings(max_examples=150)
+@examples(150)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_published_m_step_is_total(structure: Structure, given_as: Any, prior: Any) -> None:
     mixture = gmm_published.m_step(noisy_from(given_as, structure), 40, prior)
@@ -419,7 +420,7 @@ def after(step: str, noisy: NoisyMoments) -> Mixture:
 
 
 @given(STATISTICS, st.sampled_from([1.0, 1e-3, 50.0]))
-@settings(max_examples=100)
+@examples(100)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_one_gaussian_is_total(given_as: Any, radius: float) -> None:
     mean, covariance = one_gaussian(noisy_from(given_as, "full"), 40.0, radius)
@@ -632,5 +633,5 @@ def test_samples_of_a_fit_are_in_own_units() -> None:
 
 
 def test_a_table_shorter_than_its_components_is_refused() -> None:
-    with pytest.raises(dp.InputError, match="more groups than rows"):
+    with pytest.raises(dp.InputError, match=wording.TOO_MANY_GROUPS):
         dp.fit("gmm", own(crowd(1, 2, 2), (-1, 1)), privacy=BUDGETS[0], n_components=3)

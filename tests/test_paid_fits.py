@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV
@@ -109,15 +110,15 @@ def test_a_search_spends_for_every_fit_and_ends_where_the_budget_does(tmp_path: 
 
 def test_what_cannot_be_paid_for_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
     ledger = book(tmp_path)
-    with pytest.raises(InputError, match="a rehearsal, which no ledger pays for"):
+    with pytest.raises(InputError, match=wording.REHEARSAL_UNPAID):
         DPGaussianMixture(bounds=(-5, 5), random_state=3, ledger=ledger.path).fit(ROWS)
     y = (ROWS[:, 1] > 3.0).astype(int)
-    with pytest.raises(InputError, match="a rehearsal, which no ledger pays for"):
+    with pytest.raises(InputError, match=wording.REHEARSAL_UNPAID):
         DPLogisticRegression(bounds=(-5, 5), classes="infer", ledger=ledger.path).fit(ROWS, y)
     other = DPGaussianMixture(bounds=(-5, 5), adjacency="add_remove", ledger=ledger.path)
     with pytest.raises(InputError, match="choose replace_one, or another ledger"):
         other.fit(ROWS)
-    with pytest.raises(InputError, match="there is no such file"):
+    with pytest.raises(InputError, match=wording.FILE_MISSING):
         DPGaussianMixture(bounds=(-5, 5), ledger=tmp_path / "none").fit(ROWS)
     assert len(ledger.state().releases) == 0
 

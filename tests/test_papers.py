@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from support import every, shared_data
 
 import dpcore as dp
@@ -141,7 +142,7 @@ def test_every_curve_is_there_with_its_spread(small: Reproduction) -> None:
 def test_what_is_out_of_reach_has_no_point_and_what_is_refused_is_marked(
     small: Reproduction,
 ) -> None:
-    assert set(values(small.rows, "GGG, moments accountant, orders to 100")) == {10_000.0}
+    assert set(values(small.rows, wording.TABLE_GAUSSIAN)) == {10_000.0}
     marked = {row["curve"] for row in small.rows if "refused" in row["note"]}
     assert marked == {"GGG, advanced"}
 
@@ -189,6 +190,7 @@ def test_the_person_is_the_exact_fit_and_hidden_from_the_private_one(rare: Repro
     assert abs(gap) < 0.3
 
 
+@pytest.mark.merge
 def test_attacks_stand_beside_their_ceiling(rare: Reproduction) -> None:
     attacks = [row for row in rare.rows if "ceiling" in row]
     assert len(attacks) == 2 * 2 * 2 * len(dpem_rare_person.EPSILONS)
@@ -351,13 +353,13 @@ def test_life_science_keeps_the_printed_order_under_gaussian_noise() -> None:
         return np.array([values(found, name)[e] for e in asked.epsilons])
 
     linear, advanced = line("GGG, linear"), line("GGG, advanced")
-    capped, zcdp = line("GGG, moments accountant, orders to 100"), line("GGG, zCDP")
+    capped, zcdp = line(wording.TABLE_GAUSSIAN), line("GGG, zCDP")
     assert np.all(linear < advanced)
     assert np.all(advanced < capped)
     assert np.all(capped <= zcdp + dpem_mixture.SAME)
     assert np.all(zcdp < line(dpem_mixture.PRINTED_STEPS))
     assert np.all(line("LLG, zCDP") < zcdp)
-    assert np.all(line("LLG, moments accountant, any order") < line("GGG, zCDP"))
+    assert np.all(line(wording.TABLE_LAPLACE) < line("GGG, zCDP"))
 
 
 def test_a_run_tells_its_share_through_nested_loops_and_gathers_splits() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 
 import dpcore as dp
 from dpcore.accounting.published import published_budget
@@ -133,7 +134,7 @@ def test_bounds_read_from_the_data_prove_nothing() -> None:
         assert guarantee.epsilon is None
         assert guarantee.proof is None
         assert any("rehearsal" in note for note in guarantee.notes)
-        assert "No epsilon is proved" in guarantee.sentence()
+        assert wording.NOTHING_PROVED in guarantee.sentence()
     claim = dp.fit("gmm", table(rehearsal=True), privacy=PAPER).guarantee.claim
     assert claim is not None
     assert not claim.holds

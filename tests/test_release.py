@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 from numpy.typing import NDArray
 
 import dpcore as dp
@@ -310,7 +311,7 @@ def test_a_release_that_does_not_fit_leaves_everything_as_it_was(
 def test_bounds_read_off_the_data_are_no_ground_for_a_release(book: Path, tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": [1.0, 2.0, 5.0] * 40})
     schema = dp.Schema.infer_for_rehearsal(frame)
-    with pytest.raises(InputError, match="read from the data"):
+    with pytest.raises(InputError, match=wording.READ_FROM_DATA):
         api.release(
             "gmm",
             PrivateTable.seal(frame, schema),
@@ -474,7 +475,7 @@ def test_the_report_of_a_rule_names_its_columns_and_what_it_gives_the_odds_of(
 ) -> None:
     page = rule(book, tmp_path / "out")
     assert "log odds of back = &lt;no&gt;; intervals include the privacy noise" in page
-    left = page.split("<h2>What it cost")[0]
+    left = page.split(wording.COST_HEADING)[0]
     cells = r"(<td>-?[\d.,]+</td>){3}"
     for title in (r"x \(cm\)", "y", "intercept"):
         assert re.search(f"<tr><td>{title}</td>{cells}</tr>", left)
@@ -483,7 +484,7 @@ def test_the_report_of_a_rule_names_its_columns_and_what_it_gives_the_odds_of(
 def test_the_report_of_a_rule_whose_noise_is_not_known_has_no_intervals(
     book: Path, tmp_path: Path
 ) -> None:
-    left = rule(book, tmp_path / "out", algorithm="dpvi").split("<h2>What it cost")[0]
+    left = rule(book, tmp_path / "out", algorithm="dpvi").split(wording.COST_HEADING)[0]
     assert "so there are no intervals" in left
     assert re.search(r"<tr><td>intercept</td><td>-?[\d.,]+</td></tr>", left)
 
@@ -579,7 +580,7 @@ def test_a_folder_that_cannot_be_written_is_found_before_paying(
 def test_one_folder_takes_one_release(book: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / api.CLAIM).touch()
-    with pytest.raises(InputError, match="not an empty folder"):
+    with pytest.raises(InputError, match=wording.FOLDER_NOT_EMPTY):
         api.release("gmm", table(), privacy=asked(), ledger=book, out=tmp_path / "out")
     assert BudgetLedger(book).state().releases == ()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import wording
 from streamlit.testing.v1 import AppTest
 
 from app import compute, desks, releasing, tables
@@ -280,12 +281,12 @@ def test_a_delta_above_one_over_the_rows_is_refused_before_it_is_spent(path: Pat
     BudgetLedger.create(path, Amount(2.0, 1e-2))
     at = page(path, delta=1e-3)
     at.checkbox[0].check().run()
-    assert "above one over the number of rows" in texts(at)
+    assert wording.DELTA_ABOVE_ONE_OVER_N in texts(at)
     assert at.button[-1].disabled
     other = path.with_name("other.sqlite")
     BudgetLedger.create(other, Amount(2.0, 1e-2), adjacency="add_remove")
     said = texts(page(other, delta=1e-3, adjacency="add_remove"))
-    assert "above one over the number of rows" not in said, "a refusal tells of a private number"
+    assert wording.DELTA_ABOVE_ONE_OVER_N not in said, "a refusal tells of a private number"
 
 
 def test_the_page_splits_and_counts_otherwise(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import sqlite3
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 
 import dpcore as dp
 from dpcore.cli import main
@@ -246,8 +248,11 @@ except api.PaidError as refusal:
 
 def start(book: BudgetLedger, who: str, how: str) -> subprocess.Popen[str]:
     words = [sys.executable, "-c", RELEASER, str(book.path.parent), who, how]
-    root = Path(__file__).parents[1]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=root)
+    here = Path(__file__).parent  # beside which this file finds the other files of the tests
+    environment = {**os.environ, "PYTHONPATH": str(here)}
+    return subprocess.Popen(
+        words, stdout=subprocess.PIPE, text=True, cwd=here.parent, env=environment
+    )
 
 
 def test_of_two_failing_releases_at_once_one_is_refused_before_its_noise(
@@ -312,7 +317,7 @@ def test_a_folder_with_files_of_others_is_never_taken_over(
     mark = {"ledger": book.state().terms.name, "line": 2}
     (out / api.CLAIM).write_text(json.dumps(mark))
     (out / "mine.txt").write_text("mine")
-    with pytest.raises(InputError, match="not an empty folder"):
+    with pytest.raises(InputError, match=wording.FOLDER_NOT_EMPTY):
         api.rewrite(book.path, made.dossier["line"]["number"], out)
     assert {path.name for path in out.iterdir()} == {api.CLAIM, "mine.txt"}
     for odd in ("", "[]", "{}", "\x00", '{"ledger": 1}'):

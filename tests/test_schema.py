@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from support import examples
 
 from dpcore.datasets.load import load
 from dpcore.errors import InputError
@@ -78,7 +79,7 @@ def schemas(draw: st.DrawFn) -> Schema:
 
 
 @given(schemas())
-@settings(max_examples=150)
+@examples(150)
 def test_toml_round_trip_gives_an_equal_schema(schema: Schema) -> None:
     assert Schema.parse(schema.to_toml()) == schema
 
@@ -211,7 +212,7 @@ def test_an_unreadable_schema_file_is_one_sentence(tmp_path: Path, name: str) ->
 
 @given(st.binary(max_size=200))
 @example(b"\xff\xfe[\x00")
-@settings(max_examples=150)
+@examples(150)
 def test_random_bytes_give_a_schema_or_an_input_error(
     tmp_path_factory: pytest.TempPathFactory, raw: bytes
 ) -> None:
@@ -231,7 +232,7 @@ TOML_HEADS = st.sampled_from(["[table]", "[columns.a]", "[columns.b]", "[ball]",
 
 
 @given(st.lists(TOML_HEADS | st.tuples(TOML_KEYS, TOML_VALUES).map(" = ".join), max_size=12))
-@settings(max_examples=300)
+@examples(300)
 def test_any_toml_gives_a_schema_or_an_input_error(lines: list[str]) -> None:
     try:
         schema = Schema.parse("\n".join(lines))

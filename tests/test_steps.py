@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import wording
 
 import dpcore as dp
 from app.desks import Desk
@@ -62,7 +63,7 @@ def test_a_method_that_cannot_meet_the_budget_says_why() -> None:
     data = data_of(scenario)
     assert data is not None
     found = walks(scenario, data, Desk())
-    assert set(found.refused) >= {f"DP-EM, Gaussian noise{AS_PUBLISHED}"}
+    assert set(found.refused) >= {wording.WAY_GAUSSIAN + AS_PUBLISHED}
     assert all("." in reason for reason in found.refused.values())
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from support import ROOT
@@ -21,3 +24,27 @@ def test_the_tools_have_nothing_to_say(name: str) -> None:
         [sys.executable, "-m", *TOOLS[name]], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _quoted() -> Iterator[tuple[str, str]]:
+    """Every string of the tests but their docstrings, and where it stands."""
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        nodes = [node for node in tree if isinstance(node, ast.Expr | ast.Constant)]
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and id(node) not in docstrings:
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", str(node.value)
+
+
+def test_tests_quote_a_sentence_of_the_product_in_one_place() -> None:
+    places: dict[str, list[str]] = {}
+    for place, text in _quoted():
+        sentence = re.sub(r"\\([().?+*\[\]])", r"\1", text)  # of a pattern, what it matches
+        if len(re.findall(r"[A-Za-z']+", sentence)) >= 4 and " " in sentence:
+            places.setdefault(sentence, []).append(place)
+    files = (path for folder in ("dpcore", "app") for path in (ROOT / folder).rglob("*.py"))
+    product = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    product = re.sub(r'"\s+f?"', "", product)  # one string over several lines
+    often = {text: some for text, some in places.items() if len(some) > 1 and text in product}
+    assert not often, "a sentence that tests quote twice stands in tests/wording.py"

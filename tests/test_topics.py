@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import exponnorm, norm
-from support import every
+from support import every, examples
 from test_wall_documents import bags_of, corpus_of, texts
 
 import dpcore as dp
@@ -159,7 +159,7 @@ def test_without_noise_the_paper_mixes_concentrations() -> None:
 ANYTHING = arrays(np.float64, (2, 3, 4), elements=st.floats(allow_nan=True, allow_infinity=True))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(ANYTHING, ANYTHING, st.floats(0.0, 1e9), st.floats(0.0, 1.0))
 def test_every_step_is_total(counts: Array, words: Array, sd: float, step: float) -> None:
     released = NoisyTopics(counts, np.full(2, sd))

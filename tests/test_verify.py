@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 
 import dpcore as dp
 from dpcore.cli import main
@@ -251,8 +252,8 @@ def test_the_command_takes_the_folder_and_tells_how_it_ends(
 
 
 def test_assumptions_name_that_number_columns_hold_no_text(made: api.Release) -> None:
-    assert any("number columns hold no text" in a for a in made.dossier["guarantee"]["assumptions"])
-    assert "number columns hold no text" in (made.folder / "report.html").read_text()
+    assert any(wording.TEXT_HELD in a for a in made.dossier["guarantee"]["assumptions"])
+    assert wording.TEXT_HELD in (made.folder / "report.html").read_text()
 
 
 @pytest.mark.parametrize("made", ["gmm"], indirect=True)

@@ -16,25 +16,30 @@ from dpcore.datasets.load import load
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.papers import vips_epsilon, vips_topics
-from dpcore.papers.reproduction import Ask, reproduce, values
+from dpcore.papers.reproduction import Ask, Reproduction, reproduce, values
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.statistics.topic_words import reaches, shared_out
 
 
+@pytest.fixture(scope="module")
+def table() -> Reproduction:
+    return reproduce("vips-table-epsilon")
+
+
 @pytest.mark.merge
-def test_the_headline_epsilon_holds_and_five_settings_do_not() -> None:
-    found = reproduce("vips-table-epsilon")
-    assert len(found.rows) == 60
-    assert "printed epsilon 2.38 (sigma 1.24, 20,000 documents) holds" in found.finding
-    assert "2.16" in found.finding
-    assert "4.23" in found.finding
-    assert "In 5 of 15 settings" in found.finding
-    short = [each for each in found.rows if each["note"]]
+def test_the_headline_epsilon_holds_and_five_settings_do_not(table: Reproduction) -> None:
+    assert len(table.rows) == 60
+    assert "printed epsilon 2.38 (sigma 1.24, 20,000 documents) holds" in table.finding
+    assert "2.16" in table.finding
+    assert "4.23" in table.finding
+    assert "In 5 of 15 settings" in table.finding
+    short = [each for each in table.rows if each["note"]]
     assert all(each["x"] <= 1.1 and each["curve"] == vips_epsilon.PRINTED for each in short)
 
 
-def test_adding_a_document_costs_less_than_replacing_one() -> None:
-    rows = reproduce("vips-table-epsilon").rows
+@pytest.mark.merge
+def test_adding_a_document_costs_less_than_replacing_one(table: Reproduction) -> None:
+    rows = table.rows
     for size in map(str, vips_epsilon.SIZES):
         added = values(rows, vips_epsilon.ADDED, size)
         replaced = values(rows, vips_epsilon.TIGHT, size)

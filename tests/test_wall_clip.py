@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from support import examples
 
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import clipped_share
@@ -38,26 +39,26 @@ def seen(rows: object, schema: Schema, *, private: bool = True) -> np.ndarray:
 
 
 @given(ROWS)
-@settings(max_examples=200)
+@examples(200)
 def test_box_holds_every_row(rows: np.ndarray) -> None:
     assert np.all(np.abs(seen(rows, BOX)) <= 1.0)
 
 
 @given(ROWS)
-@settings(max_examples=200)
+@examples(200)
 def test_ball_holds_every_row(rows: np.ndarray) -> None:
     assert np.all(np.linalg.norm(seen(rows, BALL), axis=1) <= HAIR)
 
 
 @given(ROWS, st.floats(1e-3, 1e3), st.sampled_from([-1, -2]))
-@settings(max_examples=200)
+@examples(200)
 def test_clip_to_ball_is_total(rows: np.ndarray, radius: float, axis: int) -> None:
     clipped = clip_to_ball(rows, radius, axis)
     assert np.all(np.linalg.norm(clipped, axis=axis) <= radius * HAIR)
 
 
 @given(ROWS, st.floats(1e-3, 1e3), st.integers(0, 5))
-@settings(max_examples=200)
+@examples(200)
 def test_what_becomes_of_a_row_does_not_depend_on_the_others(
     rows: np.ndarray, radius: float, at: int
 ) -> None:
@@ -99,7 +100,7 @@ def test_no_radius_clips_nothing() -> None:
 
 
 @given(ROWS, st.floats(1e-3, 1e3))
-@settings(max_examples=200)
+@examples(200)
 def test_frames_hold_every_row_whatever_their_map(rows: np.ndarray, radius: float) -> None:
     """Also a frame that is itself broken: its map comes from noisy numbers."""
     maps = np.stack([np.eye(3), 1e200 * np.eye(3), np.full((3, 3), np.nan)])

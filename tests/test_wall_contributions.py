@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from support import every
+from support import every, examples
 
 from dpcore.errors import InputError
 from dpcore.mechanisms import gaussian
@@ -143,7 +143,7 @@ CELLS = st.floats(width=64) | st.sampled_from([math.nan, math.inf, -math.inf, 1e
     st.sampled_from(ADJACENCIES),
     st.integers(0, 2),
 )
-@settings(max_examples=200)
+@examples(200)
 @pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
 def test_no_floats_move_a_sum_by_more_than_the_sensitivity(
     rows: np.ndarray, weights: np.ndarray, structure: str, adjacency: str, which: int
@@ -182,7 +182,7 @@ def test_no_model_moves_a_sum_in_high_dimension() -> None:
 
 
 @given(arrays(float, (3, 9), elements=CELLS), st.integers(0, 8))
-@settings(max_examples=200)
+@examples(200)
 def test_projected_weights_lie_in_the_simplex_row_by_row(weights: np.ndarray, at: int) -> None:
     """What becomes of one row never depends on another row of the block, to the last bit."""
     projected = on_simplex(weights)
@@ -294,7 +294,7 @@ def l1(change: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("structure", SHAPES)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-@pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize("dim", [1, 2, pytest.param(3, marks=pytest.mark.full)])
 def test_an_attacker_meets_every_stated_sensitivity_and_no_more(
     structure: str, adjacency: str, dim: int
 ) -> None:

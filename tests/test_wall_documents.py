@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from support import examples
 
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Ledger
@@ -151,7 +152,7 @@ def test_a_document_stands_for_the_length_before_it_is_clipped() -> None:
     np.testing.assert_allclose(found, [[25.0, 75.0]])
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     arrays(np.float64, (1, 5), elements=ANY),
     arrays(np.float64, (3, 5), elements=ANY),

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from support import every
+from support import every, examples
 
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.kernels import nearest_centres as nearest
@@ -101,14 +101,14 @@ def centres_for(kind: str, dim: int, components: int, rng: np.random.Generator) 
 @every("dim", [1, 2, 3, 4, 5, 6, 9])
 @every("small", [True, False])
 def test_fast_sums_are_the_sums_over_rows(
-    kind: str, dim: int, small: bool, thorough: bool, monkeypatch: pytest.MonkeyPatch
+    kind: str, dim: int, small: bool, exhaustive: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a radius to the last bit; without one, up to rounding."""
     for name, value in SMALL.items() if small else ():
         monkeypatch.setattr(nearest, name, value)
     rng = np.random.default_rng(dim)
     sizes = ((0, 3), (1, 1), (2, 5), (40, 1), (60, 4), (130, 4), (300, 11))
-    for count, components in sizes[: None if thorough else 5]:
+    for count, components in sizes[: None if exhaustive else 5]:
         rows = KINDS[kind](count, dim, rng)
         centres = centres_for(kind, dim, components, rng)
         found = NearestRows(rows, 1.3).sums(centres)
@@ -160,7 +160,7 @@ def test_one_row_changes_a_sum_by_what_it_adds_and_nothing_else(dim: int) -> Non
         arrays(float, (2, 4, dim), elements=CELLS),
         st.integers(0, 28),
     )
-    @settings(max_examples=150)
+    @examples(150)
     def check(cells: np.ndarray, centres: np.ndarray, at: int) -> None:
         rows = clip_to_ball(cells, 1.7)
         shape = ClusterMoments(4, dim, 1.7, 1.0, 2.0)

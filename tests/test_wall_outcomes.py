@@ -158,7 +158,7 @@ HOSTILE: dict[str, Callable[[Array], Array]] = {
 @pytest.mark.parametrize("trick", HOSTILE)
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 def test_no_model_and_no_row_moves_a_sum_by_more_than_stated(
-    trick: str, adjacency: str, thorough: bool
+    trick: str, adjacency: str, exhaustive: bool
 ) -> None:
     rng = np.random.default_rng(1)
 
@@ -168,7 +168,7 @@ def test_no_model_and_no_row_moves_a_sum_by_more_than_stated(
 
     odd = [1e300, -1e300, math.inf, math.nan, 50.0, -0.0, None]
     places = ["north", "elsewhere", None, 3, "west"]
-    for trial in range(30 if thorough else 4):
+    for trial in range(30 if exhaustive else 4):
         frame = people(6, trial).astype(object)
         other = frame.copy()
         other.iloc[0] = [rng.choice(np.array(odd, dtype=object)), places[trial % 5], odd[trial % 7]]

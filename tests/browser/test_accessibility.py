@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from numpy.typing import NDArray
 from studio.stage import wait_until_still
 
@@ -186,9 +187,9 @@ FIRST = {
     "": "",
     "compose": "",
     "attack": "",
-    "release": "Its terms never change",
-    "learn": "That is my guess",
-    "?data=upload": "Read so far: nothing",
+    "release": wording.LEDGER_TERMS,
+    "learn": wording.MY_GUESS,
+    "?data=upload": wording.NOTHING_READ,
 }
 
 
@@ -204,10 +205,10 @@ def popover(page: Any, name: str) -> None:
 
 
 def explored(page: Any, _: Path) -> Iterator[str]:
-    for name in ("More settings", "Take it with you"):
+    for name in ("More settings", wording.TAKE_WITH_YOU):
         popover(page, name)
         yield name
-    page.get_by_text("the sentence under the slider", exact=True).click()
+    page.get_by_text(wording.COVERED_SENTENCE, exact=True).click()
     yield "a link that hides something"
     page.keyboard.press("Escape")
     panel = page.locator('[data-panel="private"]')
@@ -243,7 +244,7 @@ def released(page: Any, folder: Path) -> Iterator[str]:
 
 
 def learned(page: Any, _: Path) -> Iterator[str]:
-    page.get_by_role("button", name="That is my guess").first.click()
+    page.get_by_role("button", name=wording.MY_GUESS).first.click()
     page.get_by_text("You said").first.wait_for(timeout=60_000)
     yield "an answer"
 
@@ -254,7 +255,7 @@ def handed_in(page: Any, _: Path) -> Iterator[str]:
     page.get_by_test_id("stAlertContentError").wait_for()
     yield "a refused file"
     hand.set_input_files({"name": "t.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n3,4\n"})
-    page.get_by_text("Looked at so far").wait_for()
+    page.get_by_text(wording.LOOKED_AT).wait_for()
     yield "the limits"
 
 
@@ -266,9 +267,9 @@ OPENED: list[tuple[str, str, Callable[[Any, Path], Iterator[str]]]] = [
     ("", "", explored),
     ("compose", "", composed),
     ("attack", "", attacked),
-    ("release", "Its terms never change", released),
-    ("learn", "That is my guess", learned),
-    ("?data=upload", "Read so far: nothing", handed_in),
+    ("release", wording.LEDGER_TERMS, released),
+    ("learn", wording.MY_GUESS, learned),
+    ("?data=upload", wording.NOTHING_READ, handed_in),
     ("?data=rare_person&components=2&without=1", "", only),
     ("?data=places&model=kmeans&components=6", "", only),
     ("?data=who_comes_back&model=logistic", "", only),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from studio.latency import BOX, THUMB, release
 from studio.stage import grasp, wait_until_complete, wait_until_idle
 from support import keeps_up
@@ -365,7 +366,7 @@ def test_every_choice_of_the_first_row_redraws_the_page(explore: Any) -> None:
     for label, option, sign in (
         ("Model", "4 groups", lambda: page.locator(CROSSES).count() == 4),
         ("Composition", "zCDP", lambda: "count_by=zcdp" in page.url),
-        ("Method", "DP-EM, Gaussian noise", lambda: "paper says" in text(page, LINE)),
+        ("Method", wording.WAY_GAUSSIAN, lambda: "paper says" in text(page, LINE)),
         ("Data", "One rare person", lambda: "data=rare_person" in page.url),
     ):
         scene = page.evaluate("document.querySelector('.dpl').dataset.scene")
@@ -493,7 +494,7 @@ def near_the_truth(found: list[tuple[float, float]]) -> int:
 def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any) -> None:
     page = explore()
     choose(page, "Data", "Your own file")
-    page.get_by_text("Read so far: nothing").wait_for()
+    page.get_by_text(wording.NOTHING_READ).wait_for()
     hand_in(page, "people.csv", PEOPLE)
     page.get_by_text("the header, each column's type").wait_for()
     page.wait_for_selector("#glide-cell-0-2", state="attached")
@@ -513,12 +514,12 @@ def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any
     assert "rows_per_person=2" in page.url
     assert "people" not in page.url, "a link names the file"
 
-    page.get_by_role("button", name="I am the custodian").click()
+    page.get_by_role("button", name=wording.CUSTODIAN).click()
     page.get_by_role("button", name="Hide exact values").wait_for()
     wait_until_complete(page)
     assert near_the_truth(centres(page)) == 2
     page.get_by_role("button", name="Hide exact values").click()
-    page.get_by_role("button", name="I am the custodian").wait_for()
+    page.get_by_role("button", name=wording.CUSTODIAN).wait_for()
     wait_until_complete(page)
     assert near_the_truth(centres(page)) == 0
 
@@ -528,7 +529,7 @@ def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any
     )
     healthy_without_picture(page)
     page.reload()
-    page.get_by_text("Read so far: nothing").wait_for()
+    page.get_by_text(wording.NOTHING_READ).wait_for()
 
 
 def healthy_without_picture(page: Any) -> None:
@@ -538,7 +539,7 @@ def healthy_without_picture(page: Any) -> None:
 
 def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any) -> None:
     page = explore("?data=upload")
-    page.get_by_text("Read so far: nothing").wait_for()
+    page.get_by_text(wording.NOTHING_READ).wait_for()
     for name, content, word in (
         ("broken.parquet", b"not parquet", "broken.parquet"),
         ("empty.csv", "", "empty.csv"),
@@ -609,7 +610,7 @@ def one_sentence(message: str) -> bool:
 
 def test_a_locked_server_shows_nothing_computed_from_an_upload(explore: Any) -> None:
     page = explore("?data=upload", DPCORE_LOCK_TRUTH="1")
-    page.get_by_text("Read so far: nothing").wait_for()
+    page.get_by_text(wording.NOTHING_READ).wait_for()
     hand_in(page, "people.csv", PEOPLE)
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     schema_file(page, LIMITS)
@@ -621,7 +622,7 @@ def test_a_locked_server_shows_nothing_computed_from_an_upload(explore: Any) -> 
     page.wait_for_function(f"document.querySelectorAll('{CROSSES}').length === 2")
     wait_until_complete(page)
     assert near_the_truth(centres(page)) == 0
-    assert page.get_by_role("button", name="I am the custodian").count() == 0
+    assert page.get_by_role("button", name=wording.CUSTODIAN).count() == 0
     page.get_by_text("This server is locked").wait_for()
     everything = page.evaluate("document.body.innerText")
     assert "120" not in everything.replace("120,000", ""), "the number of rows is on the page"

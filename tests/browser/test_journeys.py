@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import wording
 from studio.journeys import COMMAND, Walk, lecturer, newcomer, steward, student, table, walking
 from studio.latency import THUMB
 from studio.stage import wait_until_idle
@@ -170,7 +171,7 @@ def test_a_lesson_without_a_mouse(opened: Keyboard) -> None:
     keys.reach("Your guess")
     keys.press("ArrowLeft", 2)
     page.wait_for_function("document.activeElement.ariaValueText === '5'")
-    keys.reach("That is my guess")
+    keys.reach(wording.MY_GUESS)
     keys.press("Enter")
     page.get_by_text("You said 5").wait_for()
     wait_until_idle(page)

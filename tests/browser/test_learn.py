@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import wording
 from studio.stage import wait_until_idle
 
 from app.learning import hundred_together
@@ -27,10 +28,10 @@ def test_guess_then_see_then_back(new_page: Any, server: Any, visits: Any) -> No
     page = new_page()
     page.goto(f"{server(None)}/learn")
     of(page, COMPOSE).get_by_role("link", name="Look first").click()
-    page.get_by_text("Hidden by this link").wait_for(timeout=30_000)
+    page.get_by_text(wording.HIDDEN_BY_LINK).wait_for(timeout=30_000)
     assert page.locator('[data-panel="curve"]').count() == 0
     page.get_by_role("link", name="Learn", exact=True).click()
-    of(page, COMPOSE).get_by_role("button", name="That is my guess").click()
+    of(page, COMPOSE).get_by_role("button", name=wording.MY_GUESS).click()
     answer = f"ε = {show_bound(hundred_together())}"
     page.get_by_text(f"{answer}.").wait_for(timeout=30_000)
     page.wait_for_function("location.search.includes('guesses=')")
@@ -58,7 +59,7 @@ def test_the_cover_comes_off_and_the_back_button_puts_it_on(page: Any, server: A
     page.wait_for_function("!location.search.includes('hide')")
     page.wait_for_timeout(2500)
     page.go_back()
-    page.get_by_text("Hidden by this link").wait_for(timeout=30_000)
+    page.get_by_text(wording.HIDDEN_BY_LINK).wait_for(timeout=30_000)
     page.locator('[data-panel="curve"]').wait_for(state="detached")
 
 

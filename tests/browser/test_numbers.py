@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import wording
 from studio.stage import wait_until_idle
 
 BOXES = "input[type=number]"
@@ -57,7 +58,7 @@ def test_what_is_typed_with_a_comma_is_the_budget_that_is_fitted(
 
 def test_a_cell_of_a_table_takes_a_decimal_comma(page: Any, server: Callable[..., str]) -> None:
     page.goto(f"{server(None)}/?data=upload")
-    page.get_by_text("Read so far: nothing").wait_for(timeout=30_000)
+    page.get_by_text(wording.NOTHING_READ).wait_for(timeout=30_000)
     file = {"name": "t.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n3,4\n"}
     page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(file)
     limits = page.locator("[data-testid=stDataFrame] canvas").first

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+import wording
 from commands import (
     BOX,
     BUDGET,
@@ -40,8 +41,8 @@ def other(model: str, *words: object) -> Bad:
 # (what is wrong, the command, the field, what its sentence must say)
 BAD: list[tuple[str, Bad, str, str]] = [
     ("missing path", lambda tmp: ["fit", "gmm", tmp / "no.csv", *BUDGET], "no.csv", "no such file"),
-    ("file type", fitted("t.xlsx", "a,b\n" + ROWS), "t.xlsx", "extension is not one of a table"),
-    ("no extension", fitted("table", "a,b\n" + ROWS), "table", "extension is not one of a table"),
+    ("file type", fitted("t.xlsx", "a,b\n" + ROWS), "t.xlsx", wording.EXTENSION),
+    ("no extension", fitted("table", "a,b\n" + ROWS), "table", wording.EXTENSION),
     ("folder", lambda tmp: ["fit", "gmm", tmp, *BUDGET], "", "it is a folder"),
     ("binary", fitted("t.csv", b"\x89PNG\r\n\0\0"), "t.csv", "binary data, not text"),
     ("not text", fitted("t.csv", b"a,b\n1,\xff\n"), "t.csv", "not UTF-8"),
@@ -59,13 +60,13 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "text in a number column",
         fitted("t.csv", f"a,b\n1,x{SECRET}\n2,3\n"),
         "b",
-        "a number column, but some cells are no numbers",
+        wording.CATEGORY_CELLS,
     ),
     (
         "text in every number column",
         fitted("t.csv", f"a,b\nx{SECRET},x\n"),
         "a",
-        "a number column, but some cells are no numbers",
+        wording.CATEGORY_CELLS,
     ),
     ("missing column", fitted("t.csv", f"a,c\n{ROWS}"), "b", "the table has no such column"),
     (
@@ -87,7 +88,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a number feature has no bounds",
     ),
     ("no bounds", fitted("t.csv", f"a,b\n{ROWS}", schema=None), "schema", "no public bounds"),
-    ("more groups than rows", good(*BUDGET, "--components", "4"), "components", "more groups than"),
+    (wording.TOO_MANY_GROUPS, good(*BUDGET, "--components", "4"), "components", "more groups than"),
     ("no groups", good(*BUDGET, "--components", "0"), "components", "0 is below 1"),
     ("epsilon 0", good("--epsilon", "0", "--delta", "1e-3"), "epsilon", "0.0 is not a finite"),
     ("epsilon < 0", good("--epsilon", "-1e-2", "--delta", "1e-3"), "epsilon", "-0.01 is not a fin"),
@@ -212,7 +213,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "schema is no TOML",
         fitted("t.csv", f"a,b\n{ROWS}", schema="[columns.a\nlower"),
         "t.toml",
-        "it is not valid TOML",
+        wording.NO_TOML,
     ),
     (
         "schema is missing",
@@ -224,7 +225,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "schema is the table",
         lambda tmp: [*good(*BUDGET)(tmp), "--schema", tmp / "t.csv"],
         "t.csv",
-        "it is not valid TOML",
+        wording.NO_TOML,
     ),
     (
         "schema is binary",
@@ -486,7 +487,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ),
     ("pool", good(*BUDGET, "--pool", "0"), "pool", "0 is below 1"),
     ("pool of a half", good(*BUDGET, "--pool", "1.5"), "pool", "1.5 is not a whole number"),
-    ("no pictures", good(*BUDGET, "--pool", "2"), "pool", "the rows are no pictures"),
+    ("no pictures", good(*BUDGET, "--pool", "2"), "pool", wording.NO_PICTURES),
     (
         "squares that do not fill",
         lambda tmp: ["fit", "fa", "bundled:digits", *BUDGET, "--pool", "3"],
@@ -506,10 +507,10 @@ BAD: list[tuple[str, Bad, str, str]] = [
             *("--columns", "pixel_3_3,pixel_4_4"),
         ],
         "pool",
-        "the rows are no pictures",
+        wording.NO_PICTURES,
     ),
-    ("file without a name", lambda tmp: ["fit", "gmm", "", *BUDGET], "file", "ends in no name"),
-    ("the root", lambda tmp: ["fit", "lda", "/", *BUDGET], "file", "ends in no name"),
+    ("file without a name", lambda tmp: ["fit", "gmm", "", *BUDGET], "file", wording.NAME_MISSING),
+    ("the root", lambda tmp: ["fit", "lda", "/", *BUDGET], "file", wording.NAME_MISSING),
     ("file name too long", lambda tmp: ["fit", "gmm", "a" * 300 + ".csv", *BUDGET], "file", "long"),
     (
         "steps and passes",
@@ -535,7 +536,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "method of another mechanism",
         lambda tmp: ["audit", "laplace", "--accountant", "exact"],
         "accountant",
-        "exact counting covers Gaussian noise only",
+        wording.EXACT_COVERS_GAUSSIAN,
     ),
     (
         "budget of an exhibit",
@@ -557,43 +558,43 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "page in no folder",
         lambda tmp: ["bench", "fa", "--page", tmp / "no" / "x.html"],
         "page",
-        "the file cannot be written",
+        wording.NOT_WRITABLE,
     ),
     (
         "history that is a folder",
         lambda tmp: ["bench", "fa", "--history", tmp],
         "history",
-        "the file cannot be written",
+        wording.NOT_WRITABLE,
     ),
     (
         "page that is a folder",
         lambda tmp: ["reproduce", "dp-em-figure-2", "--html", tmp],
         "html",
-        "the file cannot be written",
+        wording.NOT_WRITABLE,
     ),
     (
         "ledger's terms",
         lambda tmp: ["ledger", tmp / "l.sqlite", "--rows-per-person", "3"],
         "ledger",
-        "its terms never change",
+        wording.TERMS_NEVER_CHANGE,
     ),
     (
         "ledger's filter",
         lambda tmp: ["ledger", tmp / "l.sqlite", "--filter", "sums"],
         "ledger",
-        "its terms never change",
+        wording.TERMS_NEVER_CHANGE,
     ),
     (
         "a folder for nothing",
         lambda tmp: ["ledger", tmp / "l.sqlite", "--create", *BUDGET, "--out", tmp / "x"],
         "write and out",
-        "one was given alone",
+        wording.ONE_GIVEN,
     ),
     (
         "a line without a folder",
         lambda tmp: ["ledger", tmp / "l.sqlite", "--write", "2"],
         "write and out",
-        "one was given alone",
+        wording.ONE_GIVEN,
     ),
     (
         "a new ledger and an old line",
@@ -601,13 +602,13 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "create and write",
         "both were given",
     ),
-    ("no ledger", lambda tmp: ["ledger", tmp / "l.sqlite"], "ledger", "there is no such file"),
-    ("NUL in a ledger's name", lambda tmp: ["ledger", "a\0b"], "ledger", "its name holds a NUL"),
+    ("no ledger", lambda tmp: ["ledger", tmp / "l.sqlite"], "ledger", wording.FILE_MISSING),
+    ("NUL in a ledger's name", lambda tmp: ["ledger", "a\0b"], "ledger", wording.NAME_HOLDS_NUL),
     (
         "NUL in a new ledger's name",
         lambda tmp: ["ledger", "a\0b", "--create", *BUDGET],
         "ledger",
-        "its name holds a NUL",
+        wording.NAME_HOLDS_NUL,
     ),
     ("no dossier", lambda tmp: ["verify", tmp / "dossier.json"], "dossier", "it cannot be read"),
     ("figure", lambda tmp: ["reproduce", "figure-9"], "name", "'figure-9' is not known"),
@@ -648,7 +649,7 @@ def test_every_kind_of_bad_input_has_its_own_sentence(run: Run, tmp_path: Path) 
     named = {
         "missing path", "file type", "binary", "empty", "delimiter", "no numeric column",
         "text in a number column", "missing column", "column twice", "bounds upside down",
-        "no bounds", "more groups than rows", "no groups", "epsilon 0", "delta 1",
+        "no bounds", wording.TOO_MANY_GROUPS, "no groups", "epsilon 0", "delta 1",
         "epsilon and noise", "none and epsilon", "method", "model", "norm bound < 0",
         "iterations 0", "schema is no TOML",
     }  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import wording
 from commands import (
     BUDGET,
     Run,
@@ -96,7 +97,7 @@ UNANSWERABLE: list[tuple[Any, str]] = [
     ),
     (
         {"events": [{"mechanism": "laplace", "scale": 1}], "delta": 1e-5, "method": "exact"},
-        "exact counting covers Gaussian noise only",
+        wording.EXACT_COVERS_GAUSSIAN,
     ),
 ]
 

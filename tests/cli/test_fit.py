@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import wording
 from commands import (
     BOX,
     BUDGET,
@@ -260,9 +261,9 @@ def test_inferred_bounds_make_a_rehearsal_that_proves_nothing(run: Run, table: P
         found = run("fit", "gmm", table, *BUDGET, "--infer-schema", *seed, "--json").json
         assert found["guarantee"]["epsilon"] is None
         assert found["guarantee"]["rehearsal"] is True
-        assert any("read from the data" in note for note in found["guarantee"]["notes"])
+        assert any(wording.READ_FROM_DATA in note for note in found["guarantee"]["notes"])
     text = run("fit", "gmm", table, *BUDGET, "--infer-schema").out
-    assert "No epsilon is proved" in text
+    assert wording.NOTHING_PROVED in text
     assert "Rehearsal: not a release." in text
 
 

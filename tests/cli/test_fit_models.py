@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from commands import (
     BUDGET,
     PAPER,
@@ -270,7 +271,7 @@ def test_what_is_not_gaussian_is_counted_by_pld_unless_one_says_how(
     assert priced["accountant"] == "pld"
     refused = run(*words, *BUDGET, "--accountant", "exact")
     assert (refused.code, refused.out) == (2, "")
-    assert "exact counting covers Gaussian noise only" in refused.err
+    assert wording.EXACT_COVERS_GAUSSIAN in refused.err
     gaussian_noise = run("fit", "kmeans", table, *BUDGET, "--json").json["guarantee"]["proof"]
     assert gaussian_noise["accountant"] == "exact"
 

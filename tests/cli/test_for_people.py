@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import wording
 from commands import (
     BUDGET,
     PAPER,
@@ -79,7 +80,7 @@ def test_a_regenerated_table_shows_its_rows_curve_by_curve(run: Run, tmp_path: P
     page = tmp_path / "noise.html"
     text = run("reproduce", "dp-em-table-noise", "--html", page).out
     found = run("reproduce", "dp-em-table-noise", "--json").json
-    for curve in ("GGG, zCDP", "LLG, moments accountant, any order"):
+    for curve in ("GGG, zCDP", wording.TABLE_LAPLACE):
         rows = [r for r in found["rows"] if (r["curve"], r["panel"]) == (curve, "figure 3")]
         assert [f"{row['y']:.4g}" for row in rows] in [
             line.split()[-len(rows) :]

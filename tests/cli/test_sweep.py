@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from commands import (
     SWEEP,
     Run,
@@ -137,4 +138,4 @@ def test_a_sweep_counts_laplace_noise_by_pld_unless_one_says_how(run: Run, marks
     assert ["error" in row for row in both] == [True, True, False, False]
     alone = run(*words, "--methods", "exact")
     assert alone.code == 2
-    assert "exact counting covers Gaussian noise only" in alone.err
+    assert wording.EXACT_COVERS_GAUSSIAN in alone.err

@@ -18,6 +18,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import wording
+
 from dpcore.datasets.catalogue import home
 
 from .latency import BOX, OPEN
@@ -235,7 +237,7 @@ def newcomer(walk: Walk) -> list[View]:
 
 
 QUESTION = (("Data", "Iris"), ("Model", "k-means, 3 centres"), ("Method", "DPLloyd"))
-COVERED = ("the sentence under the slider", "the promise")
+COVERED = (wording.COVERED_SENTENCE, "the promise")
 
 
 def lecturer(walk: Walk, url: str) -> list[View]:
@@ -251,7 +253,7 @@ def lecturer(walk: Walk, url: str) -> list[View]:
     walk.drawn()
     walk.keep("question")
     seen = [view(page)]
-    walk.button("Take it with you")
+    walk.button(wording.TAKE_WITH_YOU)
     for name in COVERED:
         walk.button(name)
         walk.rest()
@@ -311,7 +313,7 @@ def student(walk: Walk, url: str) -> str:
     walk.press("ArrowLeft", 2)
     walk.rest()
     walk.keep("guess")
-    walk.click(card.get_by_role("button", name="That is my guess"))
+    walk.click(card.get_by_role("button", name=wording.MY_GUESS))
     card.get_by_text("You said 5").wait_for()
     walk.rest()
     walk.keep("answer")
@@ -339,11 +341,11 @@ def steward(walk: Walk, url: str, place: Path, ledger: str = "") -> Path:
     walk.drawn()
     walk.choose("Data", "Your own file")
     page.get_by_text("No table in use yet").wait_for()
-    page.get_by_text("Read so far: nothing").wait_for()
+    page.get_by_text(wording.NOTHING_READ).wait_for()
     walk.rest()
     walk.keep("upload")
     walk.hand_in(0, table)
-    page.get_by_text("Looked at so far").wait_for()
+    page.get_by_text(wording.LOOKED_AT).wait_for()
     walk.rest()
     walk.keep("limits-empty")
     walk.hand_in(1, table.with_suffix(".toml"))
