@@ -40,11 +40,11 @@ def centred_scatter(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         said=2.0,
         true=4.0,
         source=f"{PAPER}, equations 12 and 18",
-        assumption="the mean inside the scatter stays where it is",
+        assumption="the mean inside the scatter does not change",
         correction="noise for a change of 4, or squares about a released mean",
         sentence=(
-            "The printed bound does not cover this case: one row moves the scatter by "
-            f"{moved:.3g}, about twice what the noise was made for."
+            "The printed bound does not cover this case: one row changes the scatter by "
+            f"{moved:.3g}, about twice the sensitivity that the noise was scaled to."
         ),
     )
 
@@ -65,11 +65,11 @@ def counts_in_scale(multiplier: float = 36.86, delta: float = 1e-4) -> Exhibit:
         said=2.0 / released_count,
         true=2.0,
         source=f"{PAPER}, equations 12 and 16",
-        assumption="the count that divides is the one that is released",
+        assumption="the sum is divided by the released count",
         correction="the exact sum gets the noise, and is divided by the released count",
         sentence=(
-            "The printed bound does not cover this case: a mean of one person changes by 2, "
-            "whatever the noisy count says."
+            "The printed bound does not cover this case: the mean of a group of one person "
+            "changes by 2, whatever the noisy count is."
         ),
     )
 
@@ -92,12 +92,12 @@ def counts_unpaid(epsilon: float = 1.0) -> Exhibit:
             "the first cluster's count is the smaller of the two",
         ),
         source=f"{PAPER}, section 7, and its program",
-        assumption="the number of rows near each centre is known to everybody",
+        assumption="the number of rows near each centre is public",
         correction="counts get noise and a share of the budget, together with the sums",
         corrected=0.0,
         sentence=(
-            "The printed bound does not cover this case: where one person is shows in a count "
-            "without any noise."
+            "The printed bound does not cover this case: a count without noise reveals where one "
+            "person is."
         ),
         said=0.0,
         true=2.0,
@@ -136,12 +136,12 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
             "every count and sum lies beyond the larger of its two exact values",
         ),
         source=f"{PAPER}, section 7 (DPLloyd; Su et al. 2016)",
-        assumption="a row comes or goes; elsewhere the paper lets a row be replaced",
+        assumption="a row is added or removed; elsewhere the paper lets a row be replaced",
         correction="noise of 2 (d + 1) / epsilon",
         corrected=found(scales[1]),
         sentence=(
             "The printed bound does not cover this case: a replaced row leaves one cluster and "
-            "enters another, and both are noised for one of the two."
+            "enters another, but the noise covers only one of the two changes."
         ),
         said=dim + 1.0,
         true=2.0 * (dim + 1.0),
@@ -165,8 +165,8 @@ def classic_gaussian(epsilon: float = 15.0, delta: float = 1e-5) -> Exhibit:
         assumption="epsilon is below 1",
         correction="noise solved from the exact trade (Balle, Wang 2018)",
         sentence=(
-            "The printed bound does not cover this case: the formula's proof ends at epsilon 1, "
-            "and beyond 8 or so there is too little noise."
+            "The printed bound does not cover this case: the formula is proved only for epsilon "
+            "below 1, and beyond about 8 it gives too little noise."
         ),
     )
 
@@ -186,11 +186,11 @@ def variance_as_deviation(epsilon: float = 1.0, delta: float = 1e-4, *, rows: in
         said=meant,
         true=meant**2,
         source=PROGRAM,
-        assumption="the number passed on is a standard deviation",
+        assumption="the number passed to the noise function is a standard deviation",
         correction="the square root of that number",
         sentence=(
-            "The printed bound does not cover this case: the noise of a variance below 1 is far "
-            "smaller when the variance is taken for the deviation."
+            "The printed bound does not cover this case: a variance below 1 gives far less noise "
+            "when it is used as a standard deviation."
         ),
     )
 
@@ -218,7 +218,7 @@ def own_largest_norm(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         assumption="the largest norm is public",
         correction="a norm that was chosen without the data, and rows clipped to it",
         sentence=(
-            "The printed bound does not cover this case: the farthest row decides where "
-            "everybody's row goes."
+            "The printed bound does not cover this case: the row with the largest norm rescales "
+            "every other row."
         ),
     )

@@ -50,11 +50,11 @@ def truncation_unbounded(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         said=LIMIT,
         true=abs(one),
         source=f"{PAPER}, equation 14",
-        assumption="real arithmetic; in floating point cubes of a gradient must cancel",
+        assumption="real arithmetic, in which terms with the cube of a gradient cancel",
         correction="the same function by quadrature, clipped to its exact range",
         sentence=(
-            "The printed bound does not cover this case: computed as printed, one large gradient "
-            "moves the mean without limit."
+            "The printed bound does not cover this case: in floating point, the printed formula "
+            "lets one large gradient move the mean without limit."
         ),
     )
 
@@ -80,7 +80,7 @@ def second_noise(epsilon: float = 1.0, delta: float = 1e-5, *, failure: float = 
         assumption="zeta is below 1/e",
         correction="the first form",
         sentence=(
-            "The printed bound does not cover this case: two forms that are printed as equal are "
-            "not, and from some zeta on the second has too little noise."
+            "The printed bound does not cover this case: two forms of the noise are printed as "
+            "equal but differ, and above some zeta the second is too small."
         ),
     )

@@ -29,10 +29,10 @@ def one_sided_noise(**words: Any) -> Exhibit:
         "one-sided-noise",
         release_exhibits.one_sided_noise(**words),
         source=f"{PAPER}, Wishart noise on covariances",
-        assumption="a covariance that comes out could have come from either table",
+        assumption="every released covariance is possible under both tables",
         sentence=(
             "The printed bound does not cover this case: noise that only adds rules out every "
-            "table whose exact value lies above what came out."
+            "table whose exact value lies above the released one."
         ),
     )
 
@@ -43,10 +43,10 @@ def noise_that_reads(**words: Any) -> Exhibit:
         "noise-that-reads",
         release_exhibits.noise_that_reads(**words),
         source=f"{PAPER}, noise designed by a semidefinite program",
-        assumption="the shape of the noise says nothing about the rows",
+        assumption="the shape of the noise reveals nothing about the rows",
         sentence=(
-            "The printed bound does not cover this case: noise that was shaped by the rows is a "
-            "second message about them, and nobody counted it."
+            "The printed bound does not cover this case: noise whose shape depends on the rows "
+            "reveals more about them, and this is not accounted for."
         ),
     )
 
@@ -59,14 +59,14 @@ def two_classes(**words: Any) -> Exhibit:
         "two-classes",
         shown,
         source=f"{PAPER}, parallel composition over classes",
-        assumption="a row that changes stays in its class",
+        assumption="a changed row stays in its class",
         correction="both classes are counted",
         corrected=float(delta_of(shown.epsilon, mu)),
         said=1.0,
         true=math.sqrt(2.0),
         sentence=(
-            "The printed bound does not cover this case: a changed label moves two classes, and "
-            "one was counted."
+            "The printed bound does not cover this case: a changed label affects two classes, and "
+            "only one is accounted for."
         ),
         published_picture=normal_picture(math.sqrt(2.0) * mu),
         corrected_picture=normal_picture(mu),
@@ -79,10 +79,10 @@ def mapping_support(**words: Any) -> Exhibit:
         "mapping-support",
         release_exhibits.mapping_support(**words),
         source=f"{PAPER}, random mapping of class sizes",
-        assumption="whatever comes out could have come from either table",
+        assumption="every released size is possible under both tables",
         sentence=(
-            "The printed bound does not cover this case: most sizes that can come out can come "
-            "out of one of the two tables only."
+            "The printed bound does not cover this case: most class sizes that can be released "
+            "are possible under only one of the two tables."
         ),
     )
 
@@ -93,10 +93,10 @@ def empty_neighbours(**words: Any) -> Exhibit:
         "empty-neighbours",
         release_exhibits.empty_neighbours(**words),
         source=f"{PAPER}, equation 29",
-        assumption="a row that goes changes the share of its own class alone",
+        assumption="removing a row changes only the share of its own class",
         sentence=(
-            "The printed bound does not cover this case: shares add up to 1, so when one changes "
-            "so does another, and the neighbours it speaks of do not exist."
+            "The printed bound does not cover this case: shares add up to 1, so changing one "
+            "changes another, and the neighbours in the equation do not exist."
         ),
     )
 
@@ -107,10 +107,10 @@ def rank_one_noise(**words: Any) -> Exhibit:
         "rank-one-noise",
         release_exhibits.rank_one_noise(**words),
         source="Ji, Li 2024 (R1SMG), a rival in " + PAPER,
-        assumption="one random direction hides all coordinates",
+        assumption="noise along one random direction hides all coordinates",
         sentence=(
             "The printed bound does not cover this case: along one random direction the density "
-            "is endless at the exact answer, which therefore stands out."
+            "is unbounded at the exact answer, which therefore stands out."
         ),
     )
 
@@ -137,8 +137,8 @@ def radius_not_squared(
         assumption="the radius is 1 or less",
         correction="the square of the radius",
         sentence=(
-            "The printed bound does not cover this case: a deviation grows with the radius, and "
-            "so its square with the radius squared."
+            "The printed bound does not cover this case: the standard deviation must grow with "
+            "the radius, so the variance must grow with the radius squared."
         ),
     )
 

@@ -38,11 +38,11 @@ def topics_replaced(epsilon: float = 1.0, delta: float = 1e-4) -> Exhibit:
         said=1.0,
         true=moved,
         source=f"{PAPER}, equation 28",
-        assumption="of two documents one changes nothing where the other does",
+        assumption="only one of the two documents contributes to the sum",
         correction="noise for sqrt 2 times the norm",
         sentence=(
-            "The printed bound does not cover this case: one document's words go and another's "
-            "come, and both count."
+            "The printed bound does not cover this case: the words of one document leave the sum "
+            "and those of another enter, and both changes count."
         ),
     )
 
@@ -73,12 +73,12 @@ def topics_epsilon(sigma: float = 1.0, *, minibatch: int = 20_000) -> Exhibit:
             "the likelihood ratio of all releases",
         ),
         source=f"{PAPER}, Figure 2",
-        assumption="equation 28, which lacks a sqrt 2 where a document is replaced",
+        assumption="equation 28, which lacks a factor of sqrt 2 where a document is replaced",
         correction="noise of sigma times sqrt 2",
         corrected=kept,
         sentence=(
-            "The printed bound does not cover this case: what its counting gives away is less "
-            "than the sqrt 2 that its sensitivity lacks."
+            "The printed bound does not cover this case: the slack in its composition is smaller "
+            "than the factor of sqrt 2 missing from its sensitivity."
         ),
         said=sigma,
         true=sigma / math.sqrt(2.0),
@@ -107,10 +107,10 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         said=1.0,
         true=moved,
         source=f"the program released with {PAPER}",
-        assumption="the looseness of the text's constants is still there",
+        assumption="the constants are as loose as those in the text",
         correction="the text's constants, whose looseness pays for the second sum",
         sentence=(
             "The printed bound does not cover this case: two sums with tight constants cost more "
-            "than the one release that is counted."
+            "than the one release that is charged."
         ),
     )
