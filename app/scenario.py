@@ -6,10 +6,11 @@ Only the data itself is not in it: an upload is named, never carried.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from app.choices import dials, read_words, write_words
 from app.links import Reader, among, between, chosen, differences, written
@@ -32,6 +33,8 @@ from dpcore.registry import FIRST
 
 UPLOAD, GENERATED = "upload", "generated"
 SLIDING = ("epsilon", "delta", "clip", "threshold")  # what the curve may be against
+PINS, PIN = "ABCD", "|"  # what pinned settings are called; what stands before each in a link
+NOT_PINNED = ("data", "made", "dial", "x", "y", "hide", "pins")  # of the table, or of the view
 QUICK = 15e6  # visits of a row, as of a mixture's, for a fit that may stand at every fourth budget
 
 
@@ -60,6 +63,7 @@ class Scenario:
     dial: str = "epsilon"
     made: str = "5000x2x3x0"
     hide: str = ""
+    pins: str = ""
 
     def setting(self, secret: bytes = b"") -> Setting:
         """The study's setting; methods that a recipe cannot count by fall back to one it can."""
@@ -167,6 +171,18 @@ class Scenario:
             first = replace(opening(self.data, self.model), model=first.model)
         return differences(self, replace(first, data=Scenario.data), written)
 
+    @property
+    def pinned(self) -> dict[str, Scenario]:
+        """The pinned settings of the same table by their names, oldest first."""
+        return dict(zip(PINS, _pinned(self.pins, self.data, self.made), strict=False))
+
+    def with_pins(self, pinned: Iterable[Scenario]) -> Scenario:
+        """The same with other pinned settings, each once."""
+        queries = (one.as_query().items() for one in pinned)
+        chosen = ({k: v for k, v in query if k not in NOT_PINNED} for query in queries)
+        links = dict.fromkeys(PIN + urlencode(one, safe=",") for one in chosen)
+        return replace(self, pins="".join([*links][: len(PINS)]))
+
     def as_link(self) -> str:
         """The same as one string, for ``dpcore explore "..."``."""
         return urlencode(self.as_query(), safe=",")
@@ -272,7 +288,15 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, dial="epsilon")
     if scenario.x == scenario.y:
         scenario = replace(scenario, x=0, y=1)
-    return replace(scenario, hide=hideable("explore", scenario.hide))
+    scenario = replace(scenario, hide=hideable("explore", scenario.hide))
+    return scenario.with_pins(scenario.pinned.values())
+
+
+@lru_cache(maxsize=64)  # a page asks many times
+def _pinned(pins: str, data: str, made: str) -> tuple[Scenario, ...]:
+    """The settings that a link pins."""
+    queries = (dict(parse_qsl(link, keep_blank_values=True)) for link in pins.split(PIN)[1:])
+    return tuple(from_query(one | {"data": data, "made": made}, {data: None}) for one in queries)
 
 
 RANGES: dict[str, tuple[float, float]] = {
@@ -298,4 +322,5 @@ _READERS: dict[str, Reader] = {
     "words": str,
     "made": str,
     "hide": str,
+    "pins": str,
 }

@@ -42,7 +42,7 @@ class Walks:
 
 def walks(scenario: Scenario, data: Data, desk: Desk) -> Walks:
     """The steps of every method of the model that takes steps, at the scenario's budget."""
-    key = ("steps", data.key, replace(scenario, x=0, y=1, hide=""))
+    key = ("steps", data.key, replace(scenario, x=0, y=1, hide="", pins=""))
     found: Walks = desk.answers.get(key, lambda: _walks(scenario, data))
     return found
 

@@ -69,6 +69,9 @@ FIELDS = {
     "hide": st.lists(st.sampled_from(["data", "model", "method", "count", "epsilon"])).map(
         ",".join
     ),
+    "pins": st.lists(st.sampled_from(["", "epsilon=2", "method=dpem_gaussian&noise=3"])).map(
+        lambda links: "".join(f"|{link}" for link in links)
+    ),
 }
 SCENARIOS = st.builds(Scenario, **FIELDS).map(sane)
 
@@ -103,6 +106,7 @@ def test_one_changed_choice_is_in_the_link_alone(name: str) -> None:
         "without": True,
         "made": "300x3x2x1",
         "hide": "data",
+        "pins": "|noise=3",
         "noise": 12,
         "dial": "clip",
         "x": 2,

@@ -3,7 +3,7 @@
 
 import { fullRange, panned, pixels, ticksOf, valueAt, wheelFactor, zoomed } from "./axes.js";
 import { drag, make, penOf, put, set, setVisible, svg } from "./dom.js";
-import { clamp, colour, finite, tickLabel } from "./format.js";
+import { clamp, finite, inkOf, tickLabel } from "./format.js";
 import { gridOf, ROOM } from "./grid.js";
 import { firstFree, spread } from "./labels.js";
 import { LAYERS } from "./layers.js";
@@ -43,6 +43,7 @@ export class Card {
   /** @type {{ draw: (step: number) => void, moves: boolean }[]} */ layers;
   /** @type {EndLabel[]} */ labels;
   /** @type {SVGLineElement} */ hair;
+  /** @type {SVGTextElement} */ pin;
   /** @type {number} px right of the axes */ labelRoom;
 
   /** @param {Live} live @param {Panel} panel */
@@ -90,7 +91,8 @@ export class Card {
     this.labels = panel.layers
       .filter(({ kind, label, label_at }) => kind === "curve" && label_at === "end" && label.length)
       .map((layer) => this.endLabel(layer));
-    this.over.append(this.hair);
+    this.pin = svg("text", { class: "dpl-note dpl-pinned" }, [panel.pin ?? ""]);
+    this.over.append(this.hair, this.pin);
     // For the longest label of any step, so that nothing shifts while the slider moves.
     const longest = this.widest(this.labels.flatMap(({ layer }) => layer.label));
     this.labelRoom = longest && longest + 44;
@@ -101,17 +103,19 @@ export class Card {
     const { build, clipped } = LAYERS[layer.kind];
     const group = svg("g");
     (clipped ? this.body : this.over).append(group);
-    return { draw: build?.(this, layer, group) ?? (() => {}), moves: layer.moves };
+    const draw = build?.(this, layer, group) ?? (() => {});
+    group.classList.toggle("dpl-pin", Boolean(layer.pinned));
+    return { draw, moves: layer.moves };
   }
 
   /** The label at the end of a curve, with a key to its line. @param {Layer} layer */
   endLabel(layer) {
     const text = svg("text", { class: "dpl-label" });
     const key = svg("line", { class: "dpl-line", "stroke-dasharray": this.live.dash(layer.dash) });
-    key.style.stroke = colour(layer.colour);
+    key.style.stroke = inkOf(layer);
     // Lines need 3:1 against the card, text 4.5:1: mix the colour with the ink.
-    text.style.fill = `color-mix(in srgb, ${colour(layer.colour)} 55%, var(--dpl-ink))`;
-    this.over.append(key, text);
+    text.style.fill = `color-mix(in srgb, ${inkOf(layer)} 55%, var(--dpl-ink))`;
+    this.over.append(svg("g", layer.pinned ? { class: "dpl-pin" } : {}, [key]), text);
     return { layer, text, key };
   }
 
@@ -134,6 +138,7 @@ export class Card {
       this.grid.replaceChildren();
     } else this.axes(width, height);
     this.taken = [];
+    put(this.pin, this.frame.x1 - 6, this.frame.y0 + 12, "end");
     for (const { draw } of this.layers) draw(step);
     this.paint(step);
     this.texts(step);
@@ -209,12 +214,14 @@ export class Card {
 
   /** Labels at the right end of their curves, pushed apart. @param {number} step */
   drawLabels(step) {
-    const { x1, y0, y1 } = this.frame;
+    const { x1, y0, y1, height } = this.frame;
     const ends = this.labels.map(({ layer }) => {
       const last = this.py(slice(layer.y, step, 1).findLast(finite));
       return clamp(finite(last) ? last : y1, y0, y1);
     });
-    const heights = spread(ends, y1, GAP);
+    // Beside the axes there is room below them too.
+    const floor = clamp(y0 + GAP * (ends.length - 1), y1, height - GAP / 2);
+    const heights = spread(ends, floor, GAP);
     this.labels.forEach(({ layer, text, key }, i) => {
       text.textContent = textAt(layer.label, step);
       setVisible(key, text.textContent !== "");

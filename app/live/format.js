@@ -58,3 +58,9 @@ export const plainColour = (css) =>
  * @param {number | null} [index]
  */
 export const colour = (index) => (index == null ? "var(--dpl-muted)" : `var(--dpl-c${index % 6})`);
+
+/**
+ * Colour of a layer; all that is pinned has one.
+ * @param {{ colour?: number | null, pinned?: boolean }} layer
+ */
+export const inkOf = (layer) => (layer.pinned ? "var(--dpl-pin)" : colour(layer.colour));

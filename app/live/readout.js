@@ -2,7 +2,7 @@
 // What the pointer is over: a cell, or every curve at the nearest x (never between two of them).
 
 import { make, set } from "./dom.js";
-import { colour, formatNumber } from "./format.js";
+import { formatNumber, inkOf } from "./format.js";
 import { cellAt } from "./heatmap.js";
 import { slice, textAt } from "./steps.js";
 
@@ -59,7 +59,7 @@ function readCurves(card, curves, pixel) {
     const value = (values) => formatNumber(slice(values, step, 1)[i], 3);
     const band = layer.lo ? ` (${value(layer.lo)} to ${value(layer.hi)})` : "";
     const key = make("i");
-    key.style.background = colour(layer.colour);
+    key.style.background = inkOf(layer);
     const name = layer.name || textAt(layer.label, step) || card.panel.y.label;
     return make("div", {}, [key, `${name}: `, make("b", {}, [value(layer.y)]), band]);
   });

@@ -35,7 +35,10 @@ export function layerRows(layer, step) {
  * @param {Panel} panel
  * @param {number} step
  */
-export const panelRows = (panel, step) => panel.layers.flatMap((layer) => layerRows(layer, step));
+export const panelRows = (panel, step) => panel.layers.flatMap((layer) => {
+  const rows = layerRows(layer, step);
+  return layer.pinned ? rows.map((row) => ({ ...row, layer: "pinned view" })) : rows;
+});
 
 /**
  * The columns in which some line has something.

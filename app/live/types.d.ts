@@ -61,6 +61,8 @@ export interface Layer {
   title: string;
   table: Record<string, string>;
   depth: number;
+  /** Of another view: drawn thin, in one colour. */
+  pinned?: boolean;
   [field: string]: any;
 }
 
@@ -89,6 +91,8 @@ export interface Panel {
   width: "half" | "full";
   height: number;
   bare: boolean;
+  /** Key of the pinned layers. */
+  pin?: string;
   layers: Layer[];
 }
 

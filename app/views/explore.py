@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app import classes, compute, steps, upload
+from app import classes, compute, pins, steps, upload
 from app.components import brand, live_line, look_again, to_page
 from app.covers import cover
 from app.desks import Data
@@ -58,7 +58,8 @@ def page() -> None:
     try:
         with st.spinner("Fitting it exactly, then privately…"):
             found = compute.study(scenario, data, desk_of(data))
-        scenes = pictures(scenario, data, found, beside)
+        pinned = pins.views(scenario, ask=found.complete)
+        scenes = pictures(scenario, data, found, beside, pinned)
     except DPCoreError as error:
         st.error(str(error))
         buttons(scenario, data, None, None)
@@ -73,11 +74,15 @@ def page() -> None:
     if moved.ring is not None:
         change(clip=round(float(np.clip(moved.ring["factor"], 0.1, 1.0)), 2), dial="clip")
         st.rerun()
+    pins.panel(scenario, data, scene, pinned, beside)
     buttons(scenario, data, found, scene)
     full_size(scenario)
     classes.panel(scenario, data)
     if not found.complete:
         look_again(lambda: compute.more_of(found, scenario, data, desk_of(data)), every=0.3)
+        return
+    if (waited := pins.coming(scenario)) is not None:
+        look_again(lambda: pins.coming(scenario) != waited, every=0.3)
         return
     coming = next((dial for dial in wanted(scenario, beside) if dial.key not in scenes), None)
     if coming is not None:
@@ -101,14 +106,22 @@ def wanted(scenario: Scenario, beside: tuple[Sliding, ...]) -> list[Sliding]:
 
 
 def pictures(
-    scenario: Scenario, data: Data, found: compute.Study, beside: tuple[Sliding, ...]
+    scenario: Scenario,
+    data: Data,
+    found: compute.Study,
+    beside: tuple[Sliding, ...],
+    pinned: pins.Views,
 ) -> dict[str, Scene]:
     """The scenes that are there by the keys of their sliders, that of the dial moved last first."""
-    scenes = {"epsilon_step": picture(scenario, data, found)}
+
+    def drawn(scene: Scene, dial: str) -> Scene:
+        return pins.with_ghost(scene, scenario, data, pinned, dial)
+
+    scenes = {"epsilon_step": drawn(picture(scenario, data, found), "epsilon")}
     for dial in wanted(scenario, beside):
         study = swept(scenario, data, desk_of(data), dial, found.references)
         if study is not None:
-            one = {dial.key: swept_picture(scenario, data, dial, study)}
+            one = {dial.key: drawn(swept_picture(scenario, data, dial, study), dial.name)}
             scenes = one | scenes if dial.name == scenario.dial else scenes | one
     return scenes
 
@@ -193,6 +206,7 @@ def on_data(name: str) -> None:
         x=0,
         y=1,
         without=False,
+        pins="",
         **_begun(first),
     )
 
@@ -348,6 +362,7 @@ def tries(scenario: Scenario, data: Data) -> None:
     )
     if st.button("Step by step", help="How far each method has come after each of its steps."):
         steps.dialog(scenario, data, desk_of(data))
+    pins.button(scenario)
 
 
 def full_size(scenario: Scenario) -> None:

@@ -147,6 +147,7 @@ class Panel:
     ``alt`` and ``subtitle`` are one text or one a step. Panels with the same ``link`` share zoom
     and pan (give them the same axes). ``width``: "half" or "full" of the page; ``height``: of the
     whole card in pixels [half 340, full 250]. ``bare``: draw no axes (bars are their own scale).
+    ``pinned``: layers of another view, drawn over these thin and in one colour; ``pin``: their key.
     """
 
     id: str
@@ -160,6 +161,8 @@ class Panel:
     width: Literal["half", "full"] = "half"
     height: int | None = None
     bare: bool = False
+    pinned: tuple[Layer, ...] = ()
+    pin: str = ""
 
     def __post_init__(self) -> None:
         one_of("panel width", self.width, ("half", "full"))
@@ -180,7 +183,11 @@ class Panel:
             "width": self.width,
             "height": self.height or (340 if self.width == "half" else 250),
             "bare": self.bare,
-            "layers": [layer_dict(layer) for layer in self.layers],
+            "pin": self.pin,
+            "layers": [
+                *map(layer_dict, self.layers),
+                *(layer_dict(layer) | {"pinned": True} for layer in self.pinned),
+            ],
         }
 
 

@@ -283,6 +283,40 @@ def test_work_in_the_background_does_not_take_the_thumb_from_the_hand(explore: A
     answered(page, held)
 
 
+@pytest.mark.alone
+def test_a_pinned_view_stays_while_the_slider_is_dragged(explore: Any) -> None:
+    page = explore(f"?{SMALL}")
+    page.get_by_role("button", name="Pin this view").click()
+    ghost = '[data-panel="private"] .dpl-pin .dpl-ellipse'
+    page.locator(ghost).first.wait_for()
+    wait_until_complete(page)
+    link, pinned = page.url, paths(page, ghost)
+    assert pinned == paths(page, BOLD)
+    page.evaluate(RECORD, BOLD)
+    _, y, left, width = grasp(page)
+    began = page.evaluate("performance.now()")
+    for i in range(1, 51):
+        page.mouse.move(left + width * i / 52, y)
+    page.wait_for_timeout(60)
+    keeps_up(page.evaluate("window.seen"), began)
+    assert page.url == link, "Streamlit was asked before the release"
+    assert paths(page, ghost) == pinned
+    assert paths(page, BOLD) != pinned
+    cells = page.locator(".dp-pins tbody tr")
+    assert text(page, ".dp-pins [data-live='now epsilon']") == epsilon(page)
+    page.mouse.up()
+    answered(page, epsilon(page))
+    assert cells.count() == 2
+    page.reload()
+    wait_until_complete(page)
+    assert paths(page, ghost) == pinned
+    page.get_by_role("button", name="Unpin A").click()
+    page.wait_for_function("document.querySelector('.dp-pins') === null")
+    assert "pins" not in page.url
+    assert page.locator(ghost).count() == 0
+    healthy(page)
+
+
 # ---------------------------------------------------------------- links and choices
 
 

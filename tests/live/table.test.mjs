@@ -32,6 +32,11 @@ test("a group is a line with its mean, covariance and weight", () => {
     cov_xx: 9, cov_xy: 1, cov_yy: 2, weight: 3 });
 });
 
+test("what is pinned says so", () => {
+  const rows = table.panelRows({ layers: [curve, { ...curve, pinned: true }] }, 0);
+  assert.deepEqual(rows.map((row) => row.layer), ["curve", "curve", "pinned view", "pinned view"]);
+});
+
 test("a table has the columns in which something stands", () => {
   assert.deepEqual(table.filledColumns(table.layerRows(curve, 1)), ["layer", "name", "item", "x", "y"]);
   assert.deepEqual(table.filledColumns([{ name: "", x: 0 }]), ["x"]);

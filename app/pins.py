@@ -1,0 +1,239 @@
+"""Pinned views: settings that stay beside the current one, as a ghost in the panels and in a table.
+
+The ghost is that of the last one pinned; the table has all. What is pinned stands in the link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from app import compute
+from app.choices import read_words
+from app.compute import Study
+from app.desks import Data
+from app.more_settings import SHAPES
+from app.picture import picture
+from app.scenario import PINS, Scenario
+from app.state import change
+from app.sweeps import Sliding
+from app.tables import data_of, desk_of
+from dpcore.errors import DPCoreError
+from dpcore.evaluation.yardstick import yardstick
+from dpcore.figures.buys import AXES, show_delta
+from dpcore.figures.pins import beside, kept, utilities
+from dpcore.figures.scene import Scene
+from dpcore.privacy.guarantee import show
+
+Views = dict[str, Scene | str]
+
+COMING = "…"
+NO_FIT = "no fit"
+SWATCH = '<i class="dp-pin"></i>'  # of the one that is drawn
+SAID: dict[str, tuple[str, Callable[[Scenario], str]]] = {
+    "model": ("Model", lambda one: one.title),
+    "components": ("Model", lambda one: one.title),
+    "method": ("Method", lambda one: f"{one.recipe.title} · {one.recipe.badge}"),
+    "count_by": ("Composition", lambda one: one.titles((one.count_by,))[one.count_by]),
+    "clip": ("Clipping", lambda one: AXES["clip"].show(one.clip)),
+    "iterations": ("Iterations", lambda one: f"{one.iterations}"),
+    "covariance": ("Shapes", lambda one: SHAPES[one.covariance]),
+    "words": ("More", lambda one: _words(one)),
+    "pool": ("Pixels averaged", lambda one: f"{one.pool} × {one.pool}"),
+    "adjacency": ("Neighbours", lambda one: one.adjacency.replace("_", " ")),
+    "rows_per_person": ("Rows per person", lambda one: f"{one.rows_per_person}"),
+    "noise": ("Noise seed", lambda one: f"{one.noise}"),
+    "without": ("Rows", lambda one: "one removed or changed" if one.without else "all"),
+}
+
+
+def _words(scenario: Scenario) -> str:
+    """The options that few models have, where they are not the usual ones."""
+    known = read_words(scenario.words).items()
+    return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in known) or "usual"
+
+
+def views(scenario: Scenario, *, ask: bool) -> Views:
+    """What each pinned setting showed, by its name; a word for one that is still to be worked out,
+    or that cannot be fitted. ask: whether to have it worked out."""
+    return {name: _view(one, scenario, ask) for name, one in scenario.pinned.items()}
+
+
+def _view(one: Scenario, shown: Scenario, ask: bool) -> Scene | str:
+    try:
+        found, data, key = _study(one, shown, ask)
+    except DPCoreError:
+        return NO_FIT
+    if found is None:
+        return COMING
+    if isinstance(found, Study):
+        if not found.complete:
+            return COMING
+        scene = picture(replace(one, x=shown.x, y=shown.y, hide=shown.hide), data, found)
+        found = desk_of(data).answers.get(key, lambda: kept(scene))
+    return found
+
+
+def _study(
+    one: Scenario, shown: Scenario, ask: bool = True
+) -> tuple[Study | Scene | None, Data, tuple[object, ...]]:
+    """A pinned setting's view, or else as much of its study as there is; and where it is kept.
+
+    Raises DPCoreError for a setting that cannot be fitted, or a table that is not there.
+    """
+    data = data_of(one)
+    if data is None:
+        raise DPCoreError("the table is not there")
+    key = ("pin", data.key, replace(one, x=shown.x, y=shown.y, hide=shown.hide))
+    known: Scene | None = desk_of(data).answers.peek(key)
+    if known is None and ask:
+        return compute.study(one, data, desk_of(data)), data, key
+    return known, data, key
+
+
+def coming(scenario: Scenario) -> Scenario | None:
+    """The first pinned setting that is still worked out behind the page."""
+    for one in scenario.pinned.values():
+        try:
+            found, *_ = _study(one, scenario)
+        except DPCoreError:
+            continue
+        if isinstance(found, Study) and not found.complete:
+            return one
+    return None
+
+
+def with_ghost(scene: Scene, scenario: Scenario, data: Data, known: Views, dial: str) -> Scene:
+    """A scene over a dial with the last pinned view in its panels, and the numbers of its own that
+    the table compares."""
+    if not known:
+        return scene
+    name, view = next(reversed(known.items()))
+    drawn_of = view if isinstance(view, str) else view.as_dict()["id"]
+    key = ("ghost", scene.as_dict()["id"], drawn_of, scenario.pins)
+
+    def make() -> Scene:
+        texts = scene.live_text | _now(scene, scenario, dial)
+        drawn = replace(scene, live_text=texts)
+        at = _value(scenario.pinned[name], dial)
+        return drawn if isinstance(view, str) else beside(drawn, view, name, at)
+
+    drawn: Scene = desk_of(data).scenes.get(key, make)
+    return drawn.at(scene.step)
+
+
+def _value(scenario: Scenario, dial: str) -> float | None:
+    """Where a setting stands on a dial."""
+    if dial == "threshold":
+        value = read_words(scenario.words).get("threshold")
+        return None if value is None else float(value)
+    return float(getattr(scenario, dial))
+
+
+def _now(scene: Scene, scenario: Scenario, dial: str) -> dict[str, tuple[str, ...]]:
+    """The table's cells of the current setting, one text a step of a scene."""
+    steps = len(scene.steps)
+    texts = {
+        "now epsilon": (show(scenario.epsilon),) * steps,
+        "now delta": (show_delta(scenario.delta),) * steps,
+        "now clip": (_clipping(scenario),) * steps,
+        "now utility": tuple(map(_number, utilities(scene))),
+    }
+    moved = "clip" if dial == "threshold" else dial
+    return texts | {f"now {moved}": scene.step_labels}
+
+
+def _clipping(scenario: Scenario) -> str:
+    value = _value(scenario, "threshold" if not scenario.declared.clips_rows else "clip")
+    return "usual" if value is None else show(value)
+
+
+def _number(utility: float) -> str:
+    return show(utility).replace("-", "−") if np.isfinite(utility) else NO_FIT
+
+
+def table(
+    scenario: Scenario,
+    data: Data,
+    scene: Scene,
+    known: Views,
+    beside: tuple[Sliding, ...],
+) -> str:
+    """Current and pinned settings as HTML, a line each: what differs, epsilon, delta, utility."""
+    pinned = scenario.pinned
+    every = {"Now": scenario} | pinned
+    differ = _differing(list(every.values()))
+    if any(dial.name in ("clip", "threshold") for dial in beside):
+        differ["Clipping"] = _clipping
+    wordings = {yardstick(one.model).wording for one in every.values()}
+    alike = len(wordings) == 1
+    utility = wordings.pop().utility.format(unit=data.unit) if alike else "Utility"
+
+    def line(name: str, one: Scenario) -> str:
+        now = name == "Now"
+        view = scene if now else known[name]
+        worth = view if isinstance(view, str) else _number(utilities(view)[view.step])
+        if not alike:
+            worth += f" ({yardstick(one.model).wording.worth})"
+        cells = {title: told(one) for title, told in differ.items()}
+        cells |= {"epsilon": show(one.epsilon), "delta": show_delta(one.delta), "utility": worth}
+        live = ' data-live="now {}"'.format if now else "".format
+        row = "".join(
+            f"<td{live('clip' if title == 'Clipping' else title)}>{escape(text)}</td>"
+            for title, text in cells.items()
+        )
+        return f'<tr><th scope="row">{name}{SWATCH if name == [*every][-1] else ""}</th>{row}</tr>'
+
+    heads = ("", *differ, "ε", "δ", f"{utility}, median")
+    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
+    lines = "".join(line(*one) for one in every.items())
+    return (
+        '<div class="dp-pins" role="region" aria-label="Pinned views" tabindex="0">'
+        f'<table class="dp-methods"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
+        "</div>"
+    )
+
+
+def _differing(settings: list[Scenario]) -> dict[str, Callable[[Scenario], str]]:
+    """What not all settings share, by its title: how it is told."""
+    fields = (one for one in SAID if len({getattr(each, one) for each in settings}) > 1)
+    return dict(SAID[field] for field in fields)
+
+
+def panel(
+    scenario: Scenario,
+    data: Data,
+    scene: Scene,
+    known: Views,
+    beside: tuple[Sliding, ...],
+) -> None:
+    """The table under the picture, with a button for each pinned view; nothing where none is."""
+    pinned = scenario.pinned
+    if not pinned:
+        return
+    st.html(table(scenario, data, scene, known, beside))
+    with st.container(horizontal=True):
+        for name in pinned:
+            rest = [one for other, one in pinned.items() if other != name]
+            st.button(
+                f"Unpin {name}",
+                key=f"unpin_{name}",
+                on_click=lambda rest=rest: change(pins=scenario.with_pins(rest).pins),
+            )
+
+
+def button(scenario: Scenario) -> None:
+    """Keeps the current setting beside whatever is chosen next."""
+    pinned = scenario.pinned
+    more = scenario.with_pins([*pinned.values(), scenario]).pins
+    st.button(
+        "Pin this view",
+        on_click=lambda: change(pins=more),
+        disabled=more == scenario.pins,
+        help=f"Keep these choices as a thin ghost in the panels and as a row of a table, up to "
+        f"{len(PINS)}, while others are tried.",
+    )
