@@ -15,6 +15,7 @@ from app.live import joined
 from dpcore.accounting.base import noise_of
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.errors import DPCoreError
+from dpcore.figures.scene import Scene
 from dpcore.privacy import Event, Guarantee, Laplace, Ledger
 from dpcore.privacy.guarantee import show, show_bound
 
@@ -26,6 +27,9 @@ PROVENANCE = {
     "unread": "No table in use yet",
     "stand-in": "Stand-in rows drawn from the limits: no value of your table is shown",
 }
+
+WHOLE = "In {worth}. The whole bar: what the exact fit gains over knowing the public limits alone."
+LOSSES = {"steps": "stopping early", "clipping": "clipping", "noise": "noise"}
 
 
 @cache
@@ -51,6 +55,32 @@ def brand(provenance: str) -> None:
 def live_line(name: str, css: str, text: str) -> None:
     """A line whose text follows the hand: the live picture replaces it at every step."""
     st.html(f'<p class="{css}" data-live="{name}">{_marked(text)}</p>')
+
+
+def loss_bar(scene: Scene, worth: str) -> None:
+    """What the fit loses against the exact one, as a bar of three parts that follow the hand.
+
+    worth: in what the loss is measured.
+    """
+
+    def now(name: str) -> str:
+        return scene.live_text[name][scene.step]
+
+    bar = "".join(
+        f'<i class="dp-{name}" data-live-width="wide {name}" style="width:{now(f"wide {name}")}">'
+        "</i>"
+        for name in LOSSES
+    )
+    told = " · ".join(
+        f'<span><i class="dp-{name}"></i>{title} <b data-live="lost {name}">'
+        f"{now(f'lost {name}')}</b></span>"
+        for name, title in LOSSES.items()
+    )
+    st.html(
+        f'<div class="dp-loss" title="{WHOLE.format(worth=escape(worth))}">'
+        f"<p>Lost against the exact fit: {told}"
+        f'<span data-live="lost note">{now("lost note")}</span></p><div>{bar}</div></div>'
+    )
 
 
 def _marked(text: str) -> str:

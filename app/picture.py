@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app import compute
-from app.components import guarantee_line
+from app.components import LOSSES, guarantee_line
 from app.compute import Study
 from app.desks import Data
 from app.scenario import Scenario
@@ -87,7 +87,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
             "guarantee": tuple(
                 guarantee_line(g, r) for g, r in zip(grid.guarantees, grid.refusals, strict=True)
             ),
-            "split": loss_split(found),
+            **lost(found),
         },
         exact_subtitle=tuple(
             sees + (f", clipping would move {cut:.0%} of {thing}s" if cut > 0.005 else "")
@@ -198,18 +198,41 @@ def image(data: Data) -> tuple[int, int] | None:
     return None if shape is None else (shape.height, shape.width)
 
 
-def loss_split(found: Study) -> tuple[str, ...]:
-    """What the private fit loses against the exact one, and to what."""
-    worth = yardstick(found.grid.model).wording.worth
-    texts = []
-    for known, utility in zip(found.held, np.median(found.grid.utility, axis=1), strict=True):
-        steps = known.converged_utility - known.own_steps_utility
-        clipping = known.own_steps_utility - known.clipped_utility
-        noise = known.clipped_utility - utility
-        texts.append(
-            f"Lost against the exact fit, in {worth}: "
-            f"{steps:.2f} to stopping early, {clipping:.2f} to clipping, {noise:.2f} to noise."
-            if np.isfinite(noise)
-            else ""
+def lost(found: Study) -> dict[str, tuple[str, ...]]:
+    """What the private fit loses against the exact one, to each of :data:`LOSSES`, one text a stop.
+
+    "lost ..." are signed numbers; "wide ..." the shares of a bar whose length is what the exact fit
+    gains over the public limits, or all that is lost where that is more: a gain has no width.
+    """
+    middle = np.median(found.grid.utility, axis=1)
+    known = found.held
+    steps = np.array([one.converged_utility - one.own_steps_utility for one in known])
+    clipping = np.array([one.own_steps_utility - one.clipped_utility for one in known])
+    noise = np.array([one.clipped_utility for one in known]) - middle
+    parts = np.where(np.isfinite(middle), np.stack([steps, clipping, noise]), np.nan)  # (3, S)
+    drawn = np.maximum(np.nan_to_num(parts), 0.0)
+    gain = np.array([one.converged_utility - one.bounds_utility for one in known])
+    beyond = drawn.sum(axis=0) > np.maximum(gain, 0.0)
+    whole = np.maximum(np.where(beyond, drawn.sum(axis=0), gain), np.finfo(float).tiny)
+    texts = {}
+    for name, part, share in zip(LOSSES, parts, drawn / whole, strict=True):
+        texts[f"lost {name}"] = tuple(_signed(float(one)) for one in part)
+        texts[f"wide {name}"] = tuple(f"{one:.2%}" for one in share)
+    negative = np.any(np.round(np.nan_to_num(parts), 2) < 0.0, axis=0)
+    texts["lost note"] = tuple(
+        (
+            f", {'more than the' if more else 'of'} {_signed(float(one))}"
+            if one > 0.0
+            else ", of none"
         )
-    return tuple(texts)
+        + f" over the limits{'; below zero: nothing lost there' if less else ''}"
+        for one, more, less in zip(gain, beyond, negative, strict=True)
+    )
+    return texts
+
+
+def _signed(value: float) -> str:
+    """Two decimals with the minus sign of print; of no number a dash."""
+    return (
+        f"{value + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−") if value == value else "–"
+    )

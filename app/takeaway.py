@@ -38,7 +38,7 @@ def take_fit(scenario: Scenario, data: Data, found: Study | None, scene: Scene |
         _links("explore", scenario, "every choice; never any data")
         if found is None or scene is None:
             return
-        _files(scenario, data, found, scene.live_text["split"][scene.step])
+        _files(scenario, data, found)
         if data.provenance == "upload":
             _own_file(scenario, data)
             return
@@ -74,7 +74,7 @@ def _links(page: str, choices: Scenario | Composition, held: str) -> None:
     st.code(f'dpcore explore "{state}"', language=None, wrap_lines=True)
 
 
-def _files(scenario: Scenario, data: Data, found: Study, split: str) -> None:
+def _files(scenario: Scenario, data: Data, found: Study) -> None:
     """What stands behind the promise, the fit with it, and rows that it draws.
 
     The files are made when somebody takes them: fitted anew with every move of a slider they would
@@ -88,7 +88,6 @@ def _files(scenario: Scenario, data: Data, found: Study, split: str) -> None:
     st.markdown("**What stands behind the promise**")
     guarantee_details(guarantee)
     st.markdown(spending(ledger))
-    st.markdown(split)
     st.download_button(
         "Fit, guarantee and ledger (JSON)",
         lambda: compute.fit_json(compute.one_fit(scenario, data), note),

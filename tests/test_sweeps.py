@@ -130,7 +130,7 @@ def test_the_curve_is_against_the_dial_and_says_what_the_others_are() -> None:
         scene = swept_picture(SMALL, data, replace(slide, stops=FEW[dial]), found)
         panels = {panel.id: panel for panel in scene.panels}
         curve[dial], exact[dial] = panels["curve"], panels["exact"]
-        assert len(scene.live_text["guarantee"]) == len(scene.live_text["split"]) == 3
+        assert len(scene.live_text["guarantee"]) == len(scene.live_text["lost noise"]) == 3
         assert len(set(scene.live_text["guarantee"])) == (3 if dial == "delta" else 1)
     assert curve["delta"].title == "What each δ buys"
     assert curve["delta"].x.label == "δ (ε = 1.00)"

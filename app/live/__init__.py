@@ -67,7 +67,7 @@ def live(scenes: Mapping[str, Scene], *, key: str) -> Any:
     half-axes that the scene gave.
 
     Texts elsewhere on the page follow too: ``st.html('<p data-live="sentence"></p>')`` shows the
-    scene's live text "sentence".
+    scene's live text "sentence"; with ``data-live-width`` an element has it as its width.
     """
     return _component()(
         key=key,

@@ -268,6 +268,12 @@ export class Live {
       node.dataset.liveStep = mark;
       node.replaceChildren(...boldParts(texts[this.step]));
     }
+    /** @type {NodeListOf<HTMLElement>} */
+    const bars = document.querySelectorAll("[data-live-width]");
+    for (const bar of bars) {
+      const widths = this.scene.live_text[bar.dataset.liveWidth ?? ""];
+      if (widths && bar.style.width !== widths[this.step]) bar.style.width = widths[this.step];
+    }
   }
 
   /** Work that may wait until the hand rests. @param {() => void} work */

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from app import classes, compute, pins, steps, upload
-from app.components import brand, live_line, look_again, to_page
+from app.components import brand, live_line, look_again, loss_bar, to_page
 from app.covers import cover
 from app.desks import Data
 from app.live import live
@@ -27,6 +27,7 @@ from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.errors import DPCoreError
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.buys import AXES
 from dpcore.figures.scene import Scene
 from dpcore.models.declaration import Model, declarations
@@ -74,6 +75,8 @@ def page() -> None:
     if moved.ring is not None:
         change(clip=round(float(np.clip(moved.ring["factor"], 0.1, 1.0)), 2), dial="clip")
         st.rerun()
+    if "curve" not in scenario.hide.split(","):
+        loss_bar(scene, yardstick(scenario.model).wording.worth)
     pins.panel(scenario, data, scene, pinned, beside)
     buttons(scenario, data, found, scene)
     full_size(scenario)

@@ -1,0 +1,101 @@
+"""The loss bar: three parts that add up to what is lost, follow the slider, and do not flatter."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app import compute
+from app.desks import Desk
+from app.picture import lost, picture
+from app.scenario import Scenario
+from app.tables import data_of
+
+SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=2)
+PARTS = ("steps", "clipping", "noise")
+
+
+def study(scenario: Scenario = SMALL) -> compute.Study:
+    data = data_of(scenario)
+    assert data is not None
+    return compute.study(scenario, data, Desk())
+
+
+def with_utilities(found: compute.Study, private: float, **known: float) -> compute.Study:
+    """A study whose fits are all worth this, and the references that."""
+    grid = replace(found.grid, utility=np.full_like(found.grid.utility, private))
+    return replace(found, grid=grid, references=replace(found.references, **known))
+
+
+@pytest.fixture(scope="module")
+def found() -> compute.Study:
+    return study()
+
+
+def known(best: float, steps: float, clipped: float, limits: float) -> dict[str, float]:
+    return {
+        "converged_utility": best,
+        "own_steps_utility": steps,
+        "clipped_utility": clipped,
+        "bounds_utility": limits,
+    }
+
+
+def numbers(texts: dict[str, tuple[str, ...]], kind: str) -> list[float]:
+    read = (texts[f"{kind} {part}"][0] for part in PARTS)
+    return [float(text.replace("−", "-").rstrip("%")) for text in read]
+
+
+def test_the_parts_add_up_to_what_is_lost() -> None:
+    whole = study(replace(SMALL, clip=0.3))
+    texts, middle = lost(whole), np.median(whole.grid.utility, axis=1)
+    for i, utility in enumerate(middle):
+        parts = [float(texts[f"lost {part}"][i].replace("−", "-")) for part in PARTS]
+        assert sum(parts) == pytest.approx(
+            whole.references.converged_utility - utility, abs=0.005 * len(PARTS)
+        )
+
+
+def test_the_bar_is_what_the_exact_fit_gains_over_the_limits(found: compute.Study) -> None:
+    texts = lost(with_utilities(found, -5.0, **known(-2.0, -2.5, -3.0, -12.0)))
+    assert numbers(texts, "lost") == [0.5, 0.5, 2.0]
+    assert numbers(texts, "wide") == [5.0, 5.0, 20.0]
+    assert {*texts["lost note"]} == {", of 10.00 over the limits"}
+
+
+def test_who_loses_more_than_that_has_a_full_bar(found: compute.Study) -> None:
+    texts = lost(with_utilities(found, -42.0, **known(-2.0, -2.0, -12.0, -12.0)))
+    assert numbers(texts, "lost") == [0.0, 10.0, 30.0]
+    assert numbers(texts, "wide") == [0.0, 25.0, 75.0]
+    assert texts["lost note"][0].startswith(", more than the 10.00 over")
+
+
+def test_a_part_below_zero_is_told_with_its_sign_and_has_no_bar(found: compute.Study) -> None:
+    texts = lost(with_utilities(found, -3.0, **known(-2.0, -1.5, -1.5, -12.0)))
+    assert {*texts["lost steps"]} == {"−0.50"}
+    assert numbers(texts, "wide") == [0.0, 0.0, 15.0]
+    assert texts["lost note"][0].endswith("; below zero: nothing lost there")
+    texts = lost(with_utilities(found, -3.0, **known(-2.0, -1.999, -2.0, -12.0)))
+    assert {*texts["lost steps"]} == {"0.00"}
+    assert "below zero" not in texts["lost note"][0]
+
+
+def test_without_a_fit_nothing_is_told(found: compute.Study) -> None:
+    texts = lost(with_utilities(found, np.nan, **known(-2.0, -2.0, -2.0, -1.0)))
+    assert [texts[f"lost {part}"][0] for part in PARTS] == ["–"] * 3
+    assert numbers(texts, "wide") == [0.0] * 3
+    assert {*texts["lost note"]} == {", of none over the limits"}
+
+
+def test_every_stop_of_the_slider_has_its_bar(found: compute.Study) -> None:
+    data = data_of(SMALL)
+    assert data is not None
+    scene = picture(SMALL, data, found)
+    for part in PARTS:
+        widths = scene.live_text[f"wide {part}"]
+        assert len(widths) == len(scene.steps)
+        assert all(re.fullmatch(r"\d+\.\d\d%", one) for one in widths)
+    assert len({*scene.live_text["wide noise"]}) > 10
