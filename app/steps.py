@@ -12,12 +12,13 @@ from app import compute
 from app.desks import Data, Desk
 from app.live import live
 from app.scenario import Scenario, sane
+from app.state import change
 from app.tables import badge
-from dpcore.errors import InputError
-from dpcore.evaluation.steps import walk
+from dpcore.errors import DPCoreError, InputError
+from dpcore.evaluation.steps import Spending, spending, walk
 from dpcore.evaluation.yardstick import yardstick
-from dpcore.figures.scene import Scene
-from dpcore.figures.steps import steps_scene
+from dpcore.figures.scene import Panel, Scene
+from dpcore.figures.steps import spending_strip, steps_scene
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show_bound
 
@@ -25,6 +26,7 @@ Array = NDArray[np.float64]
 
 AS_PUBLISHED = ", as published"
 SHARED = "All steps share one budget: more steps learn more, and leave each of them more noise."
+FEWER = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
 PRINTED = "Methods as published have the noise with which their paper states this ε."
 
 
@@ -33,11 +35,13 @@ class Walks:
     """By method's title: utility ``(T, D)``, the chosen method first, or why there is none.
 
     plain ``(T,)``: the chosen method's steps without noise; empty where it reads the data once.
+    spent: what the chosen method's steps spend, or ``None`` where that is not known.
     """
 
     walked: dict[str, Array]
     refused: dict[str, str]
     plain: Array
+    spent: Spending | None = None
 
 
 def walks(scenario: Scenario, data: Data, desk: Desk) -> Walks:
@@ -67,7 +71,15 @@ def _walks(scenario: Scenario, data: Data) -> Walks:
     if not walked:
         return Walks(walked, refused, np.empty(0))
     plain = walk(data.table, scenario.setting(data.secret), None, (0,))
-    return Walks(walked, refused, plain[:, 0])
+    return Walks(walked, refused, plain[:, 0], _spent(scenario, data))
+
+
+def _spent(scenario: Scenario, data: Data) -> Spending | None:
+    try:
+        ledger = compute.one_fit(scenario, data).ledger
+        return spending(ledger, scenario.count_by, scenario.delta)
+    except DPCoreError:
+        return None  # the budget is out of reach, or the method has no theorem for a step
 
 
 def _who(scenario: Scenario, data: Data) -> str:
@@ -79,6 +91,17 @@ def scene_of(found: Walks, scenario: Scenario, data: Data, desk: Desk) -> Scene:
     """The walks as one picture, between knowing nothing and the exact fit."""
     known = compute.references_of(scenario.setting(data.secret), data, desk)
     judge = yardstick(scenario.model)
+    strip: Panel | None = None
+    first = next(iter(found.walked.values()))
+    if found.spent is not None and len(found.spent.so_far) == len(first):
+        strip = spending_strip(
+            found.spent,
+            np.median(first, axis=1),
+            method=scenario.titles((scenario.count_by,))[scenario.count_by],
+            clipped=f"{known.clipped_share:.0%} of {data.schema.thing}s clipped",
+            worth=judge.wording.worth,
+            pick="stop" if scenario.steps else "",
+        )
     return steps_scene(
         found.walked,
         found.plain,
@@ -86,6 +109,7 @@ def scene_of(found: Walks, scenario: Scenario, data: Data, desk: Desk) -> Scene:
         best=known.converged_utility,
         least=known.bounds_utility,
         subtitle=f"median of the noise draws, the band holds 8 of 10{badge(data)}",
+        strip=strip,
     )
 
 
@@ -99,7 +123,13 @@ def dialog(scenario: Scenario, data: Data, desk: Desk) -> None:
     if not found.walked:
         st.info("No method of this model takes more than one step: each reads the data once.")
     else:
-        live({"none": scene_of(found, scenario, data, desk)}, key="steps")
+        scene = scene_of(found, scenario, data, desk)
+        picked = live({"none": scene}, key="steps").picked
+        if picked is not None:
+            change(iterations=picked["item"] + 1)
+            st.rerun()
+        if scenario.steps and len(scene.panels) > 1:
+            st.caption(FEWER)
     if any(title.endswith(AS_PUBLISHED) for title in found.walked):
         st.caption(PRINTED)
     for title, reason in found.refused.items():

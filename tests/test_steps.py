@@ -4,20 +4,29 @@ out."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import wording
 
 import dpcore as dp
+from app import compute
 from app.desks import Desk
-from app.scenario import Scenario, opening
+from app.scenario import Scenario, opening, sane
 from app.steps import AS_PUBLISHED, scene_of, walks
 from app.tables import badge, data_of
-from dpcore.evaluation.steps import walk
+from dpcore.accounting import compose
+from dpcore.evaluation.steps import spending, walk
 from dpcore.evaluation.study import Setting, budget_grid, references
+from dpcore.figures.columns import Columns
 from dpcore.figures.plotly import scene_figure
+from dpcore.figures.scene import Scene
 from dpcore.figures.steps import steps_scene
+from dpcore.privacy import Gaussian, Ledger
+from dpcore.privacy.guarantee import show
+from dpcore.privacy.ledger import LedgerEntry
+from dpcore.privacy.sampled_entry import SampledEntry
 
 
 @pytest.mark.parametrize("model", ["gmm", "kmeans"])
@@ -99,3 +108,68 @@ def test_the_band_holds_eight_of_ten_draws() -> None:
     )
     (band,) = (layer for layer in scene.panels[0].layers if getattr(layer, "lo", None) is not None)
     np.testing.assert_allclose([band.lo, band.hi], [[0.1] * 3, [0.9] * 3])
+
+
+@pytest.mark.parametrize(
+    ("data", "choices"),
+    [
+        ("three_groups", {"iterations": 4}),
+        ("three_groups", {"iterations": 3, "method": "dpem_gaussian", "count_by": "zcdp"}),
+        ("two_clouds", {"iterations": 3}),
+    ],
+)
+def test_what_the_steps_spend_adds_up_to_the_fit(data: str, choices: dict[str, Any]) -> None:
+    scenario = sane(replace(opening(data), **choices))
+    table = data_of(scenario)
+    assert table is not None
+    ledger = compute.one_fit(scenario, table).ledger
+    found = spending(ledger, scenario.count_by, scenario.delta)
+    assert found is not None
+    assert len(found.so_far) == scenario.iterations
+    whole = compose(ledger.events, scenario.count_by, delta=scenario.delta).epsilon
+    assert found.so_far[-1] == pytest.approx(float(whole))
+    assert np.all(np.diff(found.so_far) > 0.0)
+    assert np.all(found.alone[1:] < found.so_far[1:])
+    assert found.alone[0] == found.so_far[0]
+    noises = [e.mechanism.noise_multiplier for e in ledger.events if type(e.mechanism) is Gaussian]
+    assert [one for step in found.noise for one in step] == pytest.approx(noises)
+
+
+@pytest.mark.parametrize("whats", [("sums",), ("iterations 1 to 3: gradients",)])
+def test_a_ledger_that_names_no_steps_has_none(whats: tuple[str, ...]) -> None:
+    entries = (LedgerEntry(what, "gaussian", 3.0, 1.0, "replace_one", "a lemma") for what in whats)
+    assert spending(Ledger(tuple(entries)), "exact", 1e-5) is None
+
+
+def test_steps_on_samples_are_left_out() -> None:
+    entry = LedgerEntry("iteration 1: moments", "gaussian", 3.0, 1.0, "replace_one", "a lemma")
+    sampled = SampledEntry.of(entry, "poisson", 0.1)
+    assert spending(Ledger((sampled,)), "exact", 1e-5) is None
+    assert spending(Ledger((entry,)), "exact", 1e-5) is not None
+
+
+def strip_of(scenario: Scenario) -> tuple[Scene, Columns]:
+    data = data_of(scenario)
+    assert data is not None
+    scene = scene_of(walks(scenario, data, Desk()), scenario, data, Desk())
+    (columns,) = (one for one in scene.panels[-1].layers if isinstance(one, Columns))
+    return scene, columns
+
+
+def test_the_strip_says_what_each_step_spends_and_is_worth() -> None:
+    scenario = replace(opening("two_clouds"), iterations=3)
+    scene, columns = strip_of(scenario)
+    data = data_of(scenario)
+    assert data is not None
+    found = walks(scenario, data, Desk())
+    assert found.spent is not None
+    np.testing.assert_allclose(columns.values, found.spent.so_far)
+    for step, told in enumerate(columns.names):
+        utility = float(np.median(found.walked["Recommended"][step]))
+        for number in (*found.spent.noise[step], found.spent.alone[step], utility):
+            assert show(float(number)).replace("-", "−") in told
+        assert "rows clipped" in told
+        assert told.endswith("Click to stop here.")
+    assert columns.pick == "stop"
+    assert scene.panels[-1].alt == " ".join(columns.names)
+    assert scene_figure(scene).data

@@ -64,7 +64,8 @@ def live(scenes: Mapping[str, Scene], *, key: str) -> Any:
 
     The result has ``ring``: ``{"name": ..., "factor": ...}`` in the one run after a clipping ring
     was dragged (or moved by arrow keys) and released, else None; the factor multiplies the
-    half-axes that the scene gave.
+    half-axes that the scene gave. In the one run after a column was picked it has ``picked``:
+    ``{"name": ..., "item": ...}``, the item counted from 0.
 
     Texts elsewhere on the page follow too: ``st.html('<p data-live="sentence"></p>')`` shows the
     scene's live text "sentence"; with ``data-live-width`` an element has it as its width.
@@ -78,6 +79,7 @@ def live(scenes: Mapping[str, Scene], *, key: str) -> Any:
             ]
         },
         on_ring_change=_nothing,
+        on_picked_change=_nothing,
     )
 
 

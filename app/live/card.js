@@ -85,8 +85,9 @@ export class Card {
     this.over.replaceChildren();
     this.rings = [];
     this.layers = panel.layers.map((layer) => this.built(layer));
-    // A picture's children are not read out; a ring is a slider of its own.
-    this.svg.setAttribute("role", this.rings.length ? "group" : "img");
+    // A picture's children are not read out; a ring is a slider of its own, a column a button.
+    const active = this.rings.length > 0 || panel.layers.some(({ pick }) => pick);
+    this.svg.setAttribute("role", active ? "group" : "img");
     this.hair = svg("line", { class: "dpl-hair", visibility: "hidden" });
     this.labels = panel.layers
       .filter(({ kind, label, label_at }) => kind === "curve" && label_at === "end" && label.length)

@@ -2,6 +2,7 @@
 // Every kind of layer by the name that a scene gives it.
 
 import { bars } from "./bars.js";
+import { columns } from "./columns.js";
 import { cursor } from "./cursor.js";
 import { curve } from "./curve.js";
 import { ellipses } from "./ellipses.js";
@@ -14,6 +15,6 @@ import { rule } from "./rule.js";
 
 /** @type {Record<string, import("./types.js").LayerKind>} */
 export const LAYERS = {
-  bars, cursor, curve, ellipses, heatmap, labelled_points: labelledPoints, points, ranked, ring,
-  rule,
+  bars, columns, cursor, curve, ellipses, heatmap, labelled_points: labelledPoints, points, ranked,
+  ring, rule,
 };

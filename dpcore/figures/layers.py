@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.checks import one_of
 from dpcore.errors import InputError
+from dpcore.figures.columns import Columns
 from dpcore.figures.heat import Heat
 from dpcore.figures.ranked import Ranked
 
@@ -257,7 +258,9 @@ class Bars:
             raise InputError("bars", "colours or tips do not match the names", "give one a bar")
 
 
-Layer = Points | Ellipses | Curve | Spots | Mark | Rule | Cursor | Ring | Bars | Heat | Ranked
+Layer = (
+    Points | Ellipses | Curve | Spots | Mark | Rule | Cursor | Ring | Bars | Columns | Heat | Ranked
+)
 
 # The array fields of each layer and how many dimensions one step of them has.
 PER_STEP: dict[str, dict[str, int]] = {
@@ -269,6 +272,7 @@ PER_STEP: dict[str, dict[str, int]] = {
     "rule": {},
     "ring": {"factor": 0},
     "bars": {"values": 1},
+    "columns": {"x": 1, "values": 1, "inner": 1},
     "heatmap": {"values": 3},
     "ranked": {"words": 2, "values": 2, "marked": 2},
 }
@@ -281,6 +285,7 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "rule": ("reference", {"x": "x", "y": "y"}),
     "ring": ("ring", {"x": "cx", "y": "cy", "half_x": "rx", "half_y": "ry"}),
     "bars": ("bar", {"x": "values"}),
+    "columns": ("column", {"x": "x", "y": "values", "value": "inner"}),
 }
 
 

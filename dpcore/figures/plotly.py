@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpcore.evaluation.composition import Prices
 from dpcore.evaluation.study import Study
 from dpcore.figures.budget import study_scene
+from dpcore.figures.columns import Columns
 from dpcore.figures.composition import prices_scene
 from dpcore.figures.heat import BLUE, ORANGE, WHITE, Heat
 from dpcore.figures.ranked import Ranked
@@ -208,6 +209,21 @@ def _drawn(layer: Layer, panel: Panel, step: int) -> Iterator[Any]:
             yield _line(x, y, name=layer.label, line={"color": MUTED, "dash": "dash"})
         case Bars():
             yield _bars(layer, step)
+        case Columns():
+            yield from _columns(layer)
+
+
+def _columns(layer: Columns) -> Iterator[Any]:
+    import plotly.graph_objects as go
+
+    for heights, opacity in ((layer.values, 0.3), (layer.inner, 1.0)):
+        yield go.Bar(
+            x=np.asarray(layer.x),
+            y=np.asarray(heights),
+            marker={"color": PALETTE_LIGHT[0], "opacity": opacity},
+            hovertext=layer.names,
+            hoverinfo="text",
+        )
 
 
 def _line(x: Any, y: Any, **more: Any) -> Any:

@@ -1,4 +1,5 @@
-"""What a fit is worth after each step: one line a method, with a band over the noise draws."""
+"""What a fit is worth after each step, one line a method with a band over the noise draws; and what
+each step spends, one column a step."""
 
 from __future__ import annotations
 
@@ -7,7 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.evaluation.steps import Spending
+from dpcore.figures.columns import Columns
 from dpcore.figures.scene import Axis, Curve, Panel, Rule, Scene
+from dpcore.privacy.guarantee import show
 
 Array = NDArray[np.float64]
 
@@ -20,8 +24,9 @@ def steps_scene(
     best: float,
     least: float,
     subtitle: str,
+    strip: Panel | None = None,
 ) -> Scene:
-    """One panel over the steps.
+    """One panel over the steps, and below it the strip of :func:`spending_strip`, if there is one.
 
     walks: a method's title -> utility ``(T, D)`` of T steps and D draws, the chosen method first;
     plain ``(T,)``: the first one's steps without noise. utility: what the axis says. best, least:
@@ -47,7 +52,41 @@ def steps_scene(
         width="full",
         height=360,
     )
-    return Scene(steps=(0.0,), step_labels=("",), panels=(panel,))
+    below = () if strip is None else (strip,)
+    return Scene(steps=(0.0,), step_labels=("",), panels=(panel, *below))
+
+
+def spending_strip(
+    spent: Spending, utilities: Array, *, method: str, clipped: str, worth: str, pick: str = ""
+) -> Panel:
+    """What each step spends: a column as high as epsilon so far, the step's own epsilon inside.
+
+    utilities ``(T,)``: after each step. method: that composes. clipped: what is clipped, in words.
+    worth: what a utility is called. pick: what a picked step is read under; empty: none can be.
+    """
+    steps = np.arange(1.0, 1 + len(spent.so_far))
+
+    def told(step: int) -> str:
+        noise = ", ".join(dict.fromkeys(map(show, spent.noise[step])))
+        alone, so_far = show(spent.alone[step]), show(spent.so_far[step])
+        return (
+            f"Step {step + 1}: noise / sensitivity {noise}; {clipped}; ε of the step {alone}, "
+            f"so far {so_far}; {worth} so far {show(float(utilities[step]))}."
+            + (" Click to stop here." if pick else "")
+        ).replace(" -", " −")
+
+    names = tuple(map(told, range(len(steps))))
+    return Panel(
+        id="spending",
+        title="What each step spends",
+        subtitle=f"ε so far, composed by {method}; dark: ε of the step alone",
+        alt=" ".join(names),
+        x=Axis("steps taken", (0.5, len(steps) + 0.5), ticks=_ticks(len(steps))),
+        y=Axis("ε so far", (0.0, 1.12 * float(np.max(spent.so_far)))),
+        layers=(Columns(steps, spent.so_far, spent.alone, names, pick),),
+        width="full",
+        height=210,
+    )
 
 
 def _line(title: str, found: Array, number: int) -> Curve:

@@ -215,6 +215,12 @@ def explored(page: Any, _: Path) -> Iterator[str]:
     panel.hover()
     panel.get_by_text("Table", exact=True).click()
     yield "a picture's table"
+    page.get_by_role("button", name="Pin this view").click()
+    page.get_by_role("button", name="Unpin A").wait_for()
+    yield "a pinned view"
+    page.get_by_role("button", name="Step by step").click()
+    page.locator(".dpl-column").first.wait_for(timeout=60_000)
+    yield "what the steps spend"
 
 
 def composed(page: Any, _: Path) -> Iterator[str]:

@@ -317,6 +317,19 @@ def test_a_pinned_view_stays_while_the_slider_is_dragged(explore: Any) -> None:
     healthy(page)
 
 
+def test_a_click_on_a_step_stops_there(explore: Any) -> None:
+    page = explore(f"?{SMALL}&iterations=3")
+    page.get_by_role("button", name="Step by step").click()
+    columns = page.locator(".dpl-column")
+    columns.nth(1).wait_for()
+    assert columns.count() == 3
+    assert "so far" in str(columns.nth(1).get_attribute("aria-label"))
+    columns.nth(1).click()
+    page.wait_for_function("location.search.includes('iterations=2')")
+    page.locator(".dpl-column").first.wait_for(state="detached")
+    healthy(page)
+
+
 # ---------------------------------------------------------------- links and choices
 
 
