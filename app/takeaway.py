@@ -42,6 +42,7 @@ def take_fit(scenario: Scenario, data: Data, found: Study | None, scene: Scene |
         if data.provenance == "upload":
             _own_file(scenario, data)
             return
+        st.download_button("Picture (HTML)", lambda: as_page(scene), "picture.html", "text/html")
         st.markdown("**Reproduce**")
         st.code(command(scenario), language=None, wrap_lines=True)
         st.download_button("Python script", script(scenario), "reproduce.py", "text/x-python")
@@ -101,6 +102,14 @@ def _files(scenario: Scenario, data: Data, found: Study) -> None:
             f"{kind}synthetic.csv",
             "text/csv",
         )
+
+
+def as_page(scene: Scene) -> bytes:
+    """The picture with its slider as one file that needs no network."""
+    from dpcore.figures.plotly import scene_figure  # its imports take a second
+
+    page: str = scene_figure(scene).to_html(include_plotlyjs=True, auto_play=False)
+    return page.encode()
 
 
 def _synthetic_rows(scenario: Scenario, data: Data) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import wording
 
 import dpcore as dp
+from app.takeaway import as_page
 from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, BudgetGrid, Curves, References, Setting
 from dpcore.evaluation.yardstick import yardstick
@@ -646,6 +648,15 @@ def test_plotly_draws_the_step_it_says(scene: Scene) -> None:
         if trace.mode == "lines" and len(trace.x) >= 49
     ]
     assert any(np.allclose(path, outline(group, 1.0)) for path in drawn)
+
+
+@pytest.mark.merge
+def test_a_picture_leaves_as_one_file_that_asks_for_nothing(scene: Scene) -> None:
+    text = as_page(scene).decode()
+    assert not re.search(r"<(script|link)[^>]*\s(src|href)=", text)
+    assert "Plotly.newPlot" in text
+    assert "Plotly.animate(" not in text.split("Plotly.newPlot")[-1]  # it waits for the slider
+    assert all(f'"{label}"' in text for label in scene.step_labels)
 
 
 @pytest.mark.merge

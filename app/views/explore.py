@@ -34,6 +34,11 @@ from dpcore.models.declaration import Model, declarations
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
 
+WIDER = (
+    "Private groups are drawn wider than exact ones: their covariances carry noise, and what keeps "
+    "these positive widens them. Eigenvalues that noise has made too small are raised; the proved "
+    "method also draws each covariance towards that of all rows. Both fade as noise falls."
+)
 AT_REST = 1.0  # seconds without a change after which the dials beside epsilon are worked out
 
 
@@ -77,6 +82,8 @@ def page() -> None:
         st.rerun()
     if "curve" not in scenario.hide.split(","):
         loss_bar(scene, yardstick(scenario.model).wording.worth)
+        if "covariance" in scenario.declared.settings.options():
+            st.caption(WIDER)
     pins.panel(scenario, data, scene, pinned, beside)
     buttons(scenario, data, found, scene)
     full_size(scenario)
