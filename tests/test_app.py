@@ -30,6 +30,7 @@ from dpcore.privacy import Privacy
 from dpcore.registry import load as loaded
 
 SMALL = {"data": "generated", "made": "200x2x3x1"}  # fitted in a moment, for the extremes
+TWO = {"components": "2", "iterations": "5"}  # groups, of the rare person's table: quick
 PATIENCE = 90  # secret samples take half a minute to count on a busy machine
 
 
@@ -508,7 +509,7 @@ def test_new_noise_moves_the_private_fit_alone() -> None:
 
 
 def test_who_has_several_rows_is_not_said_to_be_one_row() -> None:
-    page = healthy(opened(data="rare_person", rows_per_person="5"))
+    page = healthy(opened(data="rare_person", rows_per_person="5", **TWO))
     healthy(control(page, "button", "Remove one row").click().run())
     said = unescape(" ".join(texts(page)))
     assert "rows of people" in said
@@ -517,7 +518,7 @@ def test_who_has_several_rows_is_not_said_to_be_one_row() -> None:
 
 
 def test_removing_one_person_and_putting_them_back_is_no_change() -> None:
-    page = healthy(opened(data="rare_person"))
+    page = healthy(opened(data="rare_person", **TWO))
     before = scene(page)["id"]
     healthy(control(page, "button", "Remove one person").click().run())
     assert scene(page)["id"] != before

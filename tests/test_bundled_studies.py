@@ -11,7 +11,7 @@ import dpcore as dp
 from app import compute, desks, tables
 from app.scenario import Scenario
 from app.scenario import opening as opens
-from dpcore.datasets.catalogue import BundledTable, bundled
+from dpcore.datasets.catalogue import BundledTable, bundled, find
 from dpcore.evaluation.study import (
     EPSILONS,
     BudgetGrid,
@@ -120,6 +120,17 @@ def test_factors_are_seen_where_a_table_opens_and_vanish_as_the_budget_falls(
         here = opening.at(epsilon)
         assert known[here:].all()
         assert not known[here - 1]
+
+
+def test_an_exact_fit_gives_the_rare_person_away_and_a_private_one_does_not(
+    opening: Opening,
+) -> None:
+    if opening.name != "rare_person":
+        return
+    weights = opening.references.converged.weights[0]
+    alone = int(np.argmin(weights))
+    assert weights[alone] * find(opening.name).rows == pytest.approx(1.0, rel=0.01)
+    assert opening.grid.found[: opening.at(1.0) + 1, :, alone].mean() < 0.02
 
 
 def test_one_step_of_the_slider_never_throws_the_picture_about(opening: Opening) -> None:

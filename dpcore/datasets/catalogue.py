@@ -122,7 +122,7 @@ BUNDLED = (
         rows=105,
         features=2,
         provenance="simulated",
-        openings=(Opening("gmm", 2),),
+        openings=(Opening("gmm", 3, iterations=30),),
     ),
     BundledTable(
         "rare_person_50x",
