@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -15,12 +16,13 @@ from support import ROOT
 from dpcore.datasets.catalogue import BUNDLED, BundledTable, bundled, find, home
 from dpcore.datasets.cities import CITIES
 from dpcore.datasets.faces import WAYS, faces_like, truth_of
-from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stroke_like
+from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stand_in, stroke_like
 from dpcore.datasets.load import load, read_described
 from dpcore.datasets.make import files, make_all
 from dpcore.datasets.make.__main__ import main
 from dpcore.datasets.places import PARTS, check_ins, points_from_histogram
 from dpcore.errors import InputError
+from dpcore.schema import Column, Schema
 from dpcore.wall.data.clipping import bounded_rows
 
 TABLES = pytest.mark.parametrize("table", BUNDLED, ids=lambda table: table.name)
@@ -415,3 +417,20 @@ def test_the_wide_table_lies_in_the_unit_ball_and_scores_as_the_stroke_data() ->
 def _nats(covariance: np.ndarray) -> float:
     """Mean log-likelihood per row of the Gaussian with its own rows' covariance."""
     return -0.5 * float(np.linalg.slogdet(2 * np.pi * np.e * covariance)[1])
+
+
+def test_rows_to_stand_in_have_what_a_regression_a_label_and_answers_read() -> None:
+    box = Schema.from_bounds({"age": (0, 110), "visits": (0, 80)})
+    sick, smokes = Column("sick", "target", "binary"), Column("smokes", type="binary")
+    label = Column("g", "label", "category", categories=("x", "y", "z", "w"))
+    rows = stand_in(replace(box, columns=(*box.columns, sick, smokes, label)), 4000)
+    assert set(rows["g"]) == set(label.categories)
+    assert set(rows["smokes"]) == {0.0, 1.0}
+    apart = rows[["age", "visits"]].groupby(rows["sick"]).mean().diff().abs().iloc[-1]
+    assert (apart / rows[["age", "visits"]].std()).max() > 0.5
+    among = rows["age"].groupby(rows["g"]).mean()
+    assert np.ptp(among) > rows["age"].std()
+    paid = Column("paid", "target", lower=0, upper=10)
+    rows = stand_in(replace(box, columns=(*box.columns, paid)), 4000)
+    assert rows["paid"].between(0, 10).all()
+    assert abs(rows[["age", "visits", "paid"]].corr()["paid"]).drop("paid").max() > 0.4

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+PULL = 3.0  # how far what a stand-in's target follows from spreads, in scales of its noise
+
 
 @dataclass(frozen=True)
 class Mixture:
@@ -139,19 +141,23 @@ def generated_table(rows: int, columns: int, groups: int, seed: int) -> tuple[pd
 def stand_in(schema: Schema, rows: int, seed: int = 0, *, groups: int = 3) -> pd.DataFrame:
     """Rows drawn from the public schema alone, to plan on before a real table is read.
 
-    Number columns hold ``groups`` overlapping clouds inside the bounds; categories are drawn
-    evenly. Nothing of any table enters.
+    Number columns hold ``groups`` overlapping clouds inside the bounds, at least one for each class
+    of a label, which says which cloud a row is of. A target follows from a sum of the numbers, with
+    noise; answers of yes or no have their cloud's chance; other categories are drawn evenly.
+    Nothing of any table enters.
     """
     import pandas as pd
 
     rng = np.random.default_rng([seed, rows, groups])
     numbers = [c for c in schema.numeric_columns() if c.category is None]
-    dim, count = max(1, len(numbers)), whole("groups", groups)
+    classes = () if schema.label is None else schema.column(schema.label).categories
+    dim, count = max(1, len(numbers)), max(whole("groups", groups), len(classes))
     centres = 0.18 + 0.64 * rng.random((64, count, dim))
     apart = np.linalg.norm(centres[:, :, None] - centres[:, None], axis=-1) + 9 * np.eye(count)
     centres = centres[np.argmax(apart.min(axis=(1, 2)))]
     shapes = np.stack([_tilted(0.05 + 0.06 * rng.random(dim), rng) for _ in range(count)])
-    units, _ = gaussian_mixture(rows, rng.dirichlet(np.full(count, 8.0)), centres, shapes, rng)
+    sizes = rng.dirichlet(np.full(count, 8.0))
+    units, cloud = gaussian_mixture(rows, sizes, centres, shapes, rng)
     units = np.clip(units, 0.0, 1.0)
     if schema.ball is not None:  # a ball's column bounds are those of the box around it
         units = 0.5 + (units - 0.5) / np.sqrt(dim)
@@ -159,9 +165,22 @@ def stand_in(schema: Schema, rows: int, seed: int = 0, *, groups: int = 3) -> pd
         column.name: column.lower + units[:, i] * (column.upper - column.lower)
         for i, column in enumerate(numbers)
     }
+    for i, one in enumerate(numbers):
+        if schema.column(one.name).type == "binary":  # yes as often as its cloud says
+            found[one.name] = (rng.random(rows) < units[:, i]).astype(float)
+    pull = (units - units.mean(axis=0)) @ rng.standard_normal(dim)
+    pull = PULL * pull / max(float(pull.std()), 1e-9) + rng.logistic(size=rows)
     for column in schema.columns:
         if column.name in found:
             continue
-        choices = list(column.categories or ("0", "1"))
-        found[column.name] = rng.choice(choices, size=rows)
+        choices = np.array(column.categories or ("0", "1"))
+        if column.role == "target" and column.type == "number" and column.bounded:
+            middle, spread = (column.low + column.high) / 2, (column.high - column.low) / 20
+            found[column.name] = np.clip(middle + spread * pull, column.low, column.high)
+        elif column.role == "target" and len(choices) == 2:
+            found[column.name] = choices[(pull > 0.0).astype(int)]
+        elif column.name == schema.label and classes:
+            found[column.name] = choices[cloud % len(choices)]
+        else:
+            found[column.name] = rng.choice(choices, size=rows)
     return pd.DataFrame({column.name: found[column.name] for column in schema.columns})
