@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpcore.evaluation.sweep import sweep
     from dpcore.figures.plotly import figure
     from dpcore.fitting.api import fit
+    from dpcore.planning.plan import Planner, WantedRelease, plan_releases
     from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Laplace, Ledger, Privacy
     from dpcore.releases.api import release
     from dpcore.releases.dossier import verify
@@ -43,9 +44,11 @@ _HOMES = {
     "Laplace": "dpcore.privacy",
     "Ledger": "dpcore.privacy",
     "NotCovered": "dpcore.errors",
+    "Planner": "dpcore.planning.plan",
     "Privacy": "dpcore.privacy",
     "Schema": "dpcore.schema",
     "Setting": "dpcore.evaluation.study",
+    "WantedRelease": "dpcore.planning.plan",
     "audit": "dpcore.auditing.api",
     "best_proof": "dpcore.accounting",
     "calibrate": "dpcore.accounting",
@@ -56,6 +59,7 @@ _HOMES = {
     "load": "dpcore.datasets.load",
     "load_documents": "dpcore.datasets.documents",
     "paid_fit": "dpcore.releases.paid",
+    "plan_releases": "dpcore.planning.plan",
     "release": "dpcore.releases.api",
     "replay": "dpcore.accounting",
     "study": "dpcore.evaluation.study",
@@ -75,9 +79,11 @@ __all__ = [
     "Laplace",
     "Ledger",
     "NotCovered",
+    "Planner",
     "Privacy",
     "Schema",
     "Setting",
+    "WantedRelease",
     "audit",
     "best_proof",
     "calibrate",
@@ -88,6 +94,7 @@ __all__ = [
     "load",
     "load_documents",
     "paid_fit",
+    "plan_releases",
     "release",
     "replay",
     "study",

@@ -65,11 +65,30 @@ def test_every_command_that_is_told_is_one_with_such_options(path: Path) -> None
         assert {word for word in words if word.startswith("--")} <= known, line
 
 
+@pytest.mark.merge
+def test_the_stewards_plan_is_made_as_printed_before_there_is_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = page("stewards")
+    (limits,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    (plan,) = re.findall(r"```toml plan\n(.*?)```", text, flags=re.DOTALL)
+    (commands,) = re.findall(r"```sh plan\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "people.toml").write_text(limits, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for line in commands.strip().splitlines():
+        assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
+    told = " ".join(capsys.readouterr().out.split())
+    assert "One more percentage point for 'regression' costs the others" in told
+    assert "quarterly groups" in (tmp_path / "plan.html").read_text(encoding="utf-8")
+
+
 def test_the_stewards_commands_run_as_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = page("stewards")
     rows = pd.read_csv(ROOT / "sample_data/three_groups.csv")[["age", "visits"]]
+    rows["returned"] = (rows["visits"] > 30).astype(int)
     rows.to_csv(tmp_path / "people.csv", index=False)
     (limits,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
     (tmp_path / "people.toml").write_text(limits, encoding="utf-8")

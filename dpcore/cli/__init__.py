@@ -22,6 +22,7 @@ COMMANDS = {
     "account": ("dpcore.cli.account", "epsilon of a composition, by any or all methods"),
     "calibrate": ("dpcore.cli.calibrate", "smallest noise that meets a budget"),
     "sweep": ("dpcore.cli.sweep", "privacy-utility table"),
+    "plan": ("dpcore.cli.plan", "split one budget among several releases to come"),
     "audit": ("dpcore.cli.audit", "what an attack shows, beside claim and proof"),
     "release": ("dpcore.cli.release", "spend budget once and write what may leave"),
     "verify": ("dpcore.cli.verify", "replay a release's proof"),

@@ -16,7 +16,7 @@ def read_questions(path: Path) -> tuple[list[Any], bool]:
     A list of questions, an object with ``questions`` (in TOML ``[[questions]]``), or one question
     by itself, with its ``events``.
     """
-    found = _document("file", path)
+    found = document("file", path)
     if isinstance(found, dict) and "questions" in found:
         found = found["questions"]
     if isinstance(found, dict):
@@ -28,7 +28,7 @@ def read_questions(path: Path) -> tuple[list[Any], bool]:
 
 def read_events(path: Path) -> list[Any]:
     """A list of events, or an object with ``events``, or what ``dpcore fit --json`` printed."""
-    found = _document("events", path)
+    found = document("events", path)
     if isinstance(found, dict):
         found = found.get("events", found.get("ledger"))
     if not isinstance(found, list):
@@ -40,7 +40,8 @@ def read_events(path: Path) -> list[Any]:
     return found
 
 
-def _document(field: str, path: Path) -> Any:
+def document(field: str, path: Path) -> Any:
+    """What a JSON or TOML file holds. Raises InputError where it cannot be read."""
     kind = "TOML" if path.suffix == ".toml" else "JSON"
     try:
         text = path.read_text(encoding="utf-8")

@@ -97,7 +97,7 @@ def release(
     if privacy.accountant == Privacy.accountant:
         privacy = replace(privacy, accountant=COUNTED_BY[0])
     schema = _demand_releasable(table, privacy, chosen_on, options)
-    _demand_whole(model, privacy, n_components, options)
+    demand_whole(model, privacy, n_components, options)
     rows = whole("synthetic_rows", synthetic_rows)
     book, who = BudgetLedger(ledger), protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
@@ -205,7 +205,7 @@ def _demand_releasable(
     return table.schema
 
 
-def _demand_whole(model: str, privacy: Privacy, components: int, options: dict[str, Any]) -> None:
+def demand_whole(model: str, privacy: Privacy, components: int, options: dict[str, Any]) -> None:
     """Raise where a fit draws samples, or plans other noise: nothing here counts that. A number of
     rows to draw may be all there are, but only the rows tell.
     """

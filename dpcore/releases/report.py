@@ -43,6 +43,11 @@ def report(dossier: dict[str, Any]) -> str:
         *_doors(dossier),
         *_assumed(dossier),
     ]
+    return html_page(title, parts)
+
+
+def html_page(title: str, parts: Sequence[str]) -> str:
+    """A page of HTML that needs nothing else, from its title and its parts."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
         f"</title><style>{_STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"

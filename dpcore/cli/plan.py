@@ -1,0 +1,146 @@
+"""``dpcore plan PLAN.toml``: split one budget among several releases, before any ledger is started.
+
+A plan file has ``[budget]`` (epsilon, delta, adjacency) and one ``[[release]]`` for each: name,
+model, file (whose schema is read, never its rows), rows, times, at_least or epsilon, locked, and
+options by the names that ``dpcore release`` takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpcore.checks import number, one_of
+from dpcore.cli.models import keyword
+from dpcore.cli.output import print_prose, print_table
+from dpcore.cli.sources import document
+from dpcore.errors import BudgetExceeded, InputError
+from dpcore.models.declaration import declaration
+from dpcore.registry import MODELS
+
+if TYPE_CHECKING:
+    from dpcore.planning.plan import Planner, WantedRelease
+    from dpcore.schema import Schema
+
+BUDGET = ("epsilon", "delta", "adjacency")
+RELEASE = (
+    "name", "model", "file", "rows", "times", "at_least", "epsilon", "locked", "options",
+)  # fmt: skip
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("plan", metavar="PLAN.toml", help="the budget and the releases wanted")
+    parser.add_argument("--epsilon", metavar="E", help="in all [the plan's]")
+    parser.add_argument("--delta", metavar="D", help="in all [the plan's]")
+    parser.add_argument("--out", metavar="FILE", help="write it: .csv, .json or .html [nothing]")
+    parser.add_argument("--json", action="store_true", help="one JSON object [tables for people]")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Plan, and print or write; exit code 3 where the wishes do not fit, after what they need."""
+    from dpcore.planning import export
+
+    out = None if args.out is None else Path(args.out)
+    if out is not None:
+        one_of("out", out.suffix, (".csv", ".json", ".html"))
+    planner, budget = read_plan(Path(args.plan))
+    total = tuple(
+        number(name, given if given is not None else budget.get(name))
+        for name, given in (("epsilon", args.epsilon), ("delta", args.delta))
+    )
+    plan = planner.plan(*total)
+    what_ifs = planner.what_ifs(*total) if plan.feasible else ()
+    writers: dict[str, Callable[[], str]] = {
+        ".csv": lambda: export.plan_csv(plan),
+        ".json": lambda: export.as_json(plan, what_ifs),
+        ".html": lambda: export.plan_page(plan, what_ifs, unit=planner.wanted[0].schema.unit),
+    }
+    if out is not None:
+        out.write_text(writers[out.suffix](), encoding="utf-8")
+    if args.json:
+        print(writers[".json"]())
+    else:
+        print_table(export.lines(plan))
+        for sentence in export.told(plan):
+            print_prose(sentence)
+        if what_ifs:
+            print()
+            print_table(export.changes(plan, what_ifs))
+        print_prose(export.HOW)
+    if plan.conflict is not None:
+        raise BudgetExceeded(f"The wishes do not fit: {plan.conflict}.")
+
+
+def read_plan(path: Path) -> tuple[Planner, dict[str, Any]]:
+    """The planner of a file's releases, and what it says of the budget. Raises InputError."""
+    from dpcore.planning.plan import Planner
+
+    found = document("plan", path)
+    _demand_keys("plan", found, ("budget", "release"))
+    budget, releases = found.get("budget", {}), found.get("release", [])
+    _demand_keys("budget", budget, BUDGET)
+    if not isinstance(releases, list) or not releases:
+        raise InputError("release", "the plan wants none", "begin each with [[release]]")
+    wanted = [_wanted(one, path.parent) for one in releases]
+    return Planner(wanted, adjacency=budget.get("adjacency", "replace_one")), budget
+
+
+def _wanted(said: Any, folder: Path) -> WantedRelease:
+    """One release of a plan file."""
+    from dpcore.planning.plan import WantedRelease
+
+    _demand_keys("release", said, RELEASE)
+    named = f"release {said.get('name', 'without a name')!r}"
+    try:
+        schema, rows = _public(said.get("file"), folder)
+        model = one_of("model", said.get("model"), tuple(MODELS))
+        words = {k: v for k, v in said.items() if k not in ("file", "rows", "options")}
+        rows = said.get("rows", rows)
+        if rows is None:
+            raise InputError("rows", "none was given", "give a public number of rows")
+        options = _options(model, said.get("options", {}))
+        return WantedRelease(**{"name": "", **words}, schema=schema, rows=rows, options=options)
+    except InputError as refusal:
+        raise InputError(f"{named}, {refusal.field}", refusal.found, refusal.remedy) from None
+
+
+def _public(file: Any, folder: Path) -> tuple[Schema, int | None]:
+    """Schema and, where they are everybody's, number of rows of what a plan names."""
+    from dpcore.datasets.catalogue import find
+    from dpcore.datasets.described import schema_path
+    from dpcore.datasets.load import named
+    from dpcore.schema import Schema
+
+    if not isinstance(file, str) or not file:
+        raise InputError("file", "none was given", "name a table or its schema (.toml)")
+    if file.startswith("bundled:"):
+        table = find(file.removeprefix("bundled:"))
+        return table.schema, table.rows
+    if file.startswith("generated:"):
+        frame, made = named(file)
+        assert made is not None  # it is drawn inside its limits
+        return made, len(frame)
+    place = folder / file
+    return Schema.from_toml(place if place.suffix == ".toml" else schema_path(place)), None
+
+
+def _options(model: str, said: Any) -> tuple[tuple[str, Any], ...]:
+    """A model's options by the names of its flags, as a fit takes them."""
+    flags = declaration(model).flags()
+    _demand_keys("options", said, tuple(flags))
+    return tuple(
+        (keyword(flags[flag].name), flags[flag].read(flag, str(value)))
+        for flag, value in said.items()
+    )
+
+
+def _demand_keys(field: str, found: Any, known: tuple[str, ...]) -> None:
+    if not isinstance(found, dict):
+        raise InputError(field, "it is not a table of settings", "give name = value lines")
+    for key in found:
+        if key not in known:
+            raise InputError(field, f"{json.dumps(key)} is not known", "use " + ", ".join(known))

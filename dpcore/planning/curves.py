@@ -1,0 +1,152 @@
+"""What a release keeps of its exact fit against its cost in zCDP, simulated on stand-in rows.
+
+Rows are drawn from the public schema, as many as are said to be there; no table is read. Of more
+than :data:`MOST_ROWS`, or fewer of a slow model, so many are simulated and costs are scaled: noise
+matters relative to the rows, so twice the rows keep as much at a quarter of the cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.zcdp import tight_rho
+from dpcore.datasets.generators import stand_in
+from dpcore.errors import InputError
+from dpcore.evaluation.study import EPSILONS, Setting, fitted, references
+from dpcore.evaluation.yardstick import scorer_of, yardstick
+from dpcore.fitting.recipe import recipe
+from dpcore.models.declaration import declaration
+from dpcore.releases.api import demand_whole
+from dpcore.schema import Schema
+from dpcore.wall.table import PrivateTable
+
+Array = NDArray[np.float64]
+
+STOPS, STOPS_DELTA = EPSILONS[::4], 1e-5  # budgets simulated, five a decade
+WORLDS, DRAWS = 3, 4  # tables drawn from the schema, and noise draws on each
+LEAST_ROWS, MOST_ROWS = 1_000, 5_000  # simulated, of slow models and of others
+LEAST_GAIN = 1e-9
+
+
+@dataclass(frozen=True)
+class UtilityCurve:
+    """The share of the exact gain that a release keeps, at costs rho in zCDP.
+
+    The gain is what the exact fit adds to the model's simplest rival. rho ``(S,)``: rising from 0.
+    low, median, high ``(S,)``: tenth, fiftieth and ninetieth percentile of simulated releases; the
+    median is the least of those from there on, so it never falls. Between two costs all of them are
+    interpolated in rho; beyond the last they stay.
+    """
+
+    rho: Array
+    low: Array
+    median: Array
+    high: Array
+
+    def at(self, rho: float) -> tuple[float, float, float]:
+        """Low, median and high share at a cost."""
+        low, median, high = (
+            float(np.interp(rho, self.rho, one)) for one in (self.low, self.median, self.high)
+        )
+        return min(low, median), median, max(high, median)
+
+    def needed(self, share: float) -> float:
+        """The least cost at which the median reaches a share; infinite where none does."""
+        at = int(np.searchsorted(self.median, share))
+        if at == len(self.rho):
+            return float("inf")
+        if at == 0:
+            return 0.0
+        part = (share - self.median[at - 1]) / (self.median[at] - self.median[at - 1])
+        return float(self.rho[at - 1] + part * (self.rho[at] - self.rho[at - 1]))
+
+    def majorant(self) -> tuple[Array, Array]:
+        """Corners ``(K,)`` of the least concave curve on or above the median: costs and shares.
+
+        >>> rho, share = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 0.1, 0.8, 0.8])
+        >>> UtilityCurve(rho, share, share, share).majorant()[0]
+        array([0., 2.])
+        """
+        kept: list[int] = []
+        for i in range(int(np.argmax(self.median)) + 1):
+            while len(kept) > 1 and self._slope(kept[-2], kept[-1]) <= self._slope(kept[-1], i):
+                kept.pop()
+            kept.append(i)
+        return self.rho[kept], self.median[kept]
+
+    def _slope(self, one: int, other: int) -> float:
+        return float((self.median[other] - self.median[one]) / (self.rho[other] - self.rho[one]))
+
+    def with_rows(self, factor: float) -> UtilityCurve:
+        """The curve with so many times the rows."""
+        return replace(self, rho=self.rho / factor**2)
+
+
+@lru_cache(maxsize=128)
+def utility_curve(
+    model: str,
+    schema: Schema,
+    rows: int,
+    adjacency: str = "replace_one",
+    options: tuple[tuple[str, Any], ...] = (),
+) -> UtilityCurve:
+    """Simulate releases of a model from rows drawn from a schema, at costs of two decades of
+    epsilon and more.
+
+    rows: a public number. options: as :func:`dpcore.fit` takes them. Raises InputError for what
+    cannot be released, and as a fit does.
+    """
+    if schema.rehearsal:
+        raise InputError(
+            "schema", "its bounds were read from the data", "state limits you could print before"
+        )
+    setting = _setting(model, schema, adjacency, dict(options))
+    judge, slow = yardstick(model), declaration(model).cost > 1.0
+    sampled = min(rows, LEAST_ROWS if slow else MOST_ROWS)
+    shares = []
+    for world in range(WORLDS):
+        frame = stand_in(schema, sampled, seed=world, groups=setting.components)
+        table = PrivateTable.seal(frame, schema, open_to_all=True)
+        here = replace(setting, seed=world)
+        known = references(table, here)
+        alone = setting.components == judge.simplest
+        base = known.bounds_utility if alone else known.single_utility
+        gain = known.converged_utility - base
+        grid = fitted(table, here, [here.request(e) for e in STOPS], range(DRAWS))
+        scores = judge.score(grid.runs.final, scorer_of(model, table, here.options()))
+        kept = np.clip((scores - base) / max(gain, LEAST_GAIN), 0.0, 1.0) * (gain > LEAST_GAIN)
+        shares.append(np.nan_to_num(kept).reshape(len(STOPS), DRAWS))
+    low, median, high = np.quantile(np.concatenate(shares, axis=1), [0.1, 0.5, 0.9], axis=1)
+    median = np.flip(np.minimum.accumulate(np.flip(median)))
+    rho = np.asarray(tight_rho(np.array(STOPS), STOPS_DELTA)) * (sampled / rows) ** 2
+    start = np.zeros(1)
+    return UtilityCurve(*(np.concatenate([start, one]) for one in (rho, low, median, high)))
+
+
+def _setting(model: str, schema: Schema, adjacency: str, options: dict[str, Any]) -> Setting:
+    """What is simulated: a release as it is made, with its own defaults where nothing is said."""
+    components, clip = options.pop("n_components", 3), options.pop("clip", None)
+    how = recipe(model)
+    asked = Setting(
+        model,
+        components,
+        accountant="zcdp_tight",
+        delta=STOPS_DELTA,
+        adjacency=adjacency,
+        rows_per_person=schema.rows_per_person,
+        clip=how.clip if clip is None else clip,
+    )
+    demand_whole(model, asked.request(1.0), components, options)
+    usual = how.settings(components=components, **options)
+    own = {
+        name: getattr(usual, name)
+        for name in ("iterations", "covariance", "combination", "algorithm")
+        if hasattr(usual, name)
+    }
+    words = tuple((name, value) for name, value in options.items() if name not in own)
+    return replace(asked, **own, words=words)

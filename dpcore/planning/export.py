@@ -1,0 +1,119 @@
+"""A plan as a file: CSV for a spreadsheet, JSON for a script, a page of HTML for people."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+
+from dpcore.planning.plan import ReleasePlan
+from dpcore.privacy.adjacency import protects
+from dpcore.privacy.guarantee import show_bound, show_most
+from dpcore.releases.report import html_page
+from dpcore.releases.sheet import as_csv
+
+WhatIfs = Sequence[tuple[str, ReleasePlan]]
+HOW = (
+    "Accuracy is the share of the exact fit's gain over the model's simplest rival that a release "
+    "keeps, simulated on rows drawn from the public limits: median, and tenth to ninetieth "
+    "percentile. No row of any table was read, and nothing is spent."
+)
+
+
+def percent(share: float) -> str:
+    """A share of the budget as people read it.
+
+    >>> percent(0.0), percent(0.003), percent(0.97)
+    ('0%', 'under 1%', '97%')
+    """
+    return "under 1%" if 0.0 < share < 0.005 else f"{share:.0%}"
+
+
+def lines(plan: ReleasePlan) -> list[dict[str, str]]:
+    """One line a release, as people read it."""
+    return [
+        {
+            "release": one.name,
+            "model": one.model,
+            "times": str(one.times),
+            "epsilon of each": show_most(one.epsilon),
+            "accuracy": f"{one.median:.0%}",
+            "range": f"{one.low:.0%} to {one.high:.0%}",
+            "of the budget": percent(one.budget_share),
+        }
+        for one in plan.releases
+    ]
+
+
+def told(plan: ReleasePlan) -> tuple[str, ...]:
+    """What a plan comes to, its prices and what to know, in sentences."""
+    if plan.conflict is not None:
+        return (f"The wishes do not fit: {plan.conflict}.", *plan.notes)
+    return (
+        f"Spent: epsilon = {show_bound(plan.spent.epsilon)} of {show_bound(plan.budget.epsilon)} "
+        f"at delta = {show_bound(plan.budget.delta)}, as a budget ledger counts; counted exactly, "
+        f"the same noise costs epsilon = {show_bound(plan.exact_epsilon)}.",
+        *plan.sentences(),
+        *plan.notes,
+    )
+
+
+def changes(plan: ReleasePlan, what_ifs: WhatIfs) -> list[dict[str, str]]:
+    """One line a change: the accuracy of each release then."""
+    if plan.conflict is not None:
+        return []
+    return [
+        {"what if": change, "mean": f"{then.mean_share:.0%}"}
+        | {one.name: "-" if then.conflict else f"{one.median:.0%}" for one in then.releases}
+        for change, then in (("as planned", plan), *what_ifs)
+    ]
+
+
+def as_json(plan: ReleasePlan, what_ifs: WhatIfs = ()) -> str:
+    """All of a plan; infinite noise (of a release that gets nothing) is null."""
+    found = plan.as_dict()
+    found["what_if"] = [
+        {
+            "change": change,
+            "feasible": then.feasible,
+            "utility": {one.name: one.median for one in then.releases},
+        }
+        for change, then in what_ifs
+    ]
+    for one in found["releases"]:
+        if math.isinf(one["noise_multiplier"]):
+            one["noise_multiplier"] = None
+    return json.dumps(found, indent=2, allow_nan=False)
+
+
+def plan_csv(plan: ReleasePlan) -> str:
+    """One line a release, numbers in full."""
+    flat = [one | one.pop("utility") for one in plan.as_dict()["releases"]]
+    return as_csv(pd.DataFrame(flat))
+
+
+def plan_page(plan: ReleasePlan, what_ifs: WhatIfs = (), *, unit: str = "person") -> str:
+    """A page that needs nothing else, for the file."""
+    limit, title = plan.budget, "A plan of releases"
+    parts = [
+        f"<h1>{title}</h1>",
+        f'<div class="promise"><p><strong>epsilon = {show_bound(limit.epsilon)}, delta = '
+        f"{show_bound(limit.delta)}</strong> for all of them together, "
+        f"{escape(protects(plan.adjacency, unit))}.</p></div>",
+        _table(lines(plan)),
+        "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in told(plan)) + "</ul>",
+    ]
+    if what_ifs and plan.feasible:
+        parts += ["<h2>What if</h2>", _table(changes(plan, what_ifs))]
+    return html_page(title, [*parts, f'<p class="quiet">{HOW}</p>'])
+
+
+def _table(rows: Sequence[dict[str, str]]) -> str:
+    cells = [
+        "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in line)
+        for tag, line in (("th", tuple(rows[0])), *(("td", tuple(row.values())) for row in rows))
+    ]
+    return f'<div class="wide"><table>{"".join(f"<tr>{line}</tr>" for line in cells)}</table></div>'

@@ -1,0 +1,365 @@
+"""Several releases from one budget: what each gets, what it keeps, and what more would cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting import compose
+from dpcore.accounting.zcdp import tight_epsilon, tight_rho
+from dpcore.checks import one_of, positive, probability, whole
+from dpcore.errors import InputError
+from dpcore.planning.curves import UtilityCurve, utility_curve
+from dpcore.planning.split import Division, Split
+from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.privacy.adjacency import ADJACENCIES
+from dpcore.privacy.guarantee import show_bound
+from dpcore.registry import MODELS
+from dpcore.releases.api import planned_noise
+from dpcore.releases.filter import PER_RHO, SOLVED, Amount, filter_of
+from dpcore.schema import Schema
+
+Array = NDArray[np.float64]
+
+GAP = 0.02  # between what the programme counts on and what was simulated, above which it is said
+POINT = 0.01  # of the share of the exact gain
+
+
+@dataclass(frozen=True)
+class WantedRelease:
+    """One release that is to leave, or several alike.
+
+    name: what a plan calls it. model: a name of the registry. schema: the public limits of its
+    table. rows: how many rows there are, a public number. times: how many such releases leave.
+    at_least: share of the exact fit's gain over the model's simplest rival, between 0 and 1, that
+    the median release is to keep. epsilon: the least that each is to have, at the plan's delta;
+    locked: exactly that. options: pairs of the model's own, as :func:`dpcore.fit` takes them.
+
+    Raises InputError on a mistake.
+    """
+
+    name: str
+    model: str
+    schema: Schema
+    rows: int
+    times: int = 1
+    at_least: float | None = None
+    epsilon: float | None = None
+    locked: bool = False
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise InputError("name", "a release has none", "give each a name of its own")
+        one_of("model", self.model, tuple(MODELS))
+        checked: dict[str, Any] = {
+            "rows": whole("rows", self.rows),
+            "times": whole("times", self.times, most=10_000),
+        }
+        if self.at_least is not None:
+            checked["at_least"] = probability("at_least", self.at_least, example="0.8")
+        if self.epsilon is not None:
+            checked["epsilon"] = positive("epsilon", self.epsilon)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if not isinstance(self.locked, bool):
+            raise InputError("locked", "it is not true or false", "give one of the two")
+        if self.locked and self.epsilon is None:
+            raise InputError("locked", "no epsilon says at what", "give epsilon, or unlock it")
+        if self.locked and self.at_least is not None:
+            raise InputError(
+                "at_least", "a locked epsilon decides the accuracy", "leave it out, or unlock it"
+            )
+
+
+@dataclass(frozen=True)
+class PlannedRelease:
+    """What a plan gives each release of one line.
+
+    epsilon: of each, at the plan's delta; noise_multiplier: total, of each (infinite where it gets
+    nothing). low, median, high: share of the exact gain that simulated releases kept there.
+    counted_on: the share that the programme counted on. budget_share: of all its times together.
+    """
+
+    name: str
+    model: str
+    times: int
+    epsilon: float
+    noise_multiplier: float
+    low: float
+    median: float
+    high: float
+    counted_on: float
+    budget_share: float
+
+
+@dataclass(frozen=True)
+class ReleasePlan:
+    """How a budget is split among releases, priced as a ledger will price them.
+
+    budget: epsilon and delta of everything; spent, left: of it, by zCDP, as a budget ledger counts.
+    exact_epsilon: what the same noise costs in all by exact composition of Gaussian noise.
+    prices: by name, how many percentage points the others lose together where each release of
+    that name gains one; ``None`` where more budget gains it nothing or no other can give.
+    budget_dual: percentage points that one percent more of the budget (in rho) gains in all.
+    feasible: whether every wish fits; else releases hold what the wishes need, and conflict says
+    which one to drop. notes: what to know besides.
+    """
+
+    budget: Amount
+    adjacency: str
+    releases: tuple[PlannedRelease, ...]
+    spent: Amount
+    left: Amount
+    exact_epsilon: float
+    prices: dict[str, float | None]
+    budget_dual: float
+    feasible: bool
+    conflict: str | None
+    notes: tuple[str, ...]
+
+    @property
+    def mean_share(self) -> float:
+        """The share of the exact gain that the releases keep on average."""
+        count = sum(one.times for one in self.releases)
+        return sum(one.times * one.median for one in self.releases) / count
+
+    def sentences(self) -> tuple[str, ...]:
+        """The dual values in words: of the budget, then of each release's accuracy."""
+        if not self.feasible:
+            return ()
+        more = f"One percent more of the budget gains {self.budget_dual:.2g} points in all."
+        return more, *(
+            f"One more percentage point for {'each ' if one.times > 1 else ''}{one.name!r} costs "
+            f"the others {price:.2g} points together."
+            for one in self.releases
+            if (price := self.prices.get(one.name)) is not None
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "budget": vars(self.budget),
+            "adjacency": self.adjacency,
+            "releases": [
+                {
+                    "name": one.name,
+                    "model": one.model,
+                    "times": one.times,
+                    "epsilon": one.epsilon,
+                    "noise_multiplier": one.noise_multiplier,
+                    "utility": {"low": one.low, "median": one.median, "high": one.high},
+                    "budget_share": one.budget_share,
+                }
+                for one in self.releases
+            ],
+            "spent": vars(self.spent),
+            "left": vars(self.left),
+            "exact_epsilon": self.exact_epsilon,
+            "prices": self.prices,
+            "budget_dual": self.budget_dual,
+            "feasible": self.feasible,
+            "conflict": self.conflict,
+            "notes": list(self.notes),
+        }
+
+
+class Planner:
+    """Plans of some wanted releases under any total budget: curves and programme are kept.
+
+    wanted: the releases, each with its own name. adjacency: what the budget protects. Raises
+    InputError, which names the release, for what cannot be released or simulated.
+    """
+
+    def __init__(self, wanted: Sequence[WantedRelease], *, adjacency: str = "replace_one") -> None:
+        self.wanted = tuple(wanted)
+        self.adjacency = one_of("adjacency", adjacency, ADJACENCIES)
+        names = [one.name for one in self.wanted]
+        if not names or len(set(names)) < len(names):
+            found = "two releases have one name" if names else "there is none"
+            raise InputError("release", found, "give each release a line and a name of its own")
+        self.curves = [self._curve(one) for one in self.wanted]
+        self.split = Split(self.curves)
+
+    def _curve(self, one: WantedRelease) -> UtilityCurve:
+        try:
+            return utility_curve(one.model, one.schema, one.rows, self.adjacency, one.options)
+        except InputError as refusal:
+            field = f"release {one.name!r}, {refusal.field}"
+            raise InputError(field, refusal.found, refusal.remedy) from None
+
+    def plan(
+        self, epsilon: float, delta: float, *, rows: float = 1.0, more: str | None = None
+    ) -> ReleasePlan:
+        """The best split of a total epsilon and delta. Raises InputError for a budget that cannot
+        be.
+
+        rows: what if there were so many times the rows. more: what if one more of that name left.
+        """
+        limit = Amount(positive("epsilon", epsilon), probability("delta", delta))
+        total = filter_of("zcdp").budget(limit)[0] / PER_RHO
+        times = np.array([one.times + (one.name == more) for one in self.wanted], dtype=float)
+        curves = [curve.with_rows(rows) for curve in self.curves]
+        low, conflict = self._wishes(curves, times, total, limit)
+        if conflict is not None:
+            needed = np.where(np.isfinite(low), low, 0.0)
+            return self._priced(curves, times, needed, total, limit, None, conflict)
+        locked = [one.locked for one in self.wanted]
+        division = self.split.solve(total, times, low, np.where(locked, low, total), rows=rows)
+        rho = total * division.shares
+        return self._priced(curves, times, rho, total, limit, division, None, low=low)
+
+    def _wishes(
+        self, curves: Sequence[UtilityCurve], times: Array, total: float, limit: Amount
+    ) -> tuple[Array, str | None]:
+        """The least rho ``(N,)`` that each wish needs, and what to drop where they do not fit."""
+        low = np.zeros(len(times))
+        for i, (one, curve) in enumerate(zip(self.wanted, curves, strict=True)):
+            if one.epsilon is not None:
+                spared = 4.0 * float(SOLVED)  # a budget is rounded down
+                low[i] = float(tight_rho(one.epsilon * (1.0 - spared), limit.delta))
+            if one.at_least is not None:
+                low[i] = max(low[i], curve.needed(one.at_least))
+            if math.isinf(low[i]):
+                return low, (
+                    f"drop {_wish(one)}: its simulated releases keep at most "
+                    f"{curve.median[-1]:.0%}, whatever the budget"
+                )
+        cost = times * low
+        if cost.sum() <= total:
+            return low, None
+        enough = [i for i in np.argsort(cost) if cost.sum() - cost[i] <= total]
+        dropped = enough[:1] or list(np.argsort(-cost)[: _most_to_drop(cost, total)])
+        named = " and ".join(_wish(self.wanted[i]) for i in dropped)
+        all_of = show_bound(float(tight_epsilon(cost.sum(), limit.delta)))
+        return low, f"drop {named}: all wishes together need epsilon = {all_of}"
+
+    def _priced(
+        self,
+        curves: Sequence[UtilityCurve],
+        times: Array,
+        rho: Array,
+        total: float,
+        limit: Amount,
+        division: Division | None,
+        conflict: str | None,
+        low: Array | None = None,
+    ) -> ReleasePlan:
+        """The plan of a cost for each release, with what a ledger and the exact method charge."""
+        releases, events, units = [], [], 0
+        way = filter_of("zcdp")
+        for i, (one, curve) in enumerate(zip(self.wanted, curves, strict=True)):
+            each = float(rho[i])
+            epsilon = float(tight_epsilon(each, limit.delta)) if each > 0.0 else 0.0
+            if each > 0.0:
+                stated = Amount(epsilon, limit.delta)
+                asked = Privacy(epsilon, limit.delta, accountant="zcdp_tight")
+                (cost,) = way.cost(planned_noise(asked, stated), stated)
+                units += int(times[i]) * cost
+                events.append(Event(Gaussian((2.0 * each) ** -0.5), count=int(times[i])))
+            seen = curve.at(each)
+            counted = seen[1] if division is None else float(division.counted_on[i])
+            releases.append(
+                PlannedRelease(
+                    one.name, one.model, int(times[i]), epsilon,
+                    (2.0 * each) ** -0.5 if each > 0.0 else math.inf,
+                    *seen, counted, float(times[i] * each / total),
+                )
+            )  # fmt: skip
+        rest = max(0, way.budget(limit)[0] - units)
+        return ReleasePlan(
+            limit,
+            self.adjacency,
+            tuple(releases),
+            way.told((units,), limit),
+            way.told((rest,), limit),
+            float(compose(events, "exact", delta=limit.delta).epsilon) if events else 0.0,
+            {} if division is None or low is None else self._prices(division, times, low / total),
+            0.0 if division is None else division.budget_dual,
+            conflict is None,
+            conflict,
+            () if division is None else tuple(filter(None, map(_note, releases, curves))),
+        )
+
+    def _prices(self, division: Division, times: Array, low: Array) -> dict[str, float | None]:
+        """What one more point for each costs the others, at the margin: they give up what gains
+        least a share, and only what no wish holds."""
+        free = (division.shares > low) & ~np.array([one.locked for one in self.wanted])
+        spare = float(times @ division.shares) < 1.0 - 1e-4
+        prices: dict[str, float | None] = {}
+        for i, one in enumerate(self.wanted):
+            others = division.slope_down[free & (np.arange(len(free)) != i)]
+            gains = division.slope_up[i]
+            if gains <= 0.0 or not (spare or len(others)):
+                prices[one.name] = None
+                continue
+            prices[one.name] = 0.0 if spare else float(times[i] / gains * others.min())
+        return prices
+
+    def what_ifs(self, epsilon: float, delta: float) -> tuple[tuple[str, ReleasePlan], ...]:
+        """The same with twice the rows, and with one more release of each name: what changes, and
+        the plan then."""
+        names = [one.name for one in self.wanted]
+        return (
+            ("twice the rows", self.plan(epsilon, delta, rows=2.0)),
+            *((f"one more {name!r}", self.plan(epsilon, delta, more=name)) for name in names),
+        )
+
+
+def _wish(one: WantedRelease) -> str:
+    """A wish in words."""
+    parts = [] if one.at_least is None else [f"at least {one.at_least:.0%}"]
+    if one.epsilon is not None:
+        parts.append(f"{'locked at' if one.locked else 'at least'} epsilon = {one.epsilon:g}")
+    return f"the wish of {one.name!r} ({', '.join(parts)})"
+
+
+def _most_to_drop(cost: Array, total: float) -> int:
+    """How many of the dearest wishes must go."""
+    return int(np.argmax(cost.sum() - np.cumsum(np.sort(cost)[::-1]) <= total)) + 1
+
+
+def _note(one: PlannedRelease, curve: UtilityCurve) -> str | None:
+    if curve.median[-1] <= 0.0:
+        return f"{one.name!r}: rows drawn from the limits show it no gain; lock an epsilon."
+    if one.epsilon == 0.0:
+        return f"{one.name!r} gets nothing: its budget serves the others better; ask for a share."
+    if abs(one.counted_on - one.median) > GAP:
+        return (
+            f"{one.name!r}: the programme counts on {one.counted_on:.0%}, simulated releases keep "
+            f"{one.median:.0%} there; ask for a share, or for fewer of them."
+        )
+    return None
+
+
+def plan_releases(
+    wanted: Sequence[WantedRelease],
+    *,
+    epsilon: float,
+    delta: float,
+    adjacency: str = "replace_one",
+) -> ReleasePlan:
+    """Split a total budget among releases so that they keep the most of their exact fits together.
+
+    wanted: what is to leave. epsilon, delta: of everything. adjacency: what is protected. Only
+    schemas and public row counts are read, never rows: utility is simulated on rows drawn from the
+    limits (:func:`dpcore.planning.curves.utility_curve`), and its concave majorant over the cost in
+    zCDP makes the split a convex programme (:mod:`dpcore.planning.split`). The plan is priced by
+    what was simulated and as a budget ledger will price it; nothing is spent.
+
+    **Guarantee:** released at their epsilons and at ``delta``, all together fit into a ledger of
+    the total. Raises InputError for what cannot be released.
+
+    >>> schema = Schema.from_bounds({"age": (0, 110), "visits": (0, 80)})
+    >>> wanted = [WantedRelease("groups", "gmm", schema, 500, times=4),
+    ...           WantedRelease("centres", "kmeans", schema, 500, epsilon=0.5, locked=True)]
+    >>> plan = plan_releases(wanted, epsilon=2.0, delta=1e-5)
+    >>> plan.feasible, round(plan.releases[1].epsilon, 6), plan.spent.epsilon <= 2.0
+    (True, 0.5, True)
+    """
+    return Planner(wanted, adjacency=adjacency).plan(epsilon, delta)

@@ -1,0 +1,114 @@
+"""``dpcore plan``: a table of what is to leave, split, priced and written down; no row is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import BOX, Run
+
+PLAN = """
+[budget]
+epsilon = 2
+delta = 1e-5
+
+[[release]]
+name = "quarterly groups"
+model = "gmm"
+file = "people.csv"
+rows = 300
+times = 4
+options = { components = 2, iterations = 2 }
+
+[[release]]
+name = "centres"
+model = "kmeans"
+file = "people.toml"
+rows = 300
+epsilon = 0.5
+locked = true
+options = { components = 2, iterations = 2 }
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """A plan and its schema; there is no table."""
+    (tmp_path / "people.toml").write_text(BOX)
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    assert not (tmp_path / "people.csv").exists()
+    return path
+
+
+def test_it_plans_without_a_table_and_says_what_it_found(run: Run, plan: Path) -> None:
+    answer = run("plan", plan)
+    assert (answer.code, answer.err) == (0, "")
+    assert "quarterly groups" in answer.out
+    assert "Spent: epsilon = " in answer.out
+    assert "twice the rows" in answer.out
+    assert "No row of any table was read" in " ".join(answer.out.split())
+
+
+def test_the_json_is_the_contract_s(run: Run, plan: Path) -> None:
+    found = run("plan", plan, "--json").json
+    assert {"releases", "spent", "left", "prices", "feasible", "conflict"} <= set(found)
+    groups, centres = found["releases"]
+    assert (groups["name"], groups["times"]) == ("quarterly groups", 4)
+    assert centres["epsilon"] == pytest.approx(0.5, rel=1e-6)
+    assert found["spent"]["epsilon"] <= 2.0
+    assert set(found["prices"]) == {"quarterly groups", "centres"}
+
+
+@pytest.mark.parametrize("end", ["csv", "json", "html"])
+def test_it_writes_a_file_for_each_reader(run: Run, plan: Path, tmp_path: Path, end: str) -> None:
+    out = tmp_path / f"made.{end}"
+    assert run("plan", plan, "--out", out).code == 0
+    text = out.read_text(encoding="utf-8")
+    assert "quarterly groups" in text
+    if end == "json":
+        assert json.loads(text)["feasible"] is True
+
+
+def test_wishes_that_do_not_fit_end_with_code_3_and_name_one(run: Run, plan: Path) -> None:
+    answer = run("plan", plan, "--epsilon", "0.3", "--json")
+    assert answer.code == 3
+    assert json.loads(answer.out)["feasible"] is False
+    assert "drop the wish of 'centres' (locked at epsilon = 0.5)" in answer.err
+    assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("[budget]", "[budgets]", '"budgets" is not known'),
+        ("times = 4", "time = 4", '"time" is not known'),
+        ('model = "kmeans"', 'model = "means"', "release 'centres', model"),
+        ("rows = 300\ntimes", "times", "release 'quarterly groups', rows: none was given"),
+        ('file = "people.toml"', "", "release 'centres', file: none was given"),
+        ('file = "people.toml"', 'file = "others.toml"', "no such schema file"),
+        ("components = 2, iter", "groups = 2, iter", '"groups" is not known'),
+        ("epsilon = 2", "epsilon = -2", "epsilon: -2"),
+        ("epsilon = 2\n", "", "epsilon"),
+        ("epsilon = 0.5", "at_least = 0.5", "locked"),
+        ("[budget]", "[budget", "it is not TOML"),
+        ('"centres"', '"quarterly groups"', "one name"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_one_sentence(
+    run: Run, plan: Path, old: str, new: str, says: str
+) -> None:
+    plan.write_text(PLAN.replace(old, new, 1))
+    answer = run("plan", plan)
+    assert (answer.code, answer.out) == (2, "")
+    assert says in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_an_unknown_kind_of_file_is_refused_before_anything_is_worked_out(
+    run: Run, plan: Path
+) -> None:
+    answer = run("plan", plan, "--out", "plan.docx")
+    assert answer.code == 2
+    assert ".html" in answer.err

@@ -1,0 +1,397 @@
+"""Plans of several releases: the best split, its price, its wishes, and no row read."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import wording
+from hypothesis import given
+from hypothesis import strategies as st
+from support import every
+
+import dpcore as dp
+from dpcore.accounting.zcdp import tight_epsilon, tight_rho
+from dpcore.errors import InputError
+from dpcore.planning import export, plan
+from dpcore.planning.curves import UtilityCurve, utility_curve
+from dpcore.planning.plan import Planner, ReleasePlan, WantedRelease
+from dpcore.planning.split import Split
+from dpcore.privacy import Privacy
+from dpcore.releases.api import planned_noise
+from dpcore.releases.filter import Amount, filter_of
+from dpcore.releases.ledger import BudgetLedger, Protected
+from dpcore.schema import Schema
+
+DELTA = 1e-5
+BOX = Schema.from_bounds({"age": (0, 110), "visits": (0, 80)})
+
+
+def curve(half: float, top: float = 1.0, steep: float = 1.0) -> UtilityCurve:
+    """A share that rises over the cost; where steep is above 1, late at first."""
+    rho = np.concatenate([[0.0], np.geomspace(1e-4, 20.0, 25)])
+    share = top * rho**steep / (rho**steep + half**steep)
+    return UtilityCurve(rho, 0.9 * share, share, np.minimum(1.0, 1.1 * share))
+
+
+def planner(
+    monkeypatch: pytest.MonkeyPatch, curves: Sequence[UtilityCurve], **words: Any
+) -> Planner:
+    """A planner of releases with these curves; words: of each, by name."""
+    names = "abcdefghijklmnop"[: len(curves)]
+    found = dict(zip(range(1, len(curves) + 1), curves, strict=True))  # told apart by their rows
+    monkeypatch.setattr(plan, "utility_curve", lambda model, schema, rows, *rest: found[rows])
+    return Planner(
+        [
+            WantedRelease(name, "gmm", BOX, rows, **words.get(name, {}))
+            for rows, name in enumerate(names, 1)
+        ]
+    )
+
+
+def counted_on(found: ReleasePlan) -> float:
+    return sum(one.times * one.counted_on for one in found.releases)
+
+
+def least_majorant(one: UtilityCurve, rho: float) -> float:
+    """By brute force: the highest chord over a cost."""
+    below, above = np.flatnonzero(one.rho <= rho), np.flatnonzero(one.rho >= rho)
+    return max(
+        float(np.interp(rho, one.rho[[i, j]], one.median[[i, j]])) for i in below for j in above
+    )
+
+
+@pytest.mark.parametrize("steep", [1.0, 2.5])
+@pytest.mark.parametrize("times", [(1, 1, 1), (4, 1, 2)])
+def test_the_optimum_is_that_of_all_splits_on_a_grid(
+    monkeypatch: pytest.MonkeyPatch, steep: float, times: tuple[int, ...]
+) -> None:
+    curves = [curve(0.01, steep=steep), curve(0.05, 0.8), curve(0.2, steep=steep)]
+    words = {name: {"times": t} for name, t in zip("abc", times, strict=True)}
+    made = planner(monkeypatch, curves, **words)
+    total = float(tight_rho(1.5, DELTA))
+    steps = 60
+    values = [
+        [least_majorant(one, total * k / steps / t) for k in range(steps + 1)]
+        for one, t in zip(curves, times, strict=True)
+    ]
+    brute = max(
+        sum(t * v[k] for t, v, k in zip(times, values, (i, j, steps - i - j), strict=True))
+        for i, j in itertools.product(range(steps + 1), repeat=2)
+        if i + j <= steps
+    )
+    best = counted_on(made.plan(1.5, DELTA))
+    assert brute <= best * (1.0 + 1e-6)
+    assert best - brute < 0.02 * brute, "a finer grid comes no further"
+
+
+@every("seed", range(20))
+def test_the_optimum_is_that_of_filling_the_steepest_pieces_first(seed: int) -> None:
+    """Tables of any size, budgets of any size, locks and wishes: the knapsack's own solution."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 13))
+    curves = [
+        curve(10 ** rng.uniform(-4, 1), rng.choice([1.0, 0.3]), rng.uniform(0.4, 5)).with_rows(
+            10 ** rng.choice([0.0, 0.0, rng.uniform(-0.5, 6)])
+        )
+        for _ in range(count)
+    ]
+    total, times = 10 ** rng.uniform(-4, 1), rng.integers(1, 6, count).astype(float)
+    low = total / times.sum() * rng.choice([0.0, 0.0, rng.random()], count)
+    high = np.where(rng.random(count) < 0.2, low, total)
+    split = Split(curves)
+    found = split.solve(total, times, low, high)
+    pieces = []
+    best = 0.0
+    for (rho, share), t, a, b in zip(split.corners, times, low, high, strict=True):
+        best += t * np.interp(a, rho, share)
+        ends = np.unique([a, *rho[(rho > a) & (rho < b)], max(a, min(b, rho[-1]))])
+        gains, costs = t * np.diff(np.interp(ends, rho, share)), t * np.diff(ends)
+        pieces += list(zip(gains, costs, strict=True))
+    room = total - times @ low
+    for gain, cost in sorted(pieces, key=lambda piece: -piece[0] / piece[1]):
+        part = min(1.0, max(room, 0.0) / cost)
+        best, room = best + part * gain, room - part * cost
+    assert times @ found.counted_on == pytest.approx(best, abs=1e-6)
+    assert times @ found.shares <= 1.0 + 1e-12
+    assert np.all(found.shares * total >= low * (1.0 - 1e-12))
+    assert np.all(found.shares * total <= high + 1e-12)
+
+
+@given(st.lists(st.tuples(st.floats(1e-3, 1.0), st.floats(0.3, 3.0)), min_size=1, max_size=8))
+def test_majorants_lie_above_and_are_concave(shapes: list[tuple[float, float]]) -> None:
+    for half, steep in shapes:
+        one = curve(half, steep=steep)
+        rho, share = one.majorant()
+        assert np.all(np.interp(one.rho, rho, share) >= one.median - 1e-12)
+        slopes = np.diff(share) / np.diff(rho)
+        assert np.all(np.diff(slopes) < 0.0)
+        assert np.all(slopes > 0.0)
+
+
+def test_more_budget_never_keeps_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = planner(
+        monkeypatch,
+        [curve(0.01, steep=2.0), curve(0.05, 0.8), curve(0.2)],
+        a={"times": 4},
+        b={"at_least": 0.1},
+    )
+    kept = [counted_on(made.plan(e, DELTA)) for e in np.geomspace(0.3, 20.0, 25)]
+    assert np.all(np.diff(kept) >= -1e-7)
+    assert kept[-1] > 1.5 * kept[0]
+
+
+def test_locks_and_wishes_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    curves = [curve(0.01, steep=2.0), curve(0.05, 0.8), curve(0.2, steep=2.0)]
+    made = planner(
+        monkeypatch,
+        curves,
+        a={"epsilon": 0.3, "locked": True, "times": 2},
+        b={"epsilon": 0.4},
+        c={"at_least": 0.15},
+    )
+    found = {one.name: one for one in made.plan(2.0, DELTA).releases}
+    assert found["a"].epsilon == pytest.approx(0.3, rel=1e-6)
+    assert found["b"].epsilon >= 0.4 * (1 - 1e-6)
+    assert found["c"].median >= 0.15 - 1e-6, "on what was simulated, not on the majorant"
+
+
+def test_all_of_a_budget_can_be_locked(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = planner(monkeypatch, [curve(0.01)] * 2, a={"epsilon": 2.0, "locked": True})
+    found = made.plan(2.0, DELTA)
+    assert found.feasible
+    assert [one.epsilon for one in found.releases] == [pytest.approx(2.0, rel=1e-8), 0.0]
+    assert export.lines(found)[0]["epsilon of each"] == "2.00"
+    assert found.spent.epsilon <= 2.0
+
+
+@every("seed", range(10))
+def test_a_ledger_of_the_total_takes_every_release(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the ledger's own arithmetic, and below the total by the exact method too."""
+    rng = np.random.default_rng(seed)
+    count, epsilon = int(rng.integers(1, 6)), float(10 ** rng.uniform(-1, 1))
+    shapes = zip(10 ** rng.uniform(-3, 0.3, count), rng.uniform(0.5, 3.0, count), strict=True)
+    words = {name: {"times": int(rng.integers(1, 6))} for name in "abcde"[:count]}
+    made = planner(monkeypatch, [curve(half, steep=steep) for half, steep in shapes], **words)
+    found, way = made.plan(epsilon, DELTA), filter_of("zcdp")
+    limit = Amount(epsilon, DELTA)
+    spent = 0
+    for one in found.releases:
+        if one.epsilon > 0.0:
+            stated = Amount(one.epsilon, DELTA)
+            asked = Privacy(one.epsilon, DELTA, accountant="zcdp_tight")
+            spent += one.times * way.cost(planned_noise(asked, stated), stated)[0]
+    assert spent <= way.budget(limit)[0]
+    assert found.exact_epsilon <= found.spent.epsilon <= epsilon
+    assert sum(one.budget_share for one in found.releases) <= 1.0 + 1e-9
+
+
+def test_a_plan_is_paid_from_a_real_ledger(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = planner(monkeypatch, [curve(0.01), curve(0.01)], a={"times": 3})
+    found = made.plan(1.0, DELTA)
+    book = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(1.0, DELTA))
+    for one in found.releases:
+        for _ in range(one.times):
+            stated = Amount(one.epsilon, DELTA)
+            noise = planned_noise(Privacy(one.epsilon, DELTA, accountant="zcdp_tight"), stated)
+            book.reserve(noise, stated, Protected("replace_one", "person"))
+    spent = book.state().spent_amount.epsilon
+    assert spent == pytest.approx(found.spent.epsilon, rel=1e-9)
+
+
+def test_prices_are_what_the_others_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each release is made to keep a little more, and the others are solved for anew."""
+    curves = [curve(0.01, steep=2.0), curve(0.05, 0.8), curve(0.2, steep=2.0), curve(0.08)]
+    made = planner(monkeypatch, curves, a={"times": 3}, d={"at_least": 0.3})
+    found = made.plan(1.5, DELTA)
+    total = filter_of("zcdp").budget(Amount(1.5, DELTA))[0] / 1e18
+    times = np.array([3.0, 1.0, 1.0, 1.0])
+    held = np.array([0.0, 0.0, 0.0, curves[3].needed(0.3)])
+    before = made.split.solve(total, times, held, np.full(4, total))
+    checked = 0
+    for i, name in enumerate("abcd"):
+        price = found.prices[name]
+        if price is None:
+            continue
+        low, step = held.copy(), 1e-4
+        low[i] = total * (before.shares[i] + step / before.slope_up[i])
+        after = made.split.solve(total, times, low, np.full(4, total))
+        lost = times * (before.counted_on - after.counted_on)
+        assert (lost.sum() - lost[i]) / step == pytest.approx(price, rel=2e-2)
+        checked += 1
+    assert checked >= 3
+    assert found.sentences()[0].endswith(f"gains {found.budget_dual:.2g} points in all.")
+    assert f"costs the others {found.prices['b']:.2g} points" in " ".join(found.sentences())
+
+
+def test_the_budget_s_dual_is_what_a_little_more_gains(monkeypatch: pytest.MonkeyPatch) -> None:
+    curves = [curve(0.01, steep=2.0), curve(0.05, 0.8), curve(0.2)]
+    made = planner(monkeypatch, curves)
+    total, free = 0.05, np.zeros(3)
+    one, two = (
+        made.split.solve(t, np.ones(3), free, np.full(3, t)) for t in (total, 1.001 * total)
+    )
+    gained = (two.counted_on.sum() - one.counted_on.sum()) / 0.001
+    assert one.budget_dual == pytest.approx(gained, rel=1e-2)
+
+
+def test_more_than_every_release_can_use_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    flat = UtilityCurve(*np.array([[0.0, 0.01, 1.0], *([[0.0, 0.9, 0.9]] * 3)]))
+    found = planner(monkeypatch, [flat, flat]).plan(3.0, DELTA)
+    assert [one.median for one in found.releases] == pytest.approx([0.9, 0.9])
+    assert found.left.epsilon > 2.5
+    assert found.prices == {"a": None, "b": None}, "no budget gains either of them a point"
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ({"a": {"at_least": 0.95}, "b": {"at_least": 0.3}}, "drop the wish of 'a' (at least 95%)"),
+        ({"a": {"epsilon": 5.0, "locked": True}}, "drop the wish of 'a' (locked at epsilon = 5)"),
+        (
+            {"a": {"at_least": 0.8}, "b": {"at_least": 0.79}, "c": {"at_least": 0.7}},
+            "drop the wish of 'a' (at least 80%) and the wish of 'b' (at least 79%) and",
+        ),
+        ({"c": {"at_least": 0.999}}, "keep at most 9"),
+    ],
+)
+def test_wishes_that_do_not_fit_name_the_one_to_drop(
+    monkeypatch: pytest.MonkeyPatch, words: dict[str, Any], named: str
+) -> None:
+    curves = [curve(0.3, 0.98)] * 3
+    made = planner(monkeypatch, curves, **words)
+    found = made.plan(1.0, DELTA)
+    assert not found.feasible
+    assert named in str(found.conflict)
+    assert found.prices == {}
+    assert export.told(found)[0].startswith("The wishes do not fit: drop")
+
+
+def test_what_is_said_to_be_needed_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = planner(monkeypatch, [curve(0.3), curve(0.3)], a={"at_least": 0.8}, b={"at_least": 0.5})
+    refused = made.plan(1.0, DELTA)
+    needed = float(str(refused.conflict).rpartition("= ")[2])
+    assert made.plan(needed * 1.001, DELTA).feasible
+    assert not made.plan(needed * 0.98, DELTA).feasible
+
+
+def test_a_gap_between_programme_and_simulation_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = curve(0.5, steep=6.0)
+    found = planner(monkeypatch, [late]).plan(1.0, DELTA)
+    (one,) = found.releases
+    assert one.counted_on - one.median > 0.02
+    assert f"counts on {one.counted_on:.0%}" in found.notes[0]
+    assert planner(monkeypatch, [curve(0.01)]).plan(1.0, DELTA).notes == ()
+
+
+def test_what_if_there_were_twice_the_rows_or_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = planner(monkeypatch, [curve(0.05), curve(0.05)])
+    now = made.plan(1.0, DELTA)
+    then = dict(made.what_ifs(1.0, DELTA))
+    assert list(then) == ["twice the rows", "one more 'a'", "one more 'b'"]
+    assert then["twice the rows"].mean_share > now.mean_share
+    assert [one.times for one in then["one more 'b'"].releases] == [1, 2]
+    assert counted_on(then["one more 'b'"]) > counted_on(now)
+    scaled = curve(0.05).with_rows(2.0)
+    assert scaled.at(0.05)[1] == pytest.approx(curve(0.05).at(0.2)[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"name": " "}, "name of its own"),
+        ({"model": "zzz"}, "not known"),
+        ({"times": 0}, "times"),
+        ({"at_least": 1.5}, "between 0 and 1"),
+        ({"locked": True}, wording.NO_EPSILON_TO_LOCK),
+        ({"locked": "yes"}, "not true or false"),
+        ({"rows": True}, "not a number"),
+        ({"locked": True, "epsilon": 1.0, "at_least": 0.5}, "decides the accuracy"),
+    ],
+)
+def test_a_wish_that_cannot_be_says_why(words: dict[str, Any], says: str) -> None:
+    usual: dict[str, Any] = {"name": "a", "model": "gmm", "schema": BOX, "rows": 100}
+    with pytest.raises(InputError, match=says):
+        WantedRelease(**{**usual, **words})
+
+
+def test_releases_without_names_of_their_own_are_refused() -> None:
+    one = WantedRelease("a", "gmm", BOX, 100)
+    for wanted, says in (([], "none"), ([one, one], "one name")):
+        with pytest.raises(InputError, match=says):
+            Planner(wanted)
+
+
+def test_what_cannot_be_released_is_refused_by_name() -> None:
+    cannot = WantedRelease("words", "lda", BOX, 100)
+    with pytest.raises(InputError, match="release 'words'"):
+        Planner([cannot])
+    guessed = replace(BOX, rehearsal=True)
+    with pytest.raises(InputError, match=wording.READ_FROM_DATA):
+        Planner([WantedRelease("a", "gmm", guessed, 100)])
+
+
+def test_a_simulated_curve_rises_from_nothing_and_is_repeatable() -> None:
+    found = utility_curve("gmm", BOX, 400, options=(("iterations", 2),))
+    assert found.rho[0] == found.median[0] == 0.0
+    assert np.all(np.diff(found.median) >= 0.0)
+    assert found.median[-1] > 0.5 > found.median[3]
+    fresh = utility_curve.__wrapped__("gmm", BOX, 400, options=(("iterations", 2),))
+    np.testing.assert_array_equal(found.median, fresh.median)
+
+
+def test_a_plan_goes_to_csv_json_and_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = planner(monkeypatch, [curve(0.05), curve(0.2)])
+    found, what_ifs = made.plan(1.0, DELTA), made.what_ifs(1.0, DELTA)
+    named = replace(found, releases=tuple(replace(o, name="=<b>") for o in found.releases))
+    assert "'=<b>" in export.plan_csv(named)
+    assert "<td>=&lt;b&gt;</td>" in export.plan_page(named)
+    read = json.loads(export.as_json(found, what_ifs))
+    assert {"releases", "spent", "left", "prices", "feasible", "conflict"} <= set(read)
+    assert set(read["releases"][0]) >= {"name", "epsilon", "noise_multiplier", "budget_share"}
+    assert set(read["releases"][0]["utility"]) == {"low", "median", "high"}
+    assert [one["change"] for one in read["what_if"]] == [change for change, _ in what_ifs]
+    page = export.plan_page(found, what_ifs)
+    assert "twice the rows" in page
+    assert "http" not in page
+
+
+def test_what_gets_nothing_has_no_noise_in_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    dear = curve(50.0)
+    found = planner(monkeypatch, [curve(0.01), dear]).plan(0.5, DELTA)
+    assert found.releases[1].epsilon == 0.0
+    assert json.loads(export.as_json(found))["releases"][1]["noise_multiplier"] is None
+    assert "gets nothing" in found.notes[0]
+
+
+@pytest.mark.merge
+def test_twelve_releases_are_solved_while_a_slider_is_dragged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In seconds of its own, so that what else runs beside it does not count."""
+    curves = [curve(0.005 * (k + 1), steep=1.0 + 0.1 * k) for k in range(12)]
+    made = planner(monkeypatch, curves, c={"at_least": 0.05})
+    made.plan(1.0, DELTA)
+    seconds = []
+    for epsilon in np.geomspace(0.5, 10.0, 40):
+        began = time.thread_time()
+        made.plan(float(epsilon), DELTA)
+        seconds.append(time.thread_time() - began)
+    print(f"median of 40: {1000 * float(np.median(seconds)):.1f} ms")
+    assert np.median(seconds) < 0.05
+
+
+def test_the_public_call_plans_what_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "utility_curve", lambda *given: curve(0.05))
+    found = dp.plan_releases([WantedRelease("a", "gmm", BOX, 9)], epsilon=1.0, delta=DELTA)
+    assert found.releases[0].epsilon == pytest.approx(1.0, rel=1e-3)
+    assert float(tight_epsilon(0.5 / found.releases[0].noise_multiplier ** 2, DELTA)) <= 1.0
