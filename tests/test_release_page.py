@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import wording
 from streamlit.testing.v1 import AppTest
 
-from app import compute, desks, releasing, tables
+from app import compute, desks, releasing, several, tables
 from app.scenario import Scenario, opening
 from app.views.release import _bought
 from dpcore.accounting.zcdp import tight_epsilon
 from dpcore.errors import InputError
+from dpcore.planning import plan
+from dpcore.planning.curves import UtilityCurve
 from dpcore.privacy import Privacy
 from dpcore.releases.api import planned_noise
 from dpcore.releases.filter import Amount
@@ -295,3 +299,66 @@ def test_the_page_splits_and_counts_otherwise(path: Path) -> None:
     assert "this one **ε = 1.00** (locked), the next **ε = 1.66**" in said
     assert "| zCDP (decides) | 0.0 | 2.00 |" in said
     assert "Wikimedia" in said
+
+
+@pytest.fixture
+def curves(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What was asked to be simulated; every release keeps half at a cost of 0.05."""
+    asked: list[tuple[Any, ...]] = []
+
+    def half(*given: Any) -> UtilityCurve:
+        asked.append(given)
+        rho = np.concatenate([[0.0], np.geomspace(1e-4, 20.0, 25)])
+        return UtilityCurve(rho, *[rho / (rho + 0.05)] * 3)
+
+    monkeypatch.setattr(plan, "utility_curve", half)
+    monkeypatch.setattr(several, "desk_of", lambda data: desks.Desk())
+    return asked
+
+
+def planned_scene(at: AppTest) -> Any:
+    nodes = [json.loads(one.proto.json) for one in at.get("bidi_component")]
+    return next(n["pictures"][0]["scene"] for n in nodes if "plan_step" in json.dumps(n))
+
+
+def test_several_releases_are_planned_before_there_is_a_ledger(
+    path: Path, curves: list[tuple[Any, ...]]
+) -> None:
+    at = page(path)
+    assert curves == [], "nothing is simulated before it is asked for"
+    at.toggle(key="plan_many").set_value(True).run()
+    assert not at.exception
+    assert [given[0] for given in curves] == ["gmm", "kmeans"]
+    assert {given[2] for given in curves} == {5000}
+    scene = planned_scene(at)
+    assert [panel["id"] for panel in scene["panels"]] == ["plan_shares", "plan_accuracy"]
+    assert len(scene["steps"]) == len(several.TOTALS)
+    shares = scene["panels"][0]["layers"][0]["values"]
+    assert all(sum(line) == pytest.approx(1.0, abs=1e-3) for line in shares)
+    here = several.TOTALS.index(2.0)
+    assert "**" not in scene["live_text"]["plan"][here]
+    assert "costs the others" in scene["live_text"]["plan"][here]
+    at.select_slider(key="plan_step").set_value(0.2).run()
+    assert planned_scene(at)["step"] == several.TOTALS.index(0.2)
+    assert [one.proto.label for one in at.get("download_button")] == [
+        "plan.csv", "plan.json", "plan.html",
+    ]  # fmt: skip
+    assert not path.exists()
+
+
+def test_wishes_of_the_table_that_cannot_be_are_said_and_those_that_do_not_fit_named(
+    path: Path, curves: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = several._line("quarter", "gmm", 3, 4)
+    given: list[dict[str, Any]] = [{**line, several.LOCKED: True}]
+    monkeypatch.setattr(several, "table", lambda *known: (given, 5000, 1e-5))
+    at = page(path)
+    at.toggle(key="plan_many").set_value(True).run()
+    assert wording.NO_EPSILON_TO_LOCK in texts(at)
+    given[0] = {**line, several.LOCKED: True, several.EPSILON: 1.5}
+    at.run()
+    assert "drop the wish of 'quarter'" in planned_scene(at)["live_text"]["plan"][0]
+    given[0] = {**line, several.LEAST: 40.0}
+    at.run()
+    assert planned_scene(at)["panels"][1]["layers"][0]["y"][0] is None, "at 0.1 it does not fit"
+    assert not at.exception

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import compute, releasing
+from app import compute, releasing, several
 from app.components import brand, look_again, to_page
 from app.desks import Data
 from app.exports import fresh_command
@@ -56,6 +56,8 @@ def page() -> None:
             )
         to_explore()
         return
+    assert table.schema is not None  # it was fitted on Explore
+    several.panel(scenario, data, table.schema)
     plan, study = planning(scenario, data)
     with st.container(border=True):
         st.html("<h2>2 · Review</h2>")

@@ -1,0 +1,154 @@
+"""On the Release page: several releases planned together, before any ledger is started."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from app.components import live_line
+from app.desks import Data
+from app.live import live
+from app.scenario import Scenario, opening
+from app.tables import desk_of
+from dpcore.errors import DPCoreError
+from dpcore.evaluation.study import EPSILONS
+from dpcore.figures.planned import SAYS, plan_scene
+from dpcore.models.declaration import declarations
+from dpcore.planning import export
+from dpcore.planning.plan import Planner, WantedRelease
+from dpcore.privacy.adjacency import protects
+from dpcore.privacy.guarantee import show
+from dpcore.schema import Schema
+
+TOTALS = EPSILONS[6:]  # from 0.1
+NAME, MODEL, PARTS, TIMES = "Release", "Model", "Parts", "Times"
+LEAST, EPSILON, LOCKED = "Keeps at least (%)", "ε at least", "Locked at ε"
+
+
+def panel(scenario: Scenario, data: Data, schema: Schema) -> None:
+    """The table of what is to leave, the total to drag, and the best split; nothing unless asked
+    for. Of the data only limits and a public number of rows are used."""
+    with st.container(border=True):
+        asked = st.toggle(
+            "Plan several releases together",
+            key="plan_many",
+            help="Before any ledger is started: how one budget serves them all best.",
+        )
+        if not asked:
+            return
+        lines, rows, delta = table(scenario, data, schema)
+        try:
+            wanted = tuple(_wanted(line, scenario, schema, rows) for line in lines)
+            with st.spinner("Simulating each release on rows drawn from the limits…"):
+                planner, plans = _planned(wanted, scenario, data, delta)
+        except DPCoreError as refusal:
+            st.error(str(refusal))
+            return
+        total = st.select_slider("ε in all", TOTALS, 2.0, format_func=show, key="plan_step")
+        step = TOTALS.index(total)
+        scene = plan_scene(plans, step)
+        live_line(SAYS, "dp-plan", scene.live_text[SAYS][step])
+        live({"plan_step": scene}, key="plan")
+        if plans[step].feasible:
+            what_ifs = planner.what_ifs(total, delta)
+            st.dataframe(export.changes(plans[step], what_ifs), hide_index=True)
+        else:
+            what_ifs = ()
+        _files(plans[step], what_ifs, schema.unit)
+        who = protects(scenario.adjacency, schema.unit, schema.rows_per_person)
+        st.caption(f"Protected: {who}. {export.HOW}")
+
+
+def table(
+    scenario: Scenario, data: Data, schema: Schema
+) -> tuple[list[dict[str, Any]], int, float]:
+    """What is to leave, as the steward enters it; how many rows there are; delta of it all."""
+    names = [name for name, each in declarations().items() if each.suits(schema)]
+    other = next((name for name in names if name != scenario.model), scenario.model)
+    first = [
+        _line("every quarter", scenario.model, scenario.components, 4),
+        _line("once", other, opening(scenario.data, other).components, 1),
+    ]
+    lines = st.data_editor(
+        first,
+        column_config={
+            MODEL: st.column_config.SelectboxColumn(options=names, required=True),
+            PARTS: st.column_config.NumberColumn(min_value=1, max_value=50, format="%d"),
+            TIMES: st.column_config.NumberColumn(min_value=1, max_value=1000, format="%d"),
+            LEAST: st.column_config.NumberColumn(
+                min_value=1.0,
+                max_value=99.9,
+                format="%.3g",
+                help="Of the exact fit's gain over the simplest rival, in the median.",
+            ),
+            EPSILON: st.column_config.NumberColumn(
+                min_value=0.001, max_value=100.0, format="%.3g", help="Of each; empty: any."
+            ),
+            LOCKED: st.column_config.CheckboxColumn(help="Exactly the ε of its line."),
+        },
+        num_rows="dynamic",
+        hide_index=True,
+        placeholder="any",
+        key="plan_table",
+    )
+    left, right = st.columns(2)
+    known = None if scenario.adjacency == "add_remove" else data.rows  # else it is not public
+    rows = left.number_input("Rows, a public number", 20, 10**9, known or 1000, key="plan_rows")
+    delta = right.number_input(
+        "δ in all", 1e-12, 0.1, scenario.delta, format="%.2g", key="plan_delta"
+    )
+    return [line for line in lines if line.get(MODEL)], int(rows), float(delta)
+
+
+def _line(name: str, model: str, parts: int, times: int) -> dict[str, Any]:
+    return {
+        NAME: name, MODEL: model, PARTS: parts, TIMES: times,
+        LEAST: None, EPSILON: None, LOCKED: False,
+    }  # fmt: skip
+
+
+def _wanted(line: dict[str, Any], scenario: Scenario, schema: Schema, rows: int) -> WantedRelease:
+    """A line as a wish; its model's settings are those on Explore, or those it opens with."""
+    model = str(line[MODEL])
+    begin = scenario if model == scenario.model else opening(scenario.data, model)
+    parts = int(line.get(PARTS) or begin.components)
+    options = replace(begin, components=parts).setting().options()
+    share, epsilon = line.get(LEAST), line.get(EPSILON)
+    return WantedRelease(
+        str(line.get(NAME) or model),
+        model,
+        schema,
+        rows,
+        times=int(line.get(TIMES) or 1),
+        at_least=None if share is None else float(share) / 100.0,
+        epsilon=None if epsilon is None else float(epsilon),
+        locked=bool(line.get(LOCKED)),
+        options=(*options.items(), ("clip", begin.clip)),
+    )
+
+
+def _planned(
+    wanted: tuple[WantedRelease, ...], scenario: Scenario, data: Data, delta: float
+) -> tuple[Planner, list[Any]]:
+    """The planner of the wishes, and its plan at every total; kept."""
+    desk, key = desk_of(data), (wanted, scenario.adjacency)
+    planner: Planner = desk.answers.get(
+        ("planner", *key), lambda: Planner(wanted, adjacency=scenario.adjacency)
+    )
+    plans: list[Any] = desk.answers.get(
+        ("plans", *key, delta), lambda: [planner.plan(total, delta) for total in TOTALS]
+    )
+    return planner, plans
+
+
+def _files(plan: Any, what_ifs: export.WhatIfs, unit: str) -> None:
+    """The plan to take away."""
+    made = {
+        "plan.csv": export.plan_csv(plan),
+        "plan.json": export.as_json(plan, what_ifs),
+        "plan.html": export.plan_page(plan, what_ifs, unit=unit),
+    }
+    for column, (name, text) in zip(st.columns(3), made.items(), strict=True):
+        column.download_button(name, text, name, width="stretch", key=f"take_{name}")

@@ -1,0 +1,99 @@
+"""The picture of a plan: what each release takes of the budget and keeps, at every total."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.figures.layers import Bars, Cursor, Curve
+from dpcore.figures.scene import Axis, Panel, Scene
+from dpcore.planning.export import percent, told
+from dpcore.planning.plan import PlannedRelease, ReleasePlan
+from dpcore.privacy.guarantee import show, show_bound, show_most
+
+AROUND, ROW = 80, 44  # pixels of a card of bars, and of each bar
+NO_ROOM = "the wishes do not fit"
+SAYS = "plan"  # the live text of what a plan comes to
+
+
+def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
+    """Bars of shares and curves of accuracy over the totals of some plans of the same releases."""
+    totals = [plan.budget.epsilon for plan in plans]
+    names = [
+        one.name if one.times == 1 else f"{one.name} (×{one.times})" for one in plans[0].releases
+    ]
+    fits = np.array([plan.feasible for plan in plans])[:, None]
+
+    def numbers(field: str) -> NDArray[np.float64]:
+        return np.where(fits, [[getattr(o, field) for o in p.releases] for p in plans], np.nan)
+
+    low, middle, high = (numbers(field) for field in ("low", "median", "high"))
+    layers = [
+        layer
+        for k, (name, one) in enumerate(zip(names, plans[0].releases, strict=True))
+        for layer in (
+            Curve(
+                totals, middle[:, k], lo=low[:, k], hi=high[:, k], colour=k % 6,
+                dash=(k + k // 6) % 6, label=one.name, name=name, bold=True,
+            ),
+            Cursor(totals, middle[:, k], colour=k % 6, line=k == 0),
+        )
+    ]  # fmt: skip
+    delta = show_bound(plans[0].budget.delta)
+    return Scene(
+        steps=tuple(totals),
+        step_labels=tuple(map(show, totals)),
+        step=step,
+        panels=(
+            Panel(
+                id="plan_shares",
+                title="Share of the budget",
+                subtitle=f"each ε at δ = {delta}",
+                alt=tuple(_alt(plan) for plan in plans),
+                x=Axis("share of the budget (rho)", (0.0, 1.0)),
+                y=Axis("release", (0.0, 1.0)),
+                layers=(
+                    Bars(
+                        numbers("budget_share"),
+                        names=tuple(names),
+                        labels=tuple(
+                            tuple(percent(one.budget_share) if plan.feasible else "does not fit"
+                                  for one in plan.releases) for plan in plans
+                        ),
+                        notes=tuple(tuple(map(_kept, plan.releases)) for plan in plans),
+                    ),
+                ),
+                width="full",
+                height=AROUND + ROW * len(names),
+                bare=True,
+            ),
+            Panel(
+                id="plan_accuracy",
+                title="What each release keeps",
+                subtitle="of its exact fit's gain; bands: the middle 80% of simulated releases",
+                alt=tuple(_alt(plan) for plan in plans),
+                x=Axis(f"ε in all (δ = {delta})", (min(totals), max(totals)), scale="log",
+                       ticks=(0.1, 0.3, 1.0, 3.0, 10.0)),
+                y=Axis("accuracy (share of the gain)", (0.0, 1.0)),
+                layers=tuple(layers),
+                width="full",
+                height=320,
+            ),
+        ),
+        live_text={SAYS: tuple(" ".join(told(plan)) for plan in plans)},
+    )  # fmt: skip
+
+
+def _kept(one: PlannedRelease) -> str:
+    return f"ε {show_most(one.epsilon)}{' each' if one.times > 1 else ''}, keeps {one.median:.0%}"
+
+
+def _alt(plan: ReleasePlan) -> str:
+    if not plan.feasible:
+        return f"At ε = {show(plan.budget.epsilon)} in all {NO_ROOM}."
+    parts = "; ".join(
+        f"{one.name} {percent(one.budget_share)}, {_kept(one)}" for one in plan.releases
+    )
+    return f"Of ε = {show(plan.budget.epsilon)} in all, {parts}."
