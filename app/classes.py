@@ -20,9 +20,11 @@ from dpcore.evaluation.classes import (
     divergences,
     printed_allocation,
     rightly_named,
+    solvers_compared,
 )
 from dpcore.figures.classes import Classes, classes_scene
 from dpcore.figures.scene import Scene
+from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.privacy.guarantee import show_bound
 
@@ -46,8 +48,43 @@ def panel(scenario: Scenario, data: Data) -> None:
     scene: Scene = desk.scenes.get(key, lambda: _scene(scenario, data, found, worth, step))
     st.html(f'<h2 class="dp-below">Class by class{badge(data)}</h2>')
     live({"epsilon_step": scene.at(step)}, key="classes")
+    solvers(data)
     if whole.complete and worth is None:  # at the end, where its coming and going moves nothing
         _watch(scenario, data)
+
+
+def solvers(data: Data) -> None:
+    """Both solvers of noise shaped by the rows, class by class, once somebody asks."""
+    if not st.toggle("Compare the solvers of noise shaped by the rows", key="solvers"):
+        return
+    try:
+        with st.spinner("Solving each class's problem twice…"):
+            found = desk_of(data).answers.get(
+                ("solvers", data.key), lambda: solvers_compared(data.table)
+            )
+    except DPCoreError as refusal:
+        st.caption(str(refusal))
+        return
+    lines = [
+        {"class": one.name}
+        | {
+            f"{solver}: {title}": text
+            for solver, trace, gap, seconds in zip(
+                SOLVERS, one.objectives, one.gaps, one.seconds, strict=True
+            )
+            for title, text in (
+                ("trace", f"{trace:.6g}"),
+                ("gap", f"{gap:.0e}"),
+                ("seconds", f"{seconds:.2g}"),
+            )
+        }
+        for one in found
+    ]
+    st.dataframe(lines, hide_index=True)
+    st.caption(
+        "The least trace of noise that hides what one label does to a class's mean; gap: the "
+        "certified relative distance from the least. `--solver cvxpy` fits with the second."
+    )
 
 
 def _watch(scenario: Scenario, data: Data) -> None:

@@ -20,6 +20,7 @@ from dpcore.evaluation.classes import (
     divergences,
     printed_allocation,
     rightly_named,
+    solvers_compared,
     voted,
     worth_of,
 )
@@ -197,6 +198,35 @@ def test_a_marginal_is_its_histogram_s_size() -> None:
 
 
 # --- the page ------------------------------------------------------------------------------------
+
+
+def test_both_solvers_reach_one_objective_class_by_class() -> None:
+    found = solvers_compared(table(200))
+    assert len(found) == 3
+    for one in found:
+        assert one.objectives[1] == pytest.approx(one.objectives[0], rel=1e-6)
+        assert max(one.gaps) < 1e-6
+        assert min(one.seconds) > 0.0
+
+
+def test_the_panel_tells_objectives_gaps_and_seconds() -> None:
+    def panel() -> None:
+        from app.classes import solvers
+        from app.scenario import opening
+        from app.tables import data_of
+
+        solvers(data_of(opening("iris", "gmm-release")))  # type: ignore[arg-type]
+
+    at = AppTest.from_function(panel, default_timeout=60).run()
+    assert not at.dataframe
+    at.toggle(key="solvers").set_value(True).run()
+    assert not at.exception
+    told = at.dataframe[0].value
+    assert list(told["class"]) == ["setosa", "versicolor", "virginica"]
+    assert list(told)[1:4] == ["exact: trace", "exact: gap", "exact: seconds"]
+    ours, theirs = (told[f"{name}: trace"].astype(float) for name in ("exact", "cvxpy"))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+    assert (told["cvxpy: gap"].astype(float) < 1e-6).all()
 
 
 def sections(**query: str) -> tuple[list[str], list[str]]:

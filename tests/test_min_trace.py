@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from support import every, examples
 
 from dpcore.errors import InputError
-from dpcore.models.labelled_mixture.min_trace import MinTrace, min_trace_covariance
+from dpcore.models.labelled_mixture.min_trace import (
+    SOLVERS,
+    MinTrace,
+    min_trace_covariance,
+)
 
 Array = NDArray[np.float64]
 
@@ -97,6 +101,24 @@ def test_feasible_in_every_shape_and_scale(
     assert outside.size == 0 or outside.max() < 1e-6
     good = values > 1e-15 * values[-1]
     assert np.sum(seen[:, good] ** 2 / values[good], axis=1).max() <= 1.0 + 1e-6
+
+
+@pytest.mark.parametrize(("dim", "count"), [(1, 30), (3, 400), (6, 100), (4, 3)])
+def test_both_solvers_agree_and_what_either_finds_is_certified(dim: int, count: int) -> None:
+    vectors, weight = drawn(count, dim, 11)
+    ours, theirs = (min_trace_covariance(vectors, weight, solver=name) for name in SOLVERS)
+    assert theirs.upper == pytest.approx(ours.upper, rel=1e-6)
+    assert theirs.lower <= ours.upper
+    assert ours.lower <= theirs.upper
+    assert 0.0 <= theirs.gap <= 2e-6
+    assert worst(vectors, theirs) <= 1.0
+
+
+def test_a_solver_that_is_none_and_a_problem_too_large_for_one_are_refused() -> None:
+    with pytest.raises(InputError, match="exact, cvxpy"):
+        min_trace_covariance(np.eye(2), solver="other")
+    with pytest.raises(InputError, match="choose exact"):
+        min_trace_covariance(np.eye(50), solver="cvxpy")
 
 
 def test_zero_vectors_need_nothing_and_undefined_ones_are_refused() -> None:

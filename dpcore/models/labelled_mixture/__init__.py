@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcore.errors import InputError
 from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
 from dpcore.models.options import Settings, option, word
 
@@ -21,7 +22,7 @@ class ReleaseSettings(Settings):
 
     components: not chosen; there is one for each class of the schema. method: see ``private``.
     target: the divergence that post-processing serves, ``reverse`` or ``forward``. neighbours: of
-    the published mechanism.
+    the published mechanism. solver: of the least-trace problem, where noise is shaped by rows.
     """
 
     method: str = option(
@@ -46,6 +47,13 @@ class ReleaseSettings(Settings):
         "of paper mode: all, leave, ball or scalable [all]",
         flag="neighbours",
         metavar="N",
+    )
+    solver: str = option(
+        "exact",
+        word(*SOLVERS),
+        "of noise shaped by rows (methods mte, colored, paper): exact, or cvxpy [exact]",
+        flag="solver",
+        metavar="S",
     )
 
     @classmethod

@@ -26,14 +26,16 @@ Array = NDArray[np.float64]
 COLORED_SHARE = 1.0 / 3.0  # of mu^2, for the sums
 
 
-def fit(session: Session[LabelledRows], factor: Array, kind: str, target: str) -> LabelledMixture:
+def fit(
+    session: Session[LabelledRows], factor: Array, kind: str, target: str, solver: str = "exact"
+) -> LabelledMixture:
     """The mixture; factor ``(B,)``: noise multiplier of the one release (Laplace: its scale)."""
     clipped = clips(session)
     ball = public_ball(session)
     frames, place = in_ball(session, ball)
     weights = labelled.best_weights(session.public.dim, 1.0)
     if kind == "colored":
-        noisy = _colored(session, ball, factor)
+        noisy = _colored(session, ball, factor, solver)
     else:
         law = "laplace" if kind == "laplace" else "gaussian"
         noisy = session.release(
@@ -49,7 +51,9 @@ def fit(session: Session[LabelledRows], factor: Array, kind: str, target: str) -
     return LabelledMixture(shares, means, covariances, sizes, doubt, names)
 
 
-def _colored(session: Session[LabelledRows], ball: Ball, factor: Array) -> NoisyMoments:
+def _colored(
+    session: Session[LabelledRows], ball: Ball, factor: Array, solver: str
+) -> NoisyMoments:
     """The same sums; those of features with noise shaped by the features."""
     if session.private and session.adjacency != "label":
         raise InputError(
@@ -60,7 +64,7 @@ def _colored(session: Session[LabelledRows], ball: Ball, factor: Array) -> Noisy
     dim = session.public.dim
     frames, _ = in_ball(session, ball)
     rows = (session.public_features() - ball.center) / ball.radius
-    found = min_trace_covariance(rows + 0.0) if len(rows) else None
+    found = min_trace_covariance(rows + 0.0, solver=solver) if len(rows) else None
     shape = np.eye(dim) if found is None else found.covariance
     shape = shape + 1e-12 * max(float(np.trace(shape)), 1e-300) * np.eye(dim)
     values, vectors = np.linalg.eigh(shape)

@@ -17,7 +17,8 @@ criterion with p = 1/2). So every p on the simplex is a certificate: with
 
 and ``max kappa  tr(M^{1/2}) M^{1/2}`` is feasible: that is what is returned, whatever the gap. The
 dual is solved by a primal-dual interior-point method on a few of the vectors, to which the worst
-violators among all are added until the gap closes.
+violators among all are added until the gap closes. With ``solver="cvxpy"`` general software
+(CLARABEL, through cvxpy) solves the semidefinite program; its answer gets the same certificate.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dgesdd, dposv, dtrtrs
 
+from dpcore.checks import one_of
 from dpcore.errors import InputError
 
 Array = NDArray[np.float64]
@@ -41,6 +43,8 @@ FEW = 8  # rows an axis, up to which all are looked at together
 FAINT = 1e-12  # least axis of M's root, of its longest
 ROUNDS = 40
 NEWTON_STEPS = 60
+SOLVERS = ("exact", "cvxpy")
+MOST_AXES = 40  # that general software solves while one waits
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,17 @@ class MinTrace:
 
 
 def min_trace_covariance(
-    vectors: ArrayLike, weight: ArrayLike | None = None, *, tolerance: float = 1e-9
+    vectors: ArrayLike,
+    weight: ArrayLike | None = None,
+    *,
+    tolerance: float = 1e-9,
+    solver: str = "exact",
 ) -> MinTrace:
     """The G of least ``tr(weight^{-1} G)`` with ``v^T G^{-1} v <= 1`` for all vectors ``(N, d)``.
 
     weight ``(d, d)``: positive definite, default the identity. tolerance: relative gap at which the
     search ends; the answer covers all vectors in any case, also where the search ends early.
+    solver: ``exact``, ours, or ``cvxpy``, which agrees to 1e-6.
 
     ====================================  ======================================================
     all vectors zero                      the zero matrix
@@ -76,7 +85,8 @@ def min_trace_covariance(
     vectors almost in a plane             main plane enlarged by 1e-6, and what covers the rest
     ====================================  ======================================================
 
-    Raises InputError on vectors that are not finite or a weight that is not positive definite.
+    Raises InputError on vectors that are not finite, a weight that is not positive definite, or
+    more axes than general software can hold.
 
     >>> corners = [[1.0, 1.0], [1.0, -1.0]]
     >>> found = min_trace_covariance(corners, np.diag([4.0, 1.0]))
@@ -95,7 +105,10 @@ def min_trace_covariance(
     moved = moved / size
     basis, sizes, rest = _main_axes(moved)
     flat = moved @ basis
-    shape, lower, support = _ellipsoid(flat, _first_guess(flat, sizes), tolerance)
+    if one_of("solver", solver, SOLVERS) == "cvxpy":
+        shape, lower, support = _by_general_software(flat)
+    else:
+        shape, lower, support = _ellipsoid(flat, _first_guess(flat, sizes), tolerance)
     full = basis @ shape @ basis.T
     if rest > 0.0:
         across = np.eye(dim) - basis @ basis.T
@@ -137,22 +150,64 @@ def _ellipsoid(rows: Array, active: Indices, tolerance: float) -> tuple[Array, f
     weights = np.full(len(active), 1.0)
     for _ in range(ROUNDS):
         weights = _maximise(rows[active], weights, tolerance / 4)
-        values, vectors = _spectrum(rows[active], weights)
-        roots = np.sqrt(values)
-        trace = float(roots.sum())
-        share = float(weights.sum())
-        kappa = _squared(rows @ (vectors / np.sqrt(roots))) / trace * share
-        dual, most = trace**2 / share, float(kappa.max())
+        shape, dual, kappa = _certified(rows, active, weights)
         lower = max(lower, dual)
-        if most * dual < upper:
-            upper = most * dual
-            best = (vectors * (most * trace / share * roots)) @ vectors.T
+        if float(np.trace(shape)) < upper:
+            upper, best = float(np.trace(shape)), shape
             support = active[weights > 1e-7 * weights.max()]
         if upper / lower - 1.0 <= tolerance:
             break
         active, weights = _exchanged(kappa, active, weights, rows.shape[1])
     assert best is not None  # the first round finds one
     return best, lower, support
+
+
+def _certified(rows: Array, active: Indices, weights: Array) -> tuple[Array, float, Array]:
+    """What any weights of the active rows prove: a feasible H ``(r, r)``, a lower bound of the
+    optimum, and kappa of all rows."""
+    values, vectors = _spectrum(rows[active], weights)
+    roots, share = np.sqrt(values), float(weights.sum())
+    trace = float(roots.sum())
+    kappa = _squared(rows @ (vectors / np.sqrt(roots))) / trace * share
+    shape = (vectors * (float(kappa.max()) * trace / share * roots)) @ vectors.T
+    return shape, trace**2 / share, kappa
+
+
+def _by_general_software(rows: Array) -> tuple[Array, float, Indices]:
+    """The same as :func:`_ellipsoid`, as a semidefinite program in ``P = H^{-1}``: ``min tr H``,
+    ``u^T P u <= 1``, ``[[P, I], [I, H]] >= 0``. Its P is enlarged until it is feasible beyond
+    rounding; its dual values are weights, which prove the lower bound.
+    """
+    import warnings
+
+    import cvxpy
+
+    dim = rows.shape[1]
+    if dim > MOST_AXES:
+        raise InputError(
+            "solver",
+            f"cvxpy would take too long for {dim} numbers a vector, more than {MOST_AXES}",
+            "choose exact",
+        )
+    inverse = cvxpy.Variable((dim, dim), symmetric=True)
+    shape = cvxpy.Variable((dim, dim), symmetric=True)
+    outer = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+    covers = outer @ cvxpy.vec(inverse, order="C") <= 1
+    block = cvxpy.bmat([[inverse, np.eye(dim)], [np.eye(dim), shape]])
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.trace(shape)), [covers, block >> 0])
+    try:
+        with warnings.catch_warnings():  # how accurate it is, the gap says
+            warnings.simplefilter("ignore", UserWarning)
+            problem.solve(solver="CLARABEL")
+        best = np.linalg.inv(inverse.value)
+        np.linalg.cholesky(best)
+    except (cvxpy.SolverError, np.linalg.LinAlgError, TypeError):
+        raise InputError("solver", "cvxpy found no answer", "choose exact") from None
+    best *= float(np.einsum("nd,de,ne->n", rows, inverse.value, rows).max())
+    found = np.maximum(np.asarray(covers.dual_value, dtype=float), 0.0)
+    support = np.flatnonzero(found > 1e-9 * found.max())
+    _, lower, _ = _certified(rows, support, found[support])
+    return (best + best.T) / 2, lower, support
 
 
 def _squared(rows: Array) -> Array:

@@ -92,7 +92,8 @@ class ReleaseRecipe(Recipe):
     ) -> Runs[LabelledMixture]:
         assert isinstance(session.source, LabelledRows)  # the kind this recipe asks for
         if published is not None:
-            found = labelled_published.fit(session, settings.method, settings.neighbours, published)
+            method, neighbours = settings.method, settings.neighbours
+            found = labelled_published.fit(session, method, neighbours, published, settings.solver)
         else:
             found = _fit_proved(session, settings, noise)
         return Runs(found, (found,))
@@ -114,10 +115,10 @@ def _fit_proved(
     if method == "public_features":
         return labelled_public.fit_table(session, noise)
     if method == "mte":
-        return labelled_public.fit_shaped(session, noise, settings.target)
+        return labelled_public.fit_shaped(session, noise, settings.target, settings.solver)
     if method == "staged":
         return labelled_staged.fit(session, noise, settings.target)
-    return labelled_baselines.fit(session, noise, method, settings.target)
+    return labelled_baselines.fit(session, noise, method, settings.target, settings.solver)
 
 
 def chosen(session: Session[LabelledRows], noise: Array) -> str:

@@ -91,7 +91,9 @@ class _Sums:
         return Seen(means, scatters, middle, self.level(slice(1 + dim, None), sizes))
 
 
-def fit_shaped(session: Session[LabelledRows], factor: Array, target: str) -> LabelledMixture:
+def fit_shaped(
+    session: Session[LabelledRows], factor: Array, target: str, solver: str = "exact"
+) -> LabelledMixture:
     """Two rounds of sums of ``(1, z, z z^T)`` with the noise of least trace, taken together."""
     demand_public_features(session, "mte")
     rows = session.public_features()
@@ -104,7 +106,7 @@ def fit_shaped(session: Session[LabelledRows], factor: Array, target: str) -> La
     )
     wide = float(np.linalg.norm((rows - center) @ np.linalg.inv(root), axis=1).max(initial=1.0))
     first = _measured(
-        session, rows, pooled, np.full((1, classes), wide), factor / math.sqrt(ROUNDS[0])
+        session, rows, pooled, np.full((1, classes), wide), factor / math.sqrt(ROUNDS[0]), solver
     )
     sizes = labelled.usable(*first.counts())
     found = first.seen(sizes, dim, np.full_like(sizes, wide))
@@ -113,7 +115,7 @@ def fit_shaped(session: Session[LabelledRows], factor: Array, target: str) -> La
     first = _from(first, pooled, place)
     there = first.level(slice(1 + dim, None), sizes)
     radius = clip_radius(dim, AHEAD * there / labelled.ball_radius(dim) ** 2)
-    last = _measured(session, rows, place, radius, factor / math.sqrt(ROUNDS[1]))
+    last = _measured(session, rows, place, radius, factor / math.sqrt(ROUNDS[1]), solver)
     last = last.put_back(dim, radius)
     counts = [each.counts() for each in (first, last)]
     total, sd = labelled.combined([each[0] for each in counts], [each[1] for each in counts])
@@ -128,7 +130,12 @@ def fit_shaped(session: Session[LabelledRows], factor: Array, target: str) -> La
 
 
 def _measured(
-    session: Session[LabelledRows], rows: Array, place: Place, radius: Array, multiplier: Array
+    session: Session[LabelledRows],
+    rows: Array,
+    place: Place,
+    radius: Array,
+    multiplier: Array,
+    solver: str,
 ) -> _Sums:
     """Counts, sums and squares by class of rows seen from a place, drawn into a ball.
 
@@ -147,7 +154,7 @@ def _measured(
         if at not in known:
             known.clear()
             seen = clip_to_ball((rows - place.center[at]) @ maps[at].T, float(radius[at]))
-            known[at] = shaped.shaped(seen)
+            known[at] = shaped.shaped(seen, solver)
         return known[at]
 
     def vectors(run: int, which: int) -> Array:

@@ -57,7 +57,11 @@ def printed(method: str, neighbours: str) -> Printed:
 
 
 def fit(
-    session: Session[LabelledRows], method: str, neighbours: str, published: PublishedBudget
+    session: Session[LabelledRows],
+    method: str,
+    neighbours: str,
+    published: PublishedBudget,
+    solver: str = "exact",
 ) -> LabelledMixture:
     """The mixture; published: epsilon ``(B,)`` and delta of each run."""
     delta, number = published.delta_each, session.source.components
@@ -70,7 +74,7 @@ def fit(
         if scaled:
             rows = rows - public.center  # the paper's ball is around the origin
         norm = bound if scaled else None
-        classes = paper.classes_of(rows, codes, number, neighbours, norm)
+        classes = paper.classes_of(rows, codes, number, neighbours, norm, solver)
         shift = public.center if scaled else 0.0
         parts = [
             paper.release(classes, float(epsilon), delta, method, own, mapped=not ball)

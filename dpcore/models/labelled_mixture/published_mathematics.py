@@ -55,7 +55,12 @@ class Class:
 
 
 def classes_of(
-    rows: Array, codes: Codes, number: int, neighbours: str, radius: float | None = None
+    rows: Array,
+    codes: Codes,
+    number: int,
+    neighbours: str,
+    radius: float | None = None,
+    solver: str = "exact",
 ) -> list[Class]:
     """Each class of rows ``(n, d)`` in own units.
 
@@ -90,8 +95,8 @@ def classes_of(
             shape = 4.0 * radius / count**2 * np.eye(dim)
         else:
             _demand_inverse(covariance)
-            shape = min_trace_covariance(shifts, covariance).covariance
-        plain = min_trace_covariance(shifts).covariance
+            shape = min_trace_covariance(shifts, covariance, solver=solver).covariance
+        plain = min_trace_covariance(shifts, solver=solver).covariance
         found.append(Class(count, mean, covariance, shifts, spreads, shape, plain))
     return found
 

@@ -32,11 +32,13 @@ def width(dim: int) -> int:
     return 1 + dim + symmetric_size(dim)
 
 
-def shaped(rows: Array) -> tuple[Array, Array]:
+def shaped(rows: Array, solver: str = "exact") -> tuple[Array, Array]:
     """Vectors ``(n, p)`` of rows ``(n, d)`` in those coordinates, and the map back ``(p, p)``."""
     outer = symmetric_to_coordinates(rows[:, :, None] * rows[:, None, :])
     vectors = np.concatenate([np.ones((len(rows), 1)), rows, outer], axis=1)
-    found = min_trace_covariance(vectors, information(rows.shape[1]), tolerance=TOLERANCE)
+    found = min_trace_covariance(
+        vectors, information(rows.shape[1]), tolerance=TOLERANCE, solver=solver
+    )
     cover = found.covariance
     root = symmetric_root(cover + 1e-12 * np.trace(cover) * np.eye(len(cover)))
     return np.asarray(vectors @ np.linalg.inv(root)), root
