@@ -53,6 +53,7 @@ from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.releases.paid import paid_fit
 from dpcore.schema import Column, Schema, category_meant, numbers_meant
+from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.table import PrivateTable
@@ -370,8 +371,8 @@ class DPPoissonMixture(ColumnMixture):
 class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]
     """Private k-means: ``cluster_centers_ (K, d)``; there are no labels of the training rows.
 
-    Distances are those of the bounds' own units: each column's half range counts as 1 while it is
-    fitted. Parameters as in :class:`DPGaussianMixture`.
+    Distances are counted in half ranges of the bounds, column by column, as the fit counts them.
+    Parameters as in :class:`DPGaussianMixture`.
 
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
@@ -404,12 +405,15 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # 
         found = self._fitted(X, "kmeans", n_components=self.n_clusters, iterations=self.iterations)
         self.cluster_centers_ = found.centers
         self._n_features_out = len(found.centers)
+        limits = _schema(self._names(self.cluster_centers_), self.bounds)
+        self._half_range = PublicFrame.of(limits).half_range
         return self
 
     def transform(self, X: ArrayLike) -> Array:
-        """Distances of rows to the centres, ``(n, K)``."""
+        """Distances of rows to the centres, in half ranges of the bounds, ``(n, K)``."""
         rows = self._given(X)
-        return np.asarray(np.linalg.norm(rows[:, None] - self.cluster_centers_, axis=2))
+        away = (rows[:, None] - self.cluster_centers_) / self._half_range
+        return np.asarray(np.linalg.norm(away, axis=2))
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """The nearest centre of each row, ``(n,)``."""
@@ -462,6 +466,10 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
     def transform(self, X: ArrayLike) -> Array:
         """Expected factors of rows, ``(n, k)``."""
         return np.asarray(factors.scores(self._model(), self._given(X))[0])
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Log density of each row, ``(n,)``."""
+        return np.asarray(factors.log_densities(self._model(), self._given(X))[0])
 
     def get_covariance(self) -> Array:
         """The model's covariance ``(d, d)``."""

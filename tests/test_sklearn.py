@@ -185,6 +185,22 @@ def test_distances_labels_and_scores_of_k_means() -> None:
     assert list(model.get_feature_names_out()) == ["dpkmeans0", "dpkmeans1"]
 
 
+def test_the_nearest_centre_is_the_one_of_the_fit_whatever_the_units() -> None:
+    """Euros would outweigh years; the fit counts both in half ranges of their bounds."""
+    middles = np.array([[20.0, 50_000.0], [80.0, 50_100.0]])
+    seen = middles[np.arange(400) % 2] + np.random.default_rng(0).normal(
+        0.0, [1.0, 900.0], (400, 2)
+    )
+    bounds = [(0, 100), (0, 100_000)]
+    model = DPKMeans(2, epsilon=50.0, bounds=bounds, random_state=0).fit(seen)
+    np.testing.assert_array_equal(model.predict(seen), np.arange(400) % 2)
+    away = (seen[:, None] - model.cluster_centers_) / [50.0, 50_000.0]
+    np.testing.assert_allclose(model.transform(seen), np.linalg.norm(away, axis=2))
+    by_name = DPKMeans(2, epsilon=50.0, bounds=dict(zip("ab", bounds, strict=True)), random_state=0)
+    frame = pd.DataFrame(seen, columns=["a", "b"])
+    np.testing.assert_array_equal(by_name.fit(frame).predict(frame), model.predict(seen))
+
+
 def test_factors_of_rows_in_a_pipeline() -> None:
     pipe = make_pipeline(
         FunctionTransformer(), DPFactorAnalysis(1, epsilon=50.0, bounds=(-10, 10), random_state=0)
@@ -194,6 +210,7 @@ def test_factors_of_rows_in_a_pipeline() -> None:
     side = rows()[:, 0] > 0
     assert abs(np.corrcoef(hidden[:, 0], side)[0, 1]) > 0.9
     model = pipe[-1]
+    assert model.score_samples(rows()).mean() == pytest.approx(model.score(rows()))
     np.testing.assert_allclose(
         model.get_covariance(), np.cov(rows(), rowvar=False), rtol=0.2, atol=0.5
     )

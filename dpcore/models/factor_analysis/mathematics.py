@@ -333,6 +333,19 @@ def log_density(fit: Factors, rows: Array) -> Array:
     return np.asarray(-0.5 * (constant + volume + squares.sum(axis=-1) - explained))
 
 
+def log_densities(fit: Factors, rows: Array) -> Array:
+    """Log density ``(B, n)`` of each row ``(n, d)``, in nats; no ``d x d`` inverse (Woodbury)."""
+    away = rows - fit.mean[:, None]
+    scaled = fit.loadings / fit.noise_variance[..., None]
+    inner = np.eye(fit.factors) + transposed(fit.loadings) @ scaled
+    seen = away @ scaled
+    explained = np.sum(seen * (seen @ np.linalg.inv(inner)), axis=-1)
+    squares = np.sum(away**2 / fit.noise_variance[:, None], axis=-1)
+    volume = np.log(fit.noise_variance).sum(axis=-1) + np.linalg.slogdet(inner)[1]
+    constant = fit.dim * math.log(2 * math.pi)
+    return np.asarray(-0.5 * (constant + volume[:, None] + squares - explained))
+
+
 def sample(fit: Factors, count: int, rng: np.random.Generator) -> Array:
     """Rows ``(count, d)`` drawn from the first run's model."""
     hidden = rng.standard_normal((count, fit.factors))
