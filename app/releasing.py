@@ -218,7 +218,8 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
     title = scenario.title
     told = [
         f"**What leaves:** the parameters of the model ({title}) over "
-        f"{len(schema.numeric_columns())} columns, {drawn}and a report.",
+        f"{len(schema.numeric_columns())} columns, {drawn}and a report that names the data "
+        "and, where it is public, the number of rows.",
         f"**For whom:** anybody. **Protected:** {protects(scenario.adjacency, schema.unit, rows)}.",
         f"**Promise:** ε = {show_bound(scenario.epsilon)} at δ = {show_bound(scenario.delta)}, "
         "proved for the noise as it is drawn: whole numbers from the operating system's entropy.",
@@ -235,10 +236,15 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
     return tuple(told)
 
 
-def spend(scenario: Scenario, table: PrivateTable, chosen_on: str, ledger: Path) -> Release:
-    """The release that was reviewed, into a folder beside the ledger."""
+def spend(
+    scenario: Scenario, table: PrivateTable, chosen_on: str, ledger: Path, **said: str
+) -> Release:
+    """The release that was reviewed, into a folder beside the ledger.
+
+    said: the data's ``file``, the ``controller`` and the ``purpose``, for the report.
+    """
     setting: Setting = scenario.setting()
-    options: dict[str, Any] = setting.options()
+    options: dict[str, Any] = {**setting.options(), **said}
     number = len(BudgetLedger(ledger).state().lines) + 1
     stem = f"{ledger.stem}-release-{number}"
     names = (stem, *(f"{stem}-{more}" for more in range(2, 100)))

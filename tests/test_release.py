@@ -28,6 +28,7 @@ from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.models.topics.attack import LDA
 from dpcore.privacy import protects
 from dpcore.releases import api, dossier
+from dpcore.releases.beside import content_of
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.wall import noise
@@ -384,7 +385,7 @@ def without_what_is_noisy(dossier: dict[str, Any], report: str) -> str:
 
 
 NOISY = (
-    *("parameters.", "synthetic.sha256", "files.", "created"),
+    *("parameters.", "synthetic.sha256", "files.", "created", "content"),
     *("line.hash", "line.time", "line.fingerprint"),
 )
 
@@ -503,7 +504,7 @@ def test_the_report_of_one_list_names_its_columns(book: Path, tmp_path: Path) ->
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     left = text.split("What left")[1].split("What it cost")[0]
     names = [column.name for column in table().schema.numeric_columns()]  # type: ignore[union-attr]
-    assert re.findall(r"<tr><td>([^<]*)</td>", left) == names
+    assert re.findall(r"<tr><td>([^<]*)</td>", left.split("<th>mean</th>")[1]) == names
 
 
 class Broken(api.GridNoise):
@@ -663,13 +664,21 @@ def test_a_changed_dossier_does_not_verify(made: api.Release, book: Path, tmp_pa
         with pytest.raises((ReplayError, InputError)):
             dossier.verify(path)
     changed = copy.deepcopy(record)
-    changed["settings"]["iterations"] += 1  # neither proof nor report are about it: the ledger is
+    changed["settings"]["iterations"] += 1  # the proof is not about it: the ledger is
     path.write_text(json.dumps(changed))
+    with pytest.raises(ReplayError, match="its content has another hash than it states"):
+        dossier.verify(path)
+    changed["content"] = content_of(changed)
+    path.write_text(json.dumps(changed))
+    with pytest.raises(ReplayError, match=r"report\.html does not say what the dossier says"):
+        dossier.verify(path)  # it names the hash
+    path = path.rename(path.parent.parent / "alone.json")
     dossier.verify(path)
     with pytest.raises(ReplayError, match="another dossier"):
         dossier.verify(path, book)
     changed = copy.deepcopy(record)
     changed["line"]["time"] = record["created"].replace("20", "19", 1)
+    changed["content"] = content_of(changed)
     path.write_text(json.dumps(changed))
     with pytest.raises(ReplayError, match="another dossier"):
         dossier.verify(path, book)

@@ -64,6 +64,8 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
         assert "proved for the noise as it is drawn" in texts(at)
         assert at.button[-1].disabled
         assert ("another" in at.checkbox[0].label) == (line > 2)
+        (who,) = (one for one in at.text_input if one.label == "Who answers for the data")
+        who.input(f"Registry {line}")
         at.checkbox[0].check().run()
         assert len(BudgetLedger(path).state().releases) == line // 2 - 1, (
             "nothing is spent by reading"
@@ -71,7 +73,9 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
         at.button[-1].click().run()
         assert not at.exception
         assert f"Line {line} of the ledger" in texts(at)
-        assert (path.parent / f"budget-release-{line}" / "dossier.json").is_file()
+        dossier = json.loads((path.parent / f"budget-release-{line}" / "dossier.json").read_text())
+        said = [dossier[name] for name in ("file", "controller", "purpose", "rows")]
+        assert said == ["Three groups", f"Registry {line}", "", 5000]
     at.checkbox[0].check().run()
     assert "does not fit" in texts(at)
     assert at.button[-1].disabled

@@ -12,17 +12,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import wording
+from support import ROOT
 
 import dpcore as dp
 from dpcore.cli import main
 from dpcore.errors import InputError, ReplayError
 from dpcore.releases import api, beside
-from dpcore.releases.dossier import verify
+from dpcore.releases.dossier import FORMAT, verify
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.wall.table import PrivateTable
 
-OLD, NEW = (Path(__file__).parent / "data" / f"release_{number}" for number in (1, 2))
+OLD, MIDDLE, NEW = (Path(__file__).parent / "data" / f"release_{number}" for number in (1, 2, 3))
+GIVEN = ROOT / "notebooks" / "first_release"  # which the last of these ledgers paid for
 COLUMNS = (
     dp.Column("x", lower=0.0, upper=10.0),
     dp.Column("y, and more", lower=-1.0, upper=1.0),
@@ -57,9 +59,11 @@ def sha(path: Path) -> str:
 
 
 def changed(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """The dossier, with something else in it."""
+    """The dossier, with something else in it, by somebody who makes its own hash anew."""
     record = json.loads((folder / "dossier.json").read_text(encoding="utf-8"))
     change(record)
+    if "content" in record:
+        record["content"] = beside.content_of(record)
     (folder / "dossier.json").write_text(json.dumps(record), encoding="utf-8")
 
 
@@ -71,7 +75,13 @@ def rehashed(folder: Path, name: str) -> None:
         if name == "synthetic.csv":
             record["synthetic"]["sha256"] = sha(folder / name)
 
+    def report_again(record: dict[str, Any]) -> None:
+        (folder / "report.html").write_bytes(beside._made_anew(record))
+        record["files"]["report.html"] = sha(folder / "report.html")
+
     changed(folder, change)
+    if name == "synthetic.csv":
+        changed(folder, report_again)
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -196,11 +206,31 @@ def test_a_list_of_files_that_no_release_writes_is_refused(files: Any, made: api
 
 
 def test_a_report_that_is_out_can_be_made_anew_by_its_own_version() -> None:
-    """Other words in a report need another version of the package: else what is out would fail."""
-    found = verify(NEW / "first", NEW / "budget.sqlite")
-    record = json.loads((NEW / "first" / "dossier.json").read_text(encoding="utf-8"))
-    own = record["versions"]["dpcore"] == dp.__version__
+    """Other words in a report need another version or format: else what is out would fail."""
+    found = verify(GIVEN, NEW / "budget.sqlite")
+    record = json.loads((GIVEN / "dossier.json").read_text(encoding="utf-8"))
+    own = record["versions"]["dpcore"] == dp.__version__ and record["format"] == FORMAT
     assert found["files"]["report.html"] == (beside.ANEW if own else beside.HASH)
+
+
+def test_a_dossier_of_the_second_format_verifies_by_its_hashes() -> None:
+    """Its report was worded otherwise, and it holds no hash of its own content."""
+    found = verify(MIDDLE / "first", MIDDLE / "budget.sqlite")
+    assert found["files"] == {"report.html": beside.HASH, "synthetic.csv": beside.HASH}
+    assert found["unvouched"] == []
+
+
+def test_whatever_is_changed_in_a_dossier_contradicts_its_hash(made: api.Release) -> None:
+    """Also what no proof and no report is about, and in any version."""
+    path = made.folder / "dossier.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    (made.folder / "report.html").unlink()
+    for name in record.keys() - {"files", "format", "guarantee", "entries"}:
+        path.write_text(json.dumps({**record, name: "something else"}), encoding="utf-8")
+        with pytest.raises(ReplayError, match="The dossier was changed: its content"):
+            verify(path)
+    path.write_text(json.dumps(record), encoding="utf-8")  # other blanks are no other content
+    verify(path)
 
 
 def test_a_dossier_without_hashes_still_verifies_and_says_so(

@@ -25,6 +25,7 @@ from dpcore.releases.ledger import BudgetLedger, State, told_open
 from dpcore.releases.whatif import counted_otherwise
 from dpcore.wall.table import PrivateTable, locked
 
+FOR_REPORT = "Stands in the report, as you write it; it may stay empty."
 NAMED, LOCK = "Release to come", "Locked at ε"
 
 
@@ -69,7 +70,8 @@ def page() -> None:
             st.caption("Open a ledger or start one first.")
         else:
             hidden = locked() or scenario.adjacency == "add_remove"
-            spending(scenario, plan, table, chosen_on, None if hidden else data.rows)
+            rows = None if hidden else data.rows
+            spending(scenario, plan, table, chosen_on, rows, data.title)
     if study is not None and not study.complete:
         look_again(lambda: compute.more_of(study, scenario, data, desk_of(data)), every=0.3)
 
@@ -290,11 +292,23 @@ def _known(number: float | None, shown: Callable[[float], str]) -> str:
 
 
 def spending(
-    scenario: Scenario, plan: Plan, table: PrivateTable, chosen_on: str, rows: int | None
+    scenario: Scenario,
+    plan: Plan,
+    table: PrivateTable,
+    chosen_on: str,
+    rows: int | None,
+    title: str,
 ) -> None:
-    """Step 3: confirm once, spend, take the files. rows: how many, where that is public."""
+    """Step 3: confirm once, spend, take the files. rows: how many, where that is public. title:
+    of the data."""
     path = releasing.place(st.session_state["ledger_path"])
     taken()
+    one, two = st.columns(2)
+    said = {
+        "file": title,
+        "controller": one.text_input("Who answers for the data", help=FOR_REPORT),
+        "purpose": two.text_input("What the release is for", help=FOR_REPORT),
+    }
     if not plan.fits:
         left = plan.state.left_amount
         st.error(
@@ -315,7 +329,7 @@ def spending(
     ready = sure and plan.fits and not large
     if st.button("Release", type="primary", disabled=not ready) and ready:
         try:
-            made = releasing.spend(scenario, table, chosen_on, path)
+            made = releasing.spend(scenario, table, chosen_on, path, **said)
         except DPCoreError as refusal:
             st.error(str(refusal))
             return
@@ -334,4 +348,7 @@ def taken() -> None:
     )
     for column, (name, content) in zip(st.columns(3), files.items(), strict=False):
         column.download_button(name, content, name, width="stretch")
-    st.caption("Anybody can check it without the data: dpcore verify FOLDER")
+    st.caption(
+        "Anybody can check it without the data, and use it as a model: dpcore verify FOLDER, "
+        "dpcore apply FOLDER NEW.csv"
+    )

@@ -46,6 +46,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what was looked at while settings were chosen: 'stand-in' or 'real data' [unsaid]",
     )
     group.add_argument("--synthetic-rows", default="1000", metavar="N", help="how many [1000]")
+    group.add_argument(
+        "--controller", default="", metavar="TEXT", help="who answers for the data [not stated]"
+    )
+    group.add_argument(
+        "--purpose", default="", metavar="TEXT", help="what the release is for [not stated]"
+    )
     model_arguments(parser)
     parser.add_argument("--json", action="store_true", help="the dossier [a few lines]")
 
@@ -85,6 +91,9 @@ def run(args: argparse.Namespace) -> None:
         out=args.out,
         accept_delta=args.accept_delta,
         chosen_on=args.chosen_on,
+        file=Path(args.file).name,
+        controller=args.controller,
+        purpose=args.purpose,
         **options,
     )
     if args.json:

@@ -11,8 +11,9 @@ from dpcore.privacy.guarantee import show_bound
 _MORE = (
     "It replays the proof, compares each file with its hash in the dossier, makes the report anew, "
     "and lists what nothing vouches for. Exit codes: 0 everything holds; 1 a check failed, which "
-    "one sentence names (The guarantee is not the one that the proof is about; report.html is not "
-    "the file that the dossier was written with; The folder holds a.txt, which the dossier does "
+    "one sentence names (The guarantee is not the one that the proof is about; The dossier was "
+    "changed: its content has another hash than it states; report.html is not the file that the "
+    "dossier was written with; The folder holds a.txt, which the dossier does "
     "not list; The ledger has no such line; and the like); 2 a file cannot be read as what it is."
 )
 

@@ -73,8 +73,9 @@ class Model:
     recommended: options of the recommended method. methods: the others, by the names that links
     use. plane: its picture is a plane of two columns. ghosts: its picture shows other draws of the
     noise. cost: of a visit of a row, in units of a mixture's. one_row: its parameters are one
-    number a column. free_iterations: its steps read released sums alone. recipe, scorer, picture,
-    table, audits, fuzz: where the rest is found, as ``file:object`` in its folder.
+    number a column. columns_first: arrays of its parts are ``(d, K)``, not ``(K, d)``.
+    free_iterations: its steps read released sums alone. recipe, scorer, picture, table, audits,
+    fuzz: where the rest is found, as ``file:object`` in its folder.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Model:
     ghosts: bool = True
     cost: float = 1.0
     one_row: bool = False
+    columns_first: bool = False
     free_iterations: bool = False
     recipe: str = "private:RECIPE"
     scorer: str = "scoring:YARDSTICK"

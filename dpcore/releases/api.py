@@ -49,6 +49,7 @@ LOCAL = (
     "there every person adds noise of their own, and a release has one noise, on the sum",
     "leave it central, or run dpcore fit mean with this trust and without a seed",
 )
+LONGEST = 1000  # characters of what is said for the report
 FARTHEST, NARROWEST = 1e100, 1e-100  # limits and ranges whose squares are numbers
 
 
@@ -72,6 +73,9 @@ def release(
     accept_delta: bool = False,
     chosen_on: str = "unsaid",
     synthetic_rows: int = 1000,
+    file: str = "",
+    controller: str = "",
+    purpose: str = "",
     clip: float | None = None,
     **options: Any,
 ) -> Release:
@@ -82,8 +86,9 @@ def release(
     ledger: a budget ledger of the same adjacency and unit. out: a folder that is not there yet or
     empty. accept_delta: allow a delta above one over the rows. chosen_on: what was looked at while
     settings were chosen, ``stand-in`` | ``real data`` | ``unsaid``. synthetic_rows: how many to
-    draw from the fit and write. table, n_components, clip, options: as :func:`dpcore.fit` takes
-    them.
+    draw from the fit and write. file, controller, purpose: what the report calls the data, who
+    answers for them, and what the release is for. table, n_components, clip, options: as
+    :func:`dpcore.fit` takes them.
 
     **Guarantee:** ``dossier["guarantee"]``, proved for the noise as it is drawn (whole numbers,
     exactly). The ledger pays before the first number is drawn, and takes down all that leaves in
@@ -99,6 +104,8 @@ def release(
     schema = _demand_releasable(table, privacy, chosen_on, options)
     demand_whole(model, privacy, n_components, options)
     rows = whole("synthetic_rows", synthetic_rows)
+    texts = {"file": file, "controller": controller, "purpose": purpose}
+    said: dict[str, Any] = {name: _one_line(name, text) for name, text in texts.items()}
     book, who = BudgetLedger(ledger), protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
     noise = planned_noise(privacy, stated)
@@ -124,7 +131,8 @@ def release(
             fit = grid.fit()
             demand_proved(fit, who)
             synthetic = _as_csv(fit, rows, schema)
-            unsealed = dossier_of(fit, schema, states[0], chosen_on, synthetic, rows)
+            said["rows"] = grid.rows
+            unsealed = dossier_of(fit, schema, states[0], chosen_on, synthetic, rows, said)
             dossier, files = sealed(unsealed, synthetic)
         except (Exception, KeyboardInterrupt) as problem:
             if not states:
@@ -203,6 +211,15 @@ def _demand_releasable(
             "limits", "their squares are no numbers any more", "use a unit that is nearer to 1"
         )
     return table.schema
+
+
+def _one_line(name: str, text: object) -> str:
+    """A text for the report. Raises InputError for one that is none, or a whole page."""
+    if not isinstance(text, str) or len(text) > LONGEST:
+        raise InputError(
+            name, f"it is no text of up to {LONGEST} characters", "say it in a sentence or two"
+        )
+    return " ".join(text.split())
 
 
 def demand_whole(model: str, privacy: Privacy, components: int, options: dict[str, Any]) -> None:

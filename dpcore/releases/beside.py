@@ -1,8 +1,8 @@
 """What lies beside a dossier: are the report and the rows the ones that it was written with?
 
-The dossier holds the SHA-256 of each of its files, which decides. Where the running code is of the
-dossier's own version, the report is made from the dossier again and compared as well; another
-version may word it otherwise.
+The dossier holds the SHA-256 of its own content and of each of its files, which decides. Where the
+running code is of the dossier's own version and format, the report is made from the dossier again
+and compared as well; another one may word it otherwise.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ HASH, ANEW, ABSENT = "by its hash", "by its hash, and made anew", "not there"
 
 
 def sealed(dossier: dict[str, Any], synthetic: str | None) -> tuple[dict[str, Any], dict[str, str]]:
-    """A dossier with the hash of each file beside it, and the texts of these files by name."""
+    """A dossier with the hash of its content and of each file beside it, and the texts of these
+    files by name."""
     plain = _in_order(dossier)
+    plain["content"] = content_of(plain)
     files = {REPORT: report(plain)} | ({} if synthetic is None else {ROWS: synthetic})
     return {**plain, "files": {name: sha256(text.encode()) for name, text in files.items()}}, files
 
@@ -34,6 +36,18 @@ def text_of(dossier: dict[str, Any]) -> str:
     return json.dumps(dossier, indent=2, sort_keys=True, allow_nan=False)
 
 
+def content_of(dossier: dict[str, Any]) -> str:
+    """The hash of all that a dossier says, but for this one and those of the files beside it."""
+    told = {name: part for name, part in dossier.items() if name not in ("content", "files")}
+    return sha256(text_of(told).encode())
+
+
+def demand_content(record: dict[str, Any]) -> None:
+    """Raise ReplayError for a dossier in which something was changed since it was written."""
+    if content_of(record) != record.get("content"):
+        raise ReplayError("The dossier was changed: its content has another hash than it states.")
+
+
 def described(synthetic: str, rows: int) -> dict[str, Any]:
     """What a dossier says of its synthetic rows."""
     header = _lines(synthetic.partition("\n")[0])
@@ -41,10 +55,11 @@ def described(synthetic: str, rows: int) -> dict[str, Any]:
     return {"rows": rows, "columns": columns, "sha256": sha256(synthetic.encode())}
 
 
-def compare(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str, str]:
+def compare(folder: Path, record: dict[str, Any], *, whole: bool, anew: bool) -> dict[str, str]:
     """How each file that a dossier lists was compared with it, by name.
 
-    whole: the folder is the release's: nothing may be missing, and nothing else lie there. Raises
+    whole: the folder is the release's: nothing may be missing, and nothing else lie there. anew:
+    the report is of the format that is written today. Raises
     ReplayError where a file is not the one that the dossier was written with; InputError for a
     dossier that lists what no release writes.
     """
@@ -55,7 +70,8 @@ def compare(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str, s
         raise ReplayError("The dossier lists synthetic rows that it does not describe, or none.")
     if whole:
         _demand_all(folder, [DOSSIER, *listed])
-    return {name: _compared(folder / name, listed[name], record) for name in sorted(listed)}
+    anew = anew and _is_of_this_version(record)
+    return {name: _compared(folder / name, listed[name], record, anew) for name in sorted(listed)}
 
 
 def compare_rows(folder: Path, record: dict[str, Any]) -> dict[str, str]:
@@ -82,14 +98,14 @@ def _demand_all(folder: Path, names: list[str]) -> None:
         )
 
 
-def _compared(path: Path, stated: Any, record: dict[str, Any]) -> str:
+def _compared(path: Path, stated: Any, record: dict[str, Any], anew: bool) -> str:
     if not path.is_file():
         return ABSENT
     content = _demand_hash(path, stated)
     if path.name == ROWS:
         _demand_described(content, record["synthetic"])
         return HASH
-    if not _is_of_this_version(record):
+    if not anew:
         return HASH
     if _made_anew(record) != content:
         raise ReplayError(f"{path.name} does not say what the dossier says.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,13 +23,22 @@ from dpcore.fitting.result import Fit
 from dpcore.models.declaration import declaration
 from dpcore.privacy import Guarantee, Ledger, Proof
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.releases.beside import DOSSIER, REPORT, ROWS, compare, compare_rows, described
+from dpcore.releases.beside import (
+    DOSSIER,
+    REPORT,
+    ROWS,
+    compare,
+    compare_rows,
+    demand_content,
+    described,
+)
 from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.schema import Schema
 from dpcore.wall.grid import MOST_ROWS
 
 FIRST = "dpcore dossier 1"  # without the hashes of all its files
-FORMAT = "dpcore dossier 2"
+SECOND = "dpcore dossier 2"  # without the hash of its own content, and who answers for it
+FORMAT = "dpcore dossier 3"
 CHOSEN = {
     "unsaid": "nobody said what was looked at while settings were chosen",
     "stand-in": "settings were chosen while looking at a stand-in drawn from public bounds",
@@ -52,12 +62,19 @@ _FLOATING = "noise is drawn in floating point"
 
 
 def dossier_of(
-    fit: Fit, schema: Schema, state: State, chosen_on: str, synthetic: str | None, rows: int
+    fit: Fit,
+    schema: Schema,
+    state: State,
+    chosen_on: str,
+    synthetic: str | None,
+    rows: int,
+    said: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """All but the hashes of the files beside it.
+    """All but the hashes of its content and of the files beside it.
 
     state: of the ledger, whose last line paid. synthetic: the rows' file as text; rows: how many it
-    has.
+    has. said: the data's ``file``, how many ``rows`` it has where that is public, ``controller``
+    and ``purpose``.
     """
     import dpcore
 
@@ -69,6 +86,7 @@ def dossier_of(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": fit.model,
         "title": schema.title or schema.id or "",
+        **said,
         "settings": {**fit.settings, "chosen_on": chosen_on},
         "schema": schema.to_toml(),
         "columns": [
@@ -134,7 +152,7 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
         ) from None
     except (ValueError, RecursionError):
         raise InputError("dossier", "the file is no JSON", "name the file dossier.json") from None
-    if not isinstance(found, dict) or found.get("format") not in (FIRST, FORMAT):
+    if not isinstance(found, dict) or found.get("format") not in (FIRST, SECOND, FORMAT):
         raise InputError("dossier", "the file is no dossier of this kind", "name dossier.json")
     return found
 
@@ -159,13 +177,20 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
     ledger tells. Raises ReplayError, in one sentence, where anything does not hold; InputError for
     files that cannot be read.
     """
+    return read_verified(path, ledger)[1]
+
+
+def read_verified(
+    path: str | Path, ledger: str | Path | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A dossier's record, and what :func:`verify` says of it."""
     place = path_of("dossier", path)
     whole = place.is_dir()
     if whole:
         place /= DOSSIER
     record = read_dossier(place)
     try:
-        told = _ledger_of(record)
+        told = ledger_of(record)
         stated = record["guarantee"]
         proof = Proof(**stated["proof"])
         agreed = stated["epsilon"] == proof.epsilon and stated["delta"] == proof.delta
@@ -176,7 +201,7 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
     except ReplayError:
         raise
     except ODD:
-        raise _odd() from None
+        raise odd() from None
     if not agreed or adjacency != {stated["adjacency"]} or rehearsal:
         raise ReplayError("The guarantee is not the one that the proof is about.")
     if worded != (stated.get("protects"), stated.get("sentence")):
@@ -184,7 +209,7 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
     files = _compared(place.parent, record, whole=whole)
     if ledger is not None:
         _find(record, BudgetLedger(ledger))
-    return {
+    return record, {
         "epsilon": float(bound.epsilon),
         "delta": proof.delta,
         "accountant": proof.accountant,
@@ -200,7 +225,8 @@ def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]
 ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)  # of a record's parts
 
 
-def _odd() -> InputError:
+def odd() -> InputError:
+    """What is said of a dossier whose parts do not fit together."""
     return InputError("dossier", "a part of it is missing or odd", "ask for it again")
 
 
@@ -208,7 +234,9 @@ def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str,
     try:
         if record["format"] == FIRST:
             return compare_rows(folder, record)
-        return compare(folder, record, whole=whole)
+        if record["format"] == FORMAT:
+            demand_content(record)
+        return compare(folder, record, whole=whole, anew=record["format"] == FORMAT)
     except OSError as problem:
         raise InputError(
             "dossier", f"a file beside it cannot be read ({problem.strerror})", "check its rights"
@@ -216,7 +244,7 @@ def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str,
     except InputError:
         raise
     except ODD:
-        raise _odd() from None
+        raise odd() from None
 
 
 def _unvouched(record: dict[str, Any]) -> list[str]:
@@ -243,7 +271,8 @@ def _worded(stated: dict[str, Any], proof: Proof) -> tuple[str, str]:
     return told.protects, told.sentence()
 
 
-def _ledger_of(record: dict[str, Any]) -> Ledger:
+def ledger_of(record: dict[str, Any]) -> Ledger:
+    """The releases that a dossier tells of. Raises ReplayError for one that no release makes."""
     entries = tuple(LedgerEntry(**entry) for entry in record["entries"])
     if not entries or not all(map(_is_sound, entries)):
         raise ReplayError("An entry is not one that a release writes.")

@@ -1,47 +1,74 @@
-"""The report: a dossier on one page, for whoever has to answer for it and has two minutes."""
+"""The report: a dossier on a page or two, for whoever has to answer for it and signs it.
+
+It is printed as well as read: on paper it has black ink, whole tables and a place to sign.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpcore.accounting.bayes_success import guess_rate
 from dpcore.errors import InputError
-from dpcore.models.declaration import declaration
+from dpcore.models.declaration import Model, declaration
 from dpcore.privacy import DiscreteGaussian, Event
 from dpcore.privacy.guarantee import show, show_bound, show_most
 from dpcore.schema import Schema
 
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
-MANY = "<p>They are many; dossier.json holds them.</p>"
+TINY, LEGIBLE = 1e-300, 1e15  # of delta, and of what is written with all its figures
+MOST_LETTERS = 100  # of a list of words that is written out
+DOSSIER, NOT_STATED = "dossier.json", "not stated"
 
 _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; margin: 0 0 .3rem; } h2 { font-size: 1.05rem; margin: 1.8rem 0 .4rem; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0; }
+h2 { font-size: 1.05rem; margin: 1.8rem 0 .4rem; }
 p { margin: .3rem 0; } .quiet { opacity: .72; font-size: .9rem; }
 .promise { border-left: 4px solid #0072B2; padding: .2rem 0 .2rem .9rem; margin: 1rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { text-align: right; padding: .15rem .7rem .15rem 0; border-bottom: 1px solid #8884; }
 th:first-child, td:first-child { text-align: left; } ul { padding-left: 1.1rem; margin: .3rem 0; }
-.wide { overflow-x: auto; } code { font-size: .85rem; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; margin: .5rem 0; } code { font-size: .85rem; overflow-wrap: anywhere; }
+.facts { margin-top: .8rem; }
+.facts th { font-weight: 400; opacity: .72; white-space: nowrap; vertical-align: top; }
+.facts td, .left td, .left th { text-align: left; overflow-wrap: break-word; }
+.sign { display: none; }
+@page { size: A4; margin: 18mm 16mm; }
+@media print {
+  :root { color-scheme: light; font-size: 10pt; }
+  body { font-size: 1rem; max-width: none; margin: 0; padding: 0; color: #000; }
+  .quiet, .facts th { opacity: 1; } a { color: inherit; }
+  h1, h2 { break-after: avoid; } tr, li, p, .promise, .sign { break-inside: avoid; }
+  .wide { overflow: visible; } .wide table { font-size: .85rem; }
+  .wide th, .wide td { overflow-wrap: anywhere; }
+  .sign { display: flex; gap: 2rem; margin-top: 18mm; }
+  .sign span { flex: 1; border-top: 1px solid #000; padding-top: .2rem; font-size: .9rem; }
+}
 """
 
 
 def report(dossier: dict[str, Any]) -> str:
-    """A page of HTML that needs nothing else: who is protected, what left, what it cost."""
+    """A page of HTML that needs nothing else: who is protected, what left, what it cost, who can
+    check it. dossier: of any format; what an older one does not hold is not stated."""
     title = dossier["title"] or "A release"
     parts = [
-        f"<h1>{escape(title)}: a private release</h1>",
-        f'<p class="quiet">{escape(dossier["created"])} · dossier.json beside this page holds '
-        "everything; anybody can check it, and this page with it: "
-        "<code>dpcore verify FOLDER</code></p>",
+        f'<h1>{escape(title)}</h1><p class="quiet">Report on a private release</p>',
+        *_facts(dossier),
         *_promise(dossier),
         *_left(dossier),
         *_budget(dossier),
         *_doors(dossier),
+        *_checked(dossier),
         *_assumed(dossier),
+        '<div class="sign"><span>Name and office</span><span>Date</span>'
+        "<span>Signature</span></div>",
     ]
     return html_page(title, parts)
 
@@ -49,12 +76,34 @@ def report(dossier: dict[str, Any]) -> str:
 def html_page(title: str, parts: Sequence[str]) -> str:
     """A page of HTML that needs nothing else, from its title and its parts."""
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
-        f"</title><style>{_STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n"
+        + "\n".join(parts)
+        + "\n</body></html>\n"
     )
 
 
-def _promise(dossier: dict[str, Any]) -> Iterable[str]:
+def _facts(dossier: dict[str, Any]) -> Iterator[str]:
+    """What, of which data, for whom: as it was said when it was released."""
+    guarantee, rows = dossier["guarantee"], dossier.get("rows")
+    many = guarantee["rows_per_person"]
+    hidden = "private" if guarantee["adjacency"] == "add_remove" else NOT_STATED
+    facts = {
+        "Data": dossier.get("file") or NOT_STATED,
+        "Rows": hidden if rows is None else f"{rows:,} (public)",
+        "Protected": f"{guarantee['protects']}; each {guarantee['unit']} has "
+        f"{'one row' if many == 1 else f'at most {many:,} rows'}",
+        "Controller": dossier.get("controller") or NOT_STATED,
+        "Purpose": dossier.get("purpose") or NOT_STATED,
+        "Released": dossier["created"],
+        "Line that paid": f"{dossier['line']['number']} of the ledger {dossier['ledger']['name']}",
+    }
+    lines = (f"<tr><th>{name}</th><td>{escape(said)}</td></tr>" for name, said in facts.items())
+    yield f'<table class="facts">{"".join(lines)}</table>'
+
+
+def _promise(dossier: dict[str, Any]) -> Iterator[str]:
     guarantee = dossier["guarantee"]
     chance = 100.0 * float(guess_rate([_event(entry) for entry in dossier["entries"]]))
     yield (
@@ -62,8 +111,19 @@ def _promise(dossier: dict[str, Any]) -> Iterable[str]:
         f"{show_bound(guarantee['delta'])}</strong>, {escape(guarantee['protects'])}. Proved.</p>"
         f"<p>Somebody who knows everybody else's rows and two candidates for one "
         f"{escape(guarantee['unit'])}'s guesses right at most {_up(chance)} times in 100; a coin "
-        "is right 50 times.</p></div>"
+        f"is right 50 times.</p><p>{_delta_in_words(guarantee['delta'])}</p></div>"
     )
+
+
+def _delta_in_words(delta: float) -> str:
+    """A probability that people can picture, rounded up: a bound stays one.
+
+    >>> _delta_in_words(3e-5)
+    'Delta is the probability with which the bound epsilon may fail: at most 1 in 33,333.'
+    """
+    many = 1.0 / delta * (1.0 + 1e-12) if delta > TINY else math.inf
+    told = f"{math.floor(many):,}" if many < LEGIBLE else show_most(1.0 / max(delta, TINY))
+    return f"Delta is the probability with which the bound epsilon may fail: at most 1 in {told}."
 
 
 def _event(entry: dict[str, Any]) -> Event:
@@ -71,19 +131,59 @@ def _event(entry: dict[str, Any]) -> Event:
     return Event(noise, count=entry["count"], adjacency=entry["adjacency"])
 
 
-def _left(dossier: dict[str, Any]) -> Iterable[str]:
+def _left(dossier: dict[str, Any]) -> Iterator[str]:
+    """All of it: every released array by name and size, those that are not too large in full."""
     model = declaration(dossier["model"])
     yield "<h2>What left</h2>"
-    yield f"<p>The parameters of {escape(model.noun)}, from noisy sums:</p>"
-    odds = "coefficients" in dossier["parameters"]
-    yield _odds(dossier) if odds else _parameters(dossier, one_row=model.one_row)
-    if dossier["synthetic"] is None:
-        return
+    yield f"<p>The parameters of {escape(model.noun)}, from noisy sums. All of it:</p>"
+    shown = dict(_parameters(dossier, model))
+    lines = []
+    for name, value in dossier["parameters"].items():
+        what, here = _described(value)
+        where = "below" if name in shown else "here" if here else DOSSIER
+        lines.append(f"<tr><td>{escape(_spaced(name))}</td><td>{what}</td><td>{where}</td></tr>")
+    if dossier["synthetic"] is not None:
+        what = f"{dossier['synthetic']['rows']:,} rows"
+        lines.append(f"<tr><td>synthetic rows</td><td>{what}</td><td>synthetic.csv</td></tr>")
+    heads = "<tr><th>what</th><th>how much</th><th>where</th></tr>"
+    yield f'<table class="left"><thead>{heads}</thead><tbody>{"".join(lines)}</tbody></table>'
+    yield from shown.values()
+    drawn = ""
+    if dossier["synthetic"] is not None:
+        drawn = "The synthetic rows are drawn from the parameters and are about nobody. "
     yield (
-        f"<p>{dossier['synthetic']['rows']:,} synthetic rows drawn from them (synthetic.csv), "
-        "about nobody. They cost nothing more, and neither does anything else computed from the "
-        "parameters.</p>"
+        f"<p>{drawn}Whatever is computed from what left costs nothing more: "
+        "<code>dpcore apply FOLDER NEW.csv</code> uses it as a model on other rows.</p>"
     )
+
+
+def _described(value: Any) -> tuple[str, bool]:
+    """What a released part is, and whether that is all of it."""
+    if value is None or value == []:
+        return "none", True
+    if isinstance(value, float | int):
+        return show(float(value)), True
+    array = _array(value)
+    if array is not None:
+        size = "no" if array.size == 0 else " x ".join(f"{side:,}" for side in array.shape)
+        return f"{size} number{'' if size == '1' else 's'}", False
+    words = value if isinstance(value, list) else [value]
+    told = ", ".join(map(str, words))
+    if len(told) <= MOST_LETTERS:
+        return escape(told), True
+    return "a text" if isinstance(value, str) else f"{len(words):,} entries", False
+
+
+def _array(value: Any) -> NDArray[np.float64] | None:
+    """A list of numbers, or of such lists, as an array; ``None`` for anything else: whatever a
+    model releases is paid for by now, and has its line."""
+    if not isinstance(value, list):
+        return None
+    try:
+        array = np.array(value)
+    except ValueError:
+        return None
+    return array.astype(float) if array.dtype.kind in "iuf" else None
 
 
 def _odds(dossier: dict[str, Any]) -> str:
@@ -96,8 +196,8 @@ def _odds(dossier: dict[str, Any]) -> str:
     known = intervals or [()] * len(values)
     cells = [[value, *ends] for value, ends in zip(values, known, strict=True)]
     if len(cells) * len(cells[0]) > MOST_CELLS:
-        return MANY
-    heads = ("log odds", "95% from", "to") if intervals else ("log odds",)
+        return ""
+    heads = ("", "log odds", "95% from", "to") if intervals else ("", "log odds")
     about = f"What one unit of each column adds to the log odds of {outcome or 'a yes'}; "
     return (
         f"<p>{escape(about + found['intervals_include'])}.</p>"
@@ -113,12 +213,12 @@ def _title(column: dict[str, Any]) -> str:
 
 def _lines(heads: Sequence[str], titles: Iterable[str], cells: Iterable[Sequence[float]]) -> str:
     """A table with one line a column of the rows."""
-    top = "".join(f"<th>{escape(head)}</th>" for head in ("", *heads))
-    lines = [f"<tr>{top}</tr>"]
+    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
+    lines = []
     for title, numbers in zip(titles, cells, strict=True):
         told = "".join(f"<td>{show(number)}</td>" for number in numbers)
         lines.append(f"<tr><td>{escape(title)}</td>{told}</tr>")
-    return f"<table>{''.join(lines)}</table>"
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 def _schema(dossier: dict[str, Any]) -> Schema | None:
@@ -129,64 +229,81 @@ def _schema(dossier: dict[str, Any]) -> Schema | None:
         return None
 
 
-def _parameters(dossier: dict[str, Any], *, one_row: bool) -> str:
-    """Every array that is a number or two for a part or a column, as a table."""
+def _parameters(dossier: dict[str, Any], model: Model) -> Iterator[tuple[str, str]]:
+    """Names of the arrays that are not too large, each with its table; those of a rule in one."""
     found, names = dossier["parameters"], dossier["parameters"].get("columns", [])
-    tables = []
-    for name, value in found.items():
-        rows = value if isinstance(value, list) and value else []
-        if (
-            name == "columns"
-            or not rows
-            or isinstance(rows[0], str)
-            or len(rows) * _width(rows[0]) > MOST_CELLS
-        ):
+    if "coefficients" in found:
+        odds = _odds(dossier)
+        if odds:
+            yield from {"coefficients": odds, "intercept": "", "intervals": ""}.items()
+        return
+    named = ((name, _array(value)) for name, value in found.items())
+    arrays = [(name, array) for name, array in named if array is not None]
+    parts = _parts(dossier, model)
+    if model.columns_first and len(parts) == len(names):
+        return  # an array's shape does not say which is which
+    for name, array in sorted(arrays, key=lambda each: each[1].ndim):
+        heading, shape, value = _spaced(name), array.shape, array.tolist()
+        if not 0 < array.size <= MOST_CELLS:
             continue
-        if one_row and len(rows) == len(names):
-            rows = [rows]  # one list for the columns, not a number for each of some parts
-        if isinstance(rows[0], list) and not _is_of_columns(rows[0], names):
-            continue
-        heads = names if isinstance(rows[0], list) else []
-        tables.append(_table(name.replace("_", " "), heads, rows))
-    return "".join(tables) or MANY
+        if shape == (len(parts),) and not model.one_row:
+            yield name, _table(heading, parts, ("",), [value])
+        elif shape == (len(names),):
+            yield name, _table(heading, ("",), names, array[:, None].tolist())
+        elif shape == (len(names), len(parts)) and model.columns_first:
+            yield name, _table(heading, parts, names, value)
+        elif shape == (len(parts), len(names)):  # parts across: names are long, and parts few
+            yield name, _table(heading, parts, names, array.T.tolist())
+        elif shape == (len(parts), len(names), len(names)):
+            tables = (
+                _table(f"{heading}, {part}", names, names, matrix)
+                for part, matrix in zip(parts, value, strict=True)
+            )
+            yield name, "".join(tables)
 
 
-def _is_of_columns(row: list[Any], names: list[str]) -> bool:
-    """Whether a row has a number for each column."""
-    return len(row) == len(names) and not any(isinstance(cell, list) for cell in row)
+def _parts(dossier: dict[str, Any], model: Model) -> list[str]:
+    """Names of the parts of a model: its classes, or their numbers."""
+    classes: list[str] = dossier["parameters"].get("classes", [])
+    count = dossier["settings"].get("components", 1)
+    return classes or [f"{model.part} {number}" for number in range(1, count + 1)]
 
 
-def _width(row: Any) -> int:
-    return len(row) if isinstance(row, list) else 1
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
 
 
-def _table(name: str, heads: Sequence[str], rows: Sequence[Any]) -> str:
-    """Parts across and columns down: names are long, and parts few."""
-    columns = list(zip(*rows, strict=True)) if heads else [rows]
-    numbers = "".join(f"<th>{number}</th>" for number in range(1, len(rows) + 1))
-    lines = [f"<tr><th>{escape(name)}</th>{numbers}</tr>"]
-    for head, cells in zip(heads or ("",), columns, strict=True):
-        told = "".join(f"<td>{show(cell)}</td>" for cell in cells)
-        lines.append(f"<tr><td>{escape(str(head))}</td>{told}</tr>")
-    return f'<div class="wide"><table>{"".join(lines)}</table></div>'
+def _table(
+    name: str, across: Sequence[str], down: Sequence[str], cells: Sequence[Sequence[float]]
+) -> str:
+    return f'<div class="wide">{_lines((name, *across), down, cells)}</div>'
 
 
-def _budget(dossier: dict[str, Any]) -> Iterable[str]:
-    ledger, line = dossier["ledger"], dossier["line"]
-    before, after = line["left_before"], line["left_after"]
+def _budget(dossier: dict[str, Any]) -> Iterator[str]:
+    ledger, line, stated = dossier["ledger"], dossier["line"], dossier["guarantee"]
+    amounts = (
+        ("budget for everything that will ever leave", ledger["limit"], show_bound),
+        ("what one more release could have had before this one", line["left_before"], show_most),
+        ("this release", stated, show_bound),
+        ("what one more release could have right after it", line["left_after"], show_most),
+    )
+    lines = [
+        f"<tr><td>{what}</td><td>{shown(each['epsilon'])}</td><td>{shown(each['delta'])}</td></tr>"
+        for what, each, shown in amounts
+    ]
     yield "<h2>What it cost</h2>"
     yield (
-        f"<p>Of a budget of epsilon = {show_bound(ledger['limit']['epsilon'])} at "
-        f"delta = {show_bound(ledger['limit']['delta'])} for everything that will ever leave, one "
-        f"more release could have had epsilon = {show_most(before['epsilon'])} before this one, "
-        f"and {show_most(after['epsilon'])} after it.</p>"
-        f'<p class="quiet">Line {line["number"]} of the ledger {escape(ledger["name"])}, '
-        f"whose fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a "
-        "ledger is a second budget: ask for the one that holds this line.</p>"
+        "<table><thead><tr><th></th><th>epsilon</th><th>delta</th></tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table>"
     )
+    if ledger["filter"] == "zcdp":
+        yield (
+            '<p class="quiet">The ledger adds up costs by zCDP, by which several releases together '
+            "cost less than the sum of their epsilons.</p>"
+        )
 
 
-def _doors(dossier: dict[str, Any]) -> Iterable[str]:
+def _doors(dossier: dict[str, Any]) -> Iterator[str]:
     yield "<h2>What was measured</h2>"
     lines = [
         f"<tr><td>{escape(entry['what'])}</td>"
@@ -199,20 +316,49 @@ def _doors(dossier: dict[str, Any]) -> Iterable[str]:
     )
 
 
-def _assumed(dossier: dict[str, Any]) -> Iterable[str]:
+def _checked(dossier: dict[str, Any]) -> Iterator[str]:
+    """Who can check it, and how; what nobody can check."""
+    ledger, line, guarantee = dossier["ledger"], dossier["line"], dossier["guarantee"]
+    many = guarantee["rows_per_person"]
+    checks = [
+        "Anybody who has this folder, without the data: <code>dpcore verify FOLDER</code> replays "
+        "the proof from the noise on record, compares every file with its hash and makes this page "
+        f"again (dpcore {escape(str(dossier['versions']['dpcore']))}).",
+        f"Whoever keeps the ledger {escape(ledger['name'])}: <code>dpcore verify FOLDER --ledger "
+        f"LEDGER</code> shows that line {line['number']} paid for this very dossier. The ledger's "
+        f"fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a "
+        "second budget: ask for the one that holds this line.",
+        "Only the controller can say that the limits below were public before anybody saw the "
+        f"data, and that no {escape(guarantee['unit'])} has more than "
+        f"{'one row' if many == 1 else f'{many:,} rows'}.",
+    ]
+    if content := dossier.get("content"):
+        checks.insert(
+            1,
+            "Whoever holds a signed copy of this page: the content of dossier.json has the SHA-256 "
+            f"<code>{escape(content)}</code>, which <code>dpcore verify</code> compares.",
+        )
+    yield "<h2>Who can check it</h2>"
+    yield "<ul>" + "".join(f"<li>{each}</li>" for each in checks) + "</ul>"
+
+
+def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
     yield "<h2>What is assumed</h2>"
     guarantee = dossier["guarantee"]
     told = [*guarantee["assumptions"], *guarantee["notes"]]
     yield "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in told) + "</ul>"
-    schema, columns = _schema(dossier), dossier["columns"][: MOST_CELLS // 3]
+    schema, many = _schema(dossier), len(dossier["columns"])
+    columns = dossier["columns"][: MOST_CELLS // 3]
     limits = [[column["lower"], column["upper"]] for column in columns]
-    heads = ["from", "to"]
+    heads = ["", "from", "to"]
     if schema is not None:
         heads.append("a missing cell counts as")
         for line, column in zip(limits, schema.numeric_columns(), strict=False):
             line.append(column.fill)
     yield "<h2>Public limits</h2>"
     yield _lines(heads, map(_title, columns), limits)
+    if len(columns) < many:
+        yield f"<p>So are those of {many - len(columns):,} more columns in dossier.json.</p>"
 
 
 def _up(chance: float) -> int:

@@ -46,6 +46,7 @@ MODEL = Model(
     methods={"dpem_factors": Method("DP-EM's factor analysis", "paper", ("linear",))},
     plane=False,
     ghosts=False,
+    columns_first=True,
     free_iterations=True,
     audits={"fa": "attack:FA"},
 )

@@ -53,6 +53,7 @@ MODEL = Model(
     methods={"vips_sums": Method("VIPS", "paper", ("wbk27", "advanced"), words=(("delay", 1.0),))},
     plane=False,
     ghosts=False,
+    columns_first=True,
     cost=15.0,
     audits={"sbn": "attack:SBN"},
 )

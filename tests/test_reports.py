@@ -1,0 +1,117 @@
+"""The report: everything that left, by name and with its right labels, and who answers for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from released import CASES, PLACES, made, people
+from support import ROOT, every
+
+import dpcore as dp
+from dpcore.errors import InputError
+from dpcore.releases.filter import Amount
+from dpcore.releases.report import report
+from dpcore.schema import Schema
+
+GIVEN = ROOT / "notebooks" / "first_release"
+
+
+@every("model", CASES)
+def test_the_report_lists_all_that_left(model: str) -> None:
+    page = (made(model).folder / "report.html").read_text(encoding="utf-8")
+    left = page.split("<h2>What left</h2>")[1].split("<h2>What it cost</h2>")[0]
+    for name in made(model).dossier["parameters"]:
+        row = re.search(rf"<tr><td>{name.replace('_', ' ')}</td><td>.+?</td><td>(.+?)</td>", left)
+        assert row, name
+        if row[1] == "below" and name not in ("intercept", "intervals", "coefficients"):
+            assert f"<th>{name.replace('_', ' ')}" in left, name
+    assert "None" not in left
+    assert "nan" not in left
+
+
+def test_the_report_labels_numbers_by_part_or_by_column() -> None:
+    def heads(model: str, name: str) -> list[str]:
+        page = (made(model).folder / "report.html").read_text(encoding="utf-8")
+        table = re.search(rf"<thead><tr><th>{name}</th>(.*?)</tr></thead>(.*?)</table>", page)
+        assert table, name
+        across = re.findall(r"<th>(.*?)</th>", table[1])
+        return [*filter(None, across), "|", *re.findall(r"<tr><td>(.*?)</td>", table[2])]
+
+    columns = ["x", "y", "region=north", "region=south"]
+    groups = ["group 1", "group 2", "|"]
+    assert heads("gmm", "weights") == [*groups, ""]
+    assert heads("gmm", "means") == [*groups, *columns]
+    assert heads("gmm", "covariances, group 2") == [*columns, "|", *columns]
+    assert heads("gmm-release", "means") == ["a", "b", "|", *columns]
+    assert heads("fa", "mean") == ["|", *columns]
+    assert heads("fa", "loadings") == ["factor 1", "|", *columns]
+    assert heads("sbn", "weights") == ["hidden unit 1", "hidden unit 2", "|", *"pqr"]
+    assert heads("poisson", "rates") == [*groups, "a", "b"]  # as many groups as columns
+    assert heads("symmetric-mixture", "beta") == ["|", *columns]
+
+
+def test_the_report_says_who_answers_what_for_and_what_was_left(tmp_path: Path) -> None:
+    ledger = tmp_path / "budget.sqlite"
+    dp.BudgetLedger.create(ledger, Amount(2.0, 1e-5), adjacency="add_remove")
+    words: dict[str, Any] = {
+        "privacy": dp.Privacy(0.5, 3e-6, adjacency="add_remove"),
+        "ledger": ledger,
+        "out": tmp_path / "out",
+    }
+    table = dp.load(people(), schema=Schema(PLACES))
+    for odd in ("x" * 1001, 7, None):
+        with pytest.raises(InputError, match="purpose: it is no text of up to 1000 characters"):
+            dp.release("gmm", table, purpose=odd, **words)  # type: ignore[arg-type]
+    assert dp.BudgetLedger(ledger).state().releases == ()
+    said = {"file": "people.csv", "controller": "A & <b>", "purpose": "Beds\nand\tmeals"}
+    page = (dp.release("gmm", table, **said, **words).folder / "report.html").read_text("utf-8")
+    for name, told in {
+        "Data": "people.csv",
+        "Rows": "private",
+        "Controller": "A &amp; &lt;b&gt;",
+        "Purpose": "Beds and meals",
+        "Protected": "adding or removing one person&#x27;s row; each person has one row",
+    }.items():
+        assert f"<tr><th>{name}</th><td>{told}</td></tr>" in page
+    assert "at most 1 in 333,333." in page
+    cost = page.split("What it cost")[1].split("What was measured")[0]
+    assert re.findall(r"<td>([\d.]+)</td><td>0", cost)[0::2] == ["2.00", "0.500"]
+    assert 1.8 < float(re.findall(r"right after it</td><td>([\d.]+)</td>", cost)[0]) < 2.0
+    content = json.loads((tmp_path / "out/dossier.json").read_text("utf-8"))["content"]
+    assert f"<code>{content}</code>" in page
+    assert "dpcore verify FOLDER --ledger LEDGER" in page
+
+
+def test_whatever_a_model_releases_has_its_line() -> None:
+    """A report that fails would fail a release that is paid for."""
+    dossier = json.loads((GIVEN / "dossier.json").read_text(encoding="utf-8"))
+    odd = {"words": [["a", "<b>"], ["c"]], "ragged": [[1.0], [1.0, 2.0]], "digits": ["0", "1"]}
+    more = {
+        "named": {"a": 1.0},
+        "many": [["word"] * 50] * 3,
+        "text": "x" * 200,
+        "nothing": None,
+        "empty": [[], []],
+    }
+    for model in ("gmm", "mean", "sbn"):
+        for delta in (1e-15, 1e-300, 5e-324):
+            guarantee = {**dossier["guarantee"], "delta": delta}
+            other = {"model": model, "parameters": odd | more, "guarantee": guarantee}
+            page = report({**dossier, **other})
+            assert "&lt;b&gt;" in page
+            assert "<td>many</td><td>3 entries</td><td>dossier.json</td>" in page
+            assert "<td>empty</td><td>no numbers</td>" in page
+            assert "<td>digits</td><td>0, 1</td><td>here</td>" in page
+            assert "at most 1 in 1" in page
+
+
+def test_a_number_of_rows_that_is_public_stands_in_the_report() -> None:
+    page = (GIVEN / "report.html").read_text(encoding="utf-8")
+    (rows,) = re.findall(r"<th>Rows</th><td>([\d,]+) \(public\)</td>", page)
+    assert int(rows.replace(",", "")) == json.loads((GIVEN / "dossier.json").read_text())["rows"]
+    assert "@media print" in page
+    assert '<div class="sign"><span>Name and office</span>' in page
