@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpcore.releases.api import release
     from dpcore.releases.dossier import verify
     from dpcore.releases.ledger import BudgetLedger
+    from dpcore.releases.opened import open_release
     from dpcore.releases.paid import paid_fit
     from dpcore.schema import Column, Schema
 
@@ -58,6 +59,7 @@ _HOMES = {
     "fit": "dpcore.fitting.api",
     "load": "dpcore.datasets.load",
     "load_documents": "dpcore.datasets.documents",
+    "open_release": "dpcore.releases.opened",
     "paid_fit": "dpcore.releases.paid",
     "plan_releases": "dpcore.planning.plan",
     "release": "dpcore.releases.api",
@@ -93,6 +95,7 @@ __all__ = [
     "fit",
     "load",
     "load_documents",
+    "open_release",
     "paid_fit",
     "plan_releases",
     "release",

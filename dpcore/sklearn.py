@@ -45,6 +45,7 @@ from sklearn.utils.validation import (
 
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit
+from dpcore.fitting.result import Fit
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.logistic_regression.mathematics import Coefficients
@@ -74,9 +75,36 @@ Bounds = Pair | Sequence[Pair] | tuple[Sequence[float], Sequence[float]] | dict[
 class _Private(BaseEstimator):  # type: ignore[misc]
     """What all have in common. After :meth:`fit`: ``guarantee_``, ``ledger_``, ``fit_``."""
 
+    fit_: Fit
     guarantee_: Guarantee
     ledger_: Ledger
     n_features_in_: int
+
+    @classmethod
+    def of_fit(cls, fit: Fit, schema: Schema) -> Self:
+        """The estimator of parameters that were released, fitted without rows.
+
+        schema: the release's public limits, which become ``bounds``.
+        """
+        guarantee, parts = fit.guarantee, fit.settings.get("components")
+        known = {
+            **fit.settings,
+            "n_components": parts,
+            "n_clusters": parts,
+            "epsilon": guarantee.epsilon,
+            "delta": guarantee.delta,
+            "adjacency": guarantee.adjacency,
+            "accountant": None if guarantee.proof is None else guarantee.proof.accountant,
+            "bounds": [(column.lower, column.upper) for column in schema.numeric_columns()],
+        }
+        model = cls(**{name: known[name] for name in cls._get_param_names() if name in known})
+        model.fit_, model.guarantee_, model.ledger_ = fit, guarantee, fit.ledger
+        with_columns(model, fit.parameters.columns)
+        return model._learned()
+
+    def _learned(self) -> Self:
+        """What a fit has found, under the names that scikit-learn's users know."""
+        raise NotImplementedError
 
     def _fitted(self, X: ArrayLike, model: str, **options: Any) -> Any:
         """The parameters of a private fit, in own units."""
@@ -149,6 +177,13 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.non_deterministic = self.random_state is None
         return tags
+
+
+def with_columns(model: Any, columns: Sequence[str]) -> Any:
+    """A fitted estimator that knows the names of its columns."""
+    model.n_features_in_ = len(columns)
+    model.feature_names_in_ = np.array(columns, dtype=object)
+    return model
 
 
 def _cells_read(X: Any) -> Any:
@@ -284,13 +319,17 @@ class DPGaussianMixture(_Mixture):
 
     def fit(self, X: ArrayLike, y: object = None) -> DPGaussianMixture:
         """Fit to rows ``(n, d)``; y is not read."""
-        found = self._fitted(
+        self._fitted(
             X,
             "gmm",
             n_components=self.n_components,
             iterations=self.iterations,
             covariance=self.covariance,
         )
+        return self._learned()
+
+    def _learned(self) -> Self:
+        found = self.fit_.parameters
         self.weights_, self.means_ = found.weights, found.means
         self.covariances_ = found.covariances
         return self
@@ -330,7 +369,11 @@ class ColumnMixture(_Mixture):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Fit to rows ``(n, d)``; y is not read."""
         options = {"n_components": self.n_components, "iterations": self.iterations}
-        self.weights_ = self._fitted(X, self._model, **options).weights
+        self._fitted(X, self._model, **options)
+        return self._learned()
+
+    def _learned(self) -> Self:
+        self.weights_ = self.fit_.parameters.weights
         return self
 
 
@@ -402,9 +445,12 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # 
 
     def fit(self, X: ArrayLike, y: object = None) -> DPKMeans:
         """Fit to rows ``(n, d)``; y is not read."""
-        found = self._fitted(X, "kmeans", n_components=self.n_clusters, iterations=self.iterations)
-        self.cluster_centers_ = found.centers
-        self._n_features_out = len(found.centers)
+        self._fitted(X, "kmeans", n_components=self.n_clusters, iterations=self.iterations)
+        return self._learned()
+
+    def _learned(self) -> Self:
+        self.cluster_centers_ = self.fit_.parameters.centers
+        self._n_features_out = len(self.cluster_centers_)
         limits = _schema(self._names(self.cluster_centers_), self.bounds)
         self._half_range = PublicFrame.of(limits).half_range
         return self
@@ -457,7 +503,11 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
 
     def fit(self, X: ArrayLike, y: object = None) -> DPFactorAnalysis:
         """Fit to rows ``(n, d)``; y is not read."""
-        found = self._fitted(X, "fa", n_components=self.n_components, iterations=self.iterations)
+        self._fitted(X, "fa", n_components=self.n_components, iterations=self.iterations)
+        return self._learned()
+
+    def _learned(self) -> Self:
+        found = self.fit_.parameters
         self.mean_, self.components_ = found.mean, found.loadings.T
         self.noise_variance_ = found.noise_variance
         self._n_features_out = len(self.components_)
@@ -467,14 +517,14 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
         """Expected factors of rows, ``(n, k)``."""
         return np.asarray(factors.scores(self._model(), self._given(X))[0])
 
-    def score_samples(self, X: ArrayLike) -> Array:
-        """Log density of each row, ``(n,)``."""
-        return np.asarray(factors.log_densities(self._model(), self._given(X))[0])
-
     def get_covariance(self) -> Array:
         """The model's covariance ``(d, d)``."""
         check_is_fitted(self)
         return np.asarray(self._model().covariance()[0])
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Log density of each row, ``(n,)``."""
+        return np.asarray(factors.log_densities(self._model(), self._given(X))[0])
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """Mean log density of a row."""
@@ -548,14 +598,25 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         )
         frame = pd.DataFrame(rows, columns=names)
         frame[answer] = yes.astype(float)
-        found = self._fitted_to(
-            PrivateTable.seal(frame, schema), "logistic", algorithm=self.algorithm
-        )
+        self._fitted_to(PrivateTable.seal(frame, schema), "logistic", algorithm=self.algorithm)
         other = f"a label that is neither of the two classes counts as {self.classes_[0]!s}"
         assumptions = (
             self.guarantee_.assumptions if infer else (*self.guarantee_.assumptions, other)
         )
         self.guarantee_ = replace(self.guarantee_, assumptions=assumptions)
+        return self._learned()
+
+    @classmethod
+    def of_fit(cls, fit: Fit, schema: Schema) -> Self:
+        """As of any other; the classes are the target's categories, or 0 and 1."""
+        model = super().of_fit(fit, schema)
+        target = schema.column(str(schema.target))
+        model.classes = target.categories or (0, 1)
+        model.classes_ = _two_classes(model.classes)
+        return model
+
+    def _learned(self) -> Self:
+        found = self.fit_.parameters
         self.coef_, self.intercept_ = found.coefficients[None], np.array([found.intercept])
         self.intervals_ = found.intervals()
         return self
@@ -651,7 +712,7 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
         counts = self._numbers(X, accept_sparse="csr")
         words = Vocabulary(tuple(self._names(counts)))
         corpus = PrivateCorpus.seal(*_entries(counts), words)
-        found = self._fitted_to(
+        self._fitted_to(
             corpus,
             "lda",
             n_components=self.n_components,
@@ -659,6 +720,10 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
             epochs=self.epochs,
             length=self.length,
         )
+        return self._learned()
+
+    def _learned(self) -> Self:
+        found = self.fit_.parameters
         self.components_ = found.probabilities * found.mass[:, None]
         self._n_features_out = len(self.components_)
         return self

@@ -140,6 +140,7 @@ OF_A_MODEL: dict[str | None, set[str]] = {
     "picture": FITTING | {"evaluation", "figures"},
     "attack": FITTING | {"auditing"},
     "fuzz": FITTING | {"fuzzing"},
+    "estimator": FITTING | {"sklearn"},
 }
 MATHEMATICS = {
     "mathematics",
@@ -438,6 +439,7 @@ def test_no_module_is_an_orphan() -> None:
                         model.picture,
                         model.table,
                         model.fuzz,
+                        model.estimator,
                     )
                 ),
             ]

@@ -195,6 +195,11 @@ def test_a_release_of_it_verifies(added: ModuleType, table: Any, tmp_path: Path)
     assert main(["verify", str(out), "--ledger", str(ledger)]) == 0
     weights = sorted(release.fit.parameters.weights)
     np.testing.assert_allclose(weights, [0.3, 0.7], atol=0.15)
+    opened = dp.open_release(out)
+    rows = answers(20)
+    group = release.fit.parameters.log_joint(rows.to_numpy()).argmax(axis=1)
+    np.testing.assert_array_equal(opened.predict(rows), group)
+    assert list(opened.answers(rows)["prediction"]) == [f"group {k + 1}" for k in group]
 
 
 def test_its_audit_stays_below_the_proof_and_sees_when_half_the_noise_is_gone(

@@ -75,7 +75,8 @@ class Model:
     noise. cost: of a visit of a row, in units of a mixture's. one_row: its parameters are one
     number a column. columns_first: arrays of its parts are ``(d, K)``, not ``(K, d)``.
     free_iterations: its steps read released sums alone. recipe, scorer, picture, table, audits,
-    fuzz: where the rest is found, as ``file:object`` in its folder.
+    fuzz, estimator: where the rest is found, as ``file:object`` in its folder; without an estimator
+    no release of it is opened.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Model:
     table: str = "parameters:result_table"
     audits: Mapping[str, str] = field(default_factory=dict)
     fuzz: str = "fuzz:WAYS"
+    estimator: str = "estimator:ESTIMATOR"
 
     def load(self, place: str) -> Any:
         """What stands at ``file:object`` in the model's folder."""

@@ -17,7 +17,7 @@ from dpcore.schema.cells import (
     plain,
 )
 from dpcore.schema.columns import Ball, Column, Image, NumericColumn, pool
-from dpcore.schema.table import Schema, with_numbers
+from dpcore.schema.table import Schema, numbers_of, with_numbers
 
 __all__ = [
     "MISSING_TOKENS",
@@ -31,6 +31,7 @@ __all__ = [
     "category_meant",
     "number_meant",
     "numbers_meant",
+    "numbers_of",
     "plain",
     "pool",
     "with_numbers",

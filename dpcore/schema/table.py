@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpcore.checks import rows_of_one, whole
 from dpcore.errors import InputError
 from dpcore.schema import document, guesses
-from dpcore.schema.cells import demand_column, numbers_meant
+from dpcore.schema.cells import categories_meant, category_meant, demand_column, numbers_meant
 from dpcore.schema.columns import (
     Ball,
     Column,
@@ -28,7 +28,9 @@ from dpcore.schema.columns import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -345,3 +347,28 @@ def with_numbers(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
 
     columns = {name: numbers.get(name, frame[name]) for name in frame.columns}
     return pd.DataFrame(columns, index=frame.index, copy=False)
+
+
+def numbers_of(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
+    """The numbers that models see ``(n, d)``, in the data's own units; NaN where a cell is missing.
+    Categories become indicators. Raises InputError as :func:`with_numbers` does.
+
+    Always row after row in memory: sums over a row are rounded in the order of memory, and one odd
+    cell decides how a table keeps a column, so the order of all others would hang on it.
+    """
+    import numpy as np
+
+    frame = with_numbers(frame, schema)
+    wanted = schema.numeric_columns()
+    if all(column.category is None for column in wanted):  # thousands of columns at once
+        plain = frame[[column.source for column in wanted]]
+        return np.ascontiguousarray(plain.to_numpy(dtype=float))
+    columns = []
+    for column in wanted:
+        cells = frame[column.source]
+        if column.category is None:
+            columns.append(cells.to_numpy(dtype=float))
+        else:
+            meant = category_meant(column.category)
+            columns.append((categories_meant(cells) == meant).astype(float))
+    return np.ascontiguousarray(np.column_stack(columns))

@@ -39,6 +39,7 @@ def _gradient_model(
         scorer=f"scoring:{constant}",
         audits={name: f"attack:{constant}"},
         fuzz=f"fuzz:{constant}",
+        estimator=f"estimator:{constant}",
         **more,
     )
 

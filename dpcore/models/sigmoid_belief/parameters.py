@@ -60,8 +60,15 @@ class BeliefParameters:
             raise InputError(
                 "rows", f"they do not have {len(self.columns)} columns", "give one a pixel"
             )
-        on = rows > self.lower + threshold * (self.upper - self.lower)
-        return belief.reconstructed(on.astype(float), self._network(), 0)
+        return belief.reconstructed(self._pixels(rows, threshold), self._network(), 0)
+
+    def hidden(self, rows: Array, threshold: float = 0.5) -> Array:
+        """Chance of each hidden unit to be on ``(n, K)``, given rows as :meth:`given_back` has."""
+        known = belief.fixed(self.weights, self.visible_bias, self.hidden_bias)
+        return belief.e_step(self._pixels(rows, threshold), known, single=False)[0]
+
+    def _pixels(self, rows: Array, threshold: float) -> Array:
+        return (rows > self.lower + threshold * (self.upper - self.lower)).astype(float)
 
     def _network(self) -> Network:
         return Network(self.weights[None], self.visible_bias[None], self.hidden_bias[None])

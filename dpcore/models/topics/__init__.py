@@ -86,4 +86,5 @@ MODEL = Model(
     ghosts=False,
     cost=150.0,
     audits={"lda": "attack:LDA"},
+    estimator="",
 )

@@ -22,12 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.schema import (
-    Schema,
-    categories_meant,
-    category_meant,
-    with_numbers,
-)
+from dpcore.schema import Schema, numbers_of
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -158,7 +153,7 @@ def bounded_rows(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, Ar
     bounds do not allow.
     """
     schema = demand_bounds(table)
-    frame, raw = PublicFrame.of(schema), _numbers(table, schema)
+    frame, raw = PublicFrame.of(schema), numbers_of(table._frame, schema)
     if not private:
         Extent.of(raw, frame).refuse(frame)
     return frame, _in_units(raw, frame, schema, private=private)
@@ -182,12 +177,12 @@ def unit_rows(table: PrivateTable, frame: PublicFrame, *, private: bool) -> Arra
     What becomes of a row never depends on another. See :func:`extent_of`.
     """
     schema = demand_bounds(table)
-    return _in_units(_numbers(table, schema), frame, schema, private=private)
+    return _in_units(numbers_of(table._frame, schema), frame, schema, private=private)
 
 
 def extent_of(table: PrivateTable, frame: PublicFrame) -> Extent:
     """How far the cells of some of the rows reach: what is to be refused without privacy."""
-    return Extent.of(_numbers(table, demand_bounds(table)), frame)
+    return Extent.of(numbers_of(table._frame, demand_bounds(table)), frame)
 
 
 def _in_units(raw: Array, frame: PublicFrame, schema: Schema, *, private: bool) -> Array:
@@ -256,25 +251,3 @@ class Extent:
             raise InputError(name, found, remedy)
         if frame.is_ball and self.farthest > 1 + 1e-12:
             raise InputError("norm bound", "rows lie outside the ball", "give a larger norm bound")
-
-
-def _numbers(table: PrivateTable, schema: Schema) -> Array:
-    """Cells as numbers ``(n, d)``; a cell that is missing is NaN. Categories become indicators.
-
-    Always row after row in memory: sums over a row are rounded in the order of memory, and one odd
-    cell decides how a table keeps a column, so the order of all others would hang on it.
-    """
-    frame = with_numbers(table._frame, schema)
-    wanted = schema.numeric_columns()
-    if all(column.category is None for column in wanted):  # thousands of columns at once
-        plain = frame[[column.source for column in wanted]]
-        return np.ascontiguousarray(plain.to_numpy(dtype=float))
-    columns = []
-    for column in wanted:
-        cells = frame[column.source]
-        if column.category is None:
-            columns.append(cells.to_numpy(dtype=float))
-        else:
-            meant = category_meant(column.category)
-            columns.append((categories_meant(cells) == meant).astype(float))
-    return np.ascontiguousarray(np.column_stack(columns))

@@ -1,0 +1,26 @@
+"""A released labelled mixture as scikit-learn's quadratic discriminant analysis."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+from dpcore.fitting.reopened import Reopened
+from dpcore.fitting.result import Fit
+from dpcore.models.labelled_mixture.parameters import ReleaseParameters
+from dpcore.schema import Schema
+from dpcore.sklearn import with_columns
+
+
+def _discriminant(fit: Fit, schema: Schema) -> QuadraticDiscriminantAnalysis:
+    """Bayes' rule with the released shares, means and covariances of the classes."""
+    found: ReleaseParameters = fit.parameters
+    model = with_columns(QuadraticDiscriminantAnalysis(), found.columns)
+    model.classes_, model.priors_ = np.array(found.classes), found.weights / found.weights.sum()
+    model.means_ = found.means
+    values, vectors = np.linalg.eigh(found.covariances)
+    model.scalings_, model.rotations_ = list(values), list(vectors)
+    return model
+
+
+ESTIMATOR = Reopened(ReleaseParameters, _discriminant)

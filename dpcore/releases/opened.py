@@ -1,0 +1,453 @@
+"""A release as a model: what whoever receives it can do, without the data and without the ledger.
+
+All of it is post-processing of released numbers (Dwork and Roth 2014, Proposition 2.1): it costs no
+budget, however often it is used and on whatever rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.fitting.reopened import Reopened
+from dpcore.fitting.result import Fit
+from dpcore.models.declaration import Model, declaration
+from dpcore.privacy import Guarantee, Proof
+from dpcore.releases.dossier import ODD, ledger_of, odd, read_verified
+from dpcore.schema import Schema, categories_meant, category_meant, numbers_meant, numbers_of
+from dpcore.schema.cells import demand_column
+from dpcore.wall.data.clipping import HUGE, PublicFrame, clip_to_ball
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Rows = pd.DataFrame | NDArray[Any] | Sequence[Sequence[Any]]
+
+Array = NDArray[np.float64]
+
+# What a release may say of each row, and what to say of one that does not.
+OF_ROWS = {
+    "predict": "assigns rows to no group and foretells nothing of them",
+    "predict_proba": "gives no probabilities of groups or outcomes",
+    "score_samples": "gives no density of a row",
+    "transform": "gives rows no other coordinates",
+}
+NO_SCORE = "says nothing of how well rows suit it"
+BLOCK = 1 << 16  # rows that are worked on at once
+SUPERVISED = ("outcome", "label", "target")
+
+
+def open_release(path: str | Path) -> OpenedRelease:
+    """A release as a fitted model, from its folder alone: neither data nor ledger are needed.
+
+    path: the folder that :func:`dpcore.release` wrote, or its ``dossier.json``. Its proof is
+    replayed and its files are compared, as :func:`dpcore.verify` does; who paid for it is for a
+    ledger to say.
+
+    Raises ReplayError, in one sentence, where a file or a number is not what the dossier states;
+    InputError for files that cannot be read, or that describe no model.
+    """
+    record, _ = read_verified(path)
+    try:
+        model = declaration(record["model"])
+        schema = Schema.parse(record["schema"])
+        if not model.estimator:
+            raise InputError("dossier", f"no release of {model.name} is written", "ask for another")
+        how: Reopened = model.load(model.estimator)
+        fit = Fit(
+            model=model.name,
+            parameters=how.read(record["parameters"], schema, record["settings"]),
+            guarantee=_guarantee(record["guarantee"]),
+            ledger=ledger_of(record),
+            history=(),
+            settings=record["settings"],
+            seed=None,
+        )
+        release = OpenedRelease(record, schema, fit, model, how)
+        release.demand_sound()
+    except InputError:
+        raise
+    except ODD:
+        raise odd() from None
+    return release
+
+
+@dataclass(frozen=True, repr=False)
+class OpenedRelease:
+    """A release in use; :func:`open_release` makes it.
+
+    dossier: its record. schema: the public limits. fit: parameters, guarantee and ledger, as of
+    :func:`dpcore.fit`. model, how: what the package declares of the model.
+
+    Rows are a data frame with the schema's columns, or one or an array ``(n, d)`` with the columns
+    of the release (:attr:`columns`), in the data's own units. Each cell is read by the rule under
+    which private rows were: see :meth:`rows`. A method that the model does not have raises
+    InputError with the reason and what there is instead.
+
+    **Guarantee:** that of the release; using it reads nothing else and costs nothing.
+    """
+
+    dossier: dict[str, Any]
+    schema: Schema
+    fit: Fit
+    model: Model
+    how: Reopened
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the numbers that the model reads, in its order: one for each number column and
+        for each public category."""
+        return tuple(column.name for column in self.schema.numeric_columns())
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Epsilon, delta, who is protected, the proof and what it assumes."""
+        return self.fit.guarantee
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """Every released array by its name, in the data's own units."""
+        return {
+            name: np.asarray(value, dtype=float)
+            for name, value in self.dossier["parameters"].items()
+            if is_numbers(value)
+        }
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """What the model has: those of ``predict``, ``predict_proba``, ``score_samples``,
+        ``transform``, ``score`` and ``sample`` that do not refuse."""
+        return tuple(name for name in (*OF_ROWS, "score", "sample") if self._has(name))
+
+    def predict(self, rows: Rows) -> NDArray[Any]:
+        """For each row the number of its group or centre, from 0; its class; or the target ``(n,)``
+        (of two lines both, ``(n, 2)``)."""
+        return self._of_rows("predict", rows)
+
+    def predict_proba(self, rows: Rows) -> Array:
+        """The probability of each group or class, ``(n, K)``."""
+        return self._of_rows("predict_proba", rows)
+
+    def score_samples(self, rows: Rows) -> Array:
+        """The log density of each row ``(n,)``, in the data's own units."""
+        return self._of_rows("score_samples", rows)
+
+    def transform(self, rows: Rows) -> Array:
+        """Each row in the model's coordinates ``(n, k)``: expected factors, distances to centres,
+        hidden units, or what lies above the mean."""
+        return self._of_rows("transform", rows)
+
+    def score(self, rows: Rows, y: Any = None) -> float:
+        """How well rows suit the model, as scikit-learn counts it: more is better.
+
+        Mean log density of a row; of centres minus the sum of squared distances; of classes and
+        outcomes the share that is right; of a target R squared. y: classes or targets ``(n,)``, by
+        default the column of the rows that the schema names.
+        """
+        self._demand("score")
+        truth = (self._truth(rows, y),) if self.model.reads in SUPERVISED else ()
+        with np.errstate(all="ignore"):
+            return float(self.to_sklearn().score(self._framed(self.rows(rows)), *truth))
+
+    def sample(self, count: int, seed: int = 0) -> pd.DataFrame:
+        """Synthetic rows inside the public limits, about nobody; another seed draws others."""
+        return self.fit.sample(count, seed, schema=self.schema)
+
+    def to_sklearn(self) -> Any:
+        """A fitted estimator of :mod:`dpcore.sklearn` or scikit-learn, which has seen no data.
+
+        It takes frames or arrays with :attr:`columns`, without missing cells: :meth:`rows` makes
+        them from any table that the schema describes.
+        """
+        return self.how.estimator(self.fit, self.schema)
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """One row as JSON Schema (draft 2020-12), and under ``$defs`` what :meth:`answers` says of
+        it; limits and categories are the public ones."""
+        noun, guarantee = self.model.noun, self.guarantee
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": self.dossier["title"] or noun,
+            "description": f"A row for {noun}. {guarantee.sentence()}",
+            "type": "object",
+            "properties": {name: self._property(name) for name in self.schema.features},
+            "required": list(self.schema.features),
+            "$defs": {"answer": self._answer()},
+        }
+
+    def answers(self, rows: Rows, what: Sequence[str] | None = None) -> pd.DataFrame:
+        """What the model says of each row, in named columns, one line a row in the rows' order.
+
+        what: of ``predict``, ``predict_proba``, ``score_samples`` and ``transform`` (all that it
+        has). Groups, centres and factors are called by their numbers from 1, as in the report.
+        """
+        import pandas as pd
+
+        asked = self._asked(what)
+        if not asked:
+            raise self._refusal("predict", OF_ROWS["predict"])
+        seen = self.rows(rows)
+        told = {name: self._said(name, seen) for name in asked}
+        columns: dict[str, Any] = {}
+        for name, found in told.items():
+            if name == "predict" and found.dtype.kind in "iu" and not self._has_classes:
+                found = np.array([self._part(number) for number in found], dtype=object)
+            parts = found[:, None] if found.ndim == 1 else found
+            titles = self._titles(name, parts.shape[1])
+            columns |= dict(zip(titles, parts.T, strict=True))
+        return pd.DataFrame(columns)
+
+    def rows(self, rows: Rows) -> Array:
+        """The numbers that the model reads ``(n, d)``, in own units.
+
+        ====================  ====================================================
+        cell                  becomes
+        ====================  ====================================================
+        missing or infinite   the column's public fill
+        outside the limits    the nearest limit (of a ball, the row is drawn in)
+        a category            1 in its own column, 0 in all others
+        ====================  ====================================================
+
+        Raises InputError for rows that lack a column, and for a number column that holds text.
+        """
+        cells = self.cells(rows)
+        known = np.where(
+            np.isfinite(cells), cells, self.how.fills(self.schema, self.dossier["settings"])
+        )
+        public = PublicFrame.of(self.schema)
+        if not public.is_ball:
+            columns = self.schema.numeric_columns()
+            low, high = ([getattr(c, end) for c in columns] for end in ("lower", "upper"))
+            return np.clip(known, low, high)
+        units = np.clip(public.to_units(known), -HUGE, HUGE)
+        drawn = public.center + public.half_range * clip_to_ball(units, 1.0)
+        outside = np.linalg.norm(units, axis=1) > 1.0
+        return np.where(outside[:, None], drawn, known)
+
+    def cells(self, rows: Rows) -> Array:
+        """The same as they stand there, before fills and limits; NaN where a cell is missing."""
+        import pandas as pd
+
+        if not isinstance(rows, pd.DataFrame):
+            rows = self._as_frame(rows)
+        if not len(rows):
+            raise InputError("rows", "there are none", "give one or more")
+        rows = rows.rename(columns=str) if rows.columns.nlevels == 1 else rows
+        absent = [name for name in self.schema.features if name not in rows.columns]
+        try:
+            if absent and set(self.columns) <= set(rows.columns):
+                for name in self.columns:
+                    demand_column(rows, name)
+                return np.column_stack([numbers_meant(name, rows[name]) for name in self.columns])
+            return numbers_of(rows, self._features)
+        except InputError as refusal:
+            remedy = "give the release's columns, as its report lists them"
+            if refusal.field in rows.columns:
+                remedy = "write numbers with a point (0.5), and mend or empty the other cells"
+                if list(rows.columns).count(refusal.field) > 1:
+                    remedy = refusal.remedy
+            raise InputError(refusal.field, refusal.found, remedy) from None
+
+    def demand_sound(self) -> None:
+        """Raise ValueError unless the numbers fit together: the middle of the limits goes through
+        everything that the model has, and what comes out is defined."""
+        if self.fit.parameters.columns != self.columns:
+            raise ValueError("parameters of other columns")
+        middle = PublicFrame.of(self.schema).center[None]
+        for name in self._asked(None):
+            found = self._said(name, middle)
+            if len(found) != 1 or (found.dtype.kind == "f" and not np.all(np.isfinite(found))):
+                raise ValueError("parameters that give no numbers")
+
+    def __repr__(self) -> str:
+        return f"<release of {self.model.noun}: {self.guarantee.sentence()}>"
+
+    # --- how each of it is done -------------------------------------------------------------------
+
+    @cached_property
+    def _estimator(self) -> Any:
+        return self.to_sklearn()
+
+    @cached_property
+    def _features(self) -> Schema:
+        """The schema without what a row need not have."""
+        return replace(
+            self.schema, columns=tuple(c for c in self.schema.columns if c.role == "feature")
+        )
+
+    @property
+    def _has_classes(self) -> bool:
+        return hasattr(self._estimator, "classes_")
+
+    def _has(self, name: str) -> bool:
+        if name == "sample":
+            try:
+                self.fit.sample(1)
+            except InputError:
+                return False
+            return True
+        return name not in self.how.without and hasattr(self._estimator, name)
+
+    def _demand(self, name: str) -> None:
+        if not self._has(name):
+            raise self._refusal(name, self.how.without.get(name, OF_ROWS.get(name, NO_SCORE)))
+
+    def _refusal(self, name: str, reason: str) -> InputError:
+        there = [method for method in self.methods if method != name]
+        remedy = f"use {', '.join(there)}" if there else "read its parameters"
+        return InputError(name, f"this release, {self.model.noun}, {reason}", remedy)
+
+    def _asked(self, what: Sequence[str] | None) -> tuple[str, ...]:
+        """Of the methods that say something of each row, those asked for, in their order."""
+        if what is None:
+            return tuple(name for name in OF_ROWS if self._has(name))
+        for name in what:
+            if name not in OF_ROWS:
+                raise InputError("what", f"{name!r} is not known", f"choose {', '.join(OF_ROWS)}")
+            self._demand(name)
+        return tuple(name for name in OF_ROWS if name in what)
+
+    def _of_rows(self, name: str, rows: Rows) -> NDArray[Any]:
+        self._demand(name)
+        return self._said(name, self.rows(rows))
+
+    def _said(self, name: str, rows: Array) -> NDArray[Any]:
+        """What the estimator says of rows ``(n, d)`` as the model reads them, in blocks."""
+        say: Callable[[Any], Any] = getattr(self._estimator, name)
+        starts = range(0, len(rows), BLOCK)
+        with np.errstate(all="ignore"):
+            parts = [np.asarray(say(self._framed(rows[at : at + BLOCK]))) for at in starts]
+        return np.concatenate(parts)
+
+    def _framed(self, rows: Array) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(rows, columns=list(self.columns))
+
+    def _as_frame(self, rows: Any) -> pd.DataFrame:
+        """An array in the order of the release's columns."""
+        import pandas as pd
+
+        cells = np.asarray(rows, dtype=None if isinstance(rows, np.ndarray) else object)
+        names = self.columns
+        if cells.ndim != 2 or cells.shape[1] != len(names):
+            raise InputError(
+                "rows",
+                "they are no table with the release's columns",
+                f"give {len(names)} cells a row: {_few(names)}",
+            )
+        return pd.DataFrame(cells, columns=list(names))
+
+    def _truth(self, rows: Rows, y: Any) -> NDArray[Any]:
+        """Classes or targets ``(n,)`` to compare with, each cell read alone."""
+        import pandas as pd
+
+        name = str(self.schema.target or self.schema.label)
+        if y is None and isinstance(rows, pd.DataFrame) and name in rows.columns:
+            demand_column(rows, name)
+            y = rows[name]
+        if y is None:
+            raise InputError(
+                "score", f"there is no column {name!r} to compare with", "bring it, or give y"
+            )
+        cells = pd.Series(np.asarray(y, dtype=object) if not isinstance(y, pd.Series) else y)
+        if not self._has_classes:
+            found = numbers_meant(name, cells)
+            if not np.all(np.isfinite(found)):
+                raise InputError(name, "has cells that are missing or infinite", "leave them out")
+            return found
+        classes = self._estimator.classes_
+        truth = {"true": "1", "false": "0"}
+        meant = [truth.get(cell, cell) for cell in categories_meant(cells)]
+        known = {category_meant(each): each for each in classes.tolist()}
+        known = {truth.get(word, word): each for word, each in known.items()}
+        if not set(meant) <= known.keys():
+            raise InputError(
+                name, "has cells that name none of its classes", f"write {_few(sorted(known))}"
+            )
+        return np.array([known[word] for word in meant], dtype=classes.dtype)
+
+    def _part(self, number: int) -> str:
+        """A group or centre as the report calls it."""
+        return f"{self.model.part} {number + 1}"
+
+    def _titles(self, name: str, count: int) -> list[str]:
+        """Names of the columns in which a method answers."""
+        match name:
+            case "predict":
+                return list(self.how.outputs)
+            case "score_samples":
+                return ["log density"]
+            case "predict_proba":
+                classes = self._estimator.classes_.tolist() if self._has_classes else None
+                return [
+                    f"probability of {self._part(k) if classes is None else classes[k]}"
+                    for k in range(count)
+                ]
+        columns = self.columns if count == len(self.columns) else ("",) * count
+        return [
+            self.how.coordinate.format(part=self.model.part, number=k + 1, column=column)
+            for k, column in enumerate(columns)
+        ]
+
+    def _property(self, name: str) -> dict[str, Any]:
+        """One column of the rows, in the words of JSON Schema."""
+        column = self.schema.column(name)
+        if column.categories:
+            return {"enum": list(column.categories)}
+        (number,) = (c for c in self.schema.numeric_columns() if c.source == name)
+        at = self.columns.index(number.name)
+        fill = float(self.how.fills(self.schema, self.dossier["settings"])[at])
+        told = {
+            "type": ["number", "null"],
+            "minimum": number.lower,
+            "maximum": number.upper,
+            "description": f"{f'in {column.unit}; ' if column.unit else ''}null counts as {fill:g}",
+        }
+        return {**told, "type": ["number", "boolean", "null"]} if column.type == "binary" else told
+
+    def _answer(self) -> dict[str, Any]:
+        """What is said of a row, in the words of JSON Schema."""
+        middle = PublicFrame.of(self.schema).center[None]
+        properties: dict[str, dict[str, Any]] = {}
+        for name in self._asked(None):
+            found = self._said(name, middle)
+            for title in self._titles(name, 1 if found.ndim == 1 else found.shape[1]):
+                properties[title] = {"type": "number"}
+                if name == "predict_proba":
+                    properties[title] |= {"minimum": 0, "maximum": 1}
+            if name == "predict" and self._has_classes:
+                properties[title] = {"enum": self._estimator.classes_.tolist()}
+            elif name == "predict" and found.dtype.kind in "iu":
+                wide = "predict_proba" if self._has("predict_proba") else "transform"
+                parts = range(self._said(wide, middle).shape[1])
+                properties[title] = {"enum": [self._part(number) for number in parts]}
+        return {"type": "object", "properties": properties}
+
+
+def is_numbers(value: Any) -> bool:
+    """Whether a part of a dossier's parameters is a number or an array of numbers."""
+    if value == []:
+        return False
+    while isinstance(value, list) and value:
+        value = value[0]
+    return isinstance(value, int | float | list) and not isinstance(value, bool)
+
+
+def _few(names: Sequence[Any]) -> str:
+    """The first of some names."""
+    return ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "")
+
+
+def _guarantee(stated: dict[str, Any]) -> Guarantee:
+    """The guarantee of a dossier, whose proof was replayed."""
+    known = {field.name: stated[field.name] for field in fields(Guarantee) if field.name in stated}
+    lists = {name: tuple(known.get(name, ())) for name in ("assumptions", "notes")}
+    return Guarantee(**{**known, **lists, "claim": None, "proof": Proof(**stated["proof"])})
