@@ -1,6 +1,7 @@
 """The ``dpcore`` command: every command prints a readable table, or JSON with ``--json``.
 
-Exit codes: 0 done; 2 bad input, one sentence on standard error; 3 the budget does not allow it.
+Exit codes: 0 done; 1 a check failed; 2 bad input; 3 the budget does not allow it. What is wrong is
+one sentence on standard error.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ COMMANDS = {
     "audit": ("dpcore.cli.audit", "what an attack shows, beside claim and proof"),
     "release": ("dpcore.cli.release", "spend budget once and write what may leave"),
     "verify": ("dpcore.cli.verify", "replay a release's proof"),
+    "apply": ("dpcore.cli.apply", "what a release says of other rows, one by one"),
     "ledger": ("dpcore.cli.ledger", "what has been spent, what is left"),
     "fuzz": ("dpcore.cli.fuzz", "neighbouring files at random against what is booked"),
     "reproduce": ("dpcore.cli.reproduce", "a figure or table of a paper, regenerated"),
@@ -36,7 +38,7 @@ COMMANDS = {
 _ABOUT = "Differentially private latent-variable models."
 _MORE = (
     "'dpcore COMMAND --help' names every option with its default [in brackets]. Exit codes: "
-    "0 done; 2 bad input, told in one sentence; 3 the budget does not allow it."
+    "0 done; 1 a check failed; 2 bad input, told in one sentence; 3 the budget does not allow it."
 )
 
 

@@ -66,6 +66,11 @@ def print_prose(text: str) -> None:
     print(textwrap.fill(text, WIDTH, subsequent_indent="  "))
 
 
+def print_note(text: str) -> None:
+    """A sentence beside what is printed: on standard error, so that no file holds it."""
+    print(f"Note: {text}", file=sys.stderr)
+
+
 def print_progress(share: float) -> None:
     """A bar on a terminal's standard error, nothing elsewhere."""
     if sys.stderr.isatty():

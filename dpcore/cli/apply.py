@@ -1,0 +1,123 @@
+"""``dpcore apply FOLDER FILE``: what a release says of other rows, one line each."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.cli.data import word_list
+from dpcore.cli.output import print_json, print_note
+from dpcore.cli.pages import place_for_file
+from dpcore.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpcore.releases.opened import OpenedRelease
+
+_MORE = (
+    "The release is verified first; the data that it is about and its ledger are not needed, and "
+    "nothing is spent. FILE has the columns of the release's schema, in its units; missing cells "
+    "and numbers outside the public limits are read as they were for the fit, and a note on "
+    "standard error says how many there were. Without FILE, one row and what is said of it are "
+    "described as JSON Schema. Exit codes: 0 done; 1 the release does not hold what it states; 2 "
+    "bad input."
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.epilog = _MORE
+    parser.add_argument("release", metavar="FOLDER", help="a release's folder, or its dossier.json")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="other rows: .csv, .tsv (also .gz), .parquet, .npz"
+    )
+    parser.add_argument(
+        "--what",
+        metavar="A,B",
+        help="of predict, predict_proba, score_samples, transform [all that the model has]",
+    )
+    parser.add_argument(
+        "--keep", metavar="A,B", help="columns of FILE to repeat before the answers [none]"
+    )
+    parser.add_argument("--array", metavar="NAME", help="array of an .npz file [X, with y]")
+    parser.add_argument("--out", metavar="FILE.csv", help="where to write [standard output]")
+    parser.add_argument("--json", action="store_true", help="columns and rows as JSON [CSV]")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Open, read, answer. Nothing is written before all of it is known."""
+    from dpcore.releases.opened import open_release
+    from dpcore.releases.sheet import as_csv
+
+    what = None if args.what is None else word_list("what", args.what)
+    kept = [] if args.keep is None else word_list("keep", args.keep)
+    release = open_release(args.release)
+    if args.file is None:
+        print_json(release.to_json_schema())
+        return
+    place = _place(args)
+    frame = _read(args, release, kept)
+    cells = release.cells(frame)
+    seen = release.rows(cells)
+    told = _beside(frame, kept, release.answers(seen, what))
+    if args.json:
+        print_json({"columns": list(told.columns), "rows": told.to_numpy(dtype=object).tolist()})
+    elif place is None:
+        print(as_csv(told, "%.6g"), end="")
+    else:
+        place.write_bytes(as_csv(told, "%.6g").encode())
+    _note(cells, seen)
+
+
+def _place(args: argparse.Namespace) -> Path | None:
+    """Where the answers go: never into the release, nor in the place of the rows."""
+    place = place_for_file("out", args.out)
+    if place is None:
+        return None
+    if args.json:
+        raise InputError("out", "JSON is printed, and a file is CSV", "leave --out or --json out")
+    folder = Path(args.release) if Path(args.release).is_dir() else Path(args.release).parent
+    if place.resolve().parent == folder.resolve():
+        raise InputError(
+            "out", "it is in the release's folder, which holds its own files alone", "name another"
+        )
+    if place.resolve() == Path(args.file).resolve():
+        raise InputError("out", "it is the file that is read", "name another")
+    return place
+
+
+def _read(args: argparse.Namespace, release: OpenedRelease, kept: list[str]) -> pd.DataFrame:
+    from dpcore.datasets.load import read_frame
+
+    wanted = [*release.schema.features, *kept] if args.file.endswith(".parquet") else None
+    frame = read_frame(args.file, array=args.array, columns=wanted)
+    for name in kept:
+        if name not in frame.columns:
+            raise InputError("keep", f"the table has no column {name!r}", "name one of its header")
+    return frame
+
+
+def _beside(frame: pd.DataFrame, kept: list[str], answers: pd.DataFrame) -> pd.DataFrame:
+    """The kept columns, as they stand there, and the answers."""
+    import pandas as pd
+
+    for name in kept:
+        if name in answers.columns:
+            raise InputError("keep", f"{name!r} is a column of the answers", "rename it in FILE")
+    return pd.concat([frame[kept].reset_index(drop=True), answers], axis=1)
+
+
+def _note(cells: NDArray[np.float64], seen: NDArray[np.float64]) -> None:
+    """How many cells were not read as they stand there."""
+    missing = int(np.sum(~np.isfinite(cells)))
+    moved = int(np.sum(np.isfinite(cells) & (cells != seen)))
+    if missing or moved:
+        print_note(
+            f"cells that were missing or infinite and took their public fill: {missing:,}; outside "
+            f"the public limits and moved to them: {moved:,}."
+        )

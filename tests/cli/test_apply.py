@@ -1,0 +1,137 @@
+"""``dpcore apply``: a line for each row, or one sentence and nothing written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import wording
+from commands import Run
+from support import ROOT
+
+import dpcore as dp
+
+RELEASE = ROOT / "notebooks" / "first_release"
+ROWS = """id,pressure,age,stay,earlier visits,ward
+=1+1,120,30,2,0,surgery
+p2,150,82,10,4,heart
+p3,NA,200,4,1,elsewhere
+"""
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    path = tmp_path / "new.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    return path
+
+
+def test_it_writes_a_line_for_each_row_in_their_order(run: Run, rows: Path) -> None:
+    answer = run("apply", RELEASE, rows, "--keep", "id")
+    assert answer.code == 0
+    lines = list(csv.reader(io.StringIO(answer.out)))
+    assert lines[0] == ["id", "prediction", "probability of no", "probability of yes"]
+    assert [line[0] for line in lines[1:]] == ["'=1+1", "p2", "p3"]  # no spreadsheet runs it
+    expected = dp.open_release(RELEASE).predict_proba(pd.read_csv(rows))
+    for line, chances in zip(lines[1:], expected, strict=True):
+        assert [float(cell) for cell in line[2:]] == pytest.approx(chances.tolist(), rel=1e-5)
+    assert " ".join(answer.err.split()) == (
+        "Note: cells that were missing or infinite and took their public fill: 1; outside the "
+        "public limits and moved to them: 1."
+    )
+
+
+def test_a_file_holds_the_same_and_is_not_the_rows_or_in_the_release(
+    run: Run, rows: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "answers.csv"
+    printed = run("apply", RELEASE, rows, "--what", "predict")
+    assert run("apply", RELEASE, rows, "--what", "predict", "--out", out).out == ""
+    assert out.read_text(encoding="utf-8") == printed.out == "prediction\nno\nno\nno\n"
+    folder = Path(shutil.copytree(RELEASE, tmp_path / "release"))
+    for place, words in (
+        (rows, "out: it is the file that is read; name another."),
+        (folder / "answers.csv", "out: it is in the release's folder, which holds its own files"),
+        (tmp_path / "no" / "where.csv", "out: the file cannot be written; give another path."),
+    ):
+        answer = run("apply", folder, rows, "--out", place)
+        assert (answer.code, answer.out) == (2, "")
+        assert words in answer.err
+    assert rows.read_text(encoding="utf-8") == ROWS
+    assert not (folder / "answers.csv").exists()
+
+
+def test_json_holds_columns_and_rows(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "new.csv"
+    path.write_text("pressure,age,stay,earlier visits,ward\n120,30,2,0,lungs\n", encoding="utf-8")
+    found = run("apply", RELEASE, path, "--json").json
+    assert found["columns"] == ["prediction", "probability of no", "probability of yes"]
+    assert found["rows"][0][0] == "no"
+    assert sum(found["rows"][0][1:]) == pytest.approx(1.0)
+    assert run("apply", RELEASE, path, "--json", "--out", tmp_path / "a.csv").code == 2
+
+
+def test_without_rows_it_says_what_a_row_is(run: Run) -> None:
+    found = run("apply", RELEASE).json
+    assert found == json.loads(json.dumps(dp.open_release(RELEASE).to_json_schema()))
+    assert found["properties"]["ward"] == {"enum": ["surgery", "heart", "lungs"]}
+    assert found["properties"]["age"]["maximum"] == 100
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("stay", "nights", "stay: the table has no such column; give the release's columns, as"),
+        ("150,82", '"150,5",82', "pressure: it is a number column, but some cells are no numbers"),
+        ("p2,150", "p2,8675309 EUR", "pressure: it is a number column"),
+        ("p2,150,82", "p2,150,5,82", "new.csv: some rows have more or fewer cells than the head"),
+        (",", ";", "new.csv: it has one column, whose header holds a semicolon; separate the"),
+        (ROWS, "", "new.csv: the file is empty; give a table with a header line."),
+        (ROWS.split("\n", 1)[1], "", "new.csv: it has a header but no rows; give a table with row"),
+    ],
+)
+def test_a_table_that_cannot_be_read_gets_one_sentence(
+    old: str, new: str, words: str, run: Run, rows: Path, tmp_path: Path
+) -> None:
+    rows.write_text(ROWS.replace(old, new), encoding="utf-8")
+    out = tmp_path / "answers.csv"
+    answer = run("apply", RELEASE, rows, "--out", out)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"dpcore: {words}")
+    assert answer.err.count("\n") == 1
+    assert "8675309" not in answer.err
+    assert not out.exists()
+
+
+def test_other_bad_words_get_one_sentence(run: Run, rows: Path, tmp_path: Path) -> None:
+    for words, told in (
+        (["--what", "guess"], "what: 'guess' is not known; choose predict, predict_proba"),
+        (["--what", "transform"], "transform: this release, a logistic regression, gives rows no"),
+        (["--keep", "name"], "keep: the table has no column 'name'; name one of its header."),
+        (["--array", "X"], "array: only an .npz file holds named arrays"),
+    ):
+        answer = run("apply", RELEASE, rows, *words)
+        assert (answer.code, answer.out) == (2, "")
+        assert told in answer.err
+    assert wording.FILE_MISSING in run("apply", RELEASE, tmp_path / "absent.csv").err
+    assert run("apply", tmp_path / "absent", rows).err.startswith("dpcore: dossier: it cannot be r")
+    rows.write_text(ROWS.replace("id,", "prediction,"), encoding="utf-8")
+    assert "is a column of the answers" in run("apply", RELEASE, rows, "--keep", "prediction").err
+
+
+def test_a_release_that_was_changed_ends_with_code_1(run: Run, rows: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(RELEASE, tmp_path / "release"))
+    dossier = folder / "dossier.json"
+    dossier.write_text(dossier.read_text().replace('"stay"', '"nights"', 1))
+    answer = run("apply", folder, rows)
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err == (
+        "dpcore: The dossier was changed: its content has another hash than it states.\n"
+    )
+    (folder / "report.html").unlink()
+    assert run("apply", folder, rows).code == 1
