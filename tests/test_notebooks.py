@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -66,6 +67,8 @@ def test_it_runs_in_the_fast_setting(path: Path, tmp_path: Path) -> None:
     needs_kernel()
     copy = tmp_path / path.name
     copy.write_bytes(path.read_bytes())
+    for folder in (one for one in FOLDER.iterdir() if one.is_dir() and one.name in code(path)):
+        shutil.copytree(folder, tmp_path / folder.name)
     shared = {"DPCORE_SHARED": str(ROOT.parent / "shared"), **os.environ}
     done = subprocess.run(
         [sys.executable, "-m", "dpcore.figures.notebook", path.name],
