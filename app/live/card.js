@@ -18,6 +18,7 @@ import { fillTable, toolbar } from "./toolbar.js";
 
 const MARGIN = { left: 62, right: 18, top: 10, bottom: 44 }; // px around the axes
 const GAP = 16; // px between end labels of curves
+const BESIDE = 0.4; // share of a card's width that they may take; else they stand below the axes
 const HEADING = 52; // px of a card's height above its plot
 const ROOMY = 1040; // px of a window in which axes have all the height that a scene gives them
 const LEAST = 0.76; // of it, however low the window is
@@ -45,6 +46,7 @@ export class Card {
   /** @type {SVGLineElement} */ hair;
   /** @type {SVGTextElement} */ pin;
   /** @type {number} px right of the axes */ labelRoom;
+  /** @type {number} px below the axes for labels */ below = 0;
 
   /** @param {Live} live @param {Panel} panel */
   constructor(live, panel) {
@@ -77,7 +79,6 @@ export class Card {
     this.panel = panel;
     this.root.classList.toggle("dpl-full", panel.width === "full");
     this.root.classList.toggle("dpl-bare", panel.bare);
-    this.plot.style.height = `${heightOf(panel, window.innerHeight) - HEADING}px`;
     this.title.textContent = panel.title;
     this.painted = panel.layers.filter((layer) => LAYERS[layer.kind].paint);
     setVisible(this.canvas, this.painted.length > 0);
@@ -131,6 +132,9 @@ export class Card {
 
   /** Everything: when size, zoom, theme or scene has changed. @param {number} step */
   layout(step) {
+    this.below = this.labelRoom > this.plot.clientWidth * BESIDE ? this.labels.length * GAP : 0;
+    this.plot.style.height =
+      `${heightOf(this.panel, window.innerHeight) - HEADING + this.below}px`;
     const [width, height] = [this.plot.clientWidth, this.plot.clientHeight];
     if (!width || !height) return;
     set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
@@ -149,16 +153,16 @@ export class Card {
    * @param {number} width @param {number} height */
   axes(width, height) {
     const { x, y, layers } = this.panel;
-    const right = Math.max(MARGIN.right, Math.min(this.labelRoom, width * 0.4));
+    const right = Math.max(MARGIN.right, this.below ? 0 : this.labelRoom);
     // A reference near the top has its label above it.
     const y0 = MARGIN.top + (layers.some((layer) => layer.kind === "rule") ? 8 : 0);
-    const y1 = height - MARGIN.bottom;
+    const y1 = height - MARGIN.bottom - this.below;
     const view = this.live.view(this.panel);
     const [x0, x1] = [this.leftRoom(view, y1 - y0), width - right];
     this.frame = { x0, x1, y0, y1, width, height };
     this.px = pixels(x, view.x, x0, x1);
     this.py = pixels(y, view.y, y1, y0);
-    set(this.rect, { x: x0, y: y0, width: x1 - x0, height: y1 - y0 });
+    set(this.rect, { x: x0, y: y0, width: Math.max(x1 - x0, 0), height: Math.max(y1 - y0, 0) });
     this.grid.replaceChildren(...gridOf(this, view));
   }
 
@@ -213,16 +217,20 @@ export class Card {
     if (!this.table.hidden) this.live.later(() => fillTable(this));
   }
 
-  /** Labels at the right end of their curves, pushed apart. @param {number} step */
+  /** Labels at the right end of their curves, pushed apart; or one below the other.
+   * @param {number} step */
   drawLabels(step) {
-    const { x1, y0, y1, height } = this.frame;
+    const { x0, y0, y1, height } = this.frame;
+    const x1 = this.below ? x0 - 8 : this.frame.x1;
     const ends = this.labels.map(({ layer }) => {
       const last = this.py(slice(layer.y, step, 1).findLast(finite));
       return clamp(finite(last) ? last : y1, y0, y1);
     });
     // Beside the axes there is room below them too.
     const floor = clamp(y0 + GAP * (ends.length - 1), y1, height - GAP / 2);
-    const heights = spread(ends, floor, GAP);
+    const heights = this.below
+      ? ends.map((_, i) => height - this.below + (i + 0.5) * GAP - 4)
+      : spread(ends, floor, GAP);
     this.labels.forEach(({ layer, text, key }, i) => {
       text.textContent = textAt(layer.label, step);
       setVisible(key, text.textContent !== "");
