@@ -28,6 +28,7 @@ from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.scoring import YARDSTICK
 from dpcore.privacy.guarantee import show_bound
 
+HEADING = "Class by class"
 COVERS = {"exact", "private", "curve"}  # a link that hides one of them hides what tells it too
 
 
@@ -45,8 +46,8 @@ def panel(scenario: Scenario, data: Data) -> None:
     setting = without_epsilon(scenario)
     typed = scenario.epsilon if step >= len(scenario.budgets(data.rows)) else None
     key = ("classes", data.key, setting, found.grid.utility.shape[1], worth is None, typed)
-    scene: Scene = desk.scenes.get(key, lambda: _scene(scenario, data, found, worth, step))
-    st.html(f'<h2 class="dp-below">Class by class{badge(data)}</h2>')
+    scene: Scene = desk.scenes.get(key, lambda: scene_of(scenario, data, found, worth, step))
+    st.html(f'<h2 class="dp-below">{HEADING}{badge(data)}</h2>')
     live({"epsilon_step": scene.at(step)}, key="classes")
     solvers(data)
     if whole.complete and worth is None:  # at the end, where its coming and going moves nothing
@@ -97,7 +98,8 @@ def _watch(scenario: Scenario, data: Data) -> None:
     look_again(more, every=0.5)
 
 
-def _scene(scenario: Scenario, data: Data, found: Study, worth: Worth | None, step: int) -> Scene:
+def scene_of(scenario: Scenario, data: Data, found: Study, worth: Worth | None, step: int) -> Scene:
+    """The pictures of a complete study. worth: of the other ways, once it is there."""
     scorer, exact = YARDSTICK.scorer(data.table), found.references.converged
     recipe = scenario.recipe
     known = Classes(

@@ -33,28 +33,41 @@ LOSSES = {"steps": "stopping early", "clipping": "clipping", "noise": "noise"}
 
 
 @cache
-def _text(name: str) -> str:
+def app_text(name: str) -> str:
+    """A text file of the app."""
     return files("app").joinpath(name).read_text(encoding="utf-8")
 
 
 def frame() -> None:
     """The style sheet, and how boxes of numbers take a comma; once per run."""
-    st.html(f"<style>{_text('style.css')}</style>")
+    st.html(f"<style>{app_text('style.css')}</style>")
     script = f"<script>(() => {{{joined('numbers')}}})()</script>"
     st.html(script, unsafe_allow_javascript=True)
 
 
 def brand(provenance: str) -> None:
     """The product's name and what the data on this page is."""
-    st.html(
-        '<div class="dp-brand"><b>dpcore explorer</b>'
-        f"<span>{escape(PROVENANCE[provenance])}</span></div>"
-    )
+    st.html(brand_html(PROVENANCE[provenance]))
+
+
+def brand_html(about: str) -> str:
+    """The product's name, and a few words about the page at the other end of the line."""
+    return f'<div class="dp-brand"><b>dpcore explorer</b><span>{escape(about)}</span></div>'
+
+
+def ends(low: str, high: str) -> None:
+    """What the ends of the slider above mean."""
+    st.html(ends_html(low, high))
+
+
+def ends_html(low: str, high: str) -> str:
+    """The same as HTML."""
+    return f'<p class="dp-ends"><span>◂ {low}</span><span>{high} ▸</span></p>'
 
 
 def live_line(name: str, css: str, text: str) -> None:
     """A line whose text follows the hand: the live picture replaces it at every step."""
-    st.html(f'<p class="{css}" data-live="{name}">{_marked(text)}</p>')
+    st.html(live_line_html(name, css, text))
 
 
 def loss_bar(scene: Scene, worth: str) -> None:
@@ -83,7 +96,12 @@ def loss_bar(scene: Scene, worth: str) -> None:
     )
 
 
-def _marked(text: str) -> str:
+def live_line_html(name: str, css: str, text: str) -> str:
+    """The same as HTML."""
+    return f'<p class="{css}" data-live="{name}">{marked(text)}</p>'
+
+
+def marked(text: str) -> str:
     """``**bold**`` as HTML, everything else escaped."""
     parts = escape(text).split("**")
     return "".join(f"<b>{part}</b>" if i % 2 else part for i, part in enumerate(parts))

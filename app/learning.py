@@ -34,6 +34,8 @@ from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5
 TERMS = "Every ε holds at δ = 0.00001, for replacing one person's (or one image's) row."
+TITLE = "Guess first, then see."
+LEAD = f"What does privacy cost? Look (the answer is hidden there), guess, and see. {TERMS}"
 DRAWS = range(13)  # what Explore shows of one budget
 
 
@@ -338,6 +340,7 @@ DOCUMENTS = {
     "accounting": ("How costs are counted", "The theorem behind each composition method."),
     "printed-figures": ("Printed privacy figures", "What papers print, and what is true."),
     "security": ("What the promise rests on", "What to believe before believing an epsilon."),
+    "teaching": ("For a class", "Pages that need no server."),
     "stewards": ("For data stewards", "From public limits to a release that can be checked."),
     "pipelines": ("scikit-learn pipelines", "What a search, a scaler or a second fit spends."),
     "results": ("Measured results", "Speed and usefulness, with command, date and machine."),

@@ -58,10 +58,10 @@ def hideable(page: str, text: str) -> str:
 
 def visible(page: str, scene: Scene, hide: str) -> Scene:
     """The scene without the panels that are hidden."""
-    panels = tuple(p for p in scene.panels if _word(page, p.id) not in hide.split(","))
+    panels = tuple(p for p in scene.panels if panel_word(page, p.id) not in hide.split(","))
     return scene if len(panels) == len(scene.panels) else replace(scene, panels=panels)
 
 
-def _word(page: str, panel: str) -> str:
+def panel_word(page: str, panel: str) -> str:
     """The word for a panel; on Compose the second one may be any of several pictures."""
     return panel if page != "compose" or panel == "bars" else "curve"

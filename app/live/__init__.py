@@ -1,8 +1,9 @@
 """The live picture: it follows the slider while it is dragged, and asks Python only afterwards.
 
 One Streamlit component (`st.components.v2`) of our own: a scene of `dpcore.figures.scene` goes in,
-``live.js`` and the modules that it imports draw it, no library and no network. The page keeps its
-ordinary slider, so keyboard, assistive technology and tests work as everywhere.
+``component.js`` and the modules that it imports draw it, no library and no network. The page keeps
+its ordinary slider, so keyboard, assistive technology and tests work as everywhere. Pages that need
+no server (:mod:`app.static_page`) draw with the same modules.
 """
 
 from __future__ import annotations
@@ -39,12 +40,16 @@ def joined(name: str) -> str:
     return "\n".join(texts.values())
 
 
+def style(name: str) -> str:
+    """A style sheet beside the modules."""
+    return (_HERE / f"{name}.css").read_text(encoding="utf-8")
+
+
 @cache
 def _component() -> Any:
     """The component, registered once in a process."""
-    css = (_HERE / "live.css").read_text(encoding="utf-8")
     return st.components.v2.component(
-        "dpcore_live", css=css, js=joined("live"), isolate_styles=False
+        "dpcore_live", css=style("live"), js=joined("component"), isolate_styles=False
     )
 
 

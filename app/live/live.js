@@ -1,5 +1,5 @@
 // @ts-check
-// Draws a scene and follows a Streamlit slider while it is dragged: no round trip. The scene
+// Draws a scene and follows a slider while it is dragged: no round trip. The scene
 // (dpcore/figures/scene.py) holds every step; one is chosen, and nothing is interpolated. With
 // several scenes, each of a slider of its own, the one is drawn whose slider was touched last.
 
@@ -89,8 +89,8 @@ export class Live {
     window.addEventListener("wheel", this.wheel, { capture: true, passive: true });
   }
 
-  /** Called by Streamlit with every new scene, or the same one in a new theme.
-   * @param {Delivery} delivery */
+  /** Called with every new scene, or the same one in a new theme.
+   * @param {Pick<Delivery, "data" | "setTriggerValue">} delivery */
   receive({ data, setTriggerValue }) {
     const { pictures } = data;
     this.send = setTriggerValue;
@@ -291,20 +291,4 @@ export class Live {
     window.removeEventListener("wheel", this.wheel, { capture: true });
     this.root.remove();
   }
-}
-
-/** @type {WeakMap<HTMLElement, Live>} */
-const MOUNTED = new WeakMap();
-
-/** Entry point: Streamlit calls it at mount and at every change of data or theme.
- * @param {Delivery} delivery */
-export default function (delivery) {
-  const { parentElement } = delivery;
-  const live = MOUNTED.get(parentElement) ?? new Live(parentElement);
-  MOUNTED.set(parentElement, live);
-  live.receive(delivery);
-  return () => {
-    live.remove();
-    MOUNTED.delete(parentElement);
-  };
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.components import brand, live_line, look_again
+from app.components import brand, ends, live_line, look_again
 from app.composing import HOLDS, PRESETS, SHOWS, Composition, opening
 from app.covers import cover
 from app.listing import editor, first_noise
@@ -24,16 +24,20 @@ from dpcore.evaluation.composition import COUNTS
 from dpcore.figures.composition import Texts, prices_scene
 from dpcore.figures.scene import Scene
 
+HEADING = "See how privacy costs add up."
+OWN = "Your own list of releases"
+LEAD = (
+    "Composition: what all releases about the same people cost together. Drag k: the same noise "
+    "has one true cost; five methods prove five upper bounds."
+)
+
 
 def page() -> None:
     """Top to bottom: what it is, what to choose, what to drag, what to see, what stands behind."""
     asked = composition()
     brand("none")
-    st.html('<h1 class="dp-title">See how privacy costs add up.</h1>')
-    st.html(
-        '<p class="dp-lead">Composition: what all releases about the same people cost together. '
-        "Drag k: the same noise has one true cost; five methods prove five upper bounds.</p>"
-    )
+    st.html(f'<h1 class="dp-title">{HEADING}</h1>')
+    st.html(f'<p class="dp-lead">{LEAD}</p>')
     choices(asked)
     repeats(asked)
     hidden = asked.hide.split(",")
@@ -71,8 +75,7 @@ def choices(asked: Composition) -> None:
     start, hold, show, amount = st.columns([1.9, 1.25, 1.25, 0.9])
     with start:
         titles = {name: preset.title for name, preset in PRESETS.items()}
-        if asked.preset == "own":
-            titles["own"] = "Your own list of releases"
+        titles.setdefault(asked.preset, OWN)
         _select("preset", "Start from", titles, asked.preset, "preset" in hidden)
     with hold:
         if "hold" not in hidden:
@@ -120,7 +123,9 @@ HELP = {
     "preset": "A list of releases to start from: our opening, or a setting that a paper printed.",
     "hold": "Hold the noise to see what it costs, or the budget to see how much noise it takes.",
     "show": "The picture beside the bars.",
+    "k": "How often the same noisy answer is given about the same people.",
 }
+ENDS = ("one", "ten thousand")
 
 
 def _amount(asked: Composition) -> None:
@@ -141,6 +146,11 @@ def _amount(asked: Composition) -> None:
         )
 
 
+def label_of(asked: Composition) -> str:
+    """What the slider counts."""
+    return f"Number of {asked.repeats} k"
+
+
 def repeats(asked: Composition) -> None:
     """The slider, and the exact box that stays in step with it."""
     if "k" in asked.hide.split(","):
@@ -149,14 +159,14 @@ def repeats(asked: Composition) -> None:
     with slider:
         slide(
             "repeats_step",
-            f"Number of {asked.repeats} k",
+            label_of(asked),
             COUNTS,
             COUNTS[step_of_count(asked.k)],
             field(asked, "k"),
-            "How often the same noisy answer is given about the same people.",
+            HELP["k"],
             lambda count: f"{count:,}",
         )
-        st.html('<p class="dp-ends"><span>◂ one</span><span>ten thousand ▸</span></p>')
+        ends(*ENDS)
     with exact:
         box(asked, "k", "Exact k", 1, key="repeats_exact")
 

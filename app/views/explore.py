@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from app import classes, compute, pins, steps, upload
-from app.components import brand, live_line, look_again, loss_bar, to_page
+from app.components import brand, ends, live_line, look_again, loss_bar, to_page
 from app.covers import cover
 from app.desks import Data
 from app.live import live
@@ -30,7 +30,7 @@ from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.buys import AXES
 from dpcore.figures.scene import Scene
-from dpcore.models.declaration import Model, declarations
+from dpcore.models.declaration import Method, Model, declarations
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
 
@@ -39,6 +39,7 @@ WIDER = (
     "these positive widens them. Eigenvalues that noise has made too small are raised; the proved "
     "method also draws each covariance towards that of all rows. Both fade as noise falls."
 )
+HEADING = "See what privacy costs."
 AT_REST = 1.0  # seconds without a change after which the dials beside epsilon are worked out
 
 
@@ -49,7 +50,7 @@ def page() -> None:
     brand("unread" if data is None else provenance(data))
     standing_in = data is not None and provenance(data) == "stand-in"
     st.html(
-        '<div class="dp-head"><h1 class="dp-title">See what privacy costs.</h1>'
+        f'<div class="dp-head"><h1 class="dp-title">{HEADING}</h1>'
         f'<p class="dp-lead">{lead(scenario, data, standing_in=standing_in)}</p></div>'
     )
     choices(scenario, data)
@@ -184,11 +185,8 @@ def choices(scenario: Scenario, table: Data | None) -> None:
     """The row of choices."""
     hidden = scenario.hide.split(",")
     data, model, method, counting = st.columns([1.05, 1.1, 1.6, 0.85])
-    titles = {b.name: f"{b.title} ({b.rows:,} × {b.features:,})" for b in bundled()}
-    titles |= {one.name: f"{one.title} (documents)" for one in corpora()}
-    titles |= {GENERATED: "Generated table", UPLOAD: "Your own file…"}
     with data:
-        _select("data", "Data", titles, scenario.data, on_data, "data" in hidden)
+        _select("data", "Data", sources(), scenario.data, on_data, "data" in hidden)
     with model:
         now = (scenario.model, scenario.components)
         titles_of = {
@@ -197,13 +195,29 @@ def choices(scenario: Scenario, table: Data | None) -> None:
         }
         _select("model", "Model", titles_of, now, on_model, "model" in hidden)
     with method:
-        recipes = {name: f"{r.title} · {r.badge}" for name, r in scenario.recipes().items()}
+        recipes = {name: method_title(one) for name, one in scenario.recipes().items()}
         apply = field(scenario, "method")
         _select("method", "Method", recipes, scenario.method, apply, "method" in hidden)
     with counting:
         ways = scenario.titles(scenario.methods())
         apply = field(scenario, "count_by")
         _select("count_by", "Composition", ways, scenario.count_by, apply, "count" in hidden)
+
+
+def data_titles() -> dict[str, str]:
+    """What comes with the package, as the list of data has it."""
+    titles = {b.name: f"{b.title} ({b.rows:,} × {b.features:,})" for b in bundled()}
+    return titles | {one.name: f"{one.title} (documents)" for one in corpora()}
+
+
+def sources() -> dict[str, str]:
+    """What can be chosen here."""
+    return data_titles() | {GENERATED: "Generated table", UPLOAD: "Your own file…"}
+
+
+def method_title(method: Method) -> str:
+    """A method with its badge."""
+    return f"{method.title} · {method.badge}"
 
 
 def on_data(name: str) -> None:
@@ -274,6 +288,7 @@ HELP = {
     "method": "Proved: uses only steps whose privacy follows from what is released; epsilon is an "
     "upper bound that you can recompute. As published: the paper's equations, with the epsilon "
     "that it states, whether or not it holds.",
+    "epsilon": "Smaller hides each person better; larger follows the data more closely.",
     "delta": "The probability mass for which the bound ε need not hold; keep it well below one "
     "over the number of rows.",
     "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
@@ -297,14 +312,14 @@ def sliders(scenario: Scenario, budgets: tuple[float, ...], beside: tuple[Slidin
         with columns[0]:
             slide(
                 "epsilon_step",
-                "Privacy budget ε",
+                LABELS["epsilon"],
                 budgets,
                 budgets[step_of(scenario.epsilon, budgets)],
                 lambda chosen: change(epsilon=chosen, dial="epsilon"),
-                "Smaller hides each person better; larger follows the data more closely.",
+                HELP["epsilon"],
                 show,
             )
-            ends("stronger privacy", "weaker privacy")
+            ends(*ENDS["epsilon"])
         with columns[1]:
             box(scenario, "epsilon", "Exact ε", 0.1, form="%.3g", key="epsilon_exact")
     for dial, column in zip(beside, columns[len(wide) :], strict=True):
@@ -327,14 +342,15 @@ def slide_beside(dial: Sliding) -> None:
     ends(*ENDS[dial.name])
 
 
-def ends(low: str, high: str) -> None:
-    """What the ends of the slider above mean."""
-    st.html(f'<p class="dp-ends"><span>◂ {low}</span><span>{high} ▸</span></p>')
-
-
 WORD_OF = {"delta": "delta", "clip": "clip", "threshold": "clip"}  # by which a link hides a dial
-LABELS = {"delta": "δ", "clip": "Clipping", "threshold": "Clipping norm"}
+LABELS = {
+    "epsilon": "Privacy budget ε",
+    "delta": "δ",
+    "clip": "Clipping",
+    "threshold": "Clipping norm",
+}
 ENDS = {
+    "epsilon": ("stronger privacy", "weaker privacy"),
     "delta": ("stronger", "weaker"),
     "clip": ("less noise", "less cut"),
     "threshold": ("less noise", "less cut"),

@@ -27,11 +27,8 @@ def page() -> None:
         linked = st.query_params.get("figure")
         st.session_state["linked"] = linked if linked in learning.figures() else None
     brand("none")
-    st.html('<h1 class="dp-title">Guess first, then see.</h1>')
-    st.html(
-        '<p class="dp-lead">What does privacy cost? Look (the answer is hidden there), guess, and '
-        f"see. {learning.TERMS}</p>"
-    )
+    st.html(f'<h1 class="dp-title">{learning.TITLE}</h1>')
+    st.html(f'<p class="dp-lead">{learning.LEAD}</p>')
     guesses = learning.read_guesses(st.query_params.get("guesses", ""))
     guesses |= st.session_state.get("guesses", {})
     linked = st.session_state["linked"]

@@ -34,12 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Serve until interrupted; every setting is passed along, so any folder will do."""
     port = whole("port", args.port, most=65535)
-    if find_spec("streamlit") is None or find_spec("app") is None:
-        raise InputError(
-            "explore",
-            "the explorer is not installed",
-            "install with the extra: pip install '.[app]'",
-        )
+    demand_app("explore")
     if _listens(port):
         raise InputError("port", f"{port} is taken on this machine", "give another with --port")
     from app.settings import entry, flags
@@ -53,6 +48,16 @@ def run(args: argparse.Namespace) -> None:
 
     sys.argv = ["streamlit", "run", str(entry()), f"--server.port={port}", *flags()]
     main(prog_name="streamlit")
+
+
+def demand_app(command: str) -> None:
+    """Raise InputError where a command needs the explorer and it is not installed."""
+    if find_spec("streamlit") is None or find_spec("app") is None:
+        raise InputError(
+            command,
+            "the explorer is not installed",
+            "install with the extra: pip install '.[app]'",
+        )
 
 
 def place(state: str) -> str:

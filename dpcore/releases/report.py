@@ -57,16 +57,12 @@ th:first-child, td:first-child { text-align: left; } ul { padding-left: 1.1rem; 
 def report(dossier: dict[str, Any]) -> str:
     """A page of HTML that needs nothing else: who is protected, what left, what it cost, who can
     check it. dossier: of any format; what an older one does not hold is not stated."""
-    title = dossier["title"] or "A release"
+    title = title_of(dossier)
     parts = [
         f'<h1>{escape(title)}</h1><p class="quiet">Report on a private release</p>',
         *_facts(dossier),
-        *_promise(dossier),
-        *_left(dossier),
-        *_budget(dossier),
-        *_doors(dossier),
-        *_checked(dossier),
-        *_assumed(dossier),
+        *promise(dossier),
+        *sections(dossier),
         '<div class="sign"><span>Name and office</span><span>Date</span>'
         "<span>Signature</span></div>",
     ]
@@ -103,7 +99,20 @@ def _facts(dossier: dict[str, Any]) -> Iterator[str]:
     yield f'<table class="facts">{"".join(lines)}</table>'
 
 
-def _promise(dossier: dict[str, Any]) -> Iterator[str]:
+def title_of(dossier: dict[str, Any]) -> str:
+    """What a page about a dossier is called."""
+    return str(dossier["title"] or "A release")
+
+
+def sections(dossier: dict[str, Any]) -> Iterator[str]:
+    """All below the promise, as HTML: what left, what it cost, what was measured, who can check it,
+    and what is assumed."""
+    for section in (_left, _budget, _doors, _checked, _assumed):
+        yield from section(dossier)
+
+
+def promise(dossier: dict[str, Any]) -> Iterator[str]:
+    """The guarantee, and what it means for one person, as HTML."""
     guarantee = dossier["guarantee"]
     chance = 100.0 * float(guess_rate([_event(entry) for entry in dossier["entries"]]))
     yield (
@@ -188,7 +197,7 @@ def _array(value: Any) -> NDArray[np.float64] | None:
 
 def _odds(dossier: dict[str, Any]) -> str:
     """One line a column with its interval, where noise is known; the intercept last."""
-    found, schema = dossier["parameters"], _schema(dossier)
+    found, schema = dossier["parameters"], schema_of(dossier)
     outcome = None if schema is None else schema.outcome
     titles = [*map(_title, dossier["columns"]), "intercept"]
     values = [*found["coefficients"], found["intercept"]]
@@ -221,7 +230,7 @@ def _lines(heads: Sequence[str], titles: Iterable[str], cells: Iterable[Sequence
     return f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def _schema(dossier: dict[str, Any]) -> Schema | None:
+def schema_of(dossier: dict[str, Any]) -> Schema | None:
     """The schema; None where its text is longer than may be read back."""
     try:
         return Schema.parse(dossier["schema"])
@@ -347,7 +356,7 @@ def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
     guarantee = dossier["guarantee"]
     told = [*guarantee["assumptions"], *guarantee["notes"]]
     yield "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in told) + "</ul>"
-    schema, many = _schema(dossier), len(dossier["columns"])
+    schema, many = schema_of(dossier), len(dossier["columns"])
     columns = dossier["columns"][: MOST_CELLS // 3]
     limits = [[column["lower"], column["upper"]] for column in columns]
     heads = ["", "from", "to"]

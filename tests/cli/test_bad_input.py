@@ -421,6 +421,24 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "cannot prove an epsilon of 0.180 or less",
     ),
     ("port", lambda tmp: ["explore", "--port", "70000"], "port", "70000 is above 65535"),
+    (
+        "a page that there is not",
+        lambda tmp: ["site", tmp / "made", "--only", "nothing"],
+        "only",
+        "no page is named 'nothing'; choose three_groups, ",
+    ),
+    (
+        "a page of no release",
+        lambda tmp: ["site", tmp / "made", "--release", tmp / "none"],
+        "dossier",
+        "it cannot be read (No such file",
+    ),
+    (
+        "a file in the place of pages",
+        lambda tmp: ["site", written(tmp, "t.csv", "mine")],
+        "folder",
+        "a file of that name is there",
+    ),
     ("algorithm", other("kmeans", "--algorithm", "lloyd"), "algorithm", "'lloyd' is not known"),
     (
         "an algorithm that no paper prints",

@@ -28,7 +28,7 @@ from dpcore.models.gradient_em.mathematics import (
     start,
 )
 from dpcore.wall.custodian import custodian_rows, custodian_vectors
-from dpcore.wall.data import PublicFrame, target_frame
+from dpcore.wall.data import target_frame, with_target
 from dpcore.wall.statistics import VectorRows
 from dpcore.wall.table import PrivateTable
 
@@ -96,7 +96,7 @@ class GradientYardstick(Yardstick):
         settings = recipe(self.model.name).settings(**_meant(options or {}))
         public, rows = custodian_rows(table)
         if self.model.target:
-            public = _with_target(public, target_frame(table.schema))
+            public = with_target(public, target_frame(table.schema))
         seen = _seen(self.model, table, settings.own)
         some = chosen(len(rows), most)
         rows, seen = rows[some], seen.part(some)
@@ -222,17 +222,6 @@ def _seen(model: GradientModel, table: PrivateTable, own: bool) -> VectorRows:
 
 def _meant(options: Mapping[str, Any]) -> dict[str, Any]:
     return {word: options[word] for word in MEANT if word in options}
-
-
-def _with_target(public: PublicFrame, target: PublicFrame) -> PublicFrame:
-    """The columns of a picture: the features, then the target."""
-    return replace(
-        public,
-        names=(*public.names, *target.names),
-        units=(*public.units, *target.units),
-        center=np.concatenate([public.center, target.center]),
-        half_range=np.concatenate([public.half_range, target.half_range]),
-    )
 
 
 SYMMETRIC_MIXTURE = GradientYardstick(SYMMETRIC, "pair", "pairs", "a single cloud in the middle")

@@ -6,7 +6,7 @@ What is named here is for whoever fits: public values, sealed documents, and way
 from dpcore.wall.data.clipping import PublicFrame, clip_to_ball, demand_squares
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary, demand_loaded
-from dpcore.wall.data.regression_target import target_frame
+from dpcore.wall.data.regression_target import target_frame, with_target
 from dpcore.wall.data.sources import (
     BinaryRows,
     Documents,
@@ -33,4 +33,5 @@ __all__ = [
     "demand_loaded",
     "demand_squares",
     "target_frame",
+    "with_target",
 ]

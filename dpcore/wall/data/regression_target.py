@@ -7,6 +7,8 @@ the bounds the nearest bound.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +41,17 @@ def target_frame(schema: Schema | None) -> PublicFrame:
     middle, spread = np.array([(low + high) / 2]), np.array([(high - low) / 2])
     demand_apart(spread)
     return PublicFrame((name,), (column.unit,), middle, spread, 1.0, False)
+
+
+def with_target(public: PublicFrame, target: PublicFrame) -> PublicFrame:
+    """The columns of a picture: the features, then the target."""
+    return replace(
+        public,
+        names=(*public.names, *target.names),
+        units=(*public.units, *target.units),
+        center=np.concatenate([public.center, target.center]),
+        half_range=np.concatenate([public.half_range, target.half_range]),
+    )
 
 
 def bounded_target(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, Array]:

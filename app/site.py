@@ -1,0 +1,335 @@
+"""The static site: the explorer's openings as files that need no server.
+
+Every scene is worked out as the explorer works it out behind its pages, to the end, and stored in a
+page of :mod:`app.static_page`. Bundled data only: anything may be shown of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+from app import classes, compute, site_lessons
+from app.components import PROVENANCE, brand_html
+from app.composing import HOLDS, PRESETS, SHOWS, Composition
+from app.composing import opening as first_list
+from app.desks import Data
+from app.learning import TITLE as LESSONS_TITLE
+from app.picture import picture, swept_picture
+from app.price_words import finding
+from app.prices import Priced, priced
+from app.scenario import Scenario, offered, opening
+from app.static_page import TITLE, Dial, Figure, Page, document, page_html, stored_alone
+from app.sweeps import done, sliding, swept, work_out
+from app.tables import data_of, desk_of
+from app.views import compose, explore
+from dpcore.datasets.cities import CITIES
+from dpcore.errors import InputError
+from dpcore.figures.released import released_scene
+from dpcore.figures.scene import Scene
+from dpcore.models.declaration import declaration
+from dpcore.releases.beside import DOSSIER, sha256
+from dpcore.releases.dossier import read_dossier, verify
+from dpcore.releases.report import promise, schema_of, sections, title_of
+from dpcore.wall.data import PublicFrame, target_frame, with_target
+
+LARGEST = 5_000_000  # bytes of a page: what a mail takes
+LOOK = 0.05  # seconds between two looks at what is worked out behind
+INDEX = "index.html"
+BUNDLED = "Bundled data: everything here may be shown"
+COMPOSE = "compose"
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page as the index lists it."""
+
+    file: str
+    title: str
+    about: str
+
+
+def names() -> tuple[str, ...]:
+    """The pages there are: a table's or a collection's name each, Compose, and the lessons."""
+    return (*(table.name for table in offered()), COMPOSE, site_lessons.NAME)
+
+
+def write_site(
+    folder: Path, only: Sequence[str], releases: Sequence[str], tell: Tell
+) -> list[Path]:
+    """Write pages and the index that lists them; the files, the index first.
+
+    only: names of pages [all; with releases, none]; lessons bring those that they lead to.
+    releases: folders of releases, a page each. tell: hears what is worked out. Raises InputError
+    for a name that no page has and for what is no release, ReplayError for a release that does not
+    verify.
+    """
+    for name in only:
+        if name not in names():
+            raise InputError("only", f"no page is named {name!r}", f"choose {', '.join(names())}")
+    left = [release_page(Path(place)) for place in releases]
+    chosen = only or (() if left else names())
+    wanted = dict.fromkeys(name for name in chosen if name != site_lessons.NAME)
+    with_lessons = site_lessons.NAME in chosen
+    if with_lessons:
+        wanted |= dict.fromkeys(site_lessons.needed())
+    entries = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in wanted:
+        made = _made(name, tell)
+        _write(folder / f"{name}.html", page_html(made))
+        if name in names():
+            entries.append(Entry(f"{name}.html", made.title, _story(name)))
+    if with_lessons:
+        tell("the lessons' answers")
+        file = f"{site_lessons.NAME}.html"
+        _write(folder / file, site_lessons.lessons_html())
+        entries.append(Entry(file, LESSONS_TITLE, site_lessons.ABOUT))
+    for number, (title, text) in enumerate(left, start=1):
+        file = "release.html" if number == 1 else f"release-{number}.html"
+        entries.append(Entry(file, title, RELEASED))
+        _write(folder / file, text)
+    _write(folder / INDEX, index_html(entries))
+    return [folder / INDEX, *(folder / entry.file for entry in entries)]
+
+
+def _made(name: str, tell: Tell) -> Page:
+    """A page by its name; what only lessons lead to opens as they say."""
+    if name == COMPOSE:
+        return compose_page(tell)
+    known = {table.name for table in offered()}
+    choices = opening(name) if name in known else site_lessons.needed()[name]
+    if isinstance(choices, Composition):
+        return compose_page(tell, choices)
+    return explore_page(choices, tell, beside=name in known)
+
+
+def _write(path: Path, text: str) -> None:
+    size = len(text.encode())
+    if size > LARGEST:
+        raise InputError(path.stem, f"the page has {size:,} bytes", "leave it out with --only")
+    path.write_text(text, encoding="utf-8")
+
+
+def _story(name: str) -> str:
+    return next((table.story for table in offered() if table.name == name), COMPOSE_ABOUT)
+
+
+# ---------------------------------------------------------------- Explore
+
+
+def explore_page(scenario: Scenario, tell: Tell, *, beside: bool = True) -> Page:
+    """The page of a scenario on bundled data. beside: with the dials that slide beside epsilon."""
+    data = data_of(scenario)
+    assert data is not None  # bundled data is there
+    scenes = dict(_scenes(scenario, data, tell, beside=beside))
+    dials = [
+        _dial("epsilon", scenes, ""),
+        *(
+            _dial(dial.name, scenes, dial.why_not)
+            for dial in sliding(scenario, data, desk_of(data))
+            if beside
+        ),
+    ]
+    return Page(
+        kind="explore",
+        title=f"{data.title}: {scenario.title}",
+        about=PROVENANCE[data.provenance],
+        heading=explore.HEADING,
+        lead=explore.lead(scenario, data, standing_in=False),
+        facts={
+            "Data": explore.sources()[scenario.data],
+            "Model": scenario.title,
+            "Method": explore.method_title(scenario.recipe),
+            "Composition": scenario.titles(scenario.methods())[scenario.count_by],
+        },
+        dials=dials,
+        says="sentence",
+        promise="guarantee",
+        below=_below(scenario, data, tell),
+        foot=_foot(f'dpcore explore "{scenario.as_link() or f"data={scenario.data}"}"'),
+    )
+
+
+def _dial(name: str, scenes: Mapping[str, Scene], why_not: str) -> Dial:
+    """A slider of Explore in its words."""
+    key, help = f"{name}_step", why_not or explore.HELP[name]
+    hide = explore.WORD_OF.get(name, name)
+    return Dial(name, hide, key, explore.LABELS[name], explore.ENDS[name], help, scenes.get(key))
+
+
+def _scenes(
+    scenario: Scenario, data: Data, tell: Tell, *, beside: bool
+) -> Iterator[tuple[str, Scene]]:
+    """Each dial's scene by the key of its slider, epsilon's first."""
+    desk = desk_of(data)
+    tell(f"{data.title}: ε")
+    found = compute.study(scenario, data, desk)
+    while not found.complete:
+        sleep(LOOK)
+        found = compute.study(scenario, data, desk)
+    yield "epsilon_step", picture(scenario, data, found)
+    for dial in sliding(scenario, data, desk):
+        if dial.why_not or not beside:
+            continue
+        tell(f"{data.title}: {explore.LABELS[dial.name]}")
+        while not done(scenario, data, desk, dial):
+            work_out(scenario, data, desk, dial, found.references)
+            sleep(LOOK)
+        study = swept(scenario, data, desk, dial, found.references)
+        if study is not None:  # else its stops were refused, which the dial says now
+            yield dial.key, swept_picture(scenario, data, dial, study)
+
+
+def _below(scenario: Scenario, data: Data, tell: Tell) -> tuple[Figure, ...]:
+    """Class by class, for a labelled release."""
+    if scenario.declared.reads != "label":
+        return ()
+    desk = desk_of(data)
+    tell(f"{data.title}: {classes.HEADING.lower()}")
+    found = compute.study(scenario, data, desk)
+    while (worth := compute.worth(scenario, data, desk, found)) is None:
+        sleep(LOOK)
+    found, step = compute.with_extra_budget(found, scenario, data, desk)
+    scene = classes.scene_of(scenario, data, found, worth, step).at(step)
+    return (Figure(classes.HEADING, {"epsilon_step": scene}),)
+
+
+# ---------------------------------------------------------------- Compose
+
+COMPOSE_ABOUT = "What many releases about the same people cost together, by five methods."
+
+
+def compose_page(tell: Tell, asked: Composition | None = None) -> Page:
+    """The page of a list of releases [Compose's opening]."""
+    asked = first_list(Composition.preset) if asked is None else asked
+    tell("Composition: k")
+    found = _priced(asked)
+    scene = compose.picture(asked, found)
+    return Page(
+        kind="compose",
+        title="Composition: how costs add up",
+        about=PROVENANCE["none"],
+        heading=compose.HEADING,
+        lead=compose.LEAD,
+        facts={
+            "Start from": PRESETS[asked.preset].title if asked.preset in PRESETS else compose.OWN,
+            "Hold": HOLDS[asked.hold],
+            "Show": SHOWS[asked.show],
+        },
+        dials=[
+            Dial(
+                "k",
+                "k",
+                "repeats_step",
+                compose.label_of(asked),
+                compose.ENDS,
+                compose.HELP["k"],
+                scene,
+            )
+        ],
+        says="sentence",
+        promise="promise",
+        note=finding(asked, found.prices),
+        foot=_foot(f'dpcore explore "compose?{asked.as_link()}"'.replace('?"', '"')),
+    )
+
+
+def _priced(asked: Composition) -> Priced:
+    """All prices, waited for."""
+    while (found := priced(asked)).left:
+        sleep(LOOK)
+    return found
+
+
+# ---------------------------------------------------------------- a release
+
+RELEASED = "Released: anybody may see this"
+
+
+def release_page(place: Path) -> tuple[str, str]:
+    """Title and file of the page of a release: what left, with its picture, and never a row.
+
+    place: the release's folder. Raises ReplayError where it does not verify, InputError where it is
+    none.
+    """
+    verify(place)
+    file = place / DOSSIER if place.is_dir() else place
+    dossier = read_dossier(file)
+    title = f"{title_of(dossier)}: a private release"
+    told = (
+        f"{escape(dossier['created'])} · When this page was made, the proof was replayed and the "
+        "files were compared with their hashes. The page is a copy: the release's folder can be "
+        "checked by anybody, with <code>dpcore verify FOLDER</code>. Its dossier.json has the "
+        f"SHA-256 <code>{sha256(file.read_bytes())}</code>."
+    )
+    scene = released(dossier)
+    body = [
+        brand_html(RELEASED),
+        f'<div class="dp-release"><h1 class="dp-title">{escape(title)}</h1>',
+        f'<p class="dp-quiet">{told}</p>',
+        *promise(dossier),
+        "<div data-figure></div>" if scene is not None else "",
+        *sections(dossier),
+        "</div>",
+    ]
+    stored = None if scene is None else stored_alone(scene)
+    return title, document(title, "\n".join(body), stored)
+
+
+def released(dossier: dict[str, Any]) -> Scene | None:
+    """The picture of a dossier's parameters; ``None`` where its limits cannot be read back."""
+    schema = schema_of(dossier)
+    if schema is None:
+        return None
+    model, public = declaration(dossier["model"]), PublicFrame.of(schema)
+    fit = model.load(model.read)(dossier, public).in_units(public)
+    if model.reads == "target":
+        public = with_target(public, target_frame(schema))
+    return released_scene(
+        model.name,
+        fit,
+        public,
+        epsilon=dossier["guarantee"]["epsilon"],
+        unit=dossier["guarantee"]["unit"],
+        protects=dossier["guarantee"]["protects"],
+        image=None if schema.image is None else (schema.image.height, schema.image.width),
+        places=CITIES,
+    )
+
+
+# ---------------------------------------------------------------- what all pages have
+
+
+def _foot(command: str) -> str:
+    """Where the page comes from, and how it goes on from here."""
+    import dpcore
+
+    return (
+        f"Worked out by dpcore {dpcore.__version__} and stored in this file, which asks nobody for "
+        f"anything. To choose more, in the explorer: <code>{escape(command)}</code>."
+    )
+
+
+def index_html(entries: list[Entry]) -> str:
+    """The page that lists the others."""
+    lines = "".join(
+        f'<li><a href="{escape(entry.file)}">{escape(entry.title)}</a><p>{escape(entry.about)}</p>'
+        "</li>"
+        for entry in entries
+    )
+    return document(
+        TITLE,
+        f"{brand_html(BUNDLED)}\n"
+        '<div class="dp-head"><h1 class="dp-title">'
+        f'{explore.HEADING}</h1><p class="dp-lead">Every page is one file: open it, mail it, or '
+        "put it into your slides with an iframe. What you set stands behind the # of its address; "
+        "<code>theme=dark</code> or <code>theme=light</code> there outranks the system.</p></div>\n"
+        f'<ul class="dp-list">{lines}</ul>\n<div class="dp-foot">{_foot("dpcore explore")}</div>',
+    )

@@ -1,0 +1,83 @@
+"""The lessons on the static site: a question, a link to pictures that hide the answer, and it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from html import escape
+from urllib.parse import urlencode
+
+from app import composing
+from app.components import PROVENANCE, brand_html, marked
+from app.composing import Composition
+from app.learning import LEAD, LESSONS, TITLE, Lesson
+from app.scenario import GENERATED, Scenario, from_query, offered, opening
+from app.static_page import document
+
+NAME = "lessons"
+ABOUT = "Six questions: look, guess, then see."
+MOVED = ("epsilon", "k", "hide")  # what a page keeps behind the # of its address
+Choices = Scenario | Composition
+
+
+def lessons_html() -> str:
+    """The page: every answer is worked out, and folded away until it is asked for."""
+    parts = [
+        brand_html(PROVENANCE["none"]),
+        f'<div class="dp-head"><h1 class="dp-title">{TITLE}</h1>'
+        f'<p class="dp-lead">{LEAD}</p></div>',
+        *(_lesson(number, one) for number, one in enumerate(LESSONS, start=1)),
+    ]
+    return document(TITLE, "\n".join(parts))
+
+
+def needed() -> dict[str, Choices]:
+    """The pages that lessons lead to, by their names, each as it opens."""
+    return {
+        name: choices
+        for lesson in LESSONS
+        for name, choices, _ in filter(None, (_page(lesson, query) for query in _queries(lesson)))
+    }
+
+
+def _queries(lesson: Lesson) -> Iterator[Mapping[str, str]]:
+    yield lesson.look
+    yield lesson.query
+
+
+def _page(lesson: Lesson, query: Mapping[str, str]) -> tuple[str, Choices, str] | None:
+    """The page that a link leads to: its name, as it opens, and what stands behind the #; ``None``
+    where there is no such page here."""
+    state = {name: query[name] for name in MOVED if name in query}
+    if lesson.page == "compose":
+        asked = replace(composing.from_query(query), k=composing.Composition.k, hide="")
+        return f"lesson-{lesson.name}", asked, urlencode(state, safe=",")
+    if lesson.page != "explore":
+        return None
+    names = [*(table.name for table in offered()), GENERATED]
+    chosen = replace(from_query(query, names), hide="")
+    opened = replace(chosen, epsilon=opening(chosen.data).epsilon)
+    if chosen.data != GENERATED and opened == opening(chosen.data):
+        return chosen.data, opened, urlencode(state, safe=",")
+    if query.get("made") == lesson.look.get("made"):
+        return f"lesson-{lesson.name}", opened, urlencode(state, safe=",")
+    return f"lesson-{lesson.name}-answer", chosen, ""  # it opens where the answer is
+
+
+def _lesson(number: int, lesson: Lesson) -> str:
+    return (
+        f'<section class="dp-lesson"><h2>{number} · {escape(lesson.title)}</h2>'
+        f"<p>{escape(lesson.ask)}</p><p>{_link(lesson, lesson.look, 'Look first')}</p>"
+        f"<details><summary>I have guessed: the answer</summary>"
+        f"<p>{marked(lesson.explained())}</p><p>{_link(lesson, lesson.query, 'See it')}</p>"
+        "</details></section>"
+    )
+
+
+def _link(lesson: Lesson, query: Mapping[str, str], label: str) -> str:
+    found = _page(lesson, query)
+    if found is None:
+        command = f'dpcore explore "{lesson.state(query)}"'
+        return f"{label}, in the explorer: <code>{escape(command, quote=False)}</code>"
+    name, _, state = found
+    return f'<a href="{name}.html{f"#{escape(state)}" if state else ""}">{label}</a>'

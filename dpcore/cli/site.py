@@ -1,0 +1,64 @@
+"""``dpcore site FOLDER``: the explorer's openings as files that need no server."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from dpcore.cli.explore import demand_app
+from dpcore.cli.output import print_json
+from dpcore.errors import InputError
+
+_MORE = (
+    "Each page is one file with its pictures and their code: it opens from a disk, in a mail "
+    "or in an iframe, and asks nobody for anything. Pictures of slow models take minutes to work "
+    "out; standard error says what is worked out."
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.epilog = _MORE
+    parser.add_argument(
+        "folder", metavar="FOLDER", help="where the pages go; those of an earlier run are replaced"
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="this page alone: a bundled table's or collection's name, compose or lessons; "
+        "repeatable [all, or with --release none of them]",
+    )
+    parser.add_argument(
+        "--release",
+        action="append",
+        metavar="RELEASE",
+        help="a release's folder, whose page shows what left and never a row; repeatable [none]",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print index and pages as JSON [the index]"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write the pages, ``index.html`` first.
+
+    Raises InputError without the explorer, for a name that no page has, and where a file stands in
+    the folder's place; ReplayError for a release that does not verify.
+    """
+    folder = Path(args.folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError("folder", "a file of that name is there", "name another folder")
+    demand_app("site")
+    from app.site import write_site
+
+    index, *pages = write_site(folder, args.only or (), args.release or (), _tell)
+    if args.json:
+        print_json({"index": str(index), "pages": [str(page) for page in pages]})
+    else:
+        print(index)
+
+
+def _tell(what: str) -> None:
+    print(f"working out {what} ...", file=sys.stderr, flush=True)
