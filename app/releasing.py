@@ -6,14 +6,19 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 import numpy as np
+import streamlit as st
 
 from app import upload
 from app.compute import Study
 from app.desks import Data
 from app.scenario import UPLOAD, Scenario
+from app.settings import is_served, uploads_allowed
 from dpcore.errors import InputError
 from dpcore.evaluation.study import Setting
 from dpcore.privacy import Privacy
@@ -27,6 +32,7 @@ from dpcore.wall.table import PrivateTable, locked
 
 COUNTED_BY = "zcdp_tight"
 HOME = "DPCORE_LEDGERS"  # the folder of ledgers on a shared server
+SLOT, MEMORY = "practice", "/dev/shm"
 WANTED = (0.5, 0.75, 0.9, 0.95, 0.99)
 SURE = 0.9  # of the draws
 # What others stated: what, epsilon, delta, who is protected, source.
@@ -63,16 +69,17 @@ DEPLOYED = (
 
 
 def place(text: str) -> Path:
-    """Where a ledger lies: any path on one's own machine; on a shared server a name in its folder.
+    """Where a ledger lies: any path on one's own machine; on a shared server a name in its folder,
+    or for practice in its session's.
 
     Raises InputError for anything else.
     """
     name = text.strip()
     if not name:
         raise InputError("ledger", "no file was named", "name one, for example budget.sqlite")
-    if not locked():
+    if not (locked() or is_served()):
         return Path(name).expanduser()
-    folder = os.environ.get(HOME, "")
+    folder = os.environ.get(HOME, "") if uploads_allowed() else _of_session()
     if not folder:
         raise InputError(
             "ledger", "this server has no folder for ledgers", f"ask its owner to set {HOME}"
@@ -80,6 +87,26 @@ def place(text: str) -> Path:
     if Path(name).name != name or name.startswith("."):
         raise InputError("ledger", "it names a folder", "give a plain name here")
     return Path(folder) / name
+
+
+class Practice:
+    """A folder that goes when nobody holds it: in memory, where the system keeps files there.
+
+    Its ledgers and releases are about bundled data alone: where files are taken, none is practice.
+    """
+
+    def __init__(self) -> None:
+        memory = MEMORY if os.access(MEMORY, os.W_OK) else None
+        self.folder = mkdtemp(prefix="dpcore-practice-", dir=memory)
+        finalize(self, rmtree, self.folder, ignore_errors=True)
+
+
+def _of_session() -> str:
+    """The folder for practice of this session, which goes with it."""
+    if SLOT not in st.session_state:
+        st.session_state[SLOT] = Practice()
+    mine: Practice = st.session_state[SLOT]
+    return mine.folder
 
 
 def table_of(scenario: Scenario, data: Data) -> tuple[PrivateTable, str]:

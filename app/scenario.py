@@ -6,10 +6,9 @@ Only the data itself is not in it: an upload is named, never carried.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from app.choices import dials, read_words, write_words
@@ -252,7 +251,7 @@ def opening(data: str, model: str | None = None) -> Scenario:
     )
 
 
-def from_query(query: Mapping[str, str], data_names: Mapping[str, Any]) -> Scenario:
+def from_query(query: Mapping[str, str], data_names: Container[str]) -> Scenario:
     """The scenario of a link; a word that is not understood leaves the default in place."""
     data, model = query.get("data", Scenario.data), query.get("model")
     scenario = opening(

@@ -1,13 +1,17 @@
-"""Every server and theme setting, from one file, in a checkout and in a wheel."""
+"""Every server and theme setting, from one file, in a checkout and in a wheel; and what ``dpcore
+serve`` says of a server that others use, in its environment."""
 
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+UPLOADS = "DPCORE_UPLOADS"  # set by ``dpcore serve`` on a network: 1, or 0 for none
 
 
 def entry() -> Path:
@@ -23,9 +27,22 @@ def settings() -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def flags() -> list[str]:
-    """The settings as options of ``streamlit run``."""
-    return [f"--{name}={_word(value)}" for name, value in _flat(settings(), "")]
+def flags(**server: Any) -> list[str]:
+    """The settings as options of ``streamlit run``; server: other ones of that table."""
+    known = settings()
+    known["server"] |= server
+    return [f"--{name}={_word(value)}" for name, value in _flat(known, "")]
+
+
+def is_served() -> bool:
+    """Whether others than the one who started it use this server."""
+    return UPLOADS in os.environ
+
+
+def uploads_allowed() -> bool:
+    """Whether this server takes files of its visitors. Where it does not, budget ledgers are for
+    practice."""
+    return os.environ.get(UPLOADS, "1") != "0"
 
 
 def _flat(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:

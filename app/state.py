@@ -14,6 +14,7 @@ import streamlit as st
 from app import composing
 from app.composing import Composition
 from app.scenario import GENERATED, UPLOAD, Scenario, from_query, offered, sane
+from app.settings import uploads_allowed
 from dpcore.evaluation.composition import COUNTS
 from dpcore.evaluation.study import EPSILONS
 
@@ -46,8 +47,8 @@ def _scenario_of(address: Mapping[str, str]) -> Scenario:
     A busy browser may write such a page's choices into Explore's address before it is there.
     """
     address = dict(parse_qsl(address[ON])) if ON in address else address
-    names = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
-    return from_query(address, names)
+    names = [table.name for table in offered()] + [GENERATED]
+    return from_query(address, [*names, UPLOAD] if uploads_allowed() else names)
 
 
 def _kept(name: str, read: Callable[[dict[str, str]], Choices]) -> Choices:

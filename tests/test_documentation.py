@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import pkgutil
 import re
 import shlex
@@ -18,7 +19,7 @@ import dpcore as dp
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.api import AUDITS
 from dpcore.auditing.exhibits import exhibits
-from dpcore.cli import COMMANDS, _Parser, main
+from dpcore.cli import COMMANDS, _Parser, main, parse
 from dpcore.datasets.documents import load_documents
 from dpcore.registry import EXHIBITS, MODELS
 
@@ -108,6 +109,18 @@ def test_the_stewards_commands_run_as_printed(
         tmp_path / "first/dossier.json"
     ).read_bytes()
     assert not (tmp_path / "second").exists()
+
+
+def test_the_container_serves_what_the_proxy_asks_for() -> None:
+    (command,) = re.findall(r"^CMD (\[.*\])$", page("teaching"), flags=re.MULTILINE)
+    program, *words = json.loads(command)
+    args = parse(words)
+    assert program == "dpcore"
+    assert args is not None
+    assert (args.host, args.allow_upload, args.unlock) == ("0.0.0.0", False, False)
+    assert f"location {args.base_path}/ {{\n    proxy_pass http://localhost:{args.port};" in page(
+        "teaching"
+    )
 
 
 def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:

@@ -18,6 +18,7 @@ from app.more_settings import more_settings
 from app.papers import at_full_size
 from app.picture import picture, swept_picture
 from app.scenario import GENERATED, UPLOAD, Scenario, opening
+from app.settings import uploads_allowed
 from app.spoilers import visible
 from app.state import change, current, step_of
 from app.sweeps import Sliding, done, sliding, swept, work_out
@@ -211,8 +212,9 @@ def data_titles() -> dict[str, str]:
 
 
 def sources() -> dict[str, str]:
-    """What can be chosen here."""
-    return data_titles() | {GENERATED: "Generated table", UPLOAD: "Your own file…"}
+    """What can be chosen here: files of one's own only where this server takes them."""
+    own = {UPLOAD: "Your own file…"} if uploads_allowed() else {}
+    return data_titles() | {GENERATED: "Generated table"} | own
 
 
 def method_title(method: Method) -> str:

@@ -15,6 +15,7 @@ from app.desks import Data
 from app.exports import fresh_command
 from app.releasing import Plan
 from app.scenario import Scenario
+from app.settings import uploads_allowed
 from app.state import change, taken_on
 from app.tables import data_of, desk_of, provenance
 from dpcore.errors import DPCoreError
@@ -174,6 +175,11 @@ def ledger(unit: str, adjacency: str, rows: int) -> State | None:
         help="It remembers what was spent. A copy of it is a second budget: keep one.",
     )
     st.session_state["ledger_path"] = text
+    if not uploads_allowed():
+        st.caption(
+            "For practice: ledgers here lie in your session's memory and go with it. They pay for "
+            "nothing but bundled data."
+        )
     try:
         path = releasing.place(text)
         if path.exists():

@@ -19,6 +19,7 @@ from dpcore.errors import DPCoreError, InputError
 # name -> (module with ``arguments(parser)`` and ``run(args) -> None``, what it does)
 COMMANDS = {
     "explore": ("dpcore.cli.explore", "start the explorer in a browser"),
+    "serve": ("dpcore.cli.serve", "the explorer for a class, on a network or behind a proxy"),
     "site": ("dpcore.cli.site", "the explorer's openings as pages that need no server"),
     "fit": ("dpcore.cli.fit", "private fit: parameters, guarantee, ledger"),
     "account": ("dpcore.cli.account", "epsilon of a composition, by any or all methods"),

@@ -6,6 +6,7 @@ import argparse
 import json
 import socket
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 
 from dpcore.checks import whole
@@ -37,16 +38,23 @@ def run(args: argparse.Namespace) -> None:
     demand_app("explore")
     if _listens(port):
         raise InputError("port", f"{port} is taken on this machine", "give another with --port")
-    from app.settings import entry, flags
+    from app.settings import flags
 
     url = f"http://127.0.0.1:{port}/{place(args.state)}"
     address = json.dumps({"url": url, "port": port})
     print(address if args.json else f"dpcore explorer: {url}  (Ctrl+C stops it)", flush=True)
     if not args.no_browser:
         _open_when_ready(url, port)
+    start(flags(port=port))
+
+
+def start(flags: Sequence[str]) -> None:
+    """Serve until interrupted."""
     from streamlit.web.cli import main
 
-    sys.argv = ["streamlit", "run", str(entry()), f"--server.port={port}", *flags()]
+    from app.settings import entry
+
+    sys.argv = ["streamlit", "run", str(entry()), *flags]
     main(prog_name="streamlit")
 
 

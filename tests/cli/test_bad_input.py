@@ -421,6 +421,19 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "cannot prove an epsilon of 0.180 or less",
     ),
     ("port", lambda tmp: ["explore", "--port", "70000"], "port", "70000 is above 65535"),
+    ("a server's port", lambda tmp: ["serve", "--port", "0"], "port", "0 is below 1"),
+    (
+        "a host that is another machine's",
+        lambda tmp: ["serve", "--host", "192.0.2.1"],
+        "host",
+        "cannot listen on 192.0.2.1 at port 8501",
+    ),
+    (
+        "a base path that leaves",
+        lambda tmp: ["serve", "--base-path", "/a/../b"],
+        "base_path",
+        "it is no path of an address",
+    ),
     (
         "a page that there is not",
         lambda tmp: ["site", tmp / "made", "--only", "nothing"],

@@ -159,6 +159,7 @@ CONTRACT = {
     "account": "--file --json",
     "calibrate": "--json",
     "explore": "--port --no-browser --json",
+    "serve": "--host --port --base-path --allow-upload --unlock --json",
     "site": "--only --release --json",
     "audit": "--runs --json",
     "release": "--ledger --epsilon --delta --out --yes --json --accept-delta",

@@ -1,0 +1,126 @@
+"""``dpcore serve``: the explorer for a class, on an address of a network or behind a proxy."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import socket
+from errno import EADDRINUSE
+
+from dpcore.checks import whole
+from dpcore.cli.explore import demand_app, start
+from dpcore.errors import InputError
+
+HERE = "127.0.0.1"
+LOCK, UPLOADS, LEDGERS = "DPCORE_LOCK_TRUTH", "DPCORE_UPLOADS", "DPCORE_LEDGERS"
+_MORE = (
+    f"On {HERE} it is the explorer as 'dpcore explore' starts it. On any other host it serves "
+    "others: then nobody can open a file of their own, no view computed from one would reach a "
+    "browser, and budget ledgers are for practice: each lies in its session's memory and goes with "
+    "it."
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.epilog = _MORE
+    parser.add_argument(
+        "--host",
+        default=HERE,
+        metavar="H",
+        help=f"address to listen on, 0.0.0.0 for all of this machine [{HERE}]",
+    )
+    parser.add_argument("--port", default="8501", metavar="P", help="port [8501]")
+    parser.add_argument(
+        "--base-path",
+        default="",
+        metavar="/X",
+        help="path under which a proxy shows it, for example /dp [the root]",
+    )
+    parser.add_argument(
+        "--allow-upload",
+        action="store_true",
+        help=f"let visitors open files of their own, with ledgers in the folder {LEDGERS} "
+        f"[only on {HERE}]",
+    )
+    parser.add_argument(
+        "--unlock",
+        action="store_true",
+        help=f"show exact values of an upload to whoever opened it [only on {HERE}]",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the address as JSON [a line for people]"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Serve until interrupted.
+
+    Raises InputError without the explorer, and for an address or a path that cannot be served.
+    """
+    port, base = whole("port", args.port, most=65535), _path(args.base_path)
+    demand_app("serve")
+    _demand_free(args.host, port)
+    from app.settings import flags
+
+    local = args.host == HERE
+    uploads = local or args.allow_upload
+    os.environ.update(environment(args.host, uploads=uploads, unlock=args.unlock))
+    server = {"address": args.host, "port": port, "baseUrlPath": base}
+    if not uploads:
+        server["maxUploadSize"] = 0
+    if not local:  # a proxy names the host by which browsers know it
+        server["allowedHosts"] = ["*"]
+    locked = os.environ.get(LOCK, "") not in ("", "0")
+    name = f"[{args.host}]" if ":" in args.host else args.host
+    url = f"http://{name}:{port}/{base}{'/' if base else ''}"
+    told = {"url": url, "uploads": uploads, "locked": locked}
+    line = (
+        f"dpcore explorer: {url}  (uploads {'on' if uploads else 'off'}, exact values of uploads "
+        f"{'locked' if locked else 'not locked'}; Ctrl+C stops it)"
+    )
+    print(json.dumps(told) if args.json else line, flush=True)
+    start([*flags(**server), "--logger.hideWelcomeMessage=true"])
+
+
+def environment(host: str, *, uploads: bool, unlock: bool) -> dict[str, str]:
+    """What the served explorer is told, in words of its environment.
+
+    >>> environment("127.0.0.1", uploads=True, unlock=False)
+    {}
+    >>> environment("0.0.0.0", uploads=False, unlock=False)
+    {'DPCORE_LOCK_TRUTH': '1', 'DPCORE_UPLOADS': '0'}
+    >>> environment("0.0.0.0", uploads=True, unlock=True)
+    {'DPCORE_LOCK_TRUTH': '0', 'DPCORE_UPLOADS': '1'}
+    """
+    if host == HERE:
+        return {LOCK: "0"} if unlock else {}
+    return {LOCK: "0" if unlock else "1", UPLOADS: "1" if uploads else "0"}
+
+
+def _path(text: str) -> str:
+    """A base path without the strokes at its ends."""
+    found = text.strip("/")
+    if not re.fullmatch(r"[\w./-]*", found) or ".." in found or "//" in found:
+        raise InputError("base_path", "it is no path of an address", "give one like /dp")
+    return found
+
+
+def _demand_free(host: str, port: int) -> None:
+    """Raise InputError where nobody can listen there."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as problem:
+        if problem.errno == EADDRINUSE:
+            found, remedy = f"{port} is taken on {host}", "give another with --port"
+            raise InputError("port", found, remedy) from None
+        raise InputError(
+            "host",
+            f"this machine cannot listen on {host} at port {port}",
+            "give an address of its own, or 0.0.0.0",
+        ) from None

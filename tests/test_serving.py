@@ -1,0 +1,104 @@
+"""A server for a class: what ``dpcore serve`` says of it reaches the pages."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from app import releasing
+from app.scenario import GENERATED, UPLOAD, Scenario
+from app.settings import UPLOADS, flags, is_served, uploads_allowed
+from app.state import _scenario_of
+from app.views.explore import sources
+from dpcore.cli import serve
+from dpcore.errors import InputError
+from dpcore.releases.filter import Amount
+from dpcore.releases.ledger import BudgetLedger
+from dpcore.wall.table import locked
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (serve.LOCK, serve.UPLOADS, serve.LEDGERS):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "localhost", "::", "192.168.1.5", "127.0.0.2"])
+def test_on_any_other_host_nothing_is_taken_or_shown_unless_it_is_asked_for(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for uploads in (False, True):
+        for unlock in (False, True):
+            for name, word in serve.environment(host, uploads=uploads, unlock=unlock).items():
+                monkeypatch.setenv(name, word)
+            assert is_served()
+            assert uploads_allowed() == uploads
+            assert locked() == (not unlock)
+
+
+def test_on_this_machine_it_is_the_explorer_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert serve.environment("127.0.0.1", uploads=True, unlock=False) == {}
+    assert not is_served()
+    assert uploads_allowed()
+    assert UPLOAD in sources()
+    assert _scenario_of({"data": "upload"}).data == UPLOAD
+    assert releasing.place("~/b.sqlite") == Path("~/b.sqlite").expanduser()
+    monkeypatch.setenv(serve.LOCK, "1")
+    assert locked(), "a lock of the environment stays"
+    assert serve.environment("127.0.0.1", uploads=True, unlock=True) == {serve.LOCK: "0"}
+
+
+def test_without_uploads_no_link_and_no_list_leads_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(UPLOADS, "0")
+    assert set(sources()) >= {"three_groups", "iris", GENERATED}
+    assert UPLOAD not in sources()
+    assert _scenario_of({"data": "upload"}).data == Scenario.data
+    assert _scenario_of({"on": "data=upload&epsilon=2"}).data == Scenario.data
+    assert _scenario_of({"data": "iris"}).data == "iris"
+
+
+def test_ledgers_for_practice_lie_in_a_folder_of_the_session(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(UPLOADS, "0")
+    session: dict[str, object] = {}
+    monkeypatch.setattr(releasing.st, "session_state", session)
+    path = releasing.place("budget.sqlite")
+    assert releasing.place("other.sqlite").parent == path.parent
+    assert path.parent.parent == Path(releasing.MEMORY) or not os.access(releasing.MEMORY, os.W_OK)
+    BudgetLedger.create(path, Amount(1.0, 1e-5))
+    for name in ("/tmp/b.sqlite", "../b.sqlite", ".b"):
+        with pytest.raises(InputError, match="plain name"):
+            releasing.place(name)
+    assert path.exists()
+    session.clear()  # as when the session ends
+    assert not path.parent.exists()
+    assert releasing.place("budget.sqlite") != path, "another session has another folder"
+
+
+def test_where_files_are_taken_ledgers_are_in_earnest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also without the lock nobody on the network names a path of the machine."""
+    for lock in ("0", "1"):
+        monkeypatch.setenv(UPLOADS, "1")
+        monkeypatch.setenv(serve.LOCK, lock)
+        monkeypatch.delenv(releasing.HOME, raising=False)
+        with pytest.raises(InputError, match="no folder for ledgers"):
+            releasing.place("budget.sqlite")
+        monkeypatch.setenv(releasing.HOME, str(tmp_path))
+        assert releasing.place("budget.sqlite") == tmp_path / "budget.sqlite"
+        with pytest.raises(InputError, match="plain name"):
+            releasing.place("/tmp/budget.sqlite")
+
+
+def test_the_server_is_told_another_address_in_place_of_its_own() -> None:
+    given = flags(address="0.0.0.0", port=9000, baseUrlPath="dp", allowedHosts=["*"])
+    named = [re.match(r"--([\w.]+)=", flag)[1] for flag in given]  # type: ignore[index]
+    assert len(named) == len(set(named)), "no option is given twice"
+    assert {"--server.address=0.0.0.0", "--server.port=9000", "--server.baseUrlPath=dp"} <= {*given}
+    assert "--server.allowedHosts=*" in given
+    assert "--server.enableXsrfProtection=true" in given
