@@ -31,6 +31,7 @@ from dpcore.datasets.cities import CITIES
 from dpcore.errors import InputError
 from dpcore.figures.released import released_scene
 from dpcore.figures.scene import Scene
+from dpcore.fitting.reopened import Reopened
 from dpcore.models.declaration import declaration
 from dpcore.releases.beside import DOSSIER, sha256
 from dpcore.releases.dossier import read_dossier, verify
@@ -289,7 +290,8 @@ def released(dossier: dict[str, Any]) -> Scene | None:
     if schema is None:
         return None
     model, public = declaration(dossier["model"]), PublicFrame.of(schema)
-    fit = model.load(model.read)(dossier, public).in_units(public)
+    how: Reopened = model.load(model.estimator)
+    fit = how.read(dossier["parameters"], schema, dossier["settings"]).in_units(public)
     if model.reads == "target":
         public = with_target(public, target_frame(schema))
     return released_scene(

@@ -6,9 +6,8 @@ and results are the same for all.
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
@@ -75,36 +74,6 @@ class Parameters(Protocol):
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
         """Synthetic rows; free, because they read only what was released."""
-
-
-Read = Callable[[Mapping[str, Any], PublicFrame], Parameters]
-
-
-def reader(kind: Callable[..., Parameters]) -> Read:
-    """Reads parameters of a kind back from a dossier, for its picture.
-
-    kind: a dataclass whose fields are what its ``as_dict`` names, or ``lower`` and ``upper``, the
-    public limits.
-    """
-
-    def read(dossier: Mapping[str, Any], public: PublicFrame) -> Parameters:
-        limits = {
-            "lower": public.center - public.half_range,
-            "upper": public.center + public.half_range,
-        }
-        known = {**limits, **dossier["parameters"]}
-        names = inspect.signature(kind).parameters
-        return kind(**{name: _value(known[name]) for name in names})
-
-    return read
-
-
-def _value(written: Any) -> Any:
-    """Lists of numbers as arrays, of names as tuples."""
-    if not isinstance(written, list):
-        return written
-    named = bool(written) and isinstance(written[0], str)
-    return tuple(written) if named else np.array(written, dtype=float)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.fitting.recipe import reader
 from dpcore.fitting.result_table import Table
 from dpcore.models.bernoulli_mixture.mathematics import chances
 from dpcore.models.exponential_family.mathematics import Groups
@@ -67,9 +66,6 @@ class BernoulliParameters:
         group = rng.choice(len(self.weights), size=count, p=self.weights / self.weights.sum())
         yes = rng.random((count, len(self.columns))) < self.chances[group]
         return pd.DataFrame(np.where(yes, self.upper, self.lower), columns=list(self.columns))
-
-
-read = reader(BernoulliParameters)
 
 
 def result_table(record: dict[str, Any]) -> Table:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.fitting.recipe import reader
 from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
@@ -66,9 +65,6 @@ class FactorParameters:
         import pandas as pd
 
         return pd.DataFrame(factors.sample(self.as_factors(), count, rng), columns=self.columns)
-
-
-read = reader(FactorParameters)
 
 
 def result_table(record: dict[str, Any]) -> Table:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.fitting.recipe import reader
 from dpcore.fitting.result_table import group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
@@ -68,5 +67,4 @@ class MixtureParameters:
         return pd.DataFrame(rows, columns=list(self.columns))
 
 
-read = reader(MixtureParameters)
 result_table = group_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -89,22 +89,6 @@ class GradientParameters:
         name = "target" if "target" not in self.columns else "explained target"
         frame[name] = self.target_origin + signs * (rows @ self.beta) + spread
         return frame
-
-
-def read(dossier: Mapping[str, Any], public: PublicFrame) -> GradientParameters:
-    """Parameters back from a dossier, for their picture, in which the target's unit has no say."""
-    found, settings = dossier["parameters"], dossier["settings"]
-    middle = np.zeros(public.dim)
-    return GradientParameters(
-        dossier["model"],
-        public.names,
-        np.array(found["beta"], dtype=float),
-        float(settings["sigma"]),
-        np.array(found.get("origin", middle), dtype=float),
-        np.ones(public.dim) if settings["own"] else public.half_range,
-        float(found.get("target_origin", 0.0)),
-        1.0,
-    )
 
 
 def _own_unit(model: str, scale: Array, target: float) -> Array:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.fitting.recipe import reader
 from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, far_columns
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.data import PublicFrame
@@ -55,9 +54,6 @@ class KMeansParameters:
 
         chosen = rng.choice(len(self.centers), size=count, p=self.shares / self.shares.sum())
         return pd.DataFrame(self.centers[chosen], columns=list(self.columns))
-
-
-read = reader(KMeansParameters)
 
 
 def result_table(record: dict[str, Any]) -> Table:

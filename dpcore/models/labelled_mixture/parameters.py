@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.fitting.recipe import reader
 from dpcore.fitting.result_table import FEW_COLUMNS, Table, column_titles, group_table
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gaussian_mixture.mathematics import Mixture
@@ -118,9 +117,6 @@ def warned(classes: tuple[str, ...], doubts: Array) -> tuple[str, ...]:
     if len(lost) == len(classes):
         return ("the noise outweighs every class: this budget is too small for these rows",)
     return (f"the noise outweighs what is known of {', '.join(lost)}: too few rows",)
-
-
-read = reader(ReleaseParameters)
 
 
 def result_table(record: dict[str, Any]) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -108,21 +107,6 @@ def _own_units(public: PublicFrame) -> Array:
     matrix = np.diag(np.append(1.0 / public.half_range, 1.0))
     matrix[-1, :-1] = -public.center / public.half_range
     return matrix
-
-
-def read(dossier: Mapping[str, Any], public: PublicFrame) -> LogisticParameters:
-    """Parameters back from a dossier, for their picture."""
-    found = dossier["parameters"]
-    covariance = np.array(found["covariance"], dtype=float)
-    noise = found["noise_covariance"]
-    return LogisticParameters(
-        public.names,
-        np.array(found["coefficients"], dtype=float),
-        float(found["intercept"]),
-        covariance,
-        np.full_like(covariance, np.nan) if noise is None else np.array(noise, dtype=float),
-        found["outcome"],
-    )
 
 
 def result_table(record: dict[str, Any]) -> Table:

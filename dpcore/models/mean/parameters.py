@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.fitting.recipe import reader
 from dpcore.fitting.result_table import Table, column_titles
 from dpcore.wall.data import PublicFrame
 
@@ -48,9 +47,6 @@ class MeanParameters:
         import pandas as pd
 
         return pd.DataFrame(np.tile(self.mean, (count, 1)), columns=list(self.columns))
-
-
-read = reader(MeanParameters)
 
 
 def result_table(record: dict[str, Any]) -> Table:

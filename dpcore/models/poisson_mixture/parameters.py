@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from dpcore.fitting.recipe import reader
 from dpcore.fitting.result_table import Table
 from dpcore.models.exponential_family.mathematics import Groups
 from dpcore.models.exponential_family.parameters import group_lines
@@ -64,9 +63,6 @@ class PoissonParameters:
 
         group = rng.choice(len(self.weights), size=count, p=self.weights / self.weights.sum())
         return pd.DataFrame(rng.poisson(self.rates[group]), columns=list(self.columns))
-
-
-read = reader(PoissonParameters)
 
 
 def result_table(record: dict[str, Any]) -> Table:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.fitting.recipe import reader
 from dpcore.fitting.result_table import STRONGEST, Table
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network
@@ -88,9 +87,6 @@ class BeliefParameters:
 
         on = belief.sample(self._network(), count, rng)
         return pd.DataFrame(self.lower + on * (self.upper - self.lower), columns=list(self.columns))
-
-
-read = reader(BeliefParameters)
 
 
 def result_table(record: dict[str, Any]) -> Table:
