@@ -114,4 +114,6 @@ def test_a_number_of_rows_that_is_public_stands_in_the_report() -> None:
     (rows,) = re.findall(r"<th>Rows</th><td>([\d,]+) \(public\)</td>", page)
     assert int(rows.replace(",", "")) == json.loads((GIVEN / "dossier.json").read_text())["rows"]
     assert "@media print" in page
-    assert '<div class="sign"><span>Name and office</span>' in page
+    signed = page.split('<div class="sign">')[1]
+    assert json.loads((GIVEN / "dossier.json").read_text())["content"] in signed
+    assert "<span>Signature</span>" in signed

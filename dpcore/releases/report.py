@@ -48,8 +48,9 @@ th:first-child, td:first-child { text-align: left; } ul { padding-left: 1.1rem; 
   h1, h2 { break-after: avoid; } tr, li, p, .promise, .sign { break-inside: avoid; }
   .wide { overflow: visible; } .wide table { font-size: .85rem; }
   .wide th, .wide td { overflow-wrap: anywhere; }
-  .sign { display: flex; gap: 2rem; margin-top: 18mm; }
-  .sign span { flex: 1; border-top: 1px solid #000; padding-top: .2rem; font-size: .9rem; }
+  h2 { margin-top: 1.2rem; } .sign { display: block; margin-top: 8mm; break-before: avoid; }
+  .sign div { display: flex; gap: 2rem; margin-top: 16mm; font-size: .9rem; }
+  .sign span { flex: 1; border-top: 1px solid #000; padding-top: .2rem; }
 }
 """
 
@@ -63,8 +64,7 @@ def report(dossier: dict[str, Any]) -> str:
         *_facts(dossier),
         *promise(dossier),
         *sections(dossier),
-        '<div class="sign"><span>Name and office</span><span>Date</span>'
-        "<span>Signature</span></div>",
+        _signed(title, dossier),
     ]
     return html_page(title, parts)
 
@@ -77,6 +77,16 @@ def html_page(title: str, parts: Sequence[str]) -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>\n"
         + "\n".join(parts)
         + "\n</body></html>\n"
+    )
+
+
+def _signed(title: str, dossier: dict[str, Any]) -> str:
+    """A place to sign, on paper alone; it says what is signed, wherever a page ends."""
+    content = dossier.get("content", NOT_STATED)
+    return (
+        f'<div class="sign"><p>{escape(title)}, released {escape(dossier["created"])}; the content '
+        f"of its dossier has the SHA-256 <code>{escape(content)}</code>.</p><div><span>Name and "
+        "office</span><span>Date</span><span>Signature</span></div></div>"
     )
 
 
