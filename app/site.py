@@ -31,10 +31,10 @@ from dpcore.datasets.cities import CITIES
 from dpcore.errors import InputError
 from dpcore.figures.released import released_scene
 from dpcore.figures.scene import Scene
-from dpcore.fitting.reopened import Reopened
 from dpcore.models.declaration import declaration
 from dpcore.releases.beside import DOSSIER, sha256
 from dpcore.releases.dossier import read_dossier, verify
+from dpcore.releases.opened import open_release
 from dpcore.releases.report import promise, schema_of, sections, title_of
 from dpcore.wall.data import PublicFrame, target_frame, with_target
 
@@ -270,7 +270,7 @@ def release_page(place: Path) -> tuple[str, str]:
         "checked by anybody, with <code>dpcore verify FOLDER</code>. Its dossier.json has the "
         f"SHA-256 <code>{sha256(file.read_bytes())}</code>."
     )
-    scene = released(dossier)
+    scene = released(place, dossier)
     body = [
         brand_html(RELEASED),
         f'<div class="dp-release"><h1 class="dp-title">{escape(title)}</h1>',
@@ -284,14 +284,14 @@ def release_page(place: Path) -> tuple[str, str]:
     return title, document(title, "\n".join(body), stored)
 
 
-def released(dossier: dict[str, Any]) -> Scene | None:
-    """The picture of a dossier's parameters; ``None`` where its limits cannot be read back."""
-    schema = schema_of(dossier)
-    if schema is None:
+def released(place: Path, dossier: dict[str, Any]) -> Scene | None:
+    """The picture of a release's parameters; ``None`` for a model that cannot be opened again, and
+    for limits that are too long to be read back."""
+    schema, model = schema_of(dossier), declaration(dossier["model"])
+    if schema is None or not model.estimator:
         return None
-    model, public = declaration(dossier["model"]), PublicFrame.of(schema)
-    how: Reopened = model.load(model.estimator)
-    fit = how.read(dossier["parameters"], schema, dossier["settings"]).in_units(public)
+    public = PublicFrame.of(schema)
+    fit = open_release(place).fit.parameters.in_units(public)
     if model.reads == "target":
         public = with_target(public, target_frame(schema))
     return released_scene(

@@ -74,9 +74,9 @@ class Model:
     use. plane: its picture is a plane of two columns. ghosts: its picture shows other draws of the
     noise. cost: of a visit of a row, in units of a mixture's. one_row: its parameters are one
     number a column. columns_first: arrays of its parts are ``(d, K)``, not ``(K, d)``.
-    free_iterations: its steps read released sums alone. recipe, scorer, picture, table, audits,
-    fuzz, estimator: where the rest is found, as ``file:object`` in its folder; without an estimator
-    no release of it is opened.
+    free_iterations: its steps read released sums alone. recipe, scorer, picture, table,
+    audits, fuzz, estimator: where the rest is found, as ``file:object`` in its folder; without an
+    estimator no release of it is opened.
     """
 
     name: str
