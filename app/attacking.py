@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from app.desks import Data, Desk, in_background
+from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
 from dpcore.accounting import guess_rate
 from dpcore.auditing.api import AUDITS
@@ -125,7 +125,7 @@ class Game:
 def game(
     scenario: Scenario,
     data: Data,
-    desk: Desk,
+    store: ResultStore,
     whose: str,
     row: int,
     typed: Cells = (),
@@ -143,10 +143,10 @@ def game(
         )
     known = replace(scenario, epsilon=1.0, noise=0, x=0, y=1, hide="", pins="")
     key: Hashable = ("attack", data.key, known, whose, row, typed)
-    kept: Game = desk.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))
+    kept: Game = store.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))
     kept.first = first
     if kept.missing:
-        in_background(desk, key, lambda: kept.play_on(lambda: key in desk.waiting))
+        in_background(store, key, lambda: kept.play_on(lambda: key in store.waiting))
     return kept
 
 

@@ -7,11 +7,11 @@ import streamlit as st
 from app import compute
 from app.components import look_again
 from app.compute import Study
-from app.desks import Data
+from app.explore_scene import pair, without_epsilon
 from app.live import live
-from app.picture import pair, without_epsilon
+from app.result_store import Data
 from app.scenario import Scenario
-from app.tables import badge, desk_of
+from app.tables import badge, store_of
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.classes import (
     Allocation,
@@ -36,17 +36,17 @@ def panel(scenario: Scenario, data: Data) -> None:
     """All of it, for a labelled release; nothing for other models."""
     if scenario.declared.reads != "label" or COVERS & set(scenario.hide.split(",")):
         return
-    desk = desk_of(data)
+    store = store_of(data)
     try:
-        whole = compute.study(scenario, data, desk)
-        worth = compute.worth(scenario, data, desk, whole) if whole.complete else None
-        found, step = compute.with_extra_budget(whole, scenario, data, desk)
+        whole = compute.study(scenario, data, store)
+        worth = compute.worth(scenario, data, store, whole) if whole.complete else None
+        found, step = compute.with_extra_budget(whole, scenario, data, store)
     except DPCoreError:
         return  # the picture above says why
     setting = without_epsilon(scenario)
     typed = scenario.epsilon if step >= len(scenario.budgets(data.rows)) else None
     key = ("classes", data.key, setting, found.grid.utility.shape[1], worth is None, typed)
-    scene: Scene = desk.scenes.get(key, lambda: scene_of(scenario, data, found, worth, step))
+    scene: Scene = store.scenes.get(key, lambda: scene_of(scenario, data, found, worth, step))
     st.html(f'<h2 class="dp-below">{HEADING}{badge(data)}</h2>')
     live({"epsilon_step": scene.at(step)}, key="classes")
     solvers(data)
@@ -60,7 +60,7 @@ def solvers(data: Data) -> None:
         return
     try:
         with st.spinner("Solving each class's problem twice…"):
-            found = desk_of(data).answers.get(
+            found = store_of(data).answers.get(
                 ("solvers", data.key), lambda: solvers_compared(data.table)
             )
     except DPCoreError as refusal:
@@ -92,8 +92,8 @@ def _watch(scenario: Scenario, data: Data) -> None:
     """Look again until the other ways are worked out."""
 
     def more() -> bool:
-        whole = compute.study(scenario, data, desk_of(data))
-        return whole.complete and compute.worth(scenario, data, desk_of(data), whole) is not None
+        whole = compute.study(scenario, data, store_of(data))
+        return whole.complete and compute.worth(scenario, data, store_of(data), whole) is not None
 
     look_again(more, every=0.5)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from app.desks import Data, Desk, in_background
-from app.kept import kept_fit, kept_references
+from app.precomputed import kept_fit, kept_references
+from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
 from dpcore.errors import InputError
 from dpcore.evaluation.classes import Worth, worth_of
@@ -62,14 +62,14 @@ class Study:
         return self.each or (self.references,) * len(self.grid.stops)
 
 
-def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
+def study(scenario: Scenario, data: Data, store: ResultStore) -> Study:
     """The study of a scenario: whole at once where that is quick, else its current point first.
 
     Raises InputError when the choices cannot be fitted.
     """
     setting = scenario.setting(data.secret)
     key = (data.key, replace(setting, accountant=""), scenario.curves())
-    known = references_of(setting, data, desk)
+    known = references_of(setting, data, store)
     grid_key = (key, setting.accountant)
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
     whole = scenario.visits(data.rows) * len(budgets) * most <= AT_ONCE
@@ -86,17 +86,17 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
 
     def compared(grid: BudgetGrid) -> Curves:
         key = (grid_key, grid.utility.shape[1])
-        return desk.curves.get(key, lambda: all_curves(grid))
+        return store.curves.get(key, lambda: all_curves(grid))
 
     if whole:
-        grid = desk.grids.get((grid_key, most), everything)
+        grid = store.grids.get((grid_key, most), everything)
         return Study(grid, known, compared(grid), True)
     few, at_a_time = min(5, most), FEW_DRAWS - 1 if scenario.cost == 1.0 else 1
 
     def so_far() -> list[tuple[BudgetGrid, Curves | None]]:
         """What there is, with the curves of the very same draws, most draws first."""
         keys = [(grid_key, draws) for draws in (most, few, 1)]
-        parts = ((desk.grids.peek(key), desk.curves.peek(key)) for key in keys)
+        parts = ((store.grids.peek(key), store.curves.peek(key)) for key in keys)
         return [(grid, drawn) for grid, drawn in parts if grid is not None]
 
     parts = so_far()
@@ -109,25 +109,25 @@ def study(scenario: Scenario, data: Data, desk: Desk) -> Study:
         while True:
             draws = done.utility.shape[1]
             if draws in (1, few, most):
-                desk.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
+                store.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
             if draws in (few, most):
                 compared(done)
-            if draws >= most or grid_key not in desk.waiting:
+            if draws >= most or grid_key not in store.waiting:
                 return  # it is whole, or nobody looks at it any more
             more = range(draws, min(draws + at_a_time, most))
             done = done.with_draws(budget_grid(data.table, setting, known.converged, budgets, more))
 
     point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / scenario.epsilon)))
     if now is None:  # the current point, before anything else
-        found = desk.grids.get((grid_key, "point", point), lambda: bold(point))
+        found = store.grids.get((grid_key, "point", point), lambda: bold(point))
         now = found.among(budgets, COMING)
-    in_background(desk, grid_key, background)
+    in_background(store, grid_key, background)
     return Study(now, known, drawn, False)
 
 
-def more_of(seen: Study, scenario: Scenario, data: Data, desk: Desk) -> bool:
+def more_of(seen: Study, scenario: Scenario, data: Data, store: ResultStore) -> bool:
     """Whether more of a study is there than was seen."""
-    now = study(scenario, data, desk)
+    now = study(scenario, data, store)
     if COMING in seen.grid.refusals:
         return COMING not in now.grid.refusals
     more = now.grid.utility.shape[1] > seen.grid.utility.shape[1]
@@ -139,7 +139,7 @@ def draws_of(scenario: Scenario) -> int:
     return DRAWS if scenario.cost == 1.0 else FEW_DRAWS
 
 
-def references_of(setting: Setting, data: Data, desk: Desk) -> References:
+def references_of(setting: Setting, data: Data, store: ResultStore) -> References:
     """What a study is held against; the converged fit is worked out once for all clippings.
 
     Raises InputError for fewer rows than parts.
@@ -150,19 +150,19 @@ def references_of(setting: Setting, data: Data, desk: Desk) -> References:
         )
     judge, options = yardstick(setting.model), setting.options()
     shape = (setting.model, setting.components, setting.covariance, setting.words)
-    best = desk.tables.get(
+    best = store.tables.get(
         ("converged", data.key, *shape),
         lambda: kept_fit(data, setting) or judge.converged(data.table, setting.components, options),
     )
     if data.whole is not None:  # groups keep their names when a person leaves
-        best, _ = judge.align(best, references_of(setting, data.whole, desk).converged)
+        best, _ = judge.align(best, references_of(setting, data.whole, store).converged)
     key = ("references", data.key, *shape, setting.algorithm, setting.iterations, setting.clip)
-    return desk.references.get(
+    return store.references.get(
         key, lambda: kept_references(data, setting) or references(data.table, setting, best)
     )
 
 
-def worth(scenario: Scenario, data: Data, desk: Desk, found: Study) -> Worth | None:
+def worth(scenario: Scenario, data: Data, store: ResultStore, found: Study) -> Worth | None:
     """What other ways of releasing classes are worth, from the background once a study is complete;
     ``None`` until it is there."""
     setting = scenario.setting(data.secret)
@@ -170,16 +170,16 @@ def worth(scenario: Scenario, data: Data, desk: Desk, found: Study) -> Worth | N
 
     def background() -> None:
         exact = found.references.converged
-        desk.answers.get(key, lambda: worth_of(data.table, setting, found.grid, exact))
+        store.answers.get(key, lambda: worth_of(data.table, setting, found.grid, exact))
 
-    known: Worth | None = desk.answers.peek(key)
+    known: Worth | None = store.answers.peek(key)
     if known is None:
-        in_background(desk, key, background)
+        in_background(store, key, background)
     return known
 
 
 def with_extra_budget(
-    study: Study, scenario: Scenario, data: Data, desk: Desk
+    study: Study, scenario: Scenario, data: Data, store: ResultStore
 ) -> tuple[Study, int]:
     """The study with the scenario's epsilon among its budgets, and that epsilon's place."""
     for i, epsilon in enumerate(study.grid.epsilons):
@@ -193,7 +193,7 @@ def with_extra_budget(
         known = study.references.converged
         return budget_grid(data.table, setting, known, (scenario.epsilon,), range(draws))
 
-    grid = study.grid.with_budget(desk.grids.get(key, one))
+    grid = study.grid.with_budget(store.grids.get(key, one))
     drawn = study.curves
     if drawn is not None:
         at = np.log(scenario.epsilon)
@@ -210,7 +210,7 @@ def with_extra_budget(
     return replace(study, grid=grid, curves=drawn), len(grid.epsilons) - 1
 
 
-def shown_rows(data: Data, desk: Desk, model: str) -> np.ndarray[Any, Any]:
+def shown_rows(data: Data, store: ResultStore, model: str) -> np.ndarray[Any, Any]:
     """Exact rows in own units ``(m, p)``, some by a public coin: for the custodian's eyes.
 
     Their columns are those of the model's picture: the features, and the target where it has one.
@@ -222,10 +222,10 @@ def shown_rows(data: Data, desk: Desk, model: str) -> np.ndarray[Any, Any]:
         rows = yardstick(model).shown(data.table)
         return rows[np.random.default_rng(1).permutation(len(rows))[:SHOWN_ROWS]]
 
-    return np.asarray(desk.tables.get(("rows", data.key, model), make))
+    return np.asarray(store.tables.get(("rows", data.key, model), make))
 
 
-def exposure(scenario: Scenario, data: Data, desk: Desk) -> Exposure | None:
+def exposure(scenario: Scenario, data: Data, store: ResultStore) -> Exposure | None:
     """How often an attacker told the data from its neighbour, in as many games as are quick; a slow
     model is not attacked here."""
     if scenario.cost > 1.0:
@@ -234,7 +234,7 @@ def exposure(scenario: Scenario, data: Data, desk: Desk) -> Exposure | None:
     visits = scenario.visits(whole.rows)
     games = int(np.clip(AT_ONCE / visits, LEAST_GAMES, GAMES))
     key = ("exposure", whole.key, setting, scenario.epsilon, games)
-    found: Exposure = desk.answers.get(
+    found: Exposure = store.answers.get(
         key,
         lambda: success_rate(whole.table, setting, scenario.epsilon, games, seed=setting.seed),
     )

@@ -18,7 +18,7 @@ from dpcore.accounting import compose, epsilon_of, guess_rate, mu_of
 from dpcore.datasets.catalogue import find
 from dpcore.datasets.load import load
 from dpcore.evaluation.study import EPSILONS, BudgetGrid, Setting, budget_grid, references
-from dpcore.figures.portrait import said
+from dpcore.figures.model_plot import said
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
 from dpcore.models.factor_analysis.mathematics import Factors

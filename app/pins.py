@@ -15,18 +15,18 @@ import streamlit as st
 from app import compute
 from app.choices import read_words
 from app.compute import Study
-from app.desks import Data
-from app.more_settings import SHAPES
-from app.picture import picture
+from app.explore_scene import picture
+from app.result_store import Data
 from app.scenario import PINS, Scenario
+from app.settings_panel import SHAPES
 from app.state import change
 from app.sweeps import Sliding
-from app.tables import data_of, desk_of
+from app.tables import data_of, store_of
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import yardstick
-from dpcore.figures.buys import AXES, show_delta
 from dpcore.figures.pins import beside, kept, utilities
 from dpcore.figures.scene import Scene
+from dpcore.figures.utility_curve import AXES, show_delta
 from dpcore.privacy.guarantee import show
 
 Views = dict[str, Scene | str]
@@ -74,7 +74,7 @@ def _view(one: Scenario, shown: Scenario, ask: bool) -> Scene | str:
         if not found.complete:
             return COMING
         scene = picture(replace(one, x=shown.x, y=shown.y, hide=shown.hide), data, found)
-        found = desk_of(data).answers.get(key, lambda: kept(scene))
+        found = store_of(data).answers.get(key, lambda: kept(scene))
     return found
 
 
@@ -89,9 +89,9 @@ def _study(
     if data is None:
         raise DPCoreError("the table is not there")
     key = ("pin", data.key, replace(one, x=shown.x, y=shown.y, hide=shown.hide))
-    known: Scene | None = desk_of(data).answers.peek(key)
+    known: Scene | None = store_of(data).answers.peek(key)
     if known is None and ask:
-        return compute.study(one, data, desk_of(data)), data, key
+        return compute.study(one, data, store_of(data)), data, key
     return known, data, key
 
 
@@ -122,7 +122,7 @@ def with_ghost(scene: Scene, scenario: Scenario, data: Data, known: Views, dial:
         at = _value(scenario.pinned[name], dial)
         return drawn if isinstance(view, str) else beside(drawn, view, name, at)
 
-    drawn: Scene = desk_of(data).scenes.get(key, make)
+    drawn: Scene = store_of(data).scenes.get(key, make)
     return drawn.at(scene.step)
 
 

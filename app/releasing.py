@@ -16,7 +16,7 @@ import streamlit as st
 
 from app import upload
 from app.compute import Study
-from app.desks import Data
+from app.result_store import Data
 from app.scenario import UPLOAD, Scenario
 from app.settings import is_served, uploads_allowed
 from dpcore.errors import InputError

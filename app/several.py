@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from app.components import live_line
-from app.desks import Data
 from app.live import live
+from app.result_store import Data
 from app.scenario import Scenario, opening
-from app.tables import desk_of
+from app.tables import store_of
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.planned import SAYS, plan_scene
@@ -133,11 +133,11 @@ def _planned(
     wanted: tuple[WantedRelease, ...], scenario: Scenario, data: Data, delta: float
 ) -> tuple[Planner, list[Any]]:
     """The planner of the wishes, and its plan at every total; kept."""
-    desk, key = desk_of(data), (wanted, scenario.adjacency)
-    planner: Planner = desk.answers.get(
+    store, key = store_of(data), (wanted, scenario.adjacency)
+    planner: Planner = store.answers.get(
         ("planner", *key), lambda: Planner(wanted, adjacency=scenario.adjacency)
     )
-    plans: list[Any] = desk.answers.get(
+    plans: list[Any] = store.answers.get(
         ("plans", *key, delta), lambda: [planner.plan(total, delta) for total in TOTALS]
     )
     return planner, plans

@@ -15,17 +15,17 @@ from typing import Any
 
 from app import classes, compute, site_lessons
 from app.components import PROVENANCE, brand_html
+from app.compose_prices import Priced, priced
+from app.compose_text import finding
 from app.composing import HOLDS, PRESETS, SHOWS, Composition
 from app.composing import opening as first_list
-from app.desks import Data
+from app.explore_scene import picture, swept_picture
 from app.learning import TITLE as LESSONS_TITLE
-from app.picture import picture, swept_picture
-from app.price_words import finding
-from app.prices import Priced, priced
+from app.result_store import Data
 from app.scenario import Scenario, offered, opening
 from app.static_page import TITLE, Dial, Figure, Page, document, page_html, stored_alone
 from app.sweeps import done, sliding, swept, work_out
-from app.tables import data_of, desk_of
+from app.tables import data_of, store_of
 from app.views import compose, explore
 from dpcore.datasets.cities import CITIES
 from dpcore.errors import InputError
@@ -134,7 +134,7 @@ def explore_page(scenario: Scenario, tell: Tell, *, beside: bool = True) -> Page
         _dial("epsilon", scenes, ""),
         *(
             _dial(dial.name, scenes, dial.why_not)
-            for dial in sliding(scenario, data, desk_of(data))
+            for dial in sliding(scenario, data, store_of(data))
             if beside
         ),
     ]
@@ -169,21 +169,21 @@ def _scenes(
     scenario: Scenario, data: Data, tell: Tell, *, beside: bool
 ) -> Iterator[tuple[str, Scene]]:
     """Each dial's scene by the key of its slider, epsilon's first."""
-    desk = desk_of(data)
+    store = store_of(data)
     tell(f"{data.title}: ε")
-    found = compute.study(scenario, data, desk)
+    found = compute.study(scenario, data, store)
     while not found.complete:
         sleep(LOOK)
-        found = compute.study(scenario, data, desk)
+        found = compute.study(scenario, data, store)
     yield "epsilon_step", picture(scenario, data, found)
-    for dial in sliding(scenario, data, desk):
+    for dial in sliding(scenario, data, store):
         if dial.why_not or not beside:
             continue
         tell(f"{data.title}: {explore.LABELS[dial.name]}")
-        while not done(scenario, data, desk, dial):
-            work_out(scenario, data, desk, dial, found.references)
+        while not done(scenario, data, store, dial):
+            work_out(scenario, data, store, dial, found.references)
             sleep(LOOK)
-        study = swept(scenario, data, desk, dial, found.references)
+        study = swept(scenario, data, store, dial, found.references)
         if study is not None:  # else its stops were refused, which the dial says now
             yield dial.key, swept_picture(scenario, data, dial, study)
 
@@ -192,12 +192,12 @@ def _below(scenario: Scenario, data: Data, tell: Tell) -> tuple[Figure, ...]:
     """Class by class, for a labelled release."""
     if scenario.declared.reads != "label":
         return ()
-    desk = desk_of(data)
+    store = store_of(data)
     tell(f"{data.title}: {classes.HEADING.lower()}")
-    found = compute.study(scenario, data, desk)
-    while (worth := compute.worth(scenario, data, desk, found)) is None:
+    found = compute.study(scenario, data, store)
+    while (worth := compute.worth(scenario, data, store, found)) is None:
         sleep(LOOK)
-    found, step = compute.with_extra_budget(found, scenario, data, desk)
+    found, step = compute.with_extra_budget(found, scenario, data, store)
     scene = classes.scene_of(scenario, data, found, worth, step).at(step)
     return (Figure(classes.HEADING, {"epsilon_step": scene}),)
 

@@ -9,8 +9,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from app import compute
-from app.desks import Data, Desk
 from app.live import live
+from app.result_store import Data, ResultStore
 from app.scenario import Scenario, sane
 from app.state import change
 from app.tables import badge
@@ -44,10 +44,10 @@ class Walks:
     spent: Spending | None = None
 
 
-def walks(scenario: Scenario, data: Data, desk: Desk) -> Walks:
+def walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     """The steps of every method of the model that takes steps, at the scenario's budget."""
     key = ("steps", data.key, replace(scenario, x=0, y=1, hide="", pins=""))
-    found: Walks = desk.answers.get(key, lambda: _walks(scenario, data))
+    found: Walks = store.answers.get(key, lambda: _walks(scenario, data))
     return found
 
 
@@ -87,9 +87,9 @@ def _who(scenario: Scenario, data: Data) -> str:
     return protects(scenario.adjacency, data.unit, scenario.rows_per_person, data.schema.thing)
 
 
-def scene_of(found: Walks, scenario: Scenario, data: Data, desk: Desk) -> Scene:
+def scene_of(found: Walks, scenario: Scenario, data: Data, store: ResultStore) -> Scene:
     """The walks as one picture, between knowing nothing and the exact fit."""
-    known = compute.references_of(scenario.setting(data.secret), data, desk)
+    known = compute.references_of(scenario.setting(data.secret), data, store)
     judge = yardstick(scenario.model)
     strip: Panel | None = None
     first = next(iter(found.walked.values()))
@@ -114,16 +114,16 @@ def scene_of(found: Walks, scenario: Scenario, data: Data, desk: Desk) -> Scene:
 
 
 @st.dialog("Step by step", width="large")
-def dialog(scenario: Scenario, data: Data, desk: Desk) -> None:
+def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
     """The picture, what it says, and which methods it leaves out."""
     with st.spinner("Fitting every method…"):
-        found = walks(scenario, data, desk)
+        found = walks(scenario, data, store)
     budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_bound(scenario.delta)}"
     st.markdown(f"{budget}, {_who(scenario, data)}. {SHARED}")
     if not found.walked:
         st.info("No method of this model takes more than one step: each reads the data once.")
     else:
-        scene = scene_of(found, scenario, data, desk)
+        scene = scene_of(found, scenario, data, store)
         picked = live({"none": scene}, key="steps").picked
         if picked is not None:
             change(iterations=picked["item"] + 1)

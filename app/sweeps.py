@@ -10,7 +10,7 @@ import numpy as np
 
 from app.choices import dials, read_words, usual, write_words
 from app.compute import Study, draws_of
-from app.desks import Data, Desk, in_background
+from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
 from dpcore.errors import DPCoreError, InputError
 from dpcore.evaluation.study import Curves, References, Sweep, sweep
@@ -57,10 +57,10 @@ class Sliding:
         return {"words": write_words(words), "dial": self.name}
 
 
-def sliding(scenario: Scenario, data: Data, desk: Desk) -> tuple[Sliding, ...]:
+def sliding(scenario: Scenario, data: Data, store: ResultStore) -> tuple[Sliding, ...]:
     """The dials beside epsilon: delta, and what the model clips by, where it clips."""
     few = slice(None, None, 1 if scenario.cost == 1.0 else 2)  # openings are among every second
-    found = [Sliding("delta", scenario.delta, DELTAS[few], _without_delta(scenario, data, desk))]
+    found = [Sliding("delta", scenario.delta, DELTAS[few], _without_delta(scenario, data, store))]
     if scenario.declared.clips_rows:
         found.append(Sliding("clip", scenario.clip, CLIPS[few]))
     elif "threshold" in dials(scenario.model, scenario.method):
@@ -72,18 +72,18 @@ def sliding(scenario: Scenario, data: Data, desk: Desk) -> tuple[Sliding, ...]:
         )
         found.append(Sliding("threshold", known.get("threshold", middle), stops[few]))
     return tuple(
-        replace(dial, why_not=dial.why_not or _refusal(scenario, data, desk, dial))
+        replace(dial, why_not=dial.why_not or _refusal(scenario, data, store, dial))
         for dial in found
     )
 
 
-def _refusal(scenario: Scenario, data: Data, desk: Desk, dial: Sliding) -> str:
+def _refusal(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> str:
     """Why a dial's stops could not be worked out, where that has been tried."""
-    parts = (desk.answers.peek(key) for key in _keys(scenario, data, dial))
+    parts = (store.answers.peek(key) for key in _keys(scenario, data, dial))
     return next((part for part in parts if isinstance(part, str)), "")
 
 
-def _without_delta(scenario: Scenario, data: Data, desk: Desk) -> str:
+def _without_delta(scenario: Scenario, data: Data, store: ResultStore) -> str:
     """Why delta cannot slide: the noise is the same at any delta."""
     setting = scenario.setting(data.secret)
 
@@ -94,14 +94,14 @@ def _without_delta(scenario: Scenario, data: Data, desk: Desk) -> str:
     if scenario.samples:
         return ""
     try:
-        one, other = desk.answers.get(("delta", setting, scenario.epsilon), noise)
+        one, other = store.answers.get(("delta", setting, scenario.epsilon), noise)
     except InputError:
         return ""  # the picture says why
     return "With this method delta changes nothing." if abs(one / other - 1.0) < SAME else ""
 
 
 def swept(
-    scenario: Scenario, data: Data, desk: Desk, dial: Sliding, known: References
+    scenario: Scenario, data: Data, store: ResultStore, dial: Sliding, known: References
 ) -> Study | None:
     """The study over a dial at the scenario's epsilon, its own value among the stops.
 
@@ -109,7 +109,7 @@ def swept(
     """
     parts: list[Sweep] = []
     for key in _keys(scenario, data, dial):
-        part = desk.answers.peek(key)
+        part = store.answers.peek(key)
         if not isinstance(part, Sweep):
             return None
         parts.append(part)
@@ -121,13 +121,15 @@ def swept(
     return Study(grid, known, Curves({}, {}, single), True, references)
 
 
-def done(scenario: Scenario, data: Data, desk: Desk, dial: Sliding) -> bool:
+def done(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> bool:
     """Whether a study over a dial, or why there is none, is there."""
-    parts = [desk.answers.peek(key) for key in _keys(scenario, data, dial)]
+    parts = [store.answers.peek(key) for key in _keys(scenario, data, dial)]
     return all(parts) or any(isinstance(part, str) for part in parts)
 
 
-def work_out(scenario: Scenario, data: Data, desk: Desk, dial: Sliding, known: References) -> None:
+def work_out(
+    scenario: Scenario, data: Data, store: ResultStore, dial: Sliding, known: References
+) -> None:
     """Have a study over a dial worked out behind the page; or why it cannot be."""
     setting = scenario.setting(data.secret)
     draws = range(draws_of(scenario) if scenario.cost == 1.0 else FEW_DRAWS)
@@ -142,9 +144,9 @@ def work_out(scenario: Scenario, data: Data, desk: Desk, dial: Sliding, known: R
 
     def background() -> None:
         for key in keys:
-            desk.answers.get(key, lambda stops=key[-1]: make(stops))  # type: ignore[misc]
+            store.answers.get(key, lambda stops=key[-1]: make(stops))  # type: ignore[misc]
 
-    in_background(desk, keys, background)
+    in_background(store, keys, background)
 
 
 def _keys(scenario: Scenario, data: Data, dial: Sliding) -> tuple[tuple[Any, ...], ...]:

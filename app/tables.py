@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from app import upload
-from app.desks import Data, Desk, common
+from app.result_store import Data, ResultStore, common
 from app.scenario import GENERATED, UPLOAD, Made, Scenario
 from dpcore.datasets.catalogue import find
 from dpcore.datasets.corpora import find_corpus, is_corpus
@@ -19,11 +19,11 @@ from dpcore.evaluation.metrics import loneliest_row
 from dpcore.wall.custodian import custodian_documents
 
 
-def desk_of(data: Data) -> Desk:
+def store_of(data: Data) -> ResultStore:
     """Where results on this data lie: uploads in the session, everything else shared."""
     if data.provenance != "upload":
         return common()
-    mine: Desk = st.session_state.setdefault("desk", Desk())
+    mine: ResultStore = st.session_state.setdefault("store", ResultStore())
     return mine
 
 
@@ -36,9 +36,9 @@ def data_of(scenario: Scenario) -> Data | None:
     else:
         data = bundle(("bundled", scenario.data), lambda: _bundled(scenario.data))
     if data is not None and scenario.pool > 1 and data.schema.image is not None:
-        data = pooled(data, scenario.pool, desk_of(data))
+        data = pooled(data, scenario.pool, store_of(data))
     if data is not None and scenario.without:
-        return neighbour(data, scenario.adjacency, desk_of(data))
+        return neighbour(data, scenario.adjacency, store_of(data))
     return data
 
 
@@ -48,7 +48,7 @@ def bundle(key: Hashable, make: Callable[[], Data]) -> Data:
     return found
 
 
-def pooled(data: Data, side: int, desk: Desk) -> Data:
+def pooled(data: Data, side: int, store: ResultStore) -> Data:
     """The data as smaller pictures; a side that does not fit leaves it as it is."""
 
     def make() -> Data:
@@ -59,11 +59,11 @@ def pooled(data: Data, side: int, desk: Desk) -> Data:
         assert table.schema is not None  # a pooled table has one
         return replace(data, key=f"{data.key}/pooled/{side}", table=table, schema=table.schema)
 
-    found: Data = desk.tables.get(("pooled", data.key, side), make)
+    found: Data = store.tables.get(("pooled", data.key, side), make)
     return found
 
 
-def neighbour(data: Data, adjacency: str, desk: Desk) -> Data:
+def neighbour(data: Data, adjacency: str, store: ResultStore) -> Data:
     """The data with its most exposed row replaced or removed."""
 
     def make() -> Data:
@@ -73,7 +73,7 @@ def neighbour(data: Data, adjacency: str, desk: Desk) -> Data:
         key = f"{data.key}/without/{adjacency}"
         return replace(data, key=key, table=table, rows=rows, whole=data)
 
-    found: Data = desk.tables.get(("neighbour", data.key, adjacency), make)
+    found: Data = store.tables.get(("neighbour", data.key, adjacency), make)
     return found
 
 

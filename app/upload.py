@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.desks import Data
+from app.result_store import Data
 from app.state import change
 from dpcore.datasets.files import InMemory
 from dpcore.datasets.generators import stand_in

@@ -18,12 +18,12 @@ from methods import method as method_of
 from streamlit.testing.v1 import AppTest
 from support import ROOT, every
 
-from app import compute, desks
+from app import compute, result_store
+from app.explore_scene import picture
 from app.explorer import PAGES
 from app.exports import command, notebook, script
-from app.picture import picture
 from app.scenario import GENERATED, UPLOAD, Made, Scenario, from_query, offered
-from app.tables import data_of, desk_of
+from app.tables import data_of, store_of
 from dpcore.figures.scene import Scene
 from dpcore.models.declaration import ACCOUNTANTS
 from dpcore.privacy import Privacy
@@ -37,7 +37,7 @@ PATIENCE = 90  # secret samples take half a minute to count on a busy machine
 @pytest.fixture(autouse=True)
 def _nothing_left_in_the_background() -> Iterator[None]:
     yield
-    waiting = desks.common().waiting
+    waiting = result_store.common().waiting
     for key in list(waiting):
         waiting.pop(key).cancel()
 
@@ -62,8 +62,8 @@ def drawn(scenario: Scenario) -> Scene:
     data = data_of(scenario)
     assert data is not None
     if data.whole is not None:
-        compute.exposure(scenario, data, desk_of(data))
-    return picture(scenario, data, compute.study(scenario, data, desk_of(data)))
+        compute.exposure(scenario, data, store_of(data))
+    return picture(scenario, data, compute.study(scenario, data, store_of(data)))
 
 
 def now_in(scene: Scene, name: str) -> str:
@@ -571,7 +571,7 @@ def test_nothing_is_fitted_anew_for_a_budget_on_the_slider(monkeypatch: pytest.M
     """Files to take away are made when they are taken: a fit of topics takes half a second."""
     scenario = asked()
     data = data_of(scenario)
-    while not compute.study(scenario, data, desk_of(data)).complete:
+    while not compute.study(scenario, data, store_of(data)).complete:
         sleep(0.1)
     page = healthy(opened())
 

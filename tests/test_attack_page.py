@@ -17,7 +17,7 @@ from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
 
 import dpcore as dp
-from app import attacking, desks, tables
+from app import attacking, result_store, tables
 from app.scenario import Scenario, opening
 from dpcore.auditing.api import AUDITS
 from dpcore.auditing.attack import ALARMS, Attack, Play, attack, play, unplayed
@@ -44,8 +44,8 @@ RARE = Scenario(data="rare_person", components=2, iterations=3)
 def nothing_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games are played to the end at once: nothing outlives a test."""
 
-    def at_once(desk: desks.Desk, key: Any, work: Callable[[], None]) -> None:
-        desk.waiting[key] = Future()
+    def at_once(store: result_store.ResultStore, key: Any, work: Callable[[], None]) -> None:
+        store.waiting[key] = Future()
         work()
 
     monkeypatch.setattr(attacking, "in_background", at_once)
@@ -134,14 +134,14 @@ def test_models_that_take_long_name_the_command_instead(data: str) -> None:
 def test_what_is_said_names_delta_and_who_is_protected() -> None:
     data = tables.data_of(RARE)
     assert data is not None
-    game = attacking.game(RARE, data, desks.Desk(), attacking.FARTHEST, 0)
+    game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data)
     for said in shown.live_text["attacked"]:
         assert f"δ = 0.00001, replacing one {data.unit}'s row, you are right" in said, said
         assert "one row moves" not in said
     five = replace(RARE, rows_per_person=5)
     several = attacking.scene(
-        attacking.game(five, data, desks.Desk(), attacking.FARTHEST, 0), five, data
+        attacking.game(five, data, result_store.ResultStore(), attacking.FARTHEST, 0), five, data
     )
     assert all("one row moves, not all" in said for said in several.live_text["attacked"])
 
@@ -153,7 +153,7 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
     data = tables.data_of(RARE)
     assert data is not None
     monkeypatch.setattr(attacking, "in_background", lambda *_: None)
-    game = attacking.game(RARE, data, desks.Desk(), attacking.FARTHEST, 0)
+    game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data).live_text["attacked"]
     for epsilon, said in zip(attacking.EPSILONS, shown, strict=True):
         (told,) = re.findall(r"more often than (\d+) times .* alone would allow (\d+)", said)
@@ -173,12 +173,12 @@ def spent(mu: float, epsilon: float) -> float:
 
 @pytest.mark.merge
 def test_the_same_attack_is_played_once() -> None:
-    data, desk = tables.data_of(RARE), desks.Desk()
+    data, store = tables.data_of(RARE), result_store.ResultStore()
     assert data is not None
-    first = attacking.game(RARE, data, desk, attacking.FARTHEST, 0)
-    again = attacking.game(replace(RARE, epsilon=3.0), data, desk, attacking.FARTHEST, 0)
+    first = attacking.game(RARE, data, store, attacking.FARTHEST, 0)
+    again = attacking.game(replace(RARE, epsilon=3.0), data, store, attacking.FARTHEST, 0)
     assert again is first
-    other = attacking.game(RARE, data, desk, attacking.CHOSEN, 5)
+    other = attacking.game(RARE, data, store, attacking.CHOSEN, 5)
     assert other is not first
 
 
@@ -189,7 +189,7 @@ def test_what_is_proved_is_there_before_anything_is_played(
     data = tables.data_of(RARE)
     assert data is not None
     monkeypatch.setattr(attacking, "in_background", lambda *_: None)
-    game = attacking.game(RARE, data, desks.Desk(), attacking.FARTHEST, 0, first=3)
+    game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0, first=3)
     shown = attacking.scene(game, RARE, data)
     values, labels = bars(shown)
     assert np.isnan(values[:, 0]).all()
@@ -237,13 +237,13 @@ def test_a_game_that_cannot_be_played_says_why_on_the_page(
         raise InputError("runs", "they cannot be drawn", "choose another model")
 
     monkeypatch.setattr(attacking, "play", refuse)
-    monkeypatch.setattr(attacking, "in_background", desks.in_background)
-    data, desk = tables.data_of(RARE), desks.Desk()
+    monkeypatch.setattr(attacking, "in_background", result_store.in_background)
+    data, store = tables.data_of(RARE), result_store.ResultStore()
     assert data is not None
-    attacking.game(RARE, data, desk, attacking.FARTHEST, 0)
-    wait(desk.waiting.values())
+    attacking.game(RARE, data, store, attacking.FARTHEST, 0)
+    wait(store.waiting.values())
     with pytest.raises(InputError, match="cannot be drawn"):
-        attacking.game(RARE, data, desk, attacking.FARTHEST, 0)
+        attacking.game(RARE, data, store, attacking.FARTHEST, 0)
 
 
 @pytest.mark.merge
@@ -262,7 +262,9 @@ def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -
         assert len(other) - len(one) == (adjacency == "add_remove")
         changed = other.iloc[0 if adjacency == "replace_one" else -1]
         assert dict(changed[list(cells)]) == pytest.approx(cells)
-        found = attacking.game(scenario, data, desks.Desk(), attacking.TYPED, 0, typed).known
+        found = attacking.game(
+            scenario, data, result_store.ResultStore(), attacking.TYPED, 0, typed
+        ).known
         shown.append(found.rates[-1])
         assert np.all(found.shown <= [g.epsilon for g in found.guarantees])
     assert shown[1] > shown[0]

@@ -178,11 +178,11 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No interpreter for peers is named, and none is remembered."""
     monkeypatch.delenv(peers.ELSEWHERE, raising=False)
     caches = (peers._why_missing_in, kmeans._private_peer)
-    for cached in caches:
-        cached.cache_clear()
+    for cache in caches:
+        cache.cache_clear()
     yield
-    for cached in caches:
-        cached.cache_clear()
+    for cache in caches:
+        cache.cache_clear()
 
 
 @pytest.fixture

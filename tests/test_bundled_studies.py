@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpcore as dp
-from app import compute, desks, tables
+from app import compute, result_store, tables
 from app.scenario import Scenario
 from app.scenario import opening as opens
 from dpcore.datasets.catalogue import BundledTable, bundled, find
@@ -187,12 +187,12 @@ def test_a_way_of_counting_is_the_same_curve_at_another_price(clip: float) -> No
 
 def test_beyond_the_grid_no_number_is_made_up() -> None:
     scenario = Scenario(epsilon=0.01, components=1)
-    data, desk = tables.data_of(scenario), desks.Desk()
+    data, store = tables.data_of(scenario), result_store.ResultStore()
     assert data is not None
-    found = compute.study(scenario, data, desk)
+    found = compute.study(scenario, data, store)
     while not found.complete:
-        found = compute.study(scenario, data, desk)
-    found, step = compute.with_extra_budget(found, scenario, data, desk)
+        found = compute.study(scenario, data, store)
+    found, step = compute.with_extra_budget(found, scenario, data, store)
     assert found.curves is not None
     assert np.isnan(found.curves.says["zcdp"][step])
     assert np.isnan(found.curves.methods["zcdp"][step])

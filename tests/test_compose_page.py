@@ -19,7 +19,8 @@ import wording
 from streamlit.testing.v1 import AppTest
 from support import every
 
-from app import prices
+from app import compose_prices
+from app.compose_text import finding, said_of
 from app.composing import (
     MOST,
     PRESETS,
@@ -30,10 +31,9 @@ from app.composing import (
     imported,
     opening,
 )
-from app.desks import Desk
+from app.events_editor import edited_lines
 from app.exports import account_command, account_questions, account_script
-from app.listing import edited_lines
-from app.price_words import finding, said_of
+from app.result_store import ResultStore
 from app.views.compose import picture
 from dpcore.accounting import ACCOUNTANTS, calibrate, compose
 from dpcore.errors import InputError
@@ -70,11 +70,11 @@ page()
 def one_step_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     """One answer is worked out at once, and nothing more: nothing outlives a test."""
 
-    def at_once(desk: Desk, key: Any, work: Callable[[], None]) -> None:
-        desk.waiting.pop(key, None)
+    def at_once(store: ResultStore, key: Any, work: Callable[[], None]) -> None:
+        store.waiting.pop(key, None)
         work()
 
-    monkeypatch.setattr(prices, "in_background", at_once)
+    monkeypatch.setattr(compose_prices, "in_background", at_once)
 
 
 def opened(**query: str) -> AppTest:
@@ -257,15 +257,15 @@ def test_printed_numbers_are_recounted_by_the_papers_own_way(name: str) -> None:
 @pytest.mark.parametrize(("name", "shares"), [("dpem_10_ggg", 420), ("dpem_10_llg", 200)])
 def test_the_printed_advanced_setting_is_infeasible(name: str, shares: int) -> None:
     asked = opening(name)
-    prices = price_list(asked.events, asked.delta, (asked.k,))
-    assert np.isinf(prices.values["advanced"][0])
-    said = finding(asked, prices)
+    found = price_list(asked.events, asked.delta, (asked.k,))
+    assert np.isinf(found.values["advanced"][0])
+    said = finding(asked, found)
     assert "advanced composition is impossible" in said
     assert f"{shares * 1e-6:.5f}".rstrip("0") in said
     feasible = opening(name.replace("10", "3"))
-    prices = price_list(feasible.events, feasible.delta, (feasible.k,))
-    assert np.isfinite(prices.values["advanced"][0])
-    assert "impossible" not in finding(feasible, prices)
+    found = price_list(feasible.events, feasible.delta, (feasible.k,))
+    assert np.isfinite(found.values["advanced"][0])
+    assert "impossible" not in finding(feasible, found)
 
 
 def test_without_replacement_the_true_price_is_an_interval() -> None:
@@ -342,7 +342,7 @@ def says_numbers(scene: dict[str, Any]) -> None:
 def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
     """What the page computes and draws, without a page around it."""
     asked = from_query(query)
-    says_numbers(picture(asked, prices.priced(asked)).as_dict())
+    says_numbers(picture(asked, compose_prices.priced(asked)).as_dict())
     assert all((account_command(asked), account_questions(asked), account_script(asked)))
 
 
@@ -563,9 +563,9 @@ def test_bars_must_match_their_names_and_the_steps() -> None:
 
 def test_a_scene_of_prices_stays_small() -> None:
     asked = Composition()
-    prices = price_list(asked.events, asked.delta)
+    found = price_list(asked.events, asked.delta)
     for name in ("profile", "attack", "loss"):
-        drawn = prices_scene(prices, None, picture_of(name, asked.events, COUNTS))
+        drawn = prices_scene(found, None, picture_of(name, asked.events, COUNTS))
         assert len(json.dumps(drawn.as_dict())) < 500_000
 
 
@@ -597,8 +597,8 @@ EXPORTED = {
 )
 def test_exports_give_the_numbers_of_the_page(asked: Composition, tmp_path: Path) -> None:
     epsilon = asked.epsilon if asked.hold == "budget" else None
-    prices = price_list(asked.events, asked.delta, (asked.k,), epsilon=epsilon)
-    here = {w.slot: float(prices.values[w.slot][0]) for w in prices.ways if w.method is not None}
+    found = price_list(asked.events, asked.delta, (asked.k,), epsilon=epsilon)
+    here = {w.slot: float(found.values[w.slot][0]) for w in found.ways if w.method is not None}
 
     (tmp_path / "prices.py").write_text(account_script(asked), encoding="utf-8")
     script = run(sys.executable, "-W", "error", "prices.py", at=tmp_path)
@@ -608,7 +608,7 @@ def test_exports_give_the_numbers_of_the_page(asked: Composition, tmp_path: Path
     words = shlex.split(account_command(asked))
     assert words[0] == "dpcore"
     main = "import sys; from dpcore.cli import main; sys.exit(main())"
-    found = run(
+    printed = run(
         sys.executable,
         "-c",
         main,
@@ -616,11 +616,11 @@ def test_exports_give_the_numbers_of_the_page(asked: Composition, tmp_path: Path
         *([] if "--json" in words else ["--json"]),
         at=tmp_path,
     )
-    for slot, answer in zip(here, found, strict=True):
+    for slot, answer in zip(here, printed, strict=True):
         if epsilon is None:
             assert answer["epsilon"] == pytest.approx(here[slot], rel=1e-12), slot
         else:
-            noise = prices.unit * here[slot]
+            noise = found.unit * here[slot]
             assert answer["noise_multiplier"] == pytest.approx(noise, rel=1e-9), slot
 
 

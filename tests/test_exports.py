@@ -16,7 +16,7 @@ import pytest
 import wording
 from methods import MODELS_OF_METHODS
 
-from app import compute, desks, tables
+from app import compute, result_store, tables
 from app.exports import command, notebook, script
 from app.scenario import GENERATED, UPLOAD, Scenario, opening, sane
 from app.state import step_of
@@ -167,7 +167,7 @@ def test_an_export_gives_the_fit_of_the_page(name: str, tmp_path: Path) -> None:
         assert equal(printed["guarantee"], page["guarantee"]), kind
 
 
-def _data(scenario: Scenario) -> desks.Data:
+def _data(scenario: Scenario) -> result_store.Data:
     """The data as the page finds it, outside a browser session."""
     return tables.data_of(scenario)  # type: ignore[return-value]
 
@@ -179,7 +179,10 @@ def test_the_fit_to_take_away_is_the_bold_one_of_the_picture(name: str) -> None:
     scenario = SCENARIOS[name]
     data = _data(scenario)
     found, step = compute.with_extra_budget(
-        compute.study(scenario, data, desks.Desk()), scenario, data, desks.Desk()
+        compute.study(scenario, data, result_store.ResultStore()),
+        scenario,
+        data,
+        result_store.ResultStore(),
     )
     if name == "the first screen":
         assert step == step_of(scenario.epsilon)
@@ -192,9 +195,9 @@ def test_the_fit_to_take_away_is_the_bold_one_of_the_picture(name: str) -> None:
 def test_the_promise_beside_the_files_is_that_of_the_fit_in_them(name: str) -> None:
     """What the page says comes from its study; the file is fitted when somebody takes it."""
     scenario = SCENARIOS[name]
-    data, desk = _data(scenario), desks.common()
+    data, store = _data(scenario), result_store.common()
     setting = scenario.setting(data.secret)
-    best = compute.references_of(setting, data, desk).converged
+    best = compute.references_of(setting, data, store).converged
     grid = budget_grid(data.table, setting, best, (0.9 * scenario.epsilon, scenario.epsilon))
     said, ledger = grid.guarantees[1], grid.ledgers[1]
     taken = compute.one_fit(scenario, data)

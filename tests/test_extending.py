@@ -21,8 +21,8 @@ from support import ROOT
 
 import dpcore as dp
 from app import compute
-from app.desks import Desk
-from app.picture import picture
+from app.explore_scene import picture
+from app.result_store import ResultStore
 from app.scenario import from_query
 from app.tables import data_of
 from dpcore.accounting import ACCOUNTANTS
@@ -240,7 +240,7 @@ def test_the_explorer_offers_and_draws_it(added: ModuleType) -> None:
     data = data_of(scenario)
     assert declaration("yes-or-no").suits(data.schema)
     small = replace(scenario, epsilon=4.0, components=2)
-    scene = picture(small, data, compute.study(small, data, Desk()))
+    scene = picture(small, data, compute.study(small, data, ResultStore()))
     assert [panel.id for panel in scene.panels] == ["exact", "private", "curve"]
     assert "group 1 answers yes to" in scene.panels[0].alt
 

@@ -14,14 +14,13 @@ import pytest
 import wording
 
 import dpcore as dp
-from app.takeaway import as_page
+from app.export_menu import as_page
 from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, BudgetGrid, Curves, References, Setting
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.basemap import angle, is_map
 from dpcore.figures.budget import Words, budget_scene, study_scene
-from dpcore.figures.cells import borders
-from dpcore.figures.heat import Heat, tones
+from dpcore.figures.heatmap import Heat, tones
 from dpcore.figures.plotly import outline, scene_figure
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
@@ -36,6 +35,7 @@ from dpcore.figures.scene import (
     at_step,
     layer_dict,
 )
+from dpcore.figures.voronoi import borders
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.gradient_em.mathematics import Coefficients
 from dpcore.models.kmeans.mathematics import Centres

@@ -19,7 +19,7 @@ from support import every
 
 import dpcore as dp
 from app import releasing
-from app.desks import Desk, Shelf
+from app.result_store import LRUCache, ResultStore
 from app.scenario import Scenario, from_query
 from dpcore.datasets import delimited
 from dpcore.datasets.catalogue import bundled, find
@@ -175,21 +175,21 @@ def test_a_text_of_two_lines_does_not_begin_a_cell_with_its_second() -> None:
 
 
 def test_a_session_keeps_a_bounded_number_of_results() -> None:
-    desk = Desk()
-    shelves = [one for one in vars(desk).values() if isinstance(one, Shelf)]
-    assert len(shelves) >= 6
-    for shelf in shelves:
-        made = [weakref.ref(shelf.get(key, Large)) for key in range(200)]
+    store = ResultStore()
+    caches = [one for one in vars(store).values() if isinstance(one, LRUCache)]
+    assert len(caches) >= 6
+    for cached in caches:
+        made = [weakref.ref(cached.get(key, Large)) for key in range(200)]
         assert sum(one() is not None for one in made) <= 64
 
 
-def test_a_full_shelf_lets_go_of_what_was_asked_for_longest_ago() -> None:
-    shelf, made = Shelf[int](3), list[int]()
+def test_a_full_cache_lets_go_of_what_was_asked_for_longest_ago() -> None:
+    cached, made = LRUCache[int](3), list[int]()
 
     def ask(*keys: int) -> list[int]:
         made.clear()
         for key in keys:
-            assert shelf.get(key, lambda key=key: made.append(key) or 10 * key) == 10 * key
+            assert cached.get(key, lambda key=key: made.append(key) or 10 * key) == 10 * key
         return list(made)
 
     assert ask(1, 2, 3) == [1, 2, 3]

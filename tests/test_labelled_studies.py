@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from app import compute, desks, tables
+from app import compute, result_store, tables
 from app.scenario import Scenario, opening, sane
 from dpcore.evaluation.exposure import success_rate
 from dpcore.evaluation.study import Setting, budget_grid, references, study
@@ -109,7 +109,7 @@ def test_the_screen_says_what_noise_costs_and_which_classes_it_ate() -> None:
     scenario = opening(PARTIES)
     data = tables.data_of(scenario)
     assert data is not None
-    found = compute.study(scenario, data, desks.Desk())
+    found = compute.study(scenario, data, result_store.ResultStore())
     told = notes(scenario, found)
     at = {e: told[found.grid.epsilons.index(e)] for e in (0.05, 2.0)}
     assert "Warning: the noise outweighs every class: this budget is too small" in at[0.05]

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from support import ROOT, every
 
 import dpcore as dp
-from app import attacking, composing, learning, sheets, spoilers
+from app import attacking, composing, exercise_sheet, learning, spoilers
 from app.composing import PRESETS
 from app.compute import DRAWS
 from app.explorer import PAGES
@@ -276,7 +276,7 @@ def test_guesses_come_back_from_an_address() -> None:
 
 
 def test_the_sheet_asks_everything_and_answers_only_the_teacher() -> None:
-    plain, solved = (Sheet(sheets.sheet(solved=is_solved)) for is_solved in (False, True))
+    plain, solved = (Sheet(exercise_sheet.sheet(solved=is_solved)) for is_solved in (False, True))
     for lesson in LESSONS:
         told = re.sub(r"[*`]", "", lesson.explained())
         assert lesson.ask in plain.text

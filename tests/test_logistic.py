@@ -20,7 +20,7 @@ from dpcore.accounting import compose, replay
 from dpcore.accounting.wbk import FixedSizeAccountant
 from dpcore.errors import InputError, WallError
 from dpcore.evaluation.yardstick import Scorer
-from dpcore.figures.portrait import Subject, portrait
+from dpcore.figures.model_plot import Subject, portrait
 from dpcore.fitting.api import fit_grid
 from dpcore.models.logistic_regression import mathematics as logistic
 from dpcore.models.logistic_regression.mathematics import Coefficients

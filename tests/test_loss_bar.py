@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from app import compute
-from app.desks import Desk
-from app.picture import lost, picture
+from app.explore_scene import lost, picture
+from app.result_store import ResultStore
 from app.scenario import Scenario
 from app.tables import data_of
 
@@ -21,7 +21,7 @@ PARTS = ("steps", "clipping", "noise")
 def study(scenario: Scenario = SMALL) -> compute.Study:
     data = data_of(scenario)
     assert data is not None
-    return compute.study(scenario, data, Desk())
+    return compute.study(scenario, data, ResultStore())
 
 
 def with_utilities(found: compute.Study, private: float, **known: float) -> compute.Study:

@@ -11,15 +11,15 @@ import pytest
 from support import every
 
 from app import compute, pins
-from app.desks import Desk
-from app.picture import picture
+from app.explore_scene import picture
+from app.result_store import ResultStore
 from app.scenario import Scenario, from_query, opening, sane
 from app.sweeps import sliding
-from app.tables import data_of, desk_of
-from dpcore.figures.buys import CURVE
-from dpcore.figures.heat import Heat
+from app.tables import data_of, store_of
+from dpcore.figures.heatmap import Heat
 from dpcore.figures.pins import beside, kept, utilities
 from dpcore.figures.scene import Axis, Cursor, Curve, Ellipses, Panel, Scene, Spots
+from dpcore.figures.utility_curve import CURVE
 
 SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=2)
 STRONG = replace(SMALL, epsilon=0.1)
@@ -30,7 +30,7 @@ def shown(scenario: Scenario) -> Scene:
     """The scene of a scenario over epsilon, with its pins."""
     data = data_of(scenario)
     assert data is not None
-    scene = picture(scenario, data, compute.study(scenario, data, desk_of(data)))
+    scene = picture(scenario, data, compute.study(scenario, data, store_of(data)))
     known = pins.views(scenario, ask=True)
     return pins.with_ghost(scene, scenario, data, known, "epsilon")
 
@@ -159,7 +159,7 @@ def rows(scenario: Scenario, known: pins.Views | None = None) -> list[list[str]]
     data = data_of(scenario)
     assert data is not None
     known = known or pins.views(scenario, ask=True)
-    html = pins.table(scenario, data, shown(SMALL), known, sliding(scenario, data, Desk()))
+    html = pins.table(scenario, data, shown(SMALL), known, sliding(scenario, data, ResultStore()))
     lines = (re.findall(r"<t[hd].*?</t[hd]>", one) for one in re.findall(r"<tr>.*?</tr>", html))
     return [[re.sub("<[^>]+>", "", cell) for cell in line] for line in lines]
 
@@ -205,7 +205,7 @@ def test_what_is_still_worked_out_has_a_row_and_no_ghost(monkeypatch: pytest.Mon
     assert pins.coming(asked) == sane(late)
     data = data_of(asked)
     assert data is not None
-    scene = picture(asked, data, whole(asked, data, desk_of(data)))
+    scene = picture(asked, data, whole(asked, data, store_of(data)))
     drawn = pins.with_ghost(scene, asked, data, pins.views(asked, ask=True), "epsilon")
     assert [panel.pinned for panel in drawn.panels] == [(), (), ()]
     monkeypatch.undo()

@@ -13,7 +13,7 @@ import pytest
 import wording
 from streamlit.testing.v1 import AppTest
 
-from app import compute, desks, releasing, several, tables
+from app import compute, releasing, result_store, several, tables
 from app.scenario import Scenario, opening
 from app.views.release import _bought
 from dpcore.accounting.zcdp import tight_epsilon
@@ -191,8 +191,8 @@ def test_more_rows_are_needed_for_more_accuracy_and_for_less_epsilon() -> None:
     scenario = Scenario()
     data = tables.data_of(scenario)
     assert data is not None
-    desk = desks.Desk()
-    while not (study := compute.study(scenario, data, desk)).complete:
+    store = result_store.ResultStore()
+    while not (study := compute.study(scenario, data, store)).complete:
         time.sleep(0.05)
     found = [releasing.reached(study, scenario, share, data.rows) for share in (0.5, 0.9)]
     assert found[0].epsilon is not None
@@ -316,7 +316,7 @@ def curves(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         return UtilityCurve(rho, *[rho / (rho + 0.05)] * 3)
 
     monkeypatch.setattr(plan, "utility_curve", half)
-    monkeypatch.setattr(several, "desk_of", lambda data: desks.Desk())
+    monkeypatch.setattr(several, "store_of", lambda data: result_store.ResultStore())
     return asked
 
 

@@ -12,7 +12,7 @@ import wording
 
 import dpcore as dp
 from app import compute
-from app.desks import Desk
+from app.result_store import ResultStore
 from app.scenario import Scenario, opening, sane
 from app.steps import AS_PUBLISHED, scene_of, walks
 from app.tables import badge, data_of
@@ -46,12 +46,12 @@ def test_every_method_that_takes_steps_is_there_the_chosen_one_first() -> None:
     scenario = opening("two_clouds")
     data = data_of(scenario)
     assert data is not None
-    found = walks(scenario, data, Desk())
+    found = walks(scenario, data, ResultStore())
     assert next(iter(found.walked)) == "Recommended"
     assert {f"Robust means{AS_PUBLISHED}", f"Clipping at 1{AS_PUBLISHED}"} < set(found.walked)
     assert all(one.shape == (scenario.iterations, 13) for one in found.walked.values())
     assert len(found.plain) == scenario.iterations
-    scene = scene_of(found, scenario, data, Desk())
+    scene = scene_of(found, scenario, data, ResultStore())
     assert "share of the way" in scene.panels[0].y.label
     names = {trace.name for trace in scene_figure(scene).data}
     assert set(found.walked) <= names
@@ -62,7 +62,7 @@ def test_a_model_that_reads_the_data_once_has_no_steps(data: str) -> None:
     scenario = opening(data)
     table = data_of(scenario)
     assert table is not None
-    found = walks(scenario, table, Desk())
+    found = walks(scenario, table, ResultStore())
     assert not found.walked
     assert not found.plain.size
 
@@ -71,7 +71,7 @@ def test_a_method_that_cannot_meet_the_budget_says_why() -> None:
     scenario = Scenario(delta=1e-12, count_by="ma", epsilon=0.05, method="dpem_gaussian")
     data = data_of(scenario)
     assert data is not None
-    found = walks(scenario, data, Desk())
+    found = walks(scenario, data, ResultStore())
     assert set(found.refused) >= {wording.WAY_GAUSSIAN + AS_PUBLISHED}
     assert all("." in reason for reason in found.refused.values())
 
@@ -81,21 +81,21 @@ def test_of_an_upload_the_picture_wears_its_badge(
     monkeypatch: pytest.MonkeyPatch, shown: bool, worn: str
 ) -> None:
     monkeypatch.setattr("app.upload.shown", lambda: shown)
-    scenario, desk = opening("two_clouds"), Desk()
+    scenario, store = opening("two_clouds"), ResultStore()
     data = data_of(scenario)
     assert data is not None
-    found = walks(scenario, data, desk)
+    found = walks(scenario, data, store)
     assert badge(data) == ""
     own = replace(data, provenance="upload")
     assert worn in badge(own)
-    assert str(scene_of(found, scenario, own, desk).panels[0].subtitle).endswith(badge(own))
+    assert str(scene_of(found, scenario, own, store).panels[0].subtitle).endswith(badge(own))
 
 
 def test_methods_that_protect_another_change_are_left_out_and_named() -> None:
     scenario = replace(opening("two_clouds"), adjacency="add_remove")
     data = data_of(scenario)
     assert data is not None
-    found = walks(scenario, data, Desk())
+    found = walks(scenario, data, ResultStore())
     assert set(found.walked) == {"Recommended", "Robust means, all rows in every step"}
     assert set(found.refused) == {f"Robust means{AS_PUBLISHED}", f"Clipping at 1{AS_PUBLISHED}"}
     assert all("replacing one" in reason for reason in found.refused.values())
@@ -151,7 +151,7 @@ def test_steps_on_samples_are_left_out() -> None:
 def strip_of(scenario: Scenario) -> tuple[Scene, Columns]:
     data = data_of(scenario)
     assert data is not None
-    scene = scene_of(walks(scenario, data, Desk()), scenario, data, Desk())
+    scene = scene_of(walks(scenario, data, ResultStore()), scenario, data, ResultStore())
     (columns,) = (one for one in scene.panels[-1].layers if isinstance(one, Columns))
     return scene, columns
 
@@ -161,7 +161,7 @@ def test_the_strip_says_what_each_step_spends_and_is_worth() -> None:
     scene, columns = strip_of(scenario)
     data = data_of(scenario)
     assert data is not None
-    found = walks(scenario, data, Desk())
+    found = walks(scenario, data, ResultStore())
     assert found.spent is not None
     np.testing.assert_allclose(columns.values, found.spent.so_far)
     for step, told in enumerate(columns.names):

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import pytest
 
 import dpcore as dp
-from dpcore.figures.still import LEFT, RIGHT, WIDTH, alt_text, still
+from dpcore.figures.static_svg import LEFT, RIGHT, WIDTH, alt_text, still
 
 FIGURES: dict[str, Any] = {
     "line": lambda: go.Figure(go.Scatter(x=[1, 2, 3], y=[1, np.nan, 3], name="a < b & c")),

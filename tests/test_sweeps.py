@@ -11,8 +11,8 @@ from support import every
 
 import dpcore as dp
 from app import compute
-from app.desks import Desk
-from app.picture import swept_picture
+from app.explore_scene import swept_picture
+from app.result_store import ResultStore
 from app.scenario import Scenario, from_query, sane
 from app.sweeps import CLIPS, DELTAS, Sliding, done, sliding, swept
 from app.tables import data_of
@@ -24,34 +24,34 @@ GRADIENT = Scenario(data="two_clouds", model="symmetric-mixture")
 FEW = {"delta": (1e-9, 1e-5, 0.01), "clip": (0.3, 0.6, 1.0), "threshold": (0.5, 2.0)}
 
 
-def begin(scenario: Scenario, dial: str, desk: Desk) -> tuple[Any, Sliding]:
+def begin(scenario: Scenario, dial: str, store: ResultStore) -> tuple[Any, Sliding]:
     data = data_of(scenario)
-    beside = {one.name: one for one in sliding(scenario, data, desk)}
+    beside = {one.name: one for one in sliding(scenario, data, store)}
     return data, beside[dial]
 
 
-def study(scenario: Scenario, dial: str, desk: Desk) -> compute.Study:
+def study(scenario: Scenario, dial: str, store: ResultStore) -> compute.Study:
     """The study of a dial at few stops, as the page finds it."""
-    data, slide = begin(scenario, dial, desk)
+    data, slide = begin(scenario, dial, store)
     slide = replace(slide, stops=FEW[dial])
-    known = compute.references_of(scenario.setting(data.secret), data, desk)
-    assert swept(scenario, data, desk, slide, known) is None
-    made_now(scenario, data, desk, slide, known)
-    found = swept(scenario, data, desk, slide, known)
+    known = compute.references_of(scenario.setting(data.secret), data, store)
+    assert swept(scenario, data, store, slide, known) is None
+    made_now(scenario, data, store, slide, known)
+    found = swept(scenario, data, store, slide, known)
     assert found is not None
     return found
 
 
-def made_now(scenario: Scenario, data: Any, desk: Desk, slide: Sliding, known: Any) -> None:
+def made_now(scenario: Scenario, data: Any, store: ResultStore, slide: Sliding, known: Any) -> None:
     """What the background would do."""
     from app import sweeps
 
-    def at_once(desk: Desk, key: Any, work: Any) -> None:
+    def at_once(store: ResultStore, key: Any, work: Any) -> None:
         work()
 
     later, sweeps.in_background = sweeps.in_background, at_once
     try:
-        sweeps.work_out(scenario, data, desk, slide, known)
+        sweeps.work_out(scenario, data, store, slide, known)
     finally:
         sweeps.in_background = later
 
@@ -61,8 +61,8 @@ CASES = [(SMALL, "delta"), (SMALL, "clip"), (GRADIENT, "threshold"), (GRADIENT, 
 
 @every("scenario, dial", CASES)
 def test_every_stop_is_the_fit_of_that_setting(scenario: Scenario, dial: str) -> None:
-    found = study(scenario, dial, Desk())
-    data, slide = begin(scenario, dial, Desk())
+    found = study(scenario, dial, ResultStore())
+    data, slide = begin(scenario, dial, ResultStore())
     guarantees = set()
     for i, stop in enumerate(FEW[dial]):
         here = replace(scenario, **slide.put(stop, scenario))
@@ -73,17 +73,17 @@ def test_every_stop_is_the_fit_of_that_setting(scenario: Scenario, dial: str) ->
         guarantees.add((said.epsilon, said.delta))
         exact = references(data.table, here.setting(), found.references.converged)
         assert found.held[i].clipped_utility == pytest.approx(exact.clipped_utility, rel=1e-9)
-        again = compute.study(here, data, Desk())
-        at = compute.with_extra_budget(again, here, data, Desk())
+        again = compute.study(here, data, ResultStore())
+        at = compute.with_extra_budget(again, here, data, ResultStore())
         bold = at[0].grid.utility[at[1], 0]
         assert found.grid.utility[i, 0] == pytest.approx(bold, rel=1e-9)
     assert len(guarantees) == (len(FEW[dial]) if dial == "delta" else 1)
 
 
 def test_less_clipping_noise_and_more_delta_need_less_noise() -> None:
-    by_delta = study(SMALL, "delta", Desk()).grid.noise
+    by_delta = study(SMALL, "delta", ResultStore()).grid.noise
     assert np.all(np.diff(by_delta) < 0.0)
-    by_clip = study(SMALL, "clip", Desk())
+    by_clip = study(SMALL, "clip", ResultStore())
     assert len(set(by_clip.grid.noise)) == 1  # the same multiplier of a smaller sensitivity
     shares = [known.clipped_share for known in by_clip.held]
     assert shares == sorted(shares, reverse=True)
@@ -98,35 +98,35 @@ def test_a_dial_whose_stops_cannot_be_worked_out_says_why_and_slides_no_more(
     def refuses(*_: Any) -> None:
         raise dp.InputError("clip", "it leaves nothing", "choose another")
 
-    desk = Desk()
-    data, slide = begin(SMALL, "clip", desk)
-    known = compute.references_of(SMALL.setting(data.secret), data, desk)
-    assert not done(SMALL, data, desk, slide)
+    store = ResultStore()
+    data, slide = begin(SMALL, "clip", store)
+    known = compute.references_of(SMALL.setting(data.secret), data, store)
+    assert not done(SMALL, data, store, slide)
     monkeypatch.setattr(sweeps, "sweep", refuses)
-    made_now(SMALL, data, desk, slide, known)
-    assert done(SMALL, data, desk, slide)
-    assert swept(SMALL, data, desk, slide, known) is None
-    _, slide = begin(SMALL, "clip", desk)
+    made_now(SMALL, data, store, slide, known)
+    assert done(SMALL, data, store, slide)
+    assert swept(SMALL, data, store, slide, known) is None
+    _, slide = begin(SMALL, "clip", store)
     assert slide.why_not == "clip: it leaves nothing; choose another."
 
 
 def test_a_typed_value_is_one_more_stop() -> None:
     typed = replace(SMALL, clip=0.77, dial="clip")
-    desk = Desk()
-    found = study(typed, "clip", desk)
+    store = ResultStore()
+    found = study(typed, "clip", store)
     assert found.grid.stops == (*FEW["clip"], 0.77)
-    data, slide = begin(typed, "clip", desk)
+    data, slide = begin(typed, "clip", store)
     scene = swept_picture(typed, data, replace(slide, stops=FEW["clip"]), found)
     assert (scene.step, scene.step_labels[scene.step], scene.positions) == (3, "0.77", (0, 1, 2))
     assert replace(slide, value=0.6).typed is False
 
 
 def test_the_curve_is_against_the_dial_and_says_what_the_others_are() -> None:
-    desk = Desk()
+    store = ResultStore()
     curve, exact = {}, {}
     for dial in ("delta", "clip"):
-        found = study(SMALL, dial, desk)
-        data, slide = begin(SMALL, dial, desk)
+        found = study(SMALL, dial, store)
+        data, slide = begin(SMALL, dial, store)
         scene = swept_picture(SMALL, data, replace(slide, stops=FEW[dial]), found)
         panels = {panel.id: panel for panel in scene.panels}
         curve[dial], exact[dial] = panels["curve"], panels["exact"]
@@ -149,19 +149,19 @@ def clipped(panel: Panel, kind: type) -> bool:
 
 
 def test_delta_is_marked_at_one_over_the_rows() -> None:
-    desk = Desk()
-    found = study(SMALL, "delta", desk)
-    data, slide = begin(SMALL, "delta", desk)
+    store = ResultStore()
+    found = study(SMALL, "delta", store)
+    data, slide = begin(SMALL, "delta", store)
     scene = swept_picture(SMALL, data, replace(slide, stops=FEW["delta"]), found)
     marks = [layer for layer in scene.panels[-1].layers if type(layer).__name__ == "Mark"]
     assert [(mark.x, mark.label) for mark in marks] == [(200**-2.0, "1/n²"), (1 / 200, "1/n")]
 
 
 def test_which_dials_slide() -> None:
-    desk = Desk()
+    store = ResultStore()
 
     def names(scenario: Scenario) -> dict[str, bool]:
-        found = sliding(sane(scenario), data_of(scenario), desk)
+        found = sliding(sane(scenario), data_of(scenario), store)
         return {dial.name: not dial.why_not for dial in found}
 
     assert names(SMALL) == {"delta": True, "clip": True}
@@ -174,7 +174,7 @@ def test_which_dials_slide() -> None:
 def test_stops_hold_the_openings() -> None:
     assert (DELTAS[0], DELTAS[-1], len(DELTAS)) == (1e-12, 0.01, 21)
     assert (CLIPS[0], CLIPS[-1], len(CLIPS)) == (0.1, 1.0, 19)
-    _, dial = begin(GRADIENT, "threshold", Desk())
+    _, dial = begin(GRADIENT, "threshold", ResultStore())
     assert not dial.typed
     assert dial.stops[0] < dial.value < dial.stops[-1]
 

@@ -17,7 +17,7 @@ import pytest
 
 import dpcore as dp
 from app import compute, releasing
-from app.desks import Data, Desk
+from app.result_store import Data, ResultStore
 from app.scenario import UPLOAD, Scenario
 from dpcore.datasets.load import load
 from dpcore.errors import DPCoreError
@@ -188,7 +188,7 @@ def test_what_is_locked_is_locked_first() -> None:
         "page": lambda rows, n: compute.study(
             Scenario(model="gmm", data=UPLOAD, components=n),
             Data("key", "file", rows, rows.schema, "upload", None, b""),
-            Desk(),
+            ResultStore(),
         ),
     }
     for name, question in questions.items():

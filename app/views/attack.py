@@ -10,11 +10,11 @@ from app import attacking
 from app.attacking import CHOSEN, TYPED, WHOSE, Cells, Game
 from app.components import brand, live_line, look_again
 from app.covers import cover
-from app.desks import Data
 from app.live import live
+from app.result_store import Data
 from app.spoilers import hideable, visible
 from app.state import taken_on
-from app.tables import data_of, desk_of, provenance
+from app.tables import data_of, provenance, store_of
 from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
 from dpcore.privacy.guarantee import show
@@ -42,7 +42,7 @@ def page() -> None:
     place = attacking.EPSILONS.index(st.session_state["attack_step"])
 
     def play() -> Game:
-        return attacking.game(scenario, data, desk_of(data), whose, row, cells, first=place)
+        return attacking.game(scenario, data, store_of(data), whose, row, cells, first=place)
 
     try:
         game = play()

@@ -8,16 +8,16 @@ from typing import Any
 import streamlit as st
 
 from app.components import brand, ends, live_line, look_again
+from app.compose_prices import Priced, more_of, priced
+from app.compose_text import finding, sentences
 from app.composing import HOLDS, PRESETS, SHOWS, Composition, opening
 from app.covers import cover
-from app.listing import editor, first_noise
+from app.events_editor import editor, first_noise
+from app.export_menu import take_prices
 from app.live import live
 from app.methods import drawer_open, more_methods
-from app.price_words import finding, sentences
-from app.prices import Priced, more_of, priced
 from app.spoilers import visible
 from app.state import ask, bind, composition, on_choice, step_of_count
-from app.takeaway import take_prices
 from app.widgets import box, field, number, pick, slide
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.composition import COUNTS

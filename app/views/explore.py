@@ -12,25 +12,25 @@ import streamlit as st
 from app import classes, compute, pins, steps, upload
 from app.components import brand, ends, live_line, look_again, loss_bar, to_page
 from app.covers import cover
-from app.desks import Data
+from app.explore_scene import picture, swept_picture
+from app.export_menu import take_fit
 from app.live import live
-from app.more_settings import more_settings
 from app.papers import at_full_size
-from app.picture import picture, swept_picture
+from app.result_store import Data
 from app.scenario import GENERATED, UPLOAD, Scenario, opening
 from app.settings import uploads_allowed
+from app.settings_panel import more_settings
 from app.spoilers import visible
 from app.state import change, current, step_of
 from app.sweeps import Sliding, done, sliding, swept, work_out
-from app.tables import data_of, desk_of, provenance
-from app.takeaway import take_fit
+from app.tables import data_of, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import yardstick
-from dpcore.figures.buys import AXES
 from dpcore.figures.scene import Scene
+from dpcore.figures.utility_curve import AXES
 from dpcore.models.declaration import Method, Model, declarations
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
@@ -60,12 +60,12 @@ def page() -> None:
         return
     if scenario.data == UPLOAD:
         upload.custodian_bar()
-    beside = sliding(scenario, data, desk_of(data))
+    beside = sliding(scenario, data, store_of(data))
     sliders(scenario, scenario.budgets(data.rows), beside)
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
         with st.spinner("Fitting it exactly, then privately…"):
-            found = compute.study(scenario, data, desk_of(data))
+            found = compute.study(scenario, data, store_of(data))
         pinned = pins.views(scenario, ask=found.complete)
         scenes = pictures(scenario, data, found, beside, pinned)
     except DPCoreError as error:
@@ -91,20 +91,20 @@ def page() -> None:
     full_size(scenario)
     classes.panel(scenario, data)
     if not found.complete:
-        look_again(lambda: compute.more_of(found, scenario, data, desk_of(data)), every=0.3)
+        look_again(lambda: compute.more_of(found, scenario, data, store_of(data)), every=0.3)
         return
     if (waited := pins.coming(scenario)) is not None:
         look_again(lambda: pins.coming(scenario) != waited, every=0.3)
         return
     coming = next((dial for dial in wanted(scenario, beside) if dial.key not in scenes), None)
     if coming is not None:
-        known, desk, begun = found.references, desk_of(data), monotonic()
+        known, store, begun = found.references, store_of(data), monotonic()
 
         def there() -> bool:
             if monotonic() - begun < AT_REST:
                 return False
-            work_out(scenario, data, desk, coming, known)
-            return done(scenario, data, desk, coming)
+            work_out(scenario, data, store, coming, known)
+            return done(scenario, data, store, coming)
 
         look_again(there, every=0.3)
 
@@ -131,7 +131,7 @@ def pictures(
 
     scenes = {"epsilon_step": drawn(picture(scenario, data, found), "epsilon")}
     for dial in wanted(scenario, beside):
-        study = swept(scenario, data, desk_of(data), dial, found.references)
+        study = swept(scenario, data, store_of(data), dial, found.references)
         if study is not None:
             one = {dial.key: drawn(swept_picture(scenario, data, dial, study), dial.name)}
             scenes = one | scenes if dial.name == scenario.dial else scenes | one
@@ -141,7 +141,7 @@ def pictures(
 def played(scenario: Scenario, data: Data) -> None:
     """The attack on the person who was taken out, measured: a lower bound beside the proved one."""
     try:
-        found = compute.exposure(scenario, data, desk_of(data))
+        found = compute.exposure(scenario, data, store_of(data))
     except DPCoreError:
         return  # the budget is out of reach, which the picture says
     if found is None:
@@ -389,7 +389,7 @@ def tries(scenario: Scenario, data: Data) -> None:
         "fit may move, the private one hardly.",
     )
     if st.button("Step by step", help="How far each method has come after each of its steps."):
-        steps.dialog(scenario, data, desk_of(data))
+        steps.dialog(scenario, data, store_of(data))
     pins.button(scenario)
 
 

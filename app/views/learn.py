@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import learning, sheets
+from app import exercise_sheet, learning
 from app.components import brand, to_page
 from app.learning import DOCUMENTS, LESSONS, Lesson
 from app.papers import played
 from app.state import arrived
-from dpcore.figures.portrait import said
+from dpcore.figures.model_plot import said
 from dpcore.papers.drawing import reproduction_figure
 from dpcore.papers.results import kept
 
@@ -91,14 +91,14 @@ def take() -> None:
     sheet, solved, _ = st.columns(3)
     sheet.download_button(
         "Exercise sheet to print",
-        lambda: sheets.sheet(solved=False),
+        lambda: exercise_sheet.sheet(solved=False),
         "exercises.html",
         "text/html",
         width="stretch",
     )
     solved.download_button(
         "With answers and teacher's notes",
-        lambda: sheets.sheet(solved=True),
+        lambda: exercise_sheet.sheet(solved=True),
         "exercises-answers.html",
         "text/html",
         width="stretch",

@@ -11,13 +11,13 @@ import streamlit as st
 
 from app import compute, releasing, several
 from app.components import brand, look_again, to_page
-from app.desks import Data
 from app.exports import fresh_command
 from app.releasing import Plan
+from app.result_store import Data
 from app.scenario import Scenario
 from app.settings import uploads_allowed
 from app.state import change, taken_on
-from app.tables import data_of, desk_of, provenance
+from app.tables import data_of, provenance, store_of
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import show, show_bound, show_most
@@ -74,7 +74,7 @@ def page() -> None:
             rows = None if hidden else data.rows
             spending(scenario, plan, table, chosen_on, rows, data.title)
     if study is not None and not study.complete:
-        look_again(lambda: compute.more_of(study, scenario, data, desk_of(data)), every=0.3)
+        look_again(lambda: compute.more_of(study, scenario, data, store_of(data)), every=0.3)
 
 
 def to_explore() -> None:
@@ -132,7 +132,7 @@ def buys(scenario: Scenario, data: Data) -> compute.Study | None:
         help="Of what the model says beyond its simplest rival, in nine of ten draws.",
     )
     try:
-        study = compute.study(scenario, data, desk_of(data))
+        study = compute.study(scenario, data, store_of(data))
         found = releasing.reached(study, scenario, wanted, data.rows)
     except DPCoreError as refusal:
         st.caption(str(refusal))

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.figures.portrait import Places
+from dpcore.figures.model_plot import Places
 from dpcore.figures.scene import Axis, Curve, Layer, Spots
 from dpcore.wall.data.clipping import PublicFrame
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References, Study
 from dpcore.evaluation.verdict import found_sentences, verdicts
-from dpcore.figures.buys import AXES, Marks, buys_panel
-from dpcore.figures.portrait import Drawing, Places, Subject, portrait
+from dpcore.figures.model_plot import Drawing, Places, Subject, portrait
 from dpcore.figures.scene import Panel, Scene
+from dpcore.figures.utility_curve import AXES, Marks, buys_panel
 from dpcore.privacy.guarantee import show_bound
 
 Array = NDArray[np.float64]

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from dpcore.evaluation.classes import Allocation, Worth, class_divergences
 from dpcore.evaluation.study import BudgetGrid
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures.buys import EPSILON
-from dpcore.figures.portrait import NO_FIT, column_title, own_units, said
+from dpcore.figures.model_plot import NO_FIT, column_title, own_units, said
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene
+from dpcore.figures.utility_curve import EPSILON
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.privacy.guarantee import show, show_bound
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.figures.columns import Columns
-from dpcore.figures.heat import Heat
+from dpcore.figures.heatmap import Heat
 from dpcore.figures.ranked import Ranked
 
 Array = NDArray[np.float64]

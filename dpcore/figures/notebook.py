@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpcore.figures.still import alt_text, still
+from dpcore.figures.static_svg import alt_text, still
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

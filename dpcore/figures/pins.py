@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.figures.buys import CURVE
-from dpcore.figures.heat import Heat
+from dpcore.figures.heatmap import Heat
 from dpcore.figures.layers import PER_STEP
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
@@ -26,6 +25,7 @@ from dpcore.figures.scene import (
     text_at,
     texts_at,
 )
+from dpcore.figures.utility_curve import CURVE
 from dpcore.privacy.guarantee import show
 
 

@@ -17,7 +17,7 @@ from dpcore.evaluation.study import Study
 from dpcore.figures.budget import study_scene
 from dpcore.figures.columns import Columns
 from dpcore.figures.composition import prices_scene
-from dpcore.figures.heat import BLUE, ORANGE, WHITE, Heat
+from dpcore.figures.heatmap import BLUE, ORANGE, WHITE, Heat
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
     PALETTE_LIGHT,

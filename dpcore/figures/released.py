@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures.portrait import Places, Subject, portrait
+from dpcore.figures.model_plot import Places, Subject, portrait
 from dpcore.figures.scene import Panel, Ring, Scene
 from dpcore.privacy.guarantee import show_bound
 from dpcore.wall.data.clipping import PublicFrame
@@ -30,7 +30,7 @@ def released_scene(
 
     fit: a batch of one in public unit coordinates. public: the columns, with the target of a
     regression as the last. unit: who one row is about. protects: what the guarantee does, in
-    words. image, places: as of a :class:`~dpcore.figures.portrait.Subject`.
+    words. image, places: as of a :class:`~dpcore.figures.model_plot.Subject`.
     """
     panels: dict[tuple[str, str], Panel] = {}
     for start in range(0, public.dim, 2)[:MOST_PAIRS]:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app.live import live
-from dpcore.figures.heat import Heat
+from dpcore.figures.heatmap import Heat
 from dpcore.figures.scene import (
     Axis,
     Cursor,

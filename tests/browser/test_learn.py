@@ -10,8 +10,8 @@ import pytest
 import wording
 from studio.stage import wait_until_idle
 
+from app.exercise_sheet import sheet
 from app.learning import hundred_together
-from app.sheets import sheet
 from dpcore.privacy.guarantee import show_bound
 
 COMPOSE = "3 · What does composition buy?"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.figures.portrait import Drawing, Portrait, Subject
+from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.models.bernoulli_mixture.mathematics import chances
 from dpcore.models.exponential_family.picture import profiles
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.parts import Parts, drawing
-from dpcore.figures.portrait import Drawing, Subject
+from dpcore.figures.component_images import Parts, drawing
+from dpcore.figures.model_plot import Drawing, Subject
 
 Array = NDArray[np.float64]
 

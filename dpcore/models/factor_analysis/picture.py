@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.parts import Parts, cosines, drawing
-from dpcore.figures.portrait import Drawing, Portrait, Subject
+from dpcore.figures.component_images import Parts, cosines, drawing
+from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.wall.data import PublicFrame
 

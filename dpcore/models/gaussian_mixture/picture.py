@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.portrait import (
+from dpcore.figures.model_plot import (
     NO_FIT,
     Drawing,
     Portrait,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures import stems
-from dpcore.figures.portrait import (
+from dpcore.figures import stem_plot
+from dpcore.figures.model_plot import (
     NO_FIT,
     Drawing,
     Portrait,
@@ -36,7 +36,7 @@ def draw_clouds(subject: Subject) -> Drawing:
     """Exact rows and clouds; private clouds over the faint ones of the other noise draws."""
     if subject.public.dim == 1:
         places = _places(subject.exact)[0], _places(subject.private)
-        return stems.drawing(subject.public.names, *places, column_title(subject.public, 0))
+        return stem_plot.drawing(subject.public.names, *places, column_title(subject.public, 0))
     x, y = (_cloud_axis(subject, column) for column in subject.pair)
     exact = _clouds(subject.exact, subject.pair)[None]
     private = _clouds(subject.private, subject.pair)
@@ -204,7 +204,7 @@ def _slopes(subject: Subject) -> Drawing:
     unit = public.units[0] or "unit"
     label = f"{target} per {unit}" if alike else f"{target} per half of a column's limits"
     exact, private = _slope(subject.exact)[0] * per, _slope(subject.private) * per
-    return stems.drawing(public.names[:-1], exact, private, label)
+    return stem_plot.drawing(public.names[:-1], exact, private, label)
 
 
 CLOUD_PORTRAIT: Portrait = draw_clouds

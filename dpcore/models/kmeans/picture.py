@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.figures.basemap import base_map, graticule, is_map
-from dpcore.figures.cells import borders
-from dpcore.figures.heat import Heat, as_images, images_across
-from dpcore.figures.portrait import (
+from dpcore.figures.heatmap import Heat, as_images, images_across
+from dpcore.figures.model_plot import (
     NO_FIT,
     Drawing,
     Portrait,
@@ -20,6 +19,7 @@ from dpcore.figures.portrait import (
     said,
 )
 from dpcore.figures.scene import PALETTE_LIGHT, Axis, Curve, Layer, Points, Spots
+from dpcore.figures.voronoi import borders
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.data import PublicFrame
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpcore.figures import stems
-from dpcore.figures.portrait import Drawing, Portrait, Subject
+from dpcore.figures import stem_plot
+from dpcore.figures.model_plot import Drawing, Portrait, Subject
 
 
 def draw(subject: Subject) -> Drawing:
@@ -13,7 +13,7 @@ def draw(subject: Subject) -> Drawing:
     names = subject.public.names
     label = f"log odds of {subject.public.outcome or 'a yes'}"
     short = tuple(name.rpartition("=")[2] for name in names)
-    return stems.drawing(names, exact, private, label, short)
+    return stem_plot.drawing(names, exact, private, label, short)
 
 
 PORTRAIT: Portrait = draw

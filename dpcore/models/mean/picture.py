@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpcore.figures import stems
-from dpcore.figures.portrait import Drawing, Portrait, Subject, column_title
+from dpcore.figures import stem_plot
+from dpcore.figures.model_plot import Drawing, Portrait, Subject, column_title
 
 
 def draw(subject: Subject) -> Drawing:
@@ -16,7 +16,7 @@ def draw(subject: Subject) -> Drawing:
         exact = public.center + public.half_range * exact
         private = public.center + public.half_range * private
         label = f"mean {column_title(public, 0)}"
-    return stems.drawing(public.names, exact, private, label)
+    return stem_plot.drawing(public.names, exact, private, label)
 
 
 PORTRAIT: Portrait = draw

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.figures.portrait import Drawing, Portrait, Subject
+from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.models.exponential_family.picture import profiles
 from dpcore.models.poisson_mixture.mathematics import rates
 

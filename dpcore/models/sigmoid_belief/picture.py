@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.heat import Heat, images_across
-from dpcore.figures.parts import Parts, cosines, drawing
-from dpcore.figures.portrait import Drawing, Portrait, Subject
+from dpcore.figures.component_images import Parts, cosines, drawing
+from dpcore.figures.heatmap import Heat, images_across
+from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.figures.scene import Axis, Panel, Scene
 from dpcore.privacy.guarantee import show
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.parts import Parts, drawing, ranked_drawing
-from dpcore.figures.portrait import Drawing, Portrait, Subject
+from dpcore.figures.component_images import Parts, drawing, ranked_drawing
+from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.models.topics.mathematics import Topics
 
 Array = NDArray[np.float64]

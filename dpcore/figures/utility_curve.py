@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References
 from dpcore.evaluation.yardstick import yardstick
-from dpcore.figures.portrait import said
+from dpcore.figures.model_plot import said
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
 from dpcore.privacy.guarantee import show
 

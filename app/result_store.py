@@ -62,7 +62,7 @@ class Data:
         return str(self.schema.unit)
 
 
-class Shelf(Generic[T]):
+class LRUCache(Generic[T]):
     """A bounded cache, least recently used first out; one computation per key."""
 
     def __init__(self, size: int) -> None:
@@ -96,42 +96,42 @@ class Shelf(Generic[T]):
 
 
 @dataclass
-class Desk:
+class ResultStore:
     """Where one audience's results lie: everybody's for bundled data, one session's for uploads."""
 
-    references: Shelf[References] = field(default_factory=lambda: Shelf(24))
-    grids: Shelf[BudgetGrid] = field(default_factory=lambda: Shelf(24))
-    curves: Shelf[Curves] = field(default_factory=lambda: Shelf(24))
-    tables: Shelf[Any] = field(default_factory=lambda: Shelf(12))
-    scenes: Shelf[Any] = field(default_factory=lambda: Shelf(12))
-    answers: Shelf[Any] = field(default_factory=lambda: Shelf(64))
+    references: LRUCache[References] = field(default_factory=lambda: LRUCache(24))
+    grids: LRUCache[BudgetGrid] = field(default_factory=lambda: LRUCache(24))
+    curves: LRUCache[Curves] = field(default_factory=lambda: LRUCache(24))
+    tables: LRUCache[Any] = field(default_factory=lambda: LRUCache(12))
+    scenes: LRUCache[Any] = field(default_factory=lambda: LRUCache(12))
+    answers: LRUCache[Any] = field(default_factory=lambda: LRUCache(64))
     waiting: dict[Hashable, Future[None]] = field(default_factory=dict)  # what somebody looks at
 
 
 @cache
-def common() -> Desk:
-    """The shelf of everything that anybody may see."""
-    return Desk()
+def common() -> ResultStore:
+    """The cached of everything that anybody may see."""
+    return ResultStore()
 
 
 class Job(Future[None]):
     """Work behind a page."""
 
-    def __init__(self, desk: Desk, key: Hashable, work: Callable[[], None]) -> None:
+    def __init__(self, store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
         super().__init__()
-        self.desk, self.key, self.work = desk, key, work
+        self.store, self.key, self.work = store, key, work
 
     def leave(self) -> None:
-        """Off the desk's list."""
-        if self.desk.waiting.get(self.key) is self:
-            del self.desk.waiting[self.key]
+        """Off the store's list."""
+        if self.store.waiting.get(self.key) is self:
+            del self.store.waiting[self.key]
 
 
 class Background:
     """Works off what pages ask for, in the order of asking.
 
     Every visitor looks at what he asked for last, and a page in view asks for its own again and
-    again. What nobody looks at any more gives way: it leaves its desk's list, where it may notice,
+    again. What nobody looks at any more gives way: it leaves its store's list, where it may notice,
     is dropped if it has not begun, and else goes on beside what is looked at.
     """
 
@@ -139,18 +139,20 @@ class Background:
         self._jobs, self._lock = list[Job](), threading.RLock()
         self._looking: dict[str, tuple[Job, float]] = {}
 
-    def ask(self, desk: Desk, key: Hashable, work: Callable[[], None], visitor: str = "") -> None:
+    def ask(
+        self, store: ResultStore, key: Hashable, work: Callable[[], None], visitor: str = ""
+    ) -> None:
         """Have the work done once. Where it failed, raises what it raised."""
         with self._lock:
-            known = desk.waiting.get(key)
+            known = store.waiting.get(key)
             if known is not None and known.done():
-                desk.waiting.pop(key).result()
-            mine = (job for job in self._jobs if job.desk is desk and job.key == key)
+                store.waiting.pop(key).result()
+            mine = (job for job in self._jobs if job.store is store and job.key == key)
             job = next((job for job in mine if not job.done()), None)
             if job is None:
-                job = Job(desk, key, work)
+                job = Job(store, key, work)
                 self._jobs.append(job)
-            desk.waiting[key], self._looking[visitor] = job, (job, monotonic())
+            store.waiting[key], self._looking[visitor] = job, (job, monotonic())
             self._go_on()
 
     def _go_on(self) -> None:
@@ -186,7 +188,7 @@ class Background:
 _background = Background()
 
 
-def in_background(desk: Desk, key: Hashable, work: Callable[[], None]) -> None:
+def in_background(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
     """Have the work done once, for the visitor whose page this is."""
     context = get_script_run_ctx(suppress_warning=True)
-    _background.ask(desk, key, work, "" if context is None else context.session_id)
+    _background.ask(store, key, work, "" if context is None else context.session_id)

@@ -10,7 +10,7 @@ from html import escape
 
 from app.learning import LESSONS, TERMS, Lesson
 from app.spoilers import WORDS
-from dpcore.figures.portrait import said
+from dpcore.figures.model_plot import said
 
 _STYLE = """
 @page { size: A4; margin: 16mm 18mm; }

@@ -10,7 +10,6 @@ from app import compute, covers
 from app.components import guarantee_details, spending
 from app.composing import Composition
 from app.compute import Study
-from app.desks import Data
 from app.exports import (
     account_command,
     account_questions,
@@ -20,8 +19,9 @@ from app.exports import (
     script,
     upload_command,
 )
+from app.result_store import Data
 from app.scenario import Scenario
-from app.tables import desk_of, provenance
+from app.tables import provenance, store_of
 from dpcore.figures.scene import Scene
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Schema
@@ -81,7 +81,7 @@ def _files(scenario: Scenario, data: Data, found: Study) -> None:
     The files are made when somebody takes them: fitted anew with every move of a slider they would
     take longer than all else on the page.
     """
-    shown, step = compute.with_extra_budget(found, scenario, data, desk_of(data))
+    shown, step = compute.with_extra_budget(found, scenario, data, store_of(data))
     guarantee, ledger = shown.grid.guarantees[step], shown.grid.ledgers[step]
     if guarantee is None or ledger is None:  # the budget is out of reach, which the page says
         return

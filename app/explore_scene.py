@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from app import compute
 from app.components import LOSSES, guarantee_line
 from app.compute import Study
-from app.desks import Data
+from app.result_store import Data
 from app.scenario import Scenario
 from app.sweeps import DELTAS, Sliding
-from app.tables import desk_of, provenance
+from app.tables import provenance, store_of
 from dpcore.accounting import guess_rate
 from dpcore.datasets.cities import CITIES
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.figures.budget import Words, budget_scene
-from dpcore.figures.buys import Marks, show_delta
 from dpcore.figures.scene import Scene
+from dpcore.figures.utility_curve import Marks, show_delta
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.privacy import Guarantee, Ledger
 from dpcore.privacy.guarantee import show
@@ -37,7 +37,7 @@ SEES = {
 
 def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
     """The scene of the scenario over epsilon, as far as its study is worked out."""
-    desk = desk_of(data)
+    store = store_of(data)
     key = (
         data.key,
         without_epsilon(scenario),
@@ -45,10 +45,12 @@ def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
         found.grid.refusals,
         found.curves is None,
     )
-    found, step = compute.with_extra_budget(found, scenario, data, desk)
+    found, step = compute.with_extra_budget(found, scenario, data, store)
     positions = len(scenario.budgets(data.rows))
     typed = scenario.epsilon if step >= positions else None
-    drawn: Scene = desk.scenes.get((key, typed), lambda: scene_of(scenario, data, found, positions))
+    drawn: Scene = store.scenes.get(
+        (key, typed), lambda: scene_of(scenario, data, found, positions)
+    )
     return drawn.at(step)
 
 
@@ -57,7 +59,7 @@ def swept_picture(scenario: Scenario, data: Data, dial: Sliding, found: Study) -
     elsewhere = replace(without_epsilon(scenario), epsilon=scenario.epsilon)
     key = (data.key, replace(elsewhere, **dial.put(dial.stops[-1], scenario)))
     typed = dial.value if dial.typed else None
-    drawn: Scene = desk_of(data).scenes.get(
+    drawn: Scene = store_of(data).scenes.get(
         (key, typed), lambda: scene_of(scenario, data, found, len(dial.stops))
     )
     return drawn.at(len(dial.stops) if dial.typed else dial.place)
@@ -109,7 +111,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         found.curves,
         words,
         pair=pair(scenario, data),
-        rows=compute.shown_rows(data, desk_of(data), scenario.model),
+        rows=compute.shown_rows(data, store_of(data), scenario.model),
         clip=scenario.clip,
         chosen=scenario.count_by,
         held=_held(scenario, grid.dial),
@@ -187,8 +189,8 @@ def pair(scenario: Scenario, data: Data) -> tuple[int, int]:
 def window(scenario: Scenario, data: Data) -> tuple[Mixture, Array | None]:
     """What the axes must hold: the exact fit to everybody, and the rows where all are shown."""
     data = data.whole or data
-    best = compute.references_of(scenario.setting(data.secret), data, desk_of(data)).converged
-    rows = compute.shown_rows(data, desk_of(data), scenario.model)
+    best = compute.references_of(scenario.setting(data.secret), data, store_of(data)).converged
+    rows = compute.shown_rows(data, store_of(data), scenario.model)
     return best, rows if len(rows) == data.rows else None
 
 

@@ -1,4 +1,4 @@
-"""Make the exact fits that the explorer keeps anew: ``python -m tests.studio.kept``."""
+"""Make the exact fits that the explorer keeps anew: ``python -m tests.studio.precomputed``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from dataclasses import fields
 from typing import Any
 
-from app.desks import Data
-from app.kept import FILE, mark_of, model_of, steps_of
+from app.precomputed import FILE, mark_of, model_of, steps_of
+from app.result_store import Data
 from app.scenario import offered, opening
 from app.tables import data_of
 from dpcore.evaluation.study import References, Setting, references

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from app.desks import Data
+from app.result_store import Data
 from dpcore.evaluation.study import References, Setting
 from dpcore.evaluation.yardstick import scorer_of
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app import compute, desks, tables
-from app.desks import AT_MOST, TOGETHER, Background, Desk
-from app.picture import picture, scene_of
+from app import compute, result_store, tables
+from app.explore_scene import picture, scene_of
+from app.result_store import AT_MOST, TOGETHER, Background, ResultStore
 from app.scenario import Scenario
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves
 
@@ -46,13 +46,13 @@ def test_a_page_in_view_goes_before_a_study_that_nobody_looks_at(
     begin: Callable[[], Study],
 ) -> None:
     """The visitor went from one page to another; the study of the first cannot be stopped."""
-    background, desk = Background(), Desk()
+    background, store = Background(), ResultStore()
     left = [begin() for _ in range(AT_MOST - 1)]
     for key, study in enumerate(left):
-        background.ask(desk, key, study)
+        background.ask(store, key, study)
         assert study.begun.wait(SOON)
     seen = threading.Event()
-    background.ask(desk, "attack", seen.set)
+    background.ask(store, "attack", seen.set)
     assert seen.wait(SOON)
     assert not any(study.ended.is_set() for study in left)
 
@@ -60,45 +60,45 @@ def test_a_page_in_view_goes_before_a_study_that_nobody_looks_at(
 def test_what_has_not_begun_is_dropped_when_its_visitor_looks_elsewhere(
     begin: Callable[[], Study],
 ) -> None:
-    background, desk, may_end = Background(), Desk(), threading.Event()
+    background, store, may_end = Background(), ResultStore(), threading.Event()
     others = [Study(may_end) for _ in range(TOGETHER)]
     for place, study in enumerate(others):
-        background.ask(desk, place, study, f"other {place}")
+        background.ask(store, place, study, f"other {place}")
     dropped, wanted = begin(), begin()
-    background.ask(desk, "dropped", dropped, "me")
-    background.ask(desk, "wanted", wanted, "me")
+    background.ask(store, "dropped", dropped, "me")
+    background.ask(store, "wanted", wanted, "me")
     assert not wanted.begun.is_set(), "as many as there is room for are looked at by others"
-    assert "dropped" not in desk.waiting
+    assert "dropped" not in store.waiting
     may_end.set()
     assert wanted.begun.wait(SOON)
     assert not dropped.begun.is_set()
 
 
 def test_work_can_notice_that_nobody_looks_at_it() -> None:
-    background, desk, noticed = Background(), Desk(), threading.Event()
+    background, store, noticed = Background(), ResultStore(), threading.Event()
     begun, left = threading.Event(), threading.Event()
 
     def work() -> None:
         begun.set()
         assert left.wait(SOON)
-        if "first" not in desk.waiting:
+        if "first" not in store.waiting:
             noticed.set()
 
-    background.ask(desk, "first", work)
+    background.ask(store, "first", work)
     assert begun.wait(SOON)
-    background.ask(desk, "second", lambda: None)
+    background.ask(store, "second", lambda: None)
     left.set()
     assert noticed.wait(SOON)
 
 
 def test_visitors_do_not_drop_each_others_work() -> None:
-    """Two tabs ask in turn for their own, on the desk that they share: each is done once."""
-    background, desk, may_end = Background(), Desk(), threading.Event()
+    """Two tabs ask in turn for their own, on the store that they share: each is done once."""
+    background, store, may_end = Background(), ResultStore(), threading.Event()
     tabs = {who: Study(may_end) for who in ("one", "two")}
     for _ in range(10):
         for who, study in tabs.items():
-            background.ask(desk, who, study, who)
-    assert set(desk.waiting) == set(tabs)
+            background.ask(store, who, study, who)
+    assert set(store.waiting) == set(tabs)
     may_end.set()
     assert all(study.ended.wait(SOON) for study in tabs.values())
     assert [study.times for study in tabs.values()] == [1, 1]
@@ -107,39 +107,39 @@ def test_visitors_do_not_drop_each_others_work() -> None:
 def test_a_closed_tab_is_looked_at_no_longer(
     begin: Callable[[], Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    background, desk, now = Background(), Desk(), [0.0]
-    monkeypatch.setattr(desks, "monotonic", lambda: now[0])
+    background, store, now = Background(), ResultStore(), [0.0]
+    monkeypatch.setattr(result_store, "monotonic", lambda: now[0])
     for tab in range(TOGETHER):
-        background.ask(desk, tab, begin(), f"tab {tab}")
-    now[0] += 2 * desks.LOOKED_AT
+        background.ask(store, tab, begin(), f"tab {tab}")
+    now[0] += 2 * result_store.LOOKED_AT
     seen = threading.Event()
-    background.ask(desk, "mine", seen.set, "me")
+    background.ask(store, "mine", seen.set, "me")
     assert seen.wait(SOON)
-    assert set(desk.waiting) <= {"mine"}
+    assert set(store.waiting) <= {"mine"}
 
 
 def test_who_comes_back_finds_the_work_that_went_on(begin: Callable[[], Study]) -> None:
-    background, desk, study, again = Background(), Desk(), begin(), begin()
-    background.ask(desk, "first", study)
-    background.ask(desk, "second", begin())
-    background.ask(desk, "first", again)
+    background, store, study, again = Background(), ResultStore(), begin(), begin()
+    background.ask(store, "first", study)
+    background.ask(store, "second", begin())
+    background.ask(store, "first", again)
     assert study.begun.wait(SOON)
     assert not again.begun.is_set()
-    assert "first" in desk.waiting
-    assert "second" not in desk.waiting
+    assert "first" in store.waiting
+    assert "second" not in store.waiting
 
 
 def test_a_failure_is_raised_once_and_then_tried_again() -> None:
-    background, desk, done = Background(), Desk(), threading.Event()
+    background, store, done = Background(), ResultStore(), threading.Event()
 
     def fail() -> None:
         raise ValueError("no")
 
-    background.ask(desk, "key", fail)
-    wait(desk.waiting.values(), SOON)
+    background.ask(store, "key", fail)
+    wait(store.waiting.values(), SOON)
     with pytest.raises(ValueError, match="no"):
-        background.ask(desk, "key", fail)
-    background.ask(desk, "key", done.set)
+        background.ask(store, "key", fail)
+    background.ask(store, "key", done.set)
     assert done.wait(SOON)
 
 
@@ -147,24 +147,24 @@ def test_a_failure_is_raised_once_and_then_tried_again() -> None:
 def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    scenario, desk, parts = Scenario(), Desk(), list[tuple[int, int]]()
+    scenario, store, parts = Scenario(), ResultStore(), list[tuple[int, int]]()
     data = tables.data_of(scenario)
     assert data is not None
 
     def left_after_three(*asked: Any) -> BudgetGrid:
         parts.append((len(asked[3]), len(asked[4])))
         if len(parts) == 3:
-            desk.waiting.clear()
+            store.waiting.clear()
         return budget_grid(*asked)
 
-    def at_once(desk: Desk, key: Hashable, work: Callable[[], None]) -> None:
-        desk.waiting[key] = Future()
+    def at_once(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
+        store.waiting[key] = Future()
         work()
 
     monkeypatch.setattr(compute, "AT_ONCE", 0)
     monkeypatch.setattr(compute, "budget_grid", left_after_three)
     monkeypatch.setattr(compute, "in_background", at_once)
-    seen = compute.study(scenario, data, desk)
+    seen = compute.study(scenario, data, store)
     every = len(scenario.budgets(data.rows))
     assert parts == [(1, 1), (every, 1), (every, 4)]
     fitted = [e for e, no in zip(seen.grid.epsilons, seen.grid.refusals, strict=True) if not no]
@@ -175,9 +175,9 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     _, private, curve = said.panels
     assert private.alt[0].endswith(compute.COMING), "nor that there is no fit"
     assert set(curve.subtitle) == {compute.COMPARING}, "no verdict on budgets not yet fitted"
-    assert compute.more_of(seen, scenario, data, desk)
+    assert compute.more_of(seen, scenario, data, store)
     assert parts[3:] == [(every, 4), (every, 4)]
-    whole = compute.study(scenario, data, desk)
+    whole = compute.study(scenario, data, store)
     assert whole.complete
     assert np.isfinite(whole.grid.utility).all()
     at = seen.grid.epsilons.index(scenario.epsilon)
@@ -190,12 +190,12 @@ def test_curves_that_are_shown_together_are_of_the_same_draws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Fits of the chosen way of counting are its curve, part by part as the study grows."""
-    scenario, desk, seen = Scenario(), Desk(), list[compute.Study]()
+    scenario, store, seen = Scenario(), ResultStore(), list[compute.Study]()
     data = tables.data_of(scenario)
     assert data is not None
 
     def look() -> None:
-        seen.append(compute.study(scenario, data, desk))
+        seen.append(compute.study(scenario, data, store))
 
     def looked_at(make: Callable[..., Any]) -> Callable[..., Any]:
         def made(*asked: Any) -> Any:
@@ -204,9 +204,9 @@ def test_curves_that_are_shown_together_are_of_the_same_draws(
 
         return made
 
-    def one_job(desk: Desk, key: Hashable, work: Callable[[], None]) -> None:
-        if key not in desk.waiting:
-            desk.waiting[key] = Future()
+    def one_job(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
+        if key not in store.waiting:
+            store.waiting[key] = Future()
             monkeypatch.setattr(compute, "budget_grid", looked_at(budget_grid))
             work()
 
@@ -228,13 +228,13 @@ def test_curves_that_are_shown_together_are_of_the_same_draws(
 
 
 def test_every_way_of_counting_has_a_study_of_its_own() -> None:
-    """One desk after the other: what is drawn for one way is not shown for the next."""
-    desk, noise = Desk(), set[float]()
+    """One store after the other: what is drawn for one way is not shown for the next."""
+    store, noise = ResultStore(), set[float]()
     for counted in ("exact", "zcdp"):
         scenario = Scenario(count_by=counted, iterations=1, components=1)
         data = tables.data_of(scenario)
         assert data is not None
-        grid = compute.study(scenario, data, desk).grid
+        grid = compute.study(scenario, data, store).grid
         promises = [guarantee for guarantee in grid.guarantees if guarantee is not None]
         assert {one.proof.accountant for one in promises if one.proof} == {counted}
         noise.add(float(grid.noise[-1]))
@@ -245,7 +245,7 @@ def test_further_draws_reach_the_picture() -> None:
     scenario = Scenario(noise=4242, iterations=1, components=1)
     data = tables.data_of(scenario)
     assert data is not None
-    whole = compute.study(scenario, data, Desk())
+    whole = compute.study(scenario, data, ResultStore())
     setting, exact = scenario.setting(), whole.references.converged
     budgets = scenario.budgets(data.rows)
     few = budget_grid(data.table, setting, exact, budgets, range(2))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from app.composing import Composition
-from app.desks import Desk, common, in_background
+from app.result_store import ResultStore, common, in_background
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.accounting.gaussian import all_gaussian
 from dpcore.errors import NotCovered
@@ -39,7 +39,7 @@ COARSE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
 @dataclass
 class Task:
-    """One answer for the background: ``make`` it and put it on a shelf; lower ranks first."""
+    """One answer for the background: ``make`` it and put it into a cache; lower ranks first."""
 
     rank: float
     found: dict[Hashable, Any]
@@ -70,25 +70,25 @@ def priced(asked: Composition, *, all_methods: bool = False) -> Priced:
     Closed forms are there at once; what takes longer comes from the background: the current count
     first, then all methods if they are asked for, then the other counts, the nearest first.
     """
-    desk, tasks = common(), list[Task]()
+    store, tasks = common(), list[Task]()
     target = asked.epsilon if asked.hold == "budget" else None
-    prices = _prices(desk, asked, target, tasks)
+    prices = _prices(store, asked, target, tasks)
     lone = asked.without_k()
-    turn = desk.answers.get(("turn", lone), lambda: crossover(asked.events, asked.delta))
+    turn = store.answers.get(("turn", lone), lambda: crossover(asked.events, asked.delta))
     picture: Picture | Prices | None
     refusal = ""
     if asked.hold == "noise" and asked.show == "noise":
-        picture = _prices(desk, asked, asked.epsilon, tasks)
+        picture = _prices(store, asked, asked.epsilon, tasks)
     else:
         try:
-            picture = _picture(desk, asked, prices.counts, tasks)
+            picture = _picture(store, asked, prices.counts, tasks)
         except NotCovered as error:
             picture, refusal = None, str(error)
-    rows = _rows(desk, asked, tasks) if all_methods else ()
+    rows = _rows(store, asked, tasks) if all_methods else ()
     if tasks:
         tasks.sort(key=lambda task: task.rank)
         key = ("compose", asked, all_methods)
-        in_background(desk, key, lambda: _work_off(desk, key, tasks))
+        in_background(store, key, lambda: _work_off(store, key, tasks))
     return Priced(prices, turn, picture, rows, len(tasks), refusal)
 
 
@@ -99,22 +99,24 @@ def more_of(seen: Priced, asked: Composition, *, all_methods: bool) -> bool:
     return enough or len(now.rows) > len(seen.rows) or not now.left
 
 
-def _work_off(desk: Desk, key: Hashable, tasks: list[Task]) -> None:
+def _work_off(store: ResultStore, key: Hashable, tasks: list[Task]) -> None:
     """One task after the other, until somebody asks for something else."""
     for done, task in enumerate(tasks):
-        if done and key not in desk.waiting:
+        if done and key not in store.waiting:
             return
         if task.item not in task.found:
             task.found[task.item] = task.make()
 
 
-def _found(desk: Desk, key: Hashable) -> dict[Hashable, Any]:
+def _found(store: ResultStore, key: Hashable) -> dict[Hashable, Any]:
     """The answers that are there for a question; more are added while they are worked out."""
-    shelf: dict[Hashable, Any] = desk.answers.get(("found", key), lambda: {"": None})
-    return shelf
+    cached: dict[Hashable, Any] = store.answers.get(("found", key), lambda: {"": None})
+    return cached
 
 
-def _prices(desk: Desk, asked: Composition, target: float | None, tasks: list[Task]) -> Prices:
+def _prices(
+    store: ResultStore, asked: Composition, target: float | None, tasks: list[Task]
+) -> Prices:
     """The five prices, or with a target epsilon the noise each way needs for it."""
     events, delta = asked.events, asked.delta
     slow = _slow(events, target)
@@ -123,8 +125,8 @@ def _prices(desk: Desk, asked: Composition, target: float | None, tasks: list[Ta
     def closed() -> Prices:
         return price_list(events, delta, epsilon=target, only=set(SLOTS) - slow)
 
-    prices: Prices = desk.answers.get(key, closed).at(asked.k)
-    found = _found(desk, key)
+    prices: Prices = store.answers.get(key, closed).at(asked.k)
+    found = _found(store, key)
     missing = set()
     for count in dict.fromkeys((asked.k, *(COUNTS if target is None else COARSE))):
         for slot in slow:
@@ -173,7 +175,7 @@ def _filled(
 
 
 def _picture(
-    desk: Desk, asked: Composition, counts: tuple[int, ...], tasks: list[Task]
+    store: ResultStore, asked: Composition, counts: tuple[int, ...], tasks: list[Task]
 ) -> Picture | None:
     """The picture asked for at every count; gaps where it is still worked out."""
     name, events = asked.show, asked.events
@@ -181,11 +183,11 @@ def _picture(
         return None
     key = ("picture", name, events)
     if all_gaussian(events):
-        whole: Picture = desk.answers.get((key, counts), lambda: picture_of(name, events, counts))
+        whole: Picture = store.answers.get((key, counts), lambda: picture_of(name, events, counts))
         return whole
     if name != "profile":
         check_lawful(events)
-    found = _found(desk, key)
+    found = _found(store, key)
     for count in counts:
         if count not in found:
             rank = _distance(count, asked.k)
@@ -195,10 +197,10 @@ def _picture(
     return joined([found.get(k) or nothing_yet(name) for k in counts])
 
 
-def _rows(desk: Desk, asked: Composition, tasks: list[Task]) -> tuple[Row, ...]:
+def _rows(store: ResultStore, asked: Composition, tasks: list[Task]) -> tuple[Row, ...]:
     """The answers of all registered methods that are known."""
     events = asked.events
-    found = _found(desk, ("rows", asked.without_k(), asked.k))
+    found = _found(store, ("rows", asked.without_k(), asked.k))
     for name in ACCOUNTANTS:
         if name in found:
             continue

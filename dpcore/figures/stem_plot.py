@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.portrait import NO_FIT, Drawing, said
+from dpcore.figures.model_plot import NO_FIT, Drawing, said
 from dpcore.figures.scene import Axis, Curve, Points, Spots
 
 Array = NDArray[np.float64]

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from app.choices import dials, read_words, usual, write_words
-from app.desks import Data
-from app.picture import image
+from app.explore_scene import image
+from app.result_store import Data
 from app.scenario import GENERATED, Made, Scenario
 from app.state import bind, change, current, on_choice
 from app.widgets import box, number, pick

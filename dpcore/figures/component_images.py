@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.heat import Heat, as_images, images_across
-from dpcore.figures.portrait import NO_FIT, Drawing, said
+from dpcore.figures.heatmap import Heat, as_images, images_across
+from dpcore.figures.model_plot import NO_FIT, Drawing, said
 from dpcore.figures.ranked import ACROSS, Ranked
 from dpcore.figures.scene import Axis
 

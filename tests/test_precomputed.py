@@ -9,12 +9,12 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from studio.kept import record_of
+from studio.precomputed import record_of
 from support import ROOT
 
 from app import compute
-from app.desks import Data, Desk
-from app.kept import FILE, kept_fit, kept_references
+from app.precomputed import FILE, kept_fit, kept_references
+from app.result_store import Data, ResultStore
 from app.scenario import offered, opening
 from app.tables import data_of
 from dpcore.evaluation.study import Setting
@@ -75,7 +75,7 @@ def test_a_study_begins_with_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(compute, "references", never)
     known = kept_references(data, setting)
-    found = compute.references_of(setting, data, Desk())
+    found = compute.references_of(setting, data, ResultStore())
     assert known is not None
     assert found.converged_utility == known.converged_utility
 
