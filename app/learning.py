@@ -353,6 +353,7 @@ NOTEBOOKS = {
     "03_private_em_from_scratch": "the algorithm in 40 lines, then the same by `dp.fit`",
     "04_clipping_and_subsampling": "two dials that decide what noise is worth",
     "05_release_and_audit": "what leaves for good, and whether to believe it",
+    "06_use_a_release": "a model from data that you never see",
     "dp_em": "DP-EM (2017): every figure and table, ours beside it",
     "vips": "VIPS (2020): every figure and table, ours beside it",
     "gradient_em": "robust gradient EM (2023): every figure, ours beside it",
