@@ -144,7 +144,7 @@ def _curve(
             seen = np.sum((leading(noisy.squares[0], FACTORS).T @ exact) ** 2) / FACTORS
             proved = best_proof(session.ledger.at(0).events, DELTA).epsilon
             facts = {"proved_epsilon": proved, "chance": FACTORS / faces.shape[1]}
-            run.scores(name, epsilon, seen, **facts)
+            run.scores(name, epsilon, np.atleast_1d(seen), **facts)
 
 
 def leading(matrix: Array, count: int) -> Array:
