@@ -17,9 +17,9 @@ HERE = "127.0.0.1"
 LOCK, UPLOADS, LEDGERS = "DPCORE_LOCK_TRUTH", "DPCORE_UPLOADS", "DPCORE_LEDGERS"
 _MORE = (
     f"On {HERE} it is the explorer as 'dpcore explore' starts it. On any other host it serves "
-    "others: then nobody can open a file of their own, no view computed from one would reach a "
-    "browser, and budget ledgers are for practice: each lies in its session's memory and goes with "
-    "it."
+    "others: visitors cannot open files of their own, exact values of an upload never reach a "
+    "browser, and budget ledgers are for practice: each belongs to one session, lies in memory "
+    "where the system keeps files there, and is deleted with the session."
 )
 
 

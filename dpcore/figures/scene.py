@@ -30,7 +30,7 @@ A complete example, two steps and two panels (arrays may be lists or numpy array
 ...             x=Axis("ε (δ = 0.00001)", (0.1, 1.0), scale="log"), y=Axis("utility", (0, 1)),
 ...             layers=(
 ...                 Curve([0.1, 1.0], [0.2, 0.9], lo=[0.1, 0.8], hi=[0.3, 1.0],
-...                       label=("exact says ε = 0.1", "exact says ε = 1.0"), bold=True),
+...                       label=("exact: ε = 0.1", "exact: ε = 1.0"), bold=True),
 ...                 Rule(0.95, "exact fit (converged)"),
 ...                 Cursor([0.1, 1.0], [0.2, 0.9]),
 ...             ),

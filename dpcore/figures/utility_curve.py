@@ -221,4 +221,4 @@ def _own(
 
 def _says(title: str, epsilons: Array, sign: str = "≈") -> tuple[str, ...]:
     """What a method states; ``≈`` where it is read off a curve and so is no upper bound."""
-    return tuple(f"{title} says ε {sign} {show(e)}" if np.isfinite(e) else title for e in epsilons)
+    return tuple(f"{title}: ε {sign} {show(e)}" if np.isfinite(e) else title for e in epsilons)

@@ -23,8 +23,8 @@ class Way:
 
     drawn: further words, each drawn at random. steps: it takes as many as are drawn. most: parts.
     grid: it can be a release, whose sums and noise are whole numbers. blocks: its rows may be read
-    in blocks. budget: it takes an epsilon and no noise multiplier, counted by ``linear``. sampled:
-    its steps draw samples, of which the price is known for one row a person.
+    in blocks. budget: it takes an epsilon and no noise multiplier, composed by ``linear``. sampled:
+    its steps draw samples, whose composition is proved for one row a person.
     """
 
     words: dict[str, Any] = field(default_factory=dict)

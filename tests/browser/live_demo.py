@@ -128,7 +128,7 @@ def demo(seed: int, current: int, exact_value: float | None, everything: bool) -
             lo=utility(grid / 1.2) - 0.01 if not k else None,
             hi=np.minimum(utility(grid * 1.2), 1.0) if not k else None,
             colour=k,
-            label=tuple(f"{name} says ε = {value * factor:.2g}" for value in epsilon),
+            label=tuple(f"{name}: ε = {value * factor:.2g}" for value in epsilon),
             bold=not k,
             name=name,
         )
