@@ -273,7 +273,7 @@ def demand_within_budget(ledger: BudgetLedger) -> int:
 
 
 @pytest.mark.parametrize(
-    ("budget", "count", "times"), [(0.3, 4, 20), pytest.param(1.0, 8, 200, marks=pytest.mark.merge)]
+    ("budget", "count", "times"), [(0.3, 4, 20), pytest.param(1.0, 8, 200, marks=pytest.mark.full)]
 )
 def test_processes_that_spend_at_once_never_overspend(
     tmp_path: Path, budget: float, count: int, times: int

@@ -136,7 +136,6 @@ def exported(scenario: Scenario, at: Path) -> dict[str, Any]:
 
 QUICK = ("every setting changed",)
 MERGE = (  # of each kind of export and of each kind of model
-    "another budget, off the slider's grid",
     "one person removed",
     wording.EXPORTED_KMEANS,
     "opposite lines, as published",

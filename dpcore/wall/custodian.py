@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.errors import InputError
 from dpcore.wall.data.clipping import PublicFrame, bounded_rows
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.data.design_matrix import outcomes_of
@@ -43,8 +42,7 @@ def custodian_classes(
     A row of no class has the code -1.
     """
     public, rows = custodian_rows(table)
-    if table.schema is None:
-        raise InputError("schema", "no public bounds were given", "give a .toml with them")
+    assert table.schema is not None  # custodian_rows refused a table without one
     return public, rows, label_codes(table, private=True), class_names(table.schema)
 
 

@@ -2,8 +2,8 @@
 
     python -m tests.power.branches FOLDER      FOLDER: that of tests.power.plant map
 
-``branches.toml`` names every exception, with its reason: a branch stands there by its file and the
-text of the line that it leaves. What is left must be nothing; other rooms are shown as shares.
+``branches.toml`` names every exception, with its reason: branches stand there by their file and the
+texts of the lines that they leave. What is left must be nothing; other rooms are shown as shares.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def not_taken(file: str, told: dict[str, Any]) -> Iterator[Branch]:
 def exceptions() -> dict[tuple[str, str], str]:
     """The reason of each exception, by file and text."""
     listed = tomllib.loads(EXCEPTIONS.read_text(encoding="utf-8")).get("exception", [])
-    return {(one["file"], one["line"]): one["why"] for one in listed}
+    return {(one["file"], line): one["why"] for one in listed for line in one["lines"]}
 
 
 def main() -> None:

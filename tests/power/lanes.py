@@ -29,16 +29,27 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def mapped(folder: Path) -> None:
-    """Run the quick lane once under coverage; leaves ``cover`` and ``times.json`` in the folder."""
+def mapped(folder: Path, tests: Sequence[str] = ()) -> None:
+    """Run the quick lane once under coverage; leaves ``cover`` and ``times.json`` in the folder.
+
+    tests: these alone, added to what the folder holds.
+    """
     from coverage import CoverageData
 
     folder.mkdir(parents=True, exist_ok=True)
+    for part in folder.glob("cover.*" if tests else "cover*"):
+        part.unlink()
+    times = folder / "times.json"
+    known = json.loads(times.read_text(encoding="utf-8")) if tests else {}
     words = "-n 2 --dist worksteal -q -p tests.power.tracing"
-    command = [sys.executable, "-m", "pytest", *words.split()]
+    command = [sys.executable, "-m", "pytest", *words.split(), *tests]
     environment = _environment(ROOT) | {"POWER_FOLDER": str(folder)}
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    known |= json.loads(times.read_text(encoding="utf-8"))
+    times.write_text(json.dumps(known), encoding="utf-8")
     both = CoverageData(str(folder / "cover"))
+    if tests:
+        both.read()
     for part in sorted(folder.glob("cover.*")):
         found = CoverageData(str(part))
         found.read()

@@ -4,10 +4,10 @@
 
 The mutants are those of cosmic-ray's operators, one of each place before a second one of any, for a
 sum has eleven mutants and a comparison few. What changes annotations alone is no mutant. A
-mutant is first run in a process forked from one that has collected all tests (``warm.py``); what
-lies outside functions, and whatever survives, is written into a copy of the tree and run there by a
-fresh pytest: only that counts as survival. One that takes 60 seconds and 8 times as long as whole
-code does is killed by the time limit.
+mutant is run in a process forked from one that has collected all tests (``warm.py``); one that lies
+outside functions is written into a copy of the tree and run there by a fresh pytest. One that takes
+60 seconds and 8 times as long as whole code does is killed by the time limit. What is recorded in
+the folder is not run again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import json
 import os
 import random
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -134,13 +135,15 @@ def judged(warm: Warm, cover: Cover, tree: Path, mutant: Mutant) -> str | None:
     mutated = mutant.source()
     tests = cover.tests(mutant.file, statement_lines(known, mutant.line, mutant.line))
     stages = [(some, cover.expected(some)) for some in cover.staged(tests)]
-    told: str | None = None
     for some, seconds in stages:
         told = warm.verdict(mutant.file, mutated, some, seconds, Path(f"{tree}-fork"))
-        if told is not None:
+        if told is None:
+            continue
+        if told.startswith(REFUSED):
             break
-    if told is not None and not told.startswith(REFUSED):
         return told
+    else:
+        return None
     (tree / mutant.file).write_text(mutated, encoding="utf-8")
     try:
         verdicts = (run(tree, some, seconds) for some, seconds in stages)
@@ -161,6 +164,17 @@ def interval(survivors: int, mutants: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def recorded(folder: Path, rooms: Sequence[str]) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """What is known of the mutants of some rooms."""
+    paths = [folder / f"mutants-{room}.jsonl" for room in rooms]
+    lines = [
+        line for path in paths if path.exists() for line in path.read_text("utf-8").splitlines()
+    ]
+    names = [one.name for one in fields(Mutant)]
+    records = map(json.loads, lines)
+    return {tuple(record[name] for name in names): record for record in records}
+
+
 def main() -> None:
     """Read the command line, run the samples and write ``FOLDER/mutants-ROOM.jsonl``."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -168,7 +182,10 @@ def main() -> None:
     parser.add_argument("rooms", nargs="*", default=ROOMS)
     asked = parser.parse_args()
     folder, cover = asked.folder.resolve(), Cover(asked.folder.resolve())
-    todo = [mutant for room in asked.rooms for mutant in sample(room)]
+    samples = zip_longest(*(sample(room) for room in asked.rooms))
+    kept = recorded(folder, asked.rooms)
+    every = (mutant for some in samples for mutant in some if mutant is not None)
+    todo = [mutant for mutant in every if tuple(asdict(mutant).values()) not in kept]
     sys.path.insert(0, str(ROOT / "tests"))
     warm = Warm()
     children = []
@@ -187,8 +204,7 @@ def main() -> None:
     for child in children:
         os.waitpid(child, 0)
     for room in asked.rooms:
-        lines = (folder / f"mutants-{room}.jsonl").read_text(encoding="utf-8").splitlines()
-        records = [json.loads(line) for line in lines]
+        records = list(recorded(folder, [room]).values())
         left = [record for record in records if record["killed_by"] is None]
         low, high = interval(len(left), len(records))
         print(f"{room}: {len(left)} of {len(records)} survive ({low:.1%} to {high:.1%})")

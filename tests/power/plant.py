@@ -1,6 +1,7 @@
 """Plant each bug of ``bugs.toml`` in a copy of the tree and see which test catches it.
 
-    python -m tests.power.plant map FOLDER        run the quick lane once, under coverage
+    python -m tests.power.plant map FOLDER        run the quick lane once, under coverage; --tests
+                                                  PATH ...: add these alone to what is known
     python -m tests.power.plant quick FOLDER      plant every bug: tests that run the changed lines
                                                   first, the whole quick lane where these all pass
     python -m tests.power.plant merge FOLDER      the merge lane on what the quick one let pass
@@ -157,10 +158,11 @@ def main() -> None:
     parser.add_argument("what", choices=("map", "quick", "merge"))
     parser.add_argument("folder", type=Path, help="for copies of the tree and the map of lines")
     parser.add_argument("--only", help="numbers of bugs, with commas")
+    parser.add_argument("--tests", nargs="*", default=(), help="tests to add to a map")
     asked = parser.parse_args()
     folder = asked.folder.resolve()
     if asked.what == "map":
-        mapped(folder)
+        mapped(folder, asked.tests)
         return
     wanted = None if asked.only is None else set(map(int, asked.only.split(",")))
     some = [bug for bug in bugs() if wanted is None or bug.number in wanted]

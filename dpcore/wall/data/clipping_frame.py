@@ -50,10 +50,6 @@ class Frame:
     def runs(self) -> int:
         return int(self.center.shape[0])
 
-    @property
-    def dim(self) -> int:
-        return int(self.center.shape[1])
-
     def apply(self, units: Array, runs: slice = slice(None)) -> Array:
         """Clipped coordinates ``(F, d, n)`` of rows ``(n, d)`` for the chosen frames."""
         if self.plain:
@@ -75,7 +71,3 @@ class Frame:
         matrix = self.matrix.mean(axis=0, keepdims=True)
         center = self.center.mean(axis=0, keepdims=True)
         return Frame(center, matrix, np.linalg.inv(matrix), np.inf)
-
-    def log_volume(self) -> Array:
-        """Log determinant of the map ``(F,)``."""
-        return np.asarray(np.linalg.slogdet(self.matrix)[1])

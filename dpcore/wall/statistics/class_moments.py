@@ -111,12 +111,6 @@ class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
         released = [self._weights[block] for block in self.blocks]
         demand_squares("weights", np.array(released))
 
-    @classmethod
-    def normalised(cls, components: int, dim: int, weights: Array) -> LabelledMoments:
-        """The same with ``weights = (a, b, c)`` scaled to ``a^2 + b^2 + c^2 = 1``."""
-        a, b, c = np.asarray(weights, dtype=float) / np.linalg.norm(weights)
-        return cls(components, dim, float(a), float(b), float(c))
-
     @property
     def _weights(self) -> dict[str, float]:
         weights = (self.count_weight, self.mean_weight, self.square_weight)
