@@ -6,6 +6,7 @@ import numpy as np
 
 from app.composing import PRESETS, Composition
 from dpcore.accounting.base import Assuming
+from dpcore.accounting.gaussian import all_gaussian, total_mu
 from dpcore.errors import InputError
 from dpcore.evaluation.composition import Crossover, Prices, Way, shares_asked, ways
 from dpcore.privacy.adjacency import protects
@@ -16,12 +17,26 @@ def sentences(asked: Composition, prices: Prices, turn: Crossover) -> dict[str, 
     """Slot -> a text for every count."""
     told = prices.epsilon is None and all(way.method is not None for way in prices.ways[:2])
     said = said_of(turn, asked.repeats) if told and not _infeasible(asked) else ""
+    steps = range(len(prices.counts))
+    spread = tuple(f"{said} {_spread(asked, prices, s)}".strip() for s in steps)
     return {
-        "sentence": tuple(
-            f"{said} {_spread(asked, prices, s)}".strip() for s in range(len(prices.counts))
-        ),
-        "promise": tuple(_promise(asked, prices, s) for s in range(len(prices.counts))),
+        "sentence": (_moved(asked),) * len(steps) if _films(asked) else spread,
+        "promise": tuple(_promise(asked, prices, s) for s in steps),
     }
+
+
+def _films(asked: Composition) -> bool:
+    """Whether the privacy loss is shown, and stays normal."""
+    return asked.show == "loss" and asked.hold == "noise" and all_gaussian(asked.events)
+
+
+def _moved(asked: Composition) -> str:
+    """What one more run of the list does to the privacy loss."""
+    mu2 = float(total_mu(asked.events)) ** 2
+    return (
+        f"Each {asked.one} adds μ²/2 = {show(0.5 * mu2)} to the mean of the privacy loss and "
+        f"μ² = {show(mu2)} to its variance. Drag ε: the shaded area is **δ**."
+    )
 
 
 def said_of(turn: Crossover, repeats: str) -> str:

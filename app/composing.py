@@ -28,7 +28,7 @@ SHOWS = {
     "count": "Price against k",
     "profile": "δ against ε",
     "attack": "The best attacker",
-    "loss": "The privacy loss",
+    "loss": "The privacy loss (PLD)",
     "noise": "Noise for a target ε",
 }
 HOLDS = {"noise": "the noise", "budget": "the budget"}

@@ -36,11 +36,13 @@ from app.exports import account_command, account_questions, account_script
 from app.result_store import ResultStore
 from app.views.compose import picture
 from dpcore.accounting import ACCOUNTANTS, calibrate, compose
+from dpcore.accounting.losses import delta_curve
 from dpcore.errors import InputError
 from dpcore.evaluation.composition import (
     COUNTS,
     SLOTS,
     Crossover,
+    Loss,
     agreements,
     all_methods,
     crossover,
@@ -52,6 +54,7 @@ from dpcore.evaluation.composition import (
 from dpcore.figures.composition import prices_scene
 from dpcore.figures.plotly import figure
 from dpcore.figures.scene import Axis, Bars, Panel, Scene
+from dpcore.figures.tail import shaded
 from dpcore.privacy import Event, Gaussian, Laplace
 from dpcore.privacy.guarantee import show_bound
 
@@ -536,6 +539,37 @@ def test_the_best_attacker_is_better_after_more_releases() -> None:
     misses = found.misses  # type: ignore[union-attr]
     assert np.all(np.diff(misses[:, 40]) < 0.0)
     assert np.all(misses <= 1.0 - found.false_alarms + 1e-9)  # type: ignore[union-attr]
+
+
+def test_delta_is_the_weighted_area_of_the_tail() -> None:
+    events = (Event(Gaussian(5.0)),)
+    found = picture_of("loss", events, (1, 4, 25))
+    assert isinstance(found, Loss)
+    for step, count in enumerate((1, 4, 25)):
+        losses, density = found.losses[step], found.density[step]
+        assert np.trapezoid(density, losses) == pytest.approx(1.0, abs=1e-4)
+        mean = np.trapezoid(losses * density, losses)
+        assert mean == pytest.approx(count / 50.0, rel=1e-3)  # each adds mu^2 / 2
+        spread = np.trapezoid((losses - mean) ** 2 * density, losses)
+        assert spread == pytest.approx(count / 25.0, rel=1e-3)  # and mu^2
+        for at in (90, 150, 180):
+            area = np.trapezoid(shaded(losses, density, found.epsilons[at]), losses)
+            assert found.deltas[step, at] == pytest.approx(area, rel=0.02, abs=1e-6)
+
+
+def test_the_deltas_of_a_tail_are_rounded_up_and_shown_at_the_price() -> None:
+    asked = from_query({"show": "loss"})
+    now = picture(asked, compose_prices.priced(asked)).as_dict()
+    (tail,) = (layer for layer in now["panels"][1]["layers"] if layer["kind"] == "tail")
+    for step, count in ((0, 1), (9, 10), (now["step"], 100)):
+        line = tail["start"][step]
+        at = tail["epsilons"].index(line)
+        true = delta_curve(
+            repeated(asked.events, count), np.array(tail["epsilons"][at - 1 : at + 1])
+        )
+        shown = tail["deltas"][step][at]
+        assert true[1] <= shown <= 1.01 * true[1]
+        assert shown <= asked.delta < true[0]
 
 
 def test_a_notebook_gets_the_same_picture() -> None:

@@ -68,8 +68,10 @@ export class Card {
     this.table = make("div", { class: "dpl-table", tabindex: 0, hidden: "" });
     const { bar, table } = toolbar(this);
     this.tableButton = table;
+    this.play = make("button", { type: "button", class: "dpl-play" }, ["▶ Play"]);
+    this.play.addEventListener("click", () => live.play());
     this.root = make("figure", { class: "dpl-card", "data-panel": panel.id }, [
-      make("figcaption", {}, [this.title, this.subtitle]), bar, this.plot, this.table,
+      make("figcaption", {}, [this.title, this.subtitle]), this.play, bar, this.plot, this.table,
     ]);
     this.listen();
   }
@@ -79,6 +81,7 @@ export class Card {
     this.panel = panel;
     this.root.classList.toggle("dpl-full", panel.width === "full");
     this.root.classList.toggle("dpl-bare", panel.bare);
+    setVisible(this.play, panel.film);
     this.title.textContent = panel.title;
     this.painted = panel.layers.filter((layer) => LAYERS[layer.kind].paint);
     setVisible(this.canvas, this.painted.length > 0);
@@ -86,8 +89,9 @@ export class Card {
     this.over.replaceChildren();
     this.rings = [];
     this.layers = panel.layers.map((layer) => this.built(layer));
-    // A picture's children are not read out; a ring is a slider of its own, a column a button.
-    const active = this.rings.length > 0 || panel.layers.some(({ pick }) => pick);
+    // A picture's children are not read out; a ring or tail is a slider, a column a button.
+    const active = this.rings.length > 0
+      || panel.layers.some(({ kind, pick }) => pick || kind === "tail");
     this.svg.setAttribute("role", active ? "group" : "img");
     this.hair = svg("line", { class: "dpl-hair", visibility: "hidden" });
     this.labels = panel.layers

@@ -17,15 +17,27 @@ export function formatNumber(value, digits = 4) {
   return Number(value.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 8 });
 }
 
+/** A power of ten in print. @param {number} power */
+const tenTo = (power) =>
+  `10${[...String(power)].map((digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)])).join("")}`;
+
+/**
+ * A number of three figures, small ones with a power of ten.
+ * @param {number} value
+ */
+export function inPowers(value) {
+  if (value === 0 || Math.abs(value) >= 1e-3) return formatNumber(value, 3);
+  const [figures, power] = value.toExponential(2).split("e");
+  return `${Number(figures)} × ${tenTo(Number(power))}`;
+}
+
 /**
  * A number beside an axis: the minus sign of print, small powers of ten with their exponent.
  * @param {number} value
  */
 export function tickLabel(value) {
   const power = Math.round(Math.log10(value));
-  if (value > 0 && power < -3 && Math.abs(value / 10 ** power - 1) < 1e-9) {
-    return `10⁻${[...String(-power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("")}`;
-  }
+  if (value > 0 && power < -3 && Math.abs(value / 10 ** power - 1) < 1e-9) return tenTo(power);
   return formatNumber(value, 6).replace("-", "−");
 }
 

@@ -12,9 +12,10 @@ import { points } from "./points.js";
 import { ranked } from "./ranked.js";
 import { ring } from "./ring.js";
 import { rule } from "./rule.js";
+import { tail } from "./tail.js";
 
 /** @type {Record<string, import("./types.js").LayerKind>} */
 export const LAYERS = {
   bars, columns, cursor, curve, ellipses, heatmap, labelled_points: labelledPoints, points, ranked,
-  ring, rule,
+  ring, rule, tail,
 };

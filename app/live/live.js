@@ -11,6 +11,7 @@ import { Slider, stepOf } from "./slider.js";
 
 /** @import { Delivery, Panel, Picture, Scene, View } from "./types.js" */
 
+const FRAME = 260; // ms that a step of a film stands
 const GESTURE = 250; // ms without a turn of the wheel after which a new gesture begins
 
 /**
@@ -45,6 +46,8 @@ export class Live {
   /** @type {Delivery["setTriggerValue"]} */ send;
   /** @type {Map<string, Card>} by the id of their panel */ cards = new Map();
   /** @type {Map<string, View & { axes: string }>} by group */ views = new Map();
+  /** @type {Map<string, number>} where a hand has put a line, by its name */ marks = new Map();
+  /** @type {number | null} position that a film shows */ played = null;
   /** @type {string[]} colours of the theme */ palette;
   /** @type {string} colour of its ground */ zero;
   /** @type {number | null} position at which Python's step holds */ pinned = null;
@@ -53,6 +56,7 @@ export class Live {
   /** @type {string} */ theme;
   /** @type {string} */ drawn;
   /** @type {ReturnType<typeof setTimeout>} */ timer;
+  /** @type {ReturnType<typeof setInterval>} */ film;
   wheeled = -Infinity;
   step = 0;
   width = 0;
@@ -113,6 +117,7 @@ export class Live {
         const made = new Slider(
           (position) => {
             if (made !== this.slider) return;
+            this.stop();
             if (position !== this.pinned) this.pinned = null;
             this.ask();
           },
@@ -141,7 +146,36 @@ export class Live {
     this.draw();
   }
 
+  /** The steps from the first to where the slider is (from its first place: to its last), or
+   * back to the slider. */
+  play() {
+    if (this.played !== null) return this.stop();
+    const last = this.slider.position || this.scene.positions.length - 1;
+    this.played = 0;
+    this.film = setInterval(() => {
+      this.played = Number(this.played) + 1;
+      if (this.played > last) this.stop();
+      this.ask();
+    }, FRAME);
+    this.playing("■ Stop");
+  }
+
+  stop() {
+    if (this.played === null) return;
+    clearInterval(this.film);
+    this.played = null;
+    this.playing("▶ Play");
+  }
+
+  /** @param {string} face of the button */
+  playing(face) {
+    for (const { play } of this.cards.values()) play.textContent = face;
+    this.ask();
+  }
+
   choose() {
+    const shown = this.scene.positions[this.played ?? -1];
+    if (shown !== undefined) return shown;
     return stepOf(this.scene, this.slider.position, this.pinned);
   }
 
@@ -285,6 +319,7 @@ export class Live {
   remove() {
     cancelAnimationFrame(this.frameAsked);
     clearTimeout(this.timer);
+    clearInterval(this.film);
     for (const slider of this.sliders.values()) slider.release();
     this.size.disconnect();
     this.page.disconnect();

@@ -91,6 +91,8 @@ export interface Panel {
   width: "half" | "full";
   height: number;
   bare: boolean;
+  /** Whether a button plays the steps up to the current one. */
+  film: boolean;
   /** Key of the pinned layers. */
   pin?: string;
   layers: Layer[];

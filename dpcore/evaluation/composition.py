@@ -250,16 +250,21 @@ class Attack:
 
 @dataclass(frozen=True)
 class Loss:
-    """The law of the privacy loss: ``losses`` and ``density``, both ``(S, m)``."""
+    """The law of the privacy loss: ``losses`` and ``density``, both ``(S, m)``, and the delta
+    ``(S, n)``, never below the true one, of each of ``epsilons (n,)``."""
 
     losses: Array
     density: Array
+    epsilons: Array
+    deltas: Array
 
 
 Picture = Profile | Attack | Loss
 PICTURES = ("profile", "attack", "loss")
 DELTAS = np.logspace(-10.0, -1.0, 37)
 ALARMS = np.concatenate([np.linspace(0.0, 0.05, 21)[:-1], np.linspace(0.05, 1.0, 77)])
+EPSILONS = np.round([m * 10.0**p for p in (-2, -1, 0, 1) for m in np.arange(1.0, 10.0, 0.1)], 6)
+"""Where a tail of the privacy loss may begin: two or three figures, from 0.01 to 100."""
 _POINTS = 160
 
 
@@ -272,7 +277,11 @@ def picture_of(name: str, events: Events, counts: Sequence[int]) -> Picture:
     >>> round(float(np.interp(0.05, found.false_alarms, found.misses[0])), 4)
     0.7405
     """
-    from dpcore.accounting.losses import loss_distribution, tradeoff  # 0.4 s, when first asked
+    from dpcore.accounting.losses import (  # 0.4 s, when first asked
+        delta_curve,
+        loss_distribution,
+        tradeoff,
+    )
 
     if name == "profile":
         known = ways(events)
@@ -281,7 +290,9 @@ def picture_of(name: str, events: Events, counts: Sequence[int]) -> Picture:
     if name == "attack":
         return Attack(ALARMS, np.array([tradeoff(repeated(events, k), ALARMS) for k in counts]))
     laws = [loss_distribution(repeated(events, k), _POINTS) for k in counts]
-    return Loss(np.array([law.losses for law in laws]), np.array([law.density for law in laws]))
+    deltas = [delta_curve(repeated(events, k), EPSILONS) for k in counts]
+    losses, density = (np.array([getattr(x, n) for x in laws]) for n in ("losses", "density"))
+    return Loss(losses, density, EPSILONS, np.array(deltas))
 
 
 def check_lawful(events: Events) -> None:
@@ -332,9 +343,11 @@ def joined(parts: Sequence[Picture]) -> Picture:
         misses = [part.misses for part in parts if isinstance(part, Attack)]
         return Attack(first.false_alarms, np.concatenate(misses))
     laws = [part for part in parts if isinstance(part, Loss)]
-    return Loss(
-        np.concatenate([law.losses for law in laws]), np.concatenate([law.density for law in laws])
+    losses, density, deltas = (
+        np.concatenate([getattr(law, name) for law in laws])
+        for name in ("losses", "density", "deltas")
     )
+    return Loss(losses, density, laws[0].epsilons, deltas)
 
 
 def nothing_yet(name: str) -> Picture:
@@ -344,7 +357,7 @@ def nothing_yet(name: str) -> Picture:
         return Profile(DELTAS, {slot: np.full((1, len(DELTAS)), np.nan) for slot in SLOTS})
     if name == "attack":
         return Attack(ALARMS, np.full((1, len(ALARMS)), np.nan))
-    return Loss(gap, gap)
+    return Loss(gap, gap, EPSILONS, np.full((1, len(EPSILONS)), np.nan))
 
 
 def slow_slots(events: Events) -> frozenset[str]:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.accounting.gaussian import all_gaussian, total_mu
 from dpcore.evaluation.composition import Attack, Loss, Picture, Prices, Profile, Way
-from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene
+from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene, Spots
+from dpcore.figures.tail import Tail
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show, show_bound
 
@@ -34,7 +36,9 @@ TIPS = {
 }
 _TICKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 _DECADES = tuple(10.0**p for p in range(-9, 7))
-_BUMPS = (1, 2, 5, 10, 20, 50, 100)  # counts whose laws of the privacy loss stay in the picture
+_BUMPS = (1, 10, 100, 1000, 10_000)  # counts whose densities of the privacy loss stay in view
+_FILM = 100  # the longest list in view over the shortest one
+_CUT = 25  # the longest over the shortest whose density is in view to its top
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def prices_scene(
     if picture is None or isinstance(picture, Prices):
         beside = _curve_panel(picture or prices, texts)
     else:
-        beside = _picture_panel(picture, prices)
+        beside = _picture_panel(picture, prices, prices.counts[step])
     return Scene(
         steps=tuple(float(k) for k in prices.counts),
         step_labels=tuple(f"{k:,}" for k in prices.counts),
@@ -230,14 +234,14 @@ def _range(series: Sequence[Array]) -> tuple[float, float]:
     return low * 0.8, float(values.max()) * 1.25
 
 
-def _picture_panel(picture: Picture, prices: Prices) -> Panel:
+def _picture_panel(picture: Picture, prices: Prices, count: int) -> Panel:
     match picture:
         case Profile():
             return _profile_panel(picture, prices)
         case Attack():
             return _attack_panel(picture, prices)
         case Loss():
-            return _loss_panel(picture, prices)
+            return _loss_panel(picture, prices, count)
 
 
 def _epsilon_range(picture: Profile) -> tuple[float, float]:
@@ -317,51 +321,106 @@ def _attack_panel(picture: Attack, prices: Prices) -> Panel:
     )
 
 
-def _loss_panel(picture: Loss, prices: Prices) -> Panel:
-    """The bump of the current count, over those of some shorter lists."""
-    peak = np.fmax.reduce(picture.density, axis=1, initial=0.0)
-    heights = picture.density / np.where(peak > 0.0, peak, 1.0)[:, None]
-    ready = [s for s in range(len(prices.counts)) if np.isfinite(picture.losses[s]).any()]
-    shown = [s for s in ready if prices.counts[s] in _BUMPS]
-    layers: list[Layer] = [
-        Curve(
-            picture.losses[s],
-            heights[s],
-            colour=5,
-            label_at="none",
-            name=f"k = {prices.counts[s]:,}",
+def _loss_panel(picture: Loss, prices: Prices, count: int) -> Panel:
+    """The density of the current count, over those of shorter and longer lists, and its tail."""
+    counts = prices.counts
+    ready = [s for s in range(len(counts)) if np.isfinite(picture.losses[s]).any()]
+    longest = max(count, _FILM)
+    held = (
+        sorted(
+            (s for s in ready if longest / _FILM <= counts[s] <= longest), key=counts.__getitem__
         )
-        for s in shown
-    ]
-    layers.append(
-        Curve(
-            picture.losses,
-            heights,
-            colour=COLOURS["exact"],
-            label=tuple(f"k = {k:,}" for k in prices.counts),
-            bold=True,
-            name="current k",
-        )
+        or ready
     )
-    prices_now = prices.values["exact"]
-    layers.append(Cursor(prices_now, np.full(len(prices.counts), np.nan)))
-    ends = picture.losses[[s for s in ready if prices.counts[s] <= 100] or ready]
-    low, high = (float(np.nanmin(ends)), float(np.nanmax(ends))) if ready else (-1.0, 1.0)
+    low, high, top = _extent(picture, counts, held)
+    bumps = [s for s in held if counts[s] in _BUMPS]
+    peaks = [int(np.argmax(picture.density[s])) for s in bumps]
+    window = (picture.epsilons > max(low, 0.0)) & (picture.epsilons <= high)
+    deltas = picture.deltas[:, window]
     return Panel(
         id="loss",
         title="The privacy loss",
-        subtitle=_waiting(
-            picture.losses,
-            "beyond the upright line at ε an outcome of loss L counts 1 − e^(ε−L): together δ",
+        subtitle=tuple(_moments(picture, prices, s) for s in range(len(counts))),
+        alt=tuple(_tail_text(picture, prices, s) for s in range(len(counts))),
+        x=Axis("privacy loss L = ln(P(output | D) / P(output | D′))", (low, high)),
+        y=Axis("density (shaded: times 1 − e^(ε−L); its area is δ)", (0.0, 1.08 * top)),
+        layers=(
+            *(
+                Curve(picture.losses[s], picture.density[s], colour=5, name=f"k = {counts[s]:,}")
+                for s in bumps
+            ),
+            Spots(
+                [picture.losses[s][at] for s, at in zip(bumps, peaks, strict=True)],
+                [picture.density[s][at] for s, at in zip(bumps, peaks, strict=True)],
+                names=tuple(f"k = {counts[s]:,}" for s in bumps),
+                labels=tuple(f"k = {counts[s]:,}" for s in bumps),
+                colours=(),
+            ),
+            Curve(
+                picture.losses,
+                picture.density,
+                colour=0,
+                bold=True,
+                name="current k",
+            ),
+            Tail(
+                picture.losses,
+                picture.density,
+                picture.epsilons[window],
+                _rounded_up(deltas),
+                start=[_first_within(picture, s, prices.delta) for s in range(len(counts))],
+            ),
         ),
-        alt=tuple(
-            f"Law of the privacy loss after k = {k:,}: farther right and wider with every one."
-            for k in prices.counts
-        ),
-        x=Axis(
-            "privacy loss (log of how much likelier one table is)", (low, max(high, low + 1e-6))
-        ),
-        y=Axis("likelihood (highest = 1)", (0.0, 1.08)),
-        layers=tuple(layers),
         height=HEIGHT,
+        film=True,
+    )
+
+
+def _extent(
+    picture: Loss, counts: Sequence[int], held: Sequence[int]
+) -> tuple[float, float, float]:
+    """Lowest and highest loss of some counts, and a density above which only the first ones are."""
+    if not held:
+        return -1.0, 1.0, 1.0
+    losses = picture.losses[list(held)]
+    low, high = float(np.nanmin(losses)), float(np.nanmax(losses))
+    tall = next(s for s in held if counts[s] >= counts[held[-1]] / _CUT)
+    top = float(np.nanmax(picture.density[tall]))
+    return low, max(high, low + 1e-6), top or 1.0
+
+
+def _first_within(picture: Loss, step: int, delta: float) -> float:
+    """The least epsilon whose delta is within ``delta``; NaN where there is none."""
+    found = np.flatnonzero(picture.deltas[step] <= delta)
+    return float(picture.epsilons[found[0]]) if found.size else np.nan
+
+
+def _rounded_up(values: Array) -> Array:
+    """Numbers with three figures, none smaller than it was; 1e-20 for all below it but 0."""
+    size = np.where(values > 0.0, np.maximum(values, 1e-20), 1.0)
+    unit = 10.0 ** (np.floor(np.log10(size)) - 2.0)
+    up = np.ceil(size / unit * (1.0 - 1e-12)) * unit
+    return np.asarray(np.where(values > 0.0, up, values))
+
+
+def _moments(picture: Loss, prices: Prices, step: int) -> str:
+    """What a picture says beside its title: how far the density has moved."""
+    if not np.isfinite(picture.losses[step]).any():
+        return "working it out…"
+    k = f"k = {prices.counts[step]:,}"
+    if not all_gaussian(prices.events):
+        return f"{k}: convolved with itself once for each"
+    mu2 = prices.counts[step] * float(total_mu(prices.events)) ** 2
+    return f"{k}: mean {show(0.5 * mu2)}, variance {show(mu2)}"
+
+
+def _tail_text(picture: Loss, prices: Prices, step: int) -> str:
+    """The picture in words."""
+    k, epsilon = prices.counts[step], _first_within(picture, step, prices.delta)
+    if np.isnan(epsilon):
+        return f"Density of the privacy loss after k = {k:,}."
+    delta = float(picture.deltas[step][picture.epsilons == epsilon][0])
+    return (
+        f"Density of the privacy loss after k = {k:,}: the tail beyond ε = {show(epsilon)}, "
+        f"weighted, has the area δ = {show_bound(delta)}."
     )

@@ -22,6 +22,7 @@ from dpcore.errors import InputError
 from dpcore.figures.columns import Columns
 from dpcore.figures.heatmap import Heat
 from dpcore.figures.ranked import Ranked
+from dpcore.figures.tail import Tail
 
 Array = NDArray[np.float64]
 Text = str | tuple[str, ...]
@@ -259,7 +260,19 @@ class Bars:
 
 
 Layer = (
-    Points | Ellipses | Curve | Spots | Mark | Rule | Cursor | Ring | Bars | Columns | Heat | Ranked
+    Points
+    | Ellipses
+    | Curve
+    | Spots
+    | Mark
+    | Rule
+    | Cursor
+    | Ring
+    | Bars
+    | Columns
+    | Heat
+    | Ranked
+    | Tail
 )
 
 # The array fields of each layer and how many dimensions one step of them has.
@@ -275,6 +288,7 @@ PER_STEP: dict[str, dict[str, int]] = {
     "columns": {"x": 1, "values": 1, "inner": 1},
     "heatmap": {"values": 3},
     "ranked": {"words": 2, "values": 2, "marked": 2},
+    "tail": {"x": 1, "y": 1, "epsilons": 1, "deltas": 1, "start": 0},
 }
 # What tables and files call a layer, and the column in which they list each of its fields.
 _TABLES: dict[str, tuple[str, dict[str, str]]] = {
@@ -286,6 +300,7 @@ _TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "ring": ("ring", {"x": "cx", "y": "cy", "half_x": "rx", "half_y": "ry"}),
     "bars": ("bar", {"x": "values"}),
     "columns": ("column", {"x": "x", "y": "values", "value": "inner"}),
+    "tail": ("delta at epsilon", {"x": "epsilons", "value": "deltas"}),
 }
 
 

@@ -38,6 +38,8 @@ from dpcore.figures.scene import (
     text_at,
     texts_at,
 )
+from dpcore.figures.tail import Tail, shaded
+from dpcore.privacy.guarantee import show_bound
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -211,6 +213,8 @@ def _drawn(layer: Layer, panel: Panel, step: int) -> Iterator[Any]:
             yield _bars(layer, step)
         case Columns():
             yield from _columns(layer)
+        case Tail():
+            yield _tail(layer, step)
 
 
 def _columns(layer: Columns) -> Iterator[Any]:
@@ -224,6 +228,19 @@ def _columns(layer: Columns) -> Iterator[Any]:
             hovertext=layer.names,
             hoverinfo="text",
         )
+
+
+def _tail(layer: Tail, step: int) -> Any:
+    losses, density = at_step(layer.x, step, 1), at_step(layer.y, step, 1)
+    epsilon = float(at_step(layer.start, step, 0))
+    deltas = at_step(layer.deltas, step, 1)
+    known = np.flatnonzero(np.asarray(layer.epsilons) == epsilon)
+    name = f"\u03b4 = {show_bound(float(deltas[known[0]]))} beyond" if known.size else ""
+    colour = PALETTE_LIGHT[layer.colour]
+    area = shaded(losses, density, epsilon)
+    return _line(
+        losses, area, fill="tozeroy", name=f"{name} \u03b5 = {epsilon:g}", line={"color": colour}
+    )
 
 
 def _line(x: Any, y: Any, **more: Any) -> Any:

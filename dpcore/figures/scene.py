@@ -148,6 +148,7 @@ class Panel:
     and pan (give them the same axes). ``width``: "half" or "full" of the page; ``height``: of the
     whole card in pixels [half 340, full 250]. ``bare``: draw no axes (bars are their own scale).
     ``pinned``: layers of another view, drawn over these thin and in one colour; ``pin``: their key.
+    ``film``: a button plays the steps up to the current one.
     """
 
     id: str
@@ -163,6 +164,7 @@ class Panel:
     bare: bool = False
     pinned: tuple[Layer, ...] = ()
     pin: str = ""
+    film: bool = False
 
     def __post_init__(self) -> None:
         one_of("panel width", self.width, ("half", "full"))
@@ -184,6 +186,7 @@ class Panel:
             "height": self.height or (340 if self.width == "half" else 250),
             "bare": self.bare,
             "pin": self.pin,
+            "film": self.film,
             "layers": [
                 *map(layer_dict, self.layers),
                 *(layer_dict(layer) | {"pinned": True} for layer in self.pinned),

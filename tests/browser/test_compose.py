@@ -103,6 +103,32 @@ def test_the_bars_follow_the_hand_without_asking_the_server(
     assert page.evaluate("document.querySelector('.dpl').dataset.epsilon") == label
 
 
+def test_the_film_plays_to_the_slider_and_epsilon_is_dragged_to_read_delta(composed: Any) -> None:
+    page = composed("?show=loss&k=10")
+    card = page.locator("[data-panel=loss]")
+    grip = card.locator("[role=slider]")
+    before = grip.get_attribute("aria-valuetext")
+    box = grip.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 20, y, steps=6)
+    page.mouse.up()
+    epsilon = grip.get_attribute("aria-valuenow")
+    assert grip.get_attribute("aria-valuetext") != before
+    grip.press("ArrowLeft")
+    assert float(grip.get_attribute("aria-valuenow")) < float(epsilon)
+    epsilon = grip.get_attribute("aria-valuenow")
+    page.evaluate(RECORD)
+    card.get_by_role("button", name="Play").click()
+    page.wait_for_function("window.seen.length > 1 && window.seen.at(-1).k === '10'")
+    assert [one["k"] for one in page.evaluate("window.seen")] == [str(k) for k in range(1, 11)]
+    assert grip.get_attribute("aria-valuenow") == epsilon, "epsilon stays, delta grows"
+    assert "k=10" in page.url, "Streamlit was not asked"
+    grip.press("Escape")
+    assert grip.get_attribute("aria-valuetext") == before
+
+
 def test_the_crossover_is_in_reach_of_the_slider(composed: Any) -> None:
     """At the k that the sentence names advanced is the shorter bar; one before, it is not."""
     page = composed()

@@ -1,0 +1,91 @@
+// @ts-check
+// The tail of a density beyond a line that the hand drags; what its area is stands beside it.
+
+import { drag, put, set, setVisible, svg } from "./dom.js";
+import { clamp, colour, inPowers } from "./format.js";
+import { nearest } from "./readout.js";
+import { bandPath } from "./shapes.js";
+import { slice, xyAt } from "./steps.js";
+
+/** @import { Numbers } from "./types.js" */
+
+/**
+ * The density beyond epsilon, each loss with its weight; it begins with 0 at epsilon.
+ * @param {Numbers} losses
+ * @param {Numbers} density
+ * @param {number} epsilon
+ * @returns {[Numbers, Numbers]}
+ */
+export function weighted(losses, density, epsilon) {
+  const beyond = losses.map((_, i) => i).filter((i) => Number(losses[i]) > epsilon);
+  return [
+    [epsilon, ...beyond.map((i) => losses[i])],
+    [0, ...beyond.map((i) => Number(density[i]) * -Math.expm1(epsilon - Number(losses[i])))],
+  ];
+}
+
+/** How many places a key moves the line; 0: none. @param {string} key */
+export const keyPlaces = (key) =>
+  ({ ArrowUp: 1, ArrowRight: 1, PageUp: 10, ArrowDown: -1, ArrowLeft: -1, PageDown: -10 })[key]
+    ?? 0;
+
+/** @type {import("./types.js").LayerKind} */
+export const tail = {
+  build(card, layer, group) {
+    /** @type {number[]} */
+    const places = layer.epsilons;
+    const { marks } = card.live;
+    const area = svg("path", { class: "dpl-tail", fill: colour(layer.colour) });
+    const line = svg("line", { class: "dpl-needle" });
+    const grip = svg("line", {
+      class: "dpl-grip", role: "slider", tabindex: 0, "aria-label": layer.name,
+      "aria-valuemin": places[0], "aria-valuemax": places[places.length - 1],
+    });
+    const label = svg("text", { class: "dpl-label dpl-read" });
+    for (const shape of [area, line]) set(shape, { "clip-path": `url(#${card.clip})` });
+    group.append(area, line, label, grip);
+    let at = 0;
+    const draw = (/** @type {number} */ step) => {
+      const epsilon = marks.get(layer.name) ?? slice(layer.start, step, 0);
+      at = places.indexOf(epsilon);
+      const delta = slice(layer.deltas, step, 1)[at];
+      if (!setVisible(group, at >= 0 && delta != null)) return;
+      const [losses, density] = xyAt(layer, step);
+      const [xs, ys] = weighted(losses, density, epsilon);
+      set(area, { d: bandPath(card, xs, xs.map(() => 0), ys) });
+      const { x0, x1, y0, y1 } = card.frame;
+      const x = card.px(epsilon);
+      for (const shape of [line, grip]) set(shape, { x1: x, x2: x, y1: y0, y2: y1 });
+      const text = `ε = ${inPowers(epsilon)}: δ = ${inPowers(delta)}`;
+      label.textContent = text;
+      set(grip, { "aria-valuenow": epsilon, "aria-valuetext": text });
+      const left = x > (x0 + x1) / 2;
+      put(label, clamp(x + (left ? -8 : 8), x0, x1), y0 + 16, left ? "end" : "start");
+    };
+    const move = (/** @type {number} */ place) => {
+      marks.set(layer.name, places[clamp(place, 0, places.length - 1)]);
+      draw(card.live.step);
+    };
+    grip.addEventListener("pointerdown", (down) => {
+      down.stopPropagation(); // the card would pan
+      down.preventDefault();
+      grip.focus({ preventScroll: true });
+      drag(grip, down, (event) => {
+        const [u] = card.unit(event);
+        const { x0, x1 } = card.frame;
+        move(nearest(places, card.px, x0 + u * (x1 - x0)));
+      }, () => {});
+    });
+    grip.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        marks.delete(layer.name);
+        draw(card.live.step);
+      }
+      const by = keyPlaces(event.key);
+      if (!by) return;
+      event.preventDefault();
+      move(at + by);
+    });
+    return draw;
+  },
+};
