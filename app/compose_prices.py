@@ -16,7 +16,6 @@ from dpcore.errors import NotCovered
 from dpcore.evaluation.composition import (
     COUNTS,
     PICTURES,
-    SLOTS,
     SLOW,
     Crossover,
     Picture,
@@ -32,7 +31,6 @@ from dpcore.evaluation.composition import (
     slow_slots,
     ways,
 )
-from dpcore.privacy import Event
 
 COARSE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
@@ -119,11 +117,12 @@ def _prices(
 ) -> Prices:
     """The five prices, or with a target epsilon the noise each way needs for it."""
     events, delta = asked.events, asked.delta
-    slow = _slow(events, target)
+    slow = _slow(asked, target)
+    slots = {way.slot for way in ways(events, asked.methods)}
     key = ("prices", asked.without_k(), target)
 
     def closed() -> Prices:
-        return price_list(events, delta, epsilon=target, only=set(SLOTS) - slow)
+        return price_list(events, delta, epsilon=target, only=slots - slow, methods=asked.methods)
 
     prices: Prices = store.answers.get(key, closed).at(asked.k)
     found = _found(store, key)
@@ -138,7 +137,7 @@ def _prices(
                         found,
                         (count, slot),
                         lambda k=count, s=slot: price_list(  # type: ignore[misc]
-                            events, delta, (k,), epsilon=target, only={s}
+                            events, delta, (k,), epsilon=target, only={s}, methods=asked.methods
                         ),
                     )
                 )
@@ -150,12 +149,13 @@ def _distance(count: int, current: int) -> float:
     return 0.0 if count == current else 2.0 + abs(float(np.log(count / current)))
 
 
-def _slow(events: tuple[Event, ...], target: float | None) -> frozenset[str]:
+def _slow(asked: Composition, target: float | None) -> frozenset[str]:
     """Slots to be worked out in the background: solving for noise asks a method many times."""
+    events, methods = asked.events, asked.methods
     sampled = any(event.sampling != "none" for event in events)
     if target is not None and sampled:
-        return frozenset(way.slot for way in ways(events) if way.method is not None)
-    return slow_slots(events)
+        return frozenset(way.slot for way in ways(events, methods) if way.method is not None)
+    return slow_slots(events, methods)
 
 
 def _filled(
@@ -181,9 +181,12 @@ def _picture(
     name, events = asked.show, asked.events
     if name not in PICTURES or asked.hold == "budget":
         return None
-    key = ("picture", name, events)
+    methods = asked.methods if name == "profile" else ()
+    key = ("picture", name, events, methods)
     if all_gaussian(events):
-        whole: Picture = store.answers.get((key, counts), lambda: picture_of(name, events, counts))
+        whole: Picture = store.answers.get(
+            (key, counts), lambda: picture_of(name, events, counts, methods)
+        )
         return whole
     if name != "profile":
         check_lawful(events)
@@ -192,9 +195,10 @@ def _picture(
         if count not in found:
             rank = _distance(count, asked.k)
             tasks.append(
-                Task(rank, found, count, lambda k=count: picture_of(name, events, (k,)))  # type: ignore[misc]
+                Task(rank, found, count, lambda k=count: picture_of(name, events, (k,), methods))  # type: ignore[misc]
             )
-    return joined([found.get(k) or nothing_yet(name) for k in counts])
+    slots = [way.slot for way in ways(events, methods)]
+    return joined([found.get(k) or nothing_yet(name, slots) for k in counts])
 
 
 def _rows(store: ResultStore, asked: Composition, tasks: list[Task]) -> tuple[Row, ...]:

@@ -15,7 +15,7 @@ from dpcore.privacy.guarantee import show, show_bound
 
 def sentences(asked: Composition, prices: Prices, turn: Crossover) -> dict[str, tuple[str, ...]]:
     """Slot -> a text for every count."""
-    told = prices.epsilon is None and all(way.method is not None for way in prices.ways[:2])
+    told = prices.epsilon is None and all(way.method is not None for way in ways(asked.events)[:2])
     said = said_of(turn, asked.repeats) if told and not _infeasible(asked) else ""
     steps = range(len(prices.counts))
     spread = tuple(f"{said} {_spread(asked, prices, s)}".strip() for s in steps)
@@ -82,7 +82,7 @@ def _promise(asked: Composition, prices: Prices, step: int) -> str:
         for way in prices.ways
         if np.isfinite(prices.values[way.slot][step])
     ]
-    if not found or "exact" in prices.waiting:
+    if not found or prices.waiting & {"exact", "pld"}:
         return f"Working out the best price at {held}…"
     value, way = min(found, key=lambda one: one[0])
     exact = prices.bound_kind(way) == "exact"
@@ -145,7 +145,10 @@ def _printed(asked: Composition, prices: Prices) -> list[str]:
 def _best(asked: Composition, prices: Prices) -> str:
     """The true price as far as it is known, at the current count."""
     step = prices.counts.index(asked.k)
-    value, low = prices.values["exact"][step], prices.lowers["exact"][step]
+    slot = next((one for one in ("exact", "pld") if one in prices.values), None)
+    if slot is None:
+        return ""
+    value, low = prices.values[slot][step], prices.lowers[slot][step]
     if prices.epsilon is not None or not np.isfinite(value):
         return ""
     if np.isfinite(low) and show_bound(float(low)) != show_bound(float(value)):

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from app.links import Reader, among, between, chosen, differences, number
 from app.spoilers import hideable
+from dpcore.accounting import ACCOUNTANTS
 from dpcore.accounting.published import published_budget
 from dpcore.errors import InputError
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Laplace
@@ -148,7 +149,7 @@ def imported(events: tuple[Event, ...]) -> tuple[Line, ...]:
 
 @dataclass(frozen=True)
 class Composition:
-    """The choices. Defaults are those of the first screen."""
+    """The choices. Defaults are those of the first screen. methods: in place of the five."""
 
     preset: str = "opening"
     k: int = 100
@@ -158,6 +159,7 @@ class Composition:
     hold: str = "noise"
     epsilon: float = 1.0
     show: str = "count"
+    methods: tuple[str, ...] = ()
     hide: str = ""
 
     @property
@@ -327,6 +329,13 @@ def _lines(text: str) -> tuple[Line, ...]:
     return tuple(Line.parse(line) for line in lines)
 
 
+def _methods(text: str) -> tuple[str, ...]:
+    named = text.split(",")
+    if any(name not in ACCOUNTANTS for name in named):
+        raise ValueError("no method")
+    return tuple(name for name in ACCOUNTANTS if name in named)
+
+
 RANGES: dict[str, tuple[float, float]] = {
     "k": (1, MOST),
     "delta": (1e-12, 0.5),
@@ -338,11 +347,12 @@ _READERS: dict[str, Reader] = {
     "adjacency": among(ADJACENCIES),
     "hold": among(HOLDS),
     "show": among(SHOWS),
+    "methods": _methods,
     "hide": str,
 }
 
 
 def _written(value: object) -> str:
     if isinstance(value, tuple):
-        return "_".join(map(str, value))
+        return ("," if all(one in ACCOUNTANTS for one in value) else "_").join(map(str, value))
     return number(value) if isinstance(value, float) else f"{value}"

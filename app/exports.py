@@ -168,7 +168,7 @@ def _cells(scenario: Scenario) -> list[str]:
 def account_command(asked: Composition) -> str:
     """The five prices as a command line, where one line of releases on the whole table is all."""
     listed = asked.lines[0]
-    direct = [way for way in ways(asked.events) if way.method is not None]
+    direct = [way for way in ways(asked.events, asked.methods) if way.method is not None]
     plain = (
         len(asked.lines) == 1
         and asked.hold == "noise"
@@ -187,7 +187,7 @@ def account_command(asked: Composition) -> str:
 
 def account_questions(asked: Composition) -> str:
     """The same as questions for ``dpcore account --file``, one for each way that has an answer."""
-    known = [way for way in ways(asked.events) if way.method is not None]
+    known = [way for way in ways(asked.events, asked.methods) if way.method is not None]
     return json.dumps([_question(asked, way) for way in known], indent=1)
 
 
@@ -235,6 +235,7 @@ def account_script(asked: Composition) -> str:
     """The five prices as a Python script that prints them as JSON."""
     events = ",\n    ".join(repr(event) for event in asked.events)
     budget = repr(asked.epsilon) if asked.hold == "budget" else "None"
+    named = f", methods={asked.methods!r}" if asked.methods else ""
     return f"""import json
 import math
 
@@ -244,7 +245,7 @@ from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Lapl
 events = (
     {events},
 )
-found = price_list(events, {number(asked.delta)}, ({asked.k},), epsilon={budget})
+found = price_list(events, {number(asked.delta)}, ({asked.k},), epsilon={budget}{named})
 prices = {{slot: float(values[0]) for slot, values in found.values.items()}}
 print(json.dumps({{slot: p if math.isfinite(p) else None for slot, p in prices.items()}}))
 """

@@ -37,6 +37,7 @@ from app.result_store import ResultStore
 from app.views.compose import picture
 from dpcore.accounting import ACCOUNTANTS, calibrate, compose
 from dpcore.accounting.losses import delta_curve
+from dpcore.accounting.moments import MomentsAccountant
 from dpcore.errors import InputError
 from dpcore.evaluation.composition import (
     COUNTS,
@@ -51,9 +52,9 @@ from dpcore.evaluation.composition import (
     repeated,
     ways,
 )
-from dpcore.figures.composition import prices_scene
+from dpcore.figures.composition import COLOURS, colour_of, prices_scene
 from dpcore.figures.plotly import figure
-from dpcore.figures.scene import Axis, Bars, Panel, Scene
+from dpcore.figures.scene import PALETTE_LIGHT, Axis, Bars, Panel, Scene, Spots
 from dpcore.figures.tail import shaded
 from dpcore.privacy import Event, Gaussian, Laplace
 from dpcore.privacy.guarantee import show_bound
@@ -194,15 +195,67 @@ def test_every_epsilon_has_its_delta_and_adjacency_beside_it(first: AppTest) -> 
         "δ = 0.00001, replacing one person's row" in line for line in now["live_text"]["promise"]
     )
     assert "δ = 0.00001" in now["panels"][1]["y"]["label"]
-    assert {note for row in now["panels"][0]["layers"][0]["notes"] for note in row} == {
-        "upper bound",
-        "exact",
-    }
+    notes = now["panels"][0]["layers"][0]["notes"]
+    assert {note for row in notes for note in row} == {"upper bound", "exact", CAPPED}
 
 
 def test_alt_texts_hold_the_current_numbers(first: AppTest) -> None:
     now = scene(first)
     assert bars(first)["Exact"][1] in now["panels"][0]["alt"][now["step"]]
+
+
+# ---------------------------------------------------------------- methods
+
+CAPPED = "at the cap of 64 orders"
+
+
+def test_the_cap_on_orders_is_said_exactly_where_a_higher_one_would_be_tighter() -> None:
+    found = price_list((Event(Gaussian(20.0)),), 1e-5, (1, 3, 10, 100))
+    layer = prices_scene(found).panels[0].layers[0]
+    assert isinstance(layer, Bars)
+    slot = [way.slot for way in found.ways].index("ma")
+    for step, count in enumerate(found.counts):
+        events = [Event(Gaussian(20.0), count=count)]
+        higher = float(MomentsAccountant(max_lambda=500).epsilon(events, 1e-5))
+        tighter = higher < float(found.values["ma"][step]) * (1.0 - 1e-12)
+        assert (layer.notes[step][slot] == CAPPED) is tighter
+    assert layer.notes[0][slot] == CAPPED != layer.notes[3][slot]
+
+
+def test_every_method_has_a_colour_of_its_own_and_keeps_it() -> None:
+    assert set(COLOURS) - {"wbk27 classic"} == set(ACCOUNTANTS)
+    assert len(set(COLOURS.values())) == len(COLOURS) <= len(PALETTE_LIGHT)
+    plain, sampled = (Event(Gaussian(4.0)),), opening("abadi").events
+    colours = [{way.name: colour_of(way) for way in ways(e)} for e in (plain, sampled)]
+    assert colours[0]["zcdp"] != colours[1]["rdp"]
+    assert colours[0]["exact"] != colours[1]["pld"]
+    assert colours[0]["ma"] == colours[1]["ma"]
+
+
+def test_ticked_methods_are_compared_and_a_link_keeps_them() -> None:
+    asked = from_query({"methods": "zcdp_tight,kov,pld", "k": "10"})
+    assert asked.methods == ("kov", "zcdp_tight", "pld")
+    assert from_query(asked.as_query()) == asked
+    found = compose_prices.priced(asked).prices
+    assert [way.name for way in found.ways] == ["kov", "zcdp_tight", "pld"]
+    for name in ("kov", "zcdp_tight"):
+        epsilon = compose(repeated(asked.events, 10), name, delta=1e-5).epsilon
+        values = price_list(asked.events, 1e-5, (10,), methods=asked.methods).values[name]
+        assert values[0] == pytest.approx(float(epsilon))
+    assert from_query({"methods": "linear,nonsense"}).methods == ()
+
+
+def test_a_curve_that_stops_says_why_at_its_end() -> None:
+    asked = opening("dpem_10_ggg")
+    found = price_list(asked.events, asked.delta, (1, 2, 3, 4, 5, 10))
+    last = int(np.flatnonzero(np.isfinite(found.values["advanced"]))[-1])
+    (reasons,) = (x for x in prices_scene(found).panels[1].layers if isinstance(x, Spots))
+    said = f"Advanced: δ is used up beyond k = {found.counts[last]}"
+    assert said in reasons.labels
+    at = reasons.labels.index(said)
+    assert np.asarray(reasons.y)[at] == found.values["advanced"][last]
+    whole = price_list((Event(Gaussian(20.0)),), 1e-5, (1, 10))
+    assert not any(isinstance(x, Spots) for x in prices_scene(whole).panels[1].layers)
 
 
 # ---------------------------------------------------------------- the crossover

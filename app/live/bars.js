@@ -1,18 +1,30 @@
 // @ts-check
-// Bars that run to the right; the longest of a step fills the card.
+// Bars that run to the right; the longest of a step fills the card, or they stand on a log axis.
 
+import { fullRange, pixels, ticksOf } from "./axes.js";
 import { note, put, set, setVisible, svg } from "./dom.js";
-import { colour, finite } from "./format.js";
+import { clamp, colour, finite, tickLabel } from "./format.js";
+import { ROOM } from "./grid.js";
 import { slice, textsAt } from "./steps.js";
 
-/** @import { Numbers } from "./types.js" */
+/** @import { Axis, Numbers } from "./types.js" */
+
+const TICKS = 38; // px below the bars for the numbers and the title of a log axis
 
 /**
  * Pixels of each bar, at least 2; `null` where there is no number.
  * @param {Numbers} values
- * @param {number} room pixels of the longest
+ * @param {number} room pixels of the longest, or of the axis
+ * @param {Axis} [axis] a log axis that they stand on
  */
-export function barLengths(values, room) {
+export function barLengths(values, room, axis) {
+  if (axis) {
+    const place = pixels(axis, fullRange(axis), 0, room);
+    return values.map((value) => {
+      const length = place(value);
+      return finite(length) ? clamp(length, 2, room) : null;
+    });
+  }
   const longest = Math.max(0, ...values.map((value) => (finite(value) ? Number(value) : 0))) || 1;
   return values.map((value) =>
     value != null && finite(value) ? Math.max((value / longest) * room, 2) : null);
@@ -43,12 +55,29 @@ export const bars = {
     const names = Math.max(bold * card.widest(titles), card.widest(layer.notes.flat())) + 16;
     const numbers = layer.labels.flat().filter(isNumberLabel);
     const room = bold * card.widest(numbers) + 24;
+    const axis = card.panel.x.log ? card.panel.x : undefined;
+    const ticks = svg("g", { class: "dpl-grid" });
+    group.prepend(ticks);
+    /** @param {number} left @param {number} length @param {number} y0 @param {number} y1 */
+    const drawTicks = (left, length, y0, y1) => {
+      if (!axis) return;
+      const range = fullRange(axis);
+      const place = pixels(axis, range, left, left + length);
+      ticks.replaceChildren(...ticksOf(axis, range, length / ROOM.x).flatMap((value) => {
+        const x = place(value);
+        return [svg("line", { x1: x, x2: x, y1: y0, y2: y1 }),
+          put(svg("text", {}, [tickLabel(value)]), x, y1 + 14, "middle")];
+      }), put(svg("text", { class: "dpl-axis" }, [axis.label]), left + length / 2, y1 + 32, "middle"));
+    };
     return (step) => {
-      const { x0, x1, y0, y1 } = card.frame;
+      const { x0, x1, y0 } = card.frame;
+      const y1 = card.frame.y1 - (axis ? TICKS : 0);
       /** @type {Numbers} */
       const values = slice(layer.values, step, 1);
       const left = x0 + names;
-      const lengths = barLengths(values, x1 - left - room);
+      const length = Math.max(x1 - left - room, 1);
+      const lengths = barLengths(values, length, axis);
+      drawTicks(left, length, y0, y1);
       const [notes, labels] = [textsAt(layer.notes, step), textsAt(layer.labels, step)];
       const pitch = (y1 - y0) / rows.length;
       const height = Math.min(34, pitch * 0.56);

@@ -69,7 +69,7 @@ export const plainColour = (css) =>
  * CSS variable of a palette index.
  * @param {number | null} [index]
  */
-export const colour = (index) => (index == null ? "var(--dpl-muted)" : `var(--dpl-c${index % 6})`);
+export const colour = (index) => (index == null ? "var(--dpl-muted)" : `var(--dpl-c${index})`);
 
 /**
  * Colour of a layer; all that is pinned has one.

@@ -197,12 +197,12 @@ export class Live {
 
   /** Dashes of a palette index. @param {number} index */
   dash(index) {
-    return this.scene.palette.dashes[index % 6] || "none";
+    return this.scene.palette.dashes[index] || "none";
   }
 
   /** Colour of a palette index on a canvas. @param {number | null} index */
   ink(index) {
-    return index == null ? getComputedStyle(this.root).color : this.palette[index % 6];
+    return index == null ? getComputedStyle(this.root).color : this.palette[index];
   }
 
   /** Cards stay by their id; zoom stays while the axes are the same. */

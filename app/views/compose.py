@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -15,12 +16,13 @@ from app.covers import cover
 from app.events_editor import editor, first_noise
 from app.export_menu import take_prices
 from app.live import live
-from app.methods import drawer_open, more_methods
+from app.methods import drawer_open, full_title, more_methods
 from app.spoilers import visible
 from app.state import ask, bind, composition, on_choice, step_of_count
 from app.widgets import box, field, number, pick, slide
+from dpcore.accounting import ACCOUNTANTS
 from dpcore.errors import DPCoreError
-from dpcore.evaluation.composition import COUNTS
+from dpcore.evaluation.composition import COUNTS, ways
 from dpcore.figures.composition import Texts, prices_scene
 from dpcore.figures.scene import Scene
 
@@ -182,11 +184,37 @@ def picture(asked: Composition, found: Priced) -> Scene:
     )
 
 
+def ticks(asked: Composition) -> None:
+    """Which composition methods are compared; as the page opens, the five that suit the list."""
+    usual = tuple(way.name for way in ways(asked.events) if way.name)
+    chosen = asked.methods or usual
+    with st.popover("Methods", width="stretch"):
+        bind("ask_methods", list(chosen))
+        st.pills(
+            "Composition methods",
+            list(ACCOUNTANTS),
+            selection_mode="multi",
+            default=list(chosen),
+            format_func=full_title,
+            key="ask_methods",
+            on_change=on_choice("ask_methods", lambda names: ask(methods=_ticked(names, usual))),
+            help="Each keeps its colour, whatever else is shown.",
+        )
+
+
+def _ticked(names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+    """The methods that are ticked, in their order; none in place of the usual ones."""
+    found = tuple(name for name in ACCOUNTANTS if name in names)
+    return () if set(found) == set(usual) else found
+
+
 def buttons(asked: Composition, scene: Scene | None) -> None:
     """What to change and take along on the left, what the numbers hold for on the right."""
-    edit, take, line = st.columns([1.3, 1.2, 5.6], vertical_alignment="center")
+    edit, compare, take, line = st.columns([1.3, 1.0, 1.2, 4.6], vertical_alignment="center")
     with edit:
         editor(asked)
+    with compare:
+        ticks(asked)
     with take:
         take_prices(asked, scene)
     with line:

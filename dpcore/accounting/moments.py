@@ -67,6 +67,17 @@ class MomentsAccountant:
         nothing = np.max(moments, axis=0) <= 0.0
         return real(np.where(nothing, 0.0, np.exp(np.minimum(exponent, 0.0))))
 
+    def log_moments(self, events: Events) -> tuple[Array, Array]:
+        """lambda = 1, 2, ... and alpha(lambda), the summed log moments, both ``(L,)``."""
+        self.check(events)
+        orders, moments = self._moments(events, 0)
+        return orders, np.asarray(moments)
+
+    def best_order(self, events: Events, delta: float) -> int:
+        """The lambda whose bound is the least."""
+        orders, moments = self.log_moments(events)
+        return int(orders[np.argmin((moments - np.log(delta)) / orders)])
+
     def highest(self, events: Events = ()) -> int:
         """The highest order used for these events."""
         if self.max_lambda is not None:

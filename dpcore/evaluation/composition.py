@@ -81,12 +81,20 @@ class Way:
         return self.method
 
 
-def ways(events: Events) -> tuple[Way, ...]:
-    """The five ways, each by the first of its methods that has a theorem for the events.
+def ways(events: Events, methods: Collection[str] = ()) -> tuple[Way, ...]:
+    """The five ways, each by the first of its methods that has a theorem for the events; or those
+    registered methods that are named, each for itself.
 
     >>> [way.title for way in ways([Event(Gaussian(20.0))])]
     ['Basic', 'Advanced', 'zCDP', 'Moments accountant', 'Exact']
     """
+    if methods:
+        named = {
+            "basic" if name == "linear" else name: (name,)
+            for name in ACCOUNTANTS
+            if name in methods
+        }
+        return tuple(_way(slot, names, events) for slot, names in named.items())
     return tuple(_way(slot, names, events) for slot, names in SLOTS.items())
 
 
@@ -119,8 +127,17 @@ def method_named(name: str) -> Accountant | None:
 
 def title_of(method: Accountant) -> str:
     """A title short enough for a bar; an older conversion is named."""
-    short = {"wbk27": "Wang et al.", "pld": "Loss distribution"}.get(method.name, method.title)
+    short = _SHORT.get(method.name, method.title)
     return f"{short}, classic" if getattr(method, "conversion", "") == "classic" else short
+
+
+_SHORT = {
+    "wbk9": "Wang et al., Thm 9",
+    "wbk27": "Wang et al.",
+    "pld": "Loss distribution",
+    "zcdp_tight": "zCDP, tight",
+    "kov": "Optimal (KOV)",
+}
 
 
 def repeated(events: Events, count: int) -> tuple[Event, ...]:
@@ -134,7 +151,8 @@ class Prices:
 
     counts ``(S,)``. values: slot -> ``(S,)``, an epsilon, or the noise factor where the budget is
     held; NaN where a way has no answer, infinite where delta is used up. lowers: slot -> ``(S,)``,
-    below which the true price is not. waiting: slots that are still worked out.
+    below which the true price is not. waiting: slots that are still worked out. methods: those
+    named in place of the five.
     """
 
     events: tuple[Event, ...]
@@ -145,6 +163,7 @@ class Prices:
     lowers: dict[str, Array]
     epsilon: float | None = None
     waiting: frozenset[str] = frozenset()
+    methods: tuple[str, ...] = ()
 
     @property
     def unit(self) -> float:
@@ -167,6 +186,7 @@ class Prices:
             (count,),
             epsilon=self.epsilon,
             only=set(self.values) - self.waiting,
+            methods=self.methods,
         )
 
         def joined(one: dict[str, Array], other: dict[str, Array]) -> dict[str, Array]:
@@ -187,8 +207,11 @@ def price_list(
     *,
     epsilon: float | None = None,
     only: Collection[str] | None = None,
+    methods: Collection[str] = (),
 ) -> Prices:
     """The five ways' prices of the list repeated; with ``epsilon``, the noise each needs instead.
+
+    methods: registered ones in place of the five.
 
     only: slots to work out [all]; the others are NaN and stand under ``waiting``.
 
@@ -196,7 +219,7 @@ def price_list(
     >>> [round(float(found.values[slot][1]), 2) for slot in ("basic", "zcdp", "exact")]
     [22.24, 2.52, 1.99]
     """
-    listed, known = tuple(events), ways(events)
+    listed, known = tuple(events), ways(events, methods)
     values, lowers = {}, {}
     nothing = np.full(len(counts), np.nan)
     for way in known:
@@ -211,7 +234,9 @@ def price_list(
             found = way.prices(listed, delta, counts)
         values[way.slot], lowers[way.slot] = found, low
     left = frozenset() if only is None else frozenset(values) - frozenset(only)
-    return Prices(listed, delta, tuple(counts), known, values, lowers, epsilon, left)
+    return Prices(
+        listed, delta, tuple(counts), known, values, lowers, epsilon, left, tuple(methods)
+    )
 
 
 def _intervals(
@@ -268,8 +293,10 @@ EPSILONS = np.round([m * 10.0**p for p in (-2, -1, 0, 1) for m in np.arange(1.0,
 _POINTS = 160
 
 
-def picture_of(name: str, events: Events, counts: Sequence[int]) -> Picture:
-    """One of ``PICTURES`` at each number of repeats.
+def picture_of(
+    name: str, events: Events, counts: Sequence[int], methods: Collection[str] = ()
+) -> Picture:
+    """One of ``PICTURES`` at each number of repeats. methods: as for ``price_list`` (profile).
 
     Raises NotCovered where no worst pair of tables is known for the events (attack and loss).
 
@@ -284,7 +311,7 @@ def picture_of(name: str, events: Events, counts: Sequence[int]) -> Picture:
     )
 
     if name == "profile":
-        known = ways(events)
+        known = ways(events, methods)
         columns = [[_profile(way, events, k) for k in counts] for way in known]
         return Profile(DELTAS, {w.slot: np.array(c) for w, c in zip(known, columns, strict=True)})
     if name == "attack":
@@ -306,7 +333,7 @@ def _profile(way: Way, events: Events, count: int) -> Array:
     if way.method is None:
         return found
     if way.method.name in SLOW:
-        return _from_law(repeated(events, count)) if way.slot == "exact" else found
+        return _from_law(repeated(events, count)) if way.method.name == "pld" else found
     with suppress(InputError):
         found = np.asarray(way.method.epsilon(repeated(events, count), DELTAS))
         return np.where(np.isfinite(found), found, np.nan)
@@ -350,20 +377,22 @@ def joined(parts: Sequence[Picture]) -> Picture:
     return Loss(losses, density, laws[0].epsilons, deltas)
 
 
-def nothing_yet(name: str) -> Picture:
-    """The picture of one count that is still worked out."""
+def nothing_yet(name: str, slots: Collection[str] = tuple(SLOTS)) -> Picture:
+    """The picture of one count that is still worked out. slots: of the ways of a profile."""
     gap = np.full((1, _POINTS), np.nan)
     if name == "profile":
-        return Profile(DELTAS, {slot: np.full((1, len(DELTAS)), np.nan) for slot in SLOTS})
+        return Profile(DELTAS, {slot: np.full((1, len(DELTAS)), np.nan) for slot in slots})
     if name == "attack":
         return Attack(ALARMS, np.full((1, len(ALARMS)), np.nan))
     return Loss(gap, gap, EPSILONS, np.full((1, len(EPSILONS)), np.nan))
 
 
-def slow_slots(events: Events) -> frozenset[str]:
+def slow_slots(events: Events, methods: Collection[str] = ()) -> frozenset[str]:
     """Slots whose method takes long enough to be worked out in the background."""
     return frozenset(
-        way.slot for way in ways(events) if way.method is not None and way.method.name in SLOW
+        way.slot
+        for way in ways(events, methods)
+        if way.method is not None and way.method.name in SLOW
     )
 
 

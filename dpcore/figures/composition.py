@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting.gaussian import all_gaussian, total_mu
-from dpcore.evaluation.composition import Attack, Loss, Picture, Prices, Profile, Way
+from dpcore.accounting.moments import MomentsAccountant
+from dpcore.evaluation.composition import Attack, Loss, Picture, Prices, Profile, Way, repeated
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene, Spots
 from dpcore.figures.tail import Tail
 from dpcore.privacy.adjacency import protects
@@ -20,16 +21,32 @@ from dpcore.privacy.guarantee import show, show_bound
 
 Array = NDArray[np.float64]
 
-COLOURS = {"exact": 0, "zcdp": 1, "ma": 2, "basic": 3, "advanced": 4}
-"""As on Explore, so that a composition method keeps its colour from page to page."""
+COLOURS = {
+    "exact": 0, "zcdp": 1, "ma": 2, "linear": 3, "advanced": 4, "wbk9": 5, "pld": 6, "rdp": 7,
+    "kov": 8, "zcdp_tight": 9, "wbk27": 10, "wbk27 classic": 11,
+}  # fmt: skip
+"""A composition method's own colour, whatever else is shown, here and on Explore."""
+_SLOTS = {"basic": "linear"}  # colour of a slot whose method has no theorem
+
+
+def colour_of(way: Way) -> int:
+    """The colour of the method that stands for a way."""
+    classic = " classic" if getattr(way.method, "conversion", "") == "classic" else ""
+    return COLOURS[way.name + classic if way.name else _SLOTS.get(way.slot, way.slot)]
+
+
 BARS, CURVE = "bars", "curve"
 HEIGHT = 470
 TIPS = {
     "linear": "Adds up the price of every release.",
     "advanced": "Grows with the square root of the number of releases, but starts higher.",
     "zcdp": "Adds up one number a release, its concentrated divergence, then converts it to ε.",
-    "ma": "Adds up moments of the privacy loss and takes the best of them.",
+    "ma": "Adds up moments of the privacy loss and takes the best of them. Orders are whole "
+    "numbers up to a cap; where the best order is the cap, the bound is looser than it need be.",
     "rdp": "Adds up the Rényi divergence at every order and takes the best order.",
+    "kov": "Adds up pairs (ε, δ) as well as pairs alone can be (Kairouz, Oh, Viswanath 2015).",
+    "zcdp_tight": "As zCDP, with the tight conversion to ε.",
+    "wbk9": "Rényi divergences of releases on samples of fixed size (Wang et al. 2019, Theorem 9).",
     "wbk27": "Rényi divergences of releases on samples of fixed size (Wang et al. 2019).",
     "exact": "Follows the whole law of the privacy loss: no composition method can show less.",
     "pld": "Composes the whole law of the privacy loss numerically, from above and below.",
@@ -132,7 +149,7 @@ def _bars_panel(prices: Prices, texts: Texts) -> Panel:
             + "."
             for s, k in enumerate(prices.counts)
         ),
-        x=Axis(_value_label(prices), (0.0, 1.0)),
+        x=Axis(_value_label(prices), _range([shown[w.slot] for w in prices.ways]), "log", _DECADES),
         y=Axis("composition method", (0.0, 1.0)),
         layers=(
             Bars(
@@ -141,7 +158,7 @@ def _bars_panel(prices: Prices, texts: Texts) -> Panel:
                 labels=labels,
                 notes=notes,
                 tips=tuple(way.refusal or TIPS[way.name] for way in prices.ways),
-                colours=tuple(COLOURS[way.slot] for way in prices.ways),
+                colours=tuple(map(colour_of, prices.ways)),
             ),
         ),
         height=HEIGHT,
@@ -168,6 +185,11 @@ def _note(prices: Prices, way: Way, step: int) -> str:
     if not np.isfinite(value):
         return ""
     kind = prices.bound_kind(way)
+    if isinstance(way.method, MomentsAccountant) and prices.epsilon is None:
+        highest = way.method.highest(prices.events)
+        events = repeated(prices.events, prices.counts[step])
+        if way.method.best_order(events, prices.delta) == highest:
+            return f"at the cap of {highest} orders"
     if np.isfinite(low) and show_bound(float(low)) != show_bound(float(value)):
         return f"true price at least {show(float(low))}"
     return kind
@@ -190,7 +212,7 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
         values = np.where(np.isfinite(shown[way.slot]), shown[way.slot], np.nan)
         if not np.isfinite(values).any():
             continue
-        colour = COLOURS[way.slot]
+        colour = colour_of(way)
         known = order[np.isfinite(values[order])]
         curves.append(
             Curve(
@@ -202,9 +224,18 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
                 name=way.title,
             )
         )
-    priced = [way.slot for way in prices.ways if np.isfinite(shown[way.slot]).any()]
+    priced = [way for way in prices.ways if np.isfinite(shown[way.slot]).any()]
     cursors = (
-        Cursor(counts, shown[slot], colour=COLOURS[slot], line=slot == priced[0]) for slot in priced
+        Cursor(counts, shown[way.slot], colour=colour_of(way), line=way is priced[0])
+        for way in priced
+    )
+    ends = [end for way in prices.ways for end in _end(prices, way)]
+    reasons = Spots(
+        [x for x, _, _ in ends],
+        [y for _, y, _ in ends],
+        names=tuple(said for *_, said in ends),
+        labels=tuple(said for *_, said in ends),
+        colours=(),
     )
     budget = prices.epsilon is not None
     return Panel(
@@ -219,9 +250,24 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
             _TICKS,
         ),
         y=Axis(_value_label(prices), _range([shown[way.slot] for way in prices.ways]), "log"),
-        layers=(*curves, *cursors),
+        layers=(*curves, *cursors, *([reasons] if ends else [])),
         height=HEIGHT,
     )
+
+
+def _end(prices: Prices, way: Way) -> list[tuple[float, float, str]]:
+    """Where a curve stops before the longest list, and why; empty where it does not."""
+    values = _shown(prices)[way.slot]
+    order = np.argsort(prices.counts)
+    known = order[np.isfinite(values[order])]
+    after = order[np.isposinf(values[order])]
+    if not known.size or not after.size or known[-1] == order[-1]:
+        return []
+    count = prices.counts[known[-1]]
+    why = "δ is used up" if way.slot in ("basic", "advanced", "kov") else "no bound is computed"
+    if prices.epsilon is not None:
+        why = "no noise is enough"
+    return [(float(count), float(values[known[-1]]), f"{way.title}: {why} beyond k = {count:,}")]
 
 
 def _range(series: Sequence[Array]) -> tuple[float, float]:
@@ -266,7 +312,7 @@ def _profile_panel(picture: Profile, prices: Prices) -> Panel:
                 Curve(
                     epsilons,
                     np.where(np.isfinite(epsilons), deltas, np.nan),
-                    colour=COLOURS[way.slot],
+                    colour=colour_of(way),
                     label=way.title,
                     bold=way.slot == "exact",
                     name=way.title,
@@ -311,7 +357,7 @@ def _attack_panel(picture: Attack, prices: Prices) -> Panel:
             Curve(
                 np.broadcast_to(alarms, misses.shape),
                 misses,
-                colour=COLOURS["exact"],
+                colour=0,
                 label="best attacker",
                 bold=True,
                 name="best attacker",

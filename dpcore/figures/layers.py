@@ -27,9 +27,20 @@ from dpcore.figures.tail import Tail
 Array = NDArray[np.float64]
 Text = str | tuple[str, ...]
 
-PALETTE_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-PALETTE_DARK = ("#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#0072B2")
-DASHES = ("", "7 3 1.5 3", "6 3", "2.5 2.5", "10 3", "1.5 2.5")
+PALETTE_LIGHT = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
+    *("#101820", "#8400F0", "#6C2400", "#241890", "#603C54", "#9078FC"),
+)
+PALETTE_DARK = (
+    *("#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#0072B2"),
+    *("#E4FCA8", "#9024FC", "#FCCCCC", "#E40048", "#9078FC", "#78FC60"),
+)
+GROUPS = 6
+"""The first colours, Okabe and Ito's, are for groups; composition methods have all of them."""
+DASHES = (
+    *("", "7 3 1.5 3", "6 3", "2.5 2.5", "10 3", "1.5 2.5"),
+    *("12 2", "9 2 2 2 2 2", "4 2", "14 3 4 3", "3 1", "8 4 2 4 2 4"),
+)
 """Second cue of each palette index: lengths drawn and left out, in pixels ('' = unbroken)."""
 MARKERS = (
     "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0z",  # circle
@@ -86,9 +97,7 @@ class Ellipses:
             )
         groups = params.shape[2]
         if self.colours is None:
-            object.__setattr__(
-                self, "colours", tuple(k % len(PALETTE_LIGHT) for k in range(groups))
-            )
+            object.__setattr__(self, "colours", tuple(k % GROUPS for k in range(groups)))
         if not self.names:
             object.__setattr__(self, "names", tuple(f"group {k + 1}" for k in range(groups)))
         if not (len(self.colours or ()) == len(self.names) == groups):
@@ -153,7 +162,7 @@ class Spots:
             _same_shape(self, "x", "weights", dimensions=(1, 2))
         count = len(self.names)
         if self.colours is None:
-            object.__setattr__(self, "colours", tuple(k % len(PALETTE_LIGHT) for k in range(count)))
+            object.__setattr__(self, "colours", tuple(k % GROUPS for k in range(count)))
         object.__setattr__(self, "labels", self.labels or ("",) * count)
         parts = (len(self.labels), len(self.colours or ()) or count, np.shape(self.x)[-1])
         if set(parts) != {count}:
@@ -228,7 +237,8 @@ class Ring:
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """Bars that run to the right, ``values`` (B,) or (S, B); the longest of a step fills the card.
+    """Bars that run to the right, ``values`` (B,) or (S, B); the longest of a step fills the card,
+    or they stand on the panel's x axis where that is logarithmic.
 
     ``labels``: what stands at the end of each bar, (B,) texts, or (S, B) when they move; where a
     value is no number there is no bar and the label says why. ``notes``: a muted word under each
@@ -254,7 +264,7 @@ class Bars:
                 raise InputError("bars", f"{name} and names do not match", "give one a bar")
             object.__setattr__(self, name, texts)
         if self.colours is None:
-            object.__setattr__(self, "colours", tuple(i % len(PALETTE_LIGHT) for i in range(count)))
+            object.__setattr__(self, "colours", tuple(i % GROUPS for i in range(count)))
         if len(self.colours or ()) != count or (self.tips and len(self.tips) != count):
             raise InputError("bars", "colours or tips do not match the names", "give one a bar")
 

@@ -20,6 +20,7 @@ from dpcore.figures.composition import prices_scene
 from dpcore.figures.heatmap import BLUE, ORANGE, WHITE, Heat
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
+    GROUPS,
     PALETTE_LIGHT,
     Axis,
     Bars,
@@ -58,8 +59,8 @@ def style(number: int) -> tuple[dict[str, str], str]:
     >>> style(6)
     ({'color': '#0072B2', 'dash': 'dashdot'}, 'square')
     """
-    turn = number + number // len(PALETTE_LIGHT)
-    line = {"color": PALETTE_LIGHT[number % len(PALETTE_LIGHT)], "dash": DASHES[turn % len(DASHES)]}
+    turn = number + number // GROUPS
+    line = {"color": PALETTE_LIGHT[number % GROUPS], "dash": DASHES[turn % len(DASHES)]}
     return line, SYMBOLS[turn % len(SYMBOLS)]
 
 
@@ -144,7 +145,7 @@ def _places(
 def _axis(axis: Axis, bare: bool = False) -> dict[str, Any]:
     """Plotly wants the range of a log axis as powers of ten; bars bring their own scale."""
     if bare:
-        return {"title": axis.label, "autorange": True}
+        return {"title": axis.label, "type": axis.scale, "autorange": True}
     low_high = np.log10(axis.range) if axis.scale == "log" else np.asarray(axis.range)
     ticks = {} if axis.ticks is None else {"tickvals": list(axis.ticks)}
     return {
@@ -303,7 +304,7 @@ def _curve(layer: Curve, step: int) -> Iterator[Any]:
         line = {"color": MUTED, "width": 1}
         yield _line(x, y, line=line, opacity=0.6, hoverinfo="skip", name="")
         return
-    colour, dash = PALETTE_LIGHT[layer.colour], DASHES[layer.dash or 0]
+    colour, dash = PALETTE_LIGHT[layer.colour], DASHES[(layer.dash or 0) % len(DASHES)]
     if layer.lo is not None and layer.hi is not None:
         low, high = at_step(layer.lo, step, 1), at_step(layer.hi, step, 1)
         edge = {"width": 0, "color": colour}

@@ -62,6 +62,7 @@ from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.figures.layers import (
     DASHES,
+    GROUPS,
     MARKERS,
     PALETTE_DARK,
     PALETTE_LIGHT,
@@ -86,6 +87,7 @@ from dpcore.figures.layers import (
 )
 
 __all__ = [
+    "GROUPS",
     "PALETTE_DARK",
     "PALETTE_LIGHT",
     "Axis",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References
 from dpcore.evaluation.yardstick import yardstick
+from dpcore.figures.composition import COLOURS
 from dpcore.figures.model_plot import said
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
 from dpcore.privacy.guarantee import show
@@ -181,13 +182,13 @@ def _rivals(
         return
     order = np.argsort(grid.stops)
     stops = np.array(grid.stops)[order]
-    for colour, (name, values) in enumerate(curves.methods.items()):
+    for name, values in curves.methods.items():
         if name != chosen and np.isfinite(values).any():
             title = titles.get(name, name)
             yield Curve(
                 stops,
                 values[order],
-                colour=colour,
+                colour=COLOURS.get(name, 0),
                 label=_says(title, curves.says[name]),
                 name=title,
             )
@@ -204,14 +205,13 @@ def _own(
         return
     utility = grid.utility[known]
     low, high = np.quantile(utility, [0.1, 0.9], axis=1)
-    names = [] if curves is None else list(curves.methods)
     title = titles.get(chosen, chosen)
     yield Curve(
         stops[known],
         np.median(utility, axis=1),
         lo=low,
         hi=high,
-        colour=names.index(chosen) if chosen in names else 0,
+        colour=COLOURS.get(chosen, 0),
         dash=0,
         label=_says(title, np.array(grid.epsilons), sign="="),
         bold=True,

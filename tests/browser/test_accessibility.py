@@ -396,7 +396,7 @@ def apart(one: str, other: str, eyes: str) -> float:
 @pytest.mark.parametrize("palette", [PALETTE_LIGHT, PALETTE_DARK])
 @pytest.mark.parametrize("eyes", DEFICIENT)
 def test_colours_stay_apart_for_all_eyes(eyes: str, palette: tuple[str, ...]) -> None:
-    """All six; the first two, which tell proved from measured and yes from no, twice as far."""
+    """All twelve; the first two, which tell proved from measured and yes from no, twice as far."""
     assert min(apart(a, b, eyes) for a, b in combinations(palette, 2)) > 15
     assert apart(palette[0], palette[1], eyes) > 35
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from studio.stage import grasp, thumb, wait_until_complete, wait_until_idle
 from support import keeps_up
@@ -83,15 +84,17 @@ def test_the_bars_follow_the_hand_without_asking_the_server(
         assert before["values"] != after["values"]
         assert before["cursor"] != after["cursor"]
         assert before["promise"] != after["promise"]
+    slopes: list[float] = []
     for one in seen[::7]:
         events = [Event(Gaussian(20.0), count=int(one["k"].replace(",", "")))]
         for i, method in enumerate(("linear", "advanced", "zcdp", "ma", "exact")):
             epsilon = float(compose(events, method, delta=1e-5).epsilon)
             assert one["values"][i] == pytest.approx(epsilon, rel=1e-4)
-        longest = max(one["values"])
-        shares = [value / longest for value in one["values"]]
-        drawn = [width / max(one["widths"]) for width in one["widths"]]
-        assert drawn == pytest.approx(shares, abs=0.02)
+        logs = np.log(one["values"])  # on one axis, the same at every k
+        slope, foot = np.polyfit(logs, one["widths"], 1)
+        assert one["widths"] == pytest.approx(list(slope * logs + foot), abs=2.5)
+        slopes.append(slope)
+    assert slopes == pytest.approx([slopes[0]] * len(slopes), rel=0.02)
     page.mouse.up()
     label = seen[-1]["k"]
     page.wait_for_function(

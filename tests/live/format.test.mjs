@@ -55,7 +55,7 @@ test("colours are read and written as numbers from 0 to 255", () => {
   assert.deepEqual(format.rgb("#0072b2"), [0, 114, 178]);
   assert.equal(format.plainColour("color(srgb 0 0.5 1)"), "rgb(0, 128, 255)");
   assert.equal(format.plainColour("rgb(1, 2, 3)"), "rgb(1, 2, 3)");
-  assert.equal(format.colour(7), "var(--dpl-c1)");
+  assert.equal(format.colour(7), "var(--dpl-c7)");
   assert.equal(format.colour(null), "var(--dpl-muted)");
   assert.equal(format.colour(0), "var(--dpl-c0)");
 });

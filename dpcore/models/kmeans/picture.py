@@ -18,7 +18,7 @@ from dpcore.figures.model_plot import (
     ring,
     said,
 )
-from dpcore.figures.scene import PALETTE_LIGHT, Axis, Curve, Layer, Points, Spots
+from dpcore.figures.scene import GROUPS, Axis, Curve, Layer, Points, Spots
 from dpcore.figures.voronoi import borders
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.wall.data import PublicFrame
@@ -161,7 +161,7 @@ def _ghosts(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tuple[
             across[..., k],
             up[..., k],
             opacity=0.5,
-            colour=k % len(PALETTE_LIGHT),
+            colour=k % GROUPS,
             name=f"centre {k + 1}, other draws",
         )
         for k in range(across.shape[2])
