@@ -28,8 +28,10 @@ ADJACENCIES = ("replace_one", "add_remove")
 SHOWS = {
     "count": "Price against k",
     "profile": "δ against ε",
-    "attack": "The best attacker",
+    "attack": "The best attacker (trade-off)",
     "loss": "The privacy loss (PLD)",
+    "moments": "Moments accountant α(λ)",
+    "orders": "Rényi curve ε(α)",
     "noise": "Noise for a target ε",
 }
 HOLDS = {"noise": "the noise", "budget": "the budget"}

@@ -42,17 +42,20 @@ from dpcore.errors import InputError
 from dpcore.evaluation.composition import (
     COUNTS,
     SLOTS,
+    Attack,
     Crossover,
     Loss,
     agreements,
     all_methods,
     crossover,
+    moments_of,
+    orders_of,
     picture_of,
     price_list,
     repeated,
     ways,
 )
-from dpcore.figures.composition import COLOURS, colour_of, prices_scene
+from dpcore.figures.composition import COLOURS, colour_of, polygon, prices_scene
 from dpcore.figures.plotly import figure
 from dpcore.figures.scene import PALETTE_LIGHT, Axis, Bars, Panel, Scene, Spots
 from dpcore.figures.tail import shaded
@@ -592,6 +595,44 @@ def test_the_best_attacker_is_better_after_more_releases() -> None:
     misses = found.misses  # type: ignore[union-attr]
     assert np.all(np.diff(misses[:, 40]) < 0.0)
     assert np.all(misses <= 1.0 - found.false_alarms + 1e-9)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["opening", "abadi", "dpem_3_llg"])
+def test_the_line_of_slope_epsilon_touches_the_moments(name: str) -> None:
+    asked = opening(name)
+    found = moments_of(asked.events, (1, 100))
+    for step, count in enumerate((1, 100)):
+        bound = compose(repeated(asked.events, count), "ma", delta=asked.delta)
+        gap = found.moments[step] - (np.log(asked.delta) + float(bound.epsilon) * found.orders)
+        assert gap.min() == pytest.approx(0.0, abs=1e-9)
+    prices = price_list(asked.events, asked.delta, (1, 100), only={"ma"})
+    panel = prices_scene(prices, None, found, count=100).panels[1]
+    assert f"= {show_bound(float(prices.values['ma'][1]))}" in panel.subtitle[1]
+
+
+@pytest.mark.parametrize("name", ["opening", "abadi", "dpem_3_llg"])
+def test_the_best_order_of_the_renyi_curve_is_the_renyi_price(name: str) -> None:
+    asked = opening(name)
+    found = orders_of(asked.events, (1, 100), asked.delta)
+    for step, count in enumerate((1, 100)):
+        true = float(compose(repeated(asked.events, count), "rdp", delta=asked.delta).epsilon)
+        assert true * (1.0 - 1e-12) <= np.nanmin(found.epsilons[step]) <= 1.002 * true
+    if name == "opening":
+        np.testing.assert_allclose(found.divergences, found.rho[:, None] * found.alphas)
+    assert np.isnan(found.rho).all() == (name == "abadi")
+
+
+def test_every_polygon_lies_below_what_the_mechanism_allows() -> None:
+    events, counts = (Event(Gaussian(5.0)),), (1, 30)
+    prices, found = price_list(events, 1e-5, counts), picture_of("attack", events, counts)
+    assert isinstance(found, Attack)
+    for way in prices.ways:
+        alarms, misses = polygon(prices.values[way.slot], 1e-5)
+        for step in range(len(counts)):
+            lines = np.interp(found.false_alarms, alarms[step], misses[step])
+            assert np.all(lines <= found.misses[step] + 1e-9)
+            corner = float(prices.values[way.slot][step])
+            assert misses[step, 1] == pytest.approx((1.0 - 1e-5) / (1.0 + np.exp(corner)))
 
 
 def test_delta_is_the_weighted_area_of_the_tail() -> None:

@@ -23,7 +23,11 @@ from dpcore.accounting.base import (
 )
 from dpcore.accounting.catalogue import ACCOUNTANTS, accountant
 from dpcore.accounting.compose import calibrate, compose, covers
+from dpcore.accounting.moments import MOMENTS
 from dpcore.accounting.questions import against_count
+from dpcore.accounting.rdp import RENYI
+from dpcore.accounting.renyi import saving, total_log_moment
+from dpcore.accounting.zcdp import total_rho
 from dpcore.errors import InputError
 from dpcore.privacy.events import Event, Gaussian
 
@@ -284,8 +288,29 @@ class Loss:
     deltas: Array
 
 
-Picture = Profile | Attack | Loss
-PICTURES = ("profile", "attack", "loss")
+@dataclass(frozen=True)
+class Moments:
+    """The moments accountant: ``orders (L,)`` lambda, ``moments (S, L)`` alpha(lambda)."""
+
+    orders: Array
+    moments: Array
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Renyi orders ``alphas (m,)`` above 1, the divergence and the epsilon at each, both
+    ``(S, m)``; ``rho (S,)`` of zCDP, NaN where it has no theorem. ``epsilons`` hold at ``delta``.
+    """
+
+    alphas: Array
+    divergences: Array
+    epsilons: Array
+    rho: Array
+
+
+Picture = Profile | Attack | Loss | Moments | Orders
+PICTURES = ("profile", "attack", "loss", "moments", "orders")
+CLOSED = ("moments", "orders")  # of what is added up: every count is a multiple of the first
 DELTAS = np.logspace(-10.0, -1.0, 37)
 ALARMS = np.concatenate([np.linspace(0.0, 0.05, 21)[:-1], np.linspace(0.05, 1.0, 77)])
 EPSILONS = np.round([m * 10.0**p for p in (-2, -1, 0, 1) for m in np.arange(1.0, 10.0, 0.1)], 6)
@@ -320,6 +345,37 @@ def picture_of(
     deltas = [delta_curve(repeated(events, k), EPSILONS) for k in counts]
     losses, density = (np.array([getattr(x, n) for x in laws]) for n in ("losses", "density"))
     return Loss(losses, density, EPSILONS, np.array(deltas))
+
+
+def moments_of(events: Events, counts: Sequence[int]) -> Moments:
+    """alpha(lambda) at each number of repeats. Raises NotCovered for fixed-size samples.
+
+    >>> moments_of([Event(Gaussian(2.0))], (1, 3)).moments[:, 1]
+    array([0.75, 2.25])
+    """
+    orders, each = MOMENTS.log_moments(events)
+    return Moments(orders, np.multiply.outer(np.array(counts, float), each))
+
+
+def orders_of(events: Events, counts: Sequence[int], delta: float) -> Orders:
+    """The Renyi curve at each number of repeats. Raises NotCovered for fixed-size samples.
+
+    Source: Canonne, Kamath, Steinke 2020, Proposition 12, at single orders.
+
+    >>> found = orders_of([Event(Gaussian(2.0))], (1,), 1e-5)
+    >>> float(found.epsilons.min().round(3)), float(found.rho[0])
+    (2.166, 0.125)
+    """
+    RENYI.check(events)
+    shifts = np.geomspace(0.03, 3000.0, _POINTS)
+    repeats = np.array(counts, float)
+    moments = np.multiply.outer(repeats, total_log_moment(events, shifts))
+    epsilons = (moments + (saving(shifts, "best") - np.log(delta))) / shifts
+    rho = np.full(len(counts), np.nan)
+    with suppress(InputError):
+        accountant("zcdp").check(events)
+        rho = repeats * float(total_rho(events))
+    return Orders(1.0 + shifts, moments / shifts, epsilons, rho)
 
 
 def check_lawful(events: Events) -> None:
@@ -366,6 +422,8 @@ def joined(parts: Sequence[Picture]) -> Picture:
                 for s in slots
             },
         )
+    if isinstance(first, Moments | Orders):
+        return first  # of every count at once
     if isinstance(first, Attack):
         misses = [part.misses for part in parts if isinstance(part, Attack)]
         return Attack(first.false_alarms, np.concatenate(misses))

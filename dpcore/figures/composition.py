@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from dpcore.accounting.gaussian import all_gaussian, total_mu
 from dpcore.accounting.moments import MomentsAccountant
-from dpcore.evaluation.composition import Attack, Loss, Picture, Prices, Profile, Way, repeated
+from dpcore.evaluation.composition import (
+    Attack,
+    Loss,
+    Moments,
+    Orders,
+    Picture,
+    Prices,
+    Profile,
+    Way,
+    repeated,
+)
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene, Spots
 from dpcore.figures.tail import Tail
 from dpcore.privacy.adjacency import protects
@@ -288,6 +298,10 @@ def _picture_panel(picture: Picture, prices: Prices, count: int) -> Panel:
             return _attack_panel(picture, prices)
         case Loss():
             return _loss_panel(picture, prices, count)
+        case Moments():
+            return _moments_panel(picture, prices, count)
+        case Orders():
+            return _orders_panel(picture, prices, count)
 
 
 def _epsilon_range(picture: Profile) -> tuple[float, float]:
@@ -339,11 +353,17 @@ def _profile_panel(picture: Profile, prices: Prices) -> Panel:
 
 def _attack_panel(picture: Attack, prices: Prices) -> Panel:
     alarms, misses = picture.false_alarms, picture.misses
+    polygons = [
+        Curve(*polygon(prices.values[way.slot], prices.delta), colour=colour_of(way),
+              label=way.title, name=way.title)
+        for way in prices.ways
+        if prices.epsilon is None and np.isfinite(prices.values[way.slot]).any()
+    ]  # fmt: skip
     at = [float(np.interp(0.05, alarms, row)) for row in misses]
     return Panel(
         id="attack",
-        title="The best attacker",
-        subtitle=_waiting(misses, "nobody gets below the bold curve"),
+        title="Trade-off function",
+        subtitle=_waiting(misses, "each (ε, δ) allows all above its lines"),
         alt=tuple(
             f"k = {k:,}: at 5% false alarms at least {m:.0%} misses; blind guessing has 95%."
             if np.isfinite(m)
@@ -354,16 +374,138 @@ def _attack_panel(picture: Attack, prices: Prices) -> Panel:
         y=Axis("misses (share)", (0.0, 1.0)),
         layers=(
             Curve([0.0, 1.0], [1.0, 0.0], colour=5, label="blind guess", name="blind guess"),
+            *polygons,
             Curve(
                 np.broadcast_to(alarms, misses.shape),
                 misses,
                 colour=0,
-                label="best attacker",
+                dash=0,
+                label="the mechanism",
                 bold=True,
-                name="best attacker",
+                name="the mechanism",
             ),
         ),
         height=HEIGHT,
+    )
+
+
+def polygon(epsilons: Array, delta: float) -> tuple[Array, Array]:
+    """Corners ``(S, 3)`` of the trade-off that each (epsilon, delta) allows: false alarms, misses.
+
+    Source: Wasserman, Zhou 2010: misses >= 1 - delta - e^epsilon a and e^-epsilon (1 - delta - a).
+
+    >>> polygon(np.array([0.0]), 0.2)[0].round(2)
+    array([[0. , 0.4, 0.8]])
+    """
+    finite = np.where(np.isfinite(epsilons), np.minimum(epsilons, 40.0), np.nan)
+    middle = (1.0 - delta) / (1.0 + np.exp(finite))
+    end = np.where(np.isfinite(middle), 1.0 - delta, np.nan)
+    nothing = np.where(np.isfinite(middle), 0.0, np.nan)
+    return np.stack([nothing, middle, end], axis=1), np.stack([end, middle, nothing], axis=1)
+
+
+def _moments_panel(picture: Moments, prices: Prices, count: int) -> Panel:
+    """alpha(lambda), and the line from ln delta of slope epsilon, which touches it."""
+    orders, foot, steps = picture.orders, float(np.log(prices.delta)), range(len(prices.counts))
+    slopes = (picture.moments - foot) / orders
+    best = np.argmin(slopes, axis=1)
+    epsilons = slopes[steps, best]
+    now = int(best[prices.counts.index(count)])
+    far = float(min(orders[-1], max(8.0, 4.0 * orders[now])))
+    ends = np.array([0.0, far])
+    touch = picture.moments[steps, best]
+    top = 3.0 * max(-foot, float(touch[prices.counts.index(count)]))
+    said = [
+        f"λ = {orders[best[s]]:.0f}: (α(λ) + ln(1/δ)) / λ = {show_bound(float(epsilons[s]))}"
+        for s in steps
+    ]
+    return Panel(
+        id="moments",
+        title="Moments accountant",
+        subtitle=tuple(said),
+        alt=tuple(
+            f"k = {k:,}: the line of slope ε from ln δ touches the log moments at {text}."
+            for k, text in zip(prices.counts, said, strict=True)
+        ),
+        x=Axis("moment λ (a whole number)", (0.0, far)),
+        y=Axis("log moment α(λ)", (1.15 * foot, top)),
+        layers=(
+            Curve(
+                orders, picture.moments, colour=COLOURS["ma"], label="α(λ)", bold=True, name="α(λ)"
+            ),
+            Curve(
+                ends,
+                foot + np.multiply.outer(epsilons, ends),
+                colour=6,
+                label=tuple(f"slope ε = {show_bound(float(e))}" for e in epsilons),
+                name="line of slope ε",
+            ),
+            Spots([0.0], [foot], names=("ln δ",), labels=(f"ln δ = −{show(-foot)}",), colours=()),
+            Cursor(orders[best], touch, colour=COLOURS["ma"]),
+        ),
+        height=HEIGHT,
+        film=True,
+    )
+
+
+def _orders_panel(picture: Orders, prices: Prices, count: int) -> Panel:
+    """epsilon at every order with the best one, over the divergence; zCDP is a straight line."""
+    alphas, steps = picture.alphas, range(len(prices.counts))
+    safe = np.where(np.isfinite(picture.epsilons), picture.epsilons, np.inf)
+    best = np.argmin(safe, axis=1)
+    least = np.maximum(safe[steps, best], 1e-12)
+    now = prices.counts.index(count)
+    said = [
+        f"best order α = {show(float(alphas[best[s]]))}: ε = {show_bound(float(least[s]))}"
+        for s in steps
+    ]
+    lines = [
+        Curve(
+            alphas,
+            np.multiply.outer(picture.rho, alphas),
+            colour=COLOURS["zcdp"],
+            label="zCDP: ρα",
+            name="zCDP: ρα",
+        )
+    ]
+    low = max(
+        float(np.nanmin(np.where(picture.divergences[now] > 0, picture.divergences[now], np.nan))),
+        1e-9,
+    )
+    return Panel(
+        id="orders",
+        title="Rényi curve",
+        subtitle=tuple(said),
+        alt=tuple(f"k = {k:,}: {text}." for k, text in zip(prices.counts, said, strict=True)),
+        x=Axis("order α", (float(alphas[0]), float(alphas[-1])), "log"),
+        y=Axis(
+            f"divergence τ(α), and ε(α) at δ = {show_bound(prices.delta)}",
+            (0.8 * low, max(30.0 * float(least[now]), 2.0 * low)),
+            "log",
+            _DECADES,
+        ),
+        layers=(
+            Curve(
+                alphas,
+                np.where(picture.divergences > 0.0, picture.divergences, np.nan),
+                colour=COLOURS["rdp"],
+                dash=3,
+                label="Rényi: τ(α)",
+                name="Rényi divergence τ(α)",
+            ),
+            *(lines if np.isfinite(picture.rho).any() else []),
+            Curve(
+                alphas,
+                np.where(safe > 0.0, safe, np.nan),
+                colour=COLOURS["rdp"],
+                label="Rényi: ε(α)",
+                bold=True,
+                name="ε(α)",
+            ),
+            Cursor(alphas[best], least, colour=COLOURS["rdp"]),
+        ),
+        height=HEIGHT,
+        film=True,
     )
 
 
