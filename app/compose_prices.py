@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from app.composed import stored
 from app.composing import Composition
 from app.result_store import ResultStore, common, in_background
 from dpcore.accounting import ACCOUNTANTS
@@ -22,6 +23,7 @@ from dpcore.evaluation.composition import (
     Picture,
     Prices,
     Row,
+    amplification_of,
     check_lawful,
     crossover,
     joined,
@@ -129,6 +131,8 @@ def _prices(
 
     prices: Prices = store.answers.get(key, closed).at(asked.k)
     found = _found(store, key)
+    if target is None:
+        found |= stored(asked)
     missing = set()
     for count in dict.fromkeys((asked.k, *(COUNTS if target is None else COARSE))):
         for slot in slow:
@@ -188,6 +192,7 @@ def _picture(
         make = {
             "moments": lambda: moments_of(events, counts),
             "orders": lambda: orders_of(events, counts, asked.delta),
+            "amplification": lambda: amplification_of(events, counts, asked.delta),
         }[name]
         known: Picture = store.answers.get((name, events, asked.delta, counts), make)
         return known

@@ -8,7 +8,7 @@ from app.composing import PRESETS, Composition
 from dpcore.accounting.base import Assuming
 from dpcore.accounting.gaussian import all_gaussian, total_mu
 from dpcore.errors import InputError
-from dpcore.evaluation.composition import Crossover, Prices, Way, shares_asked, ways
+from dpcore.evaluation.composition import Crossover, Prices, Way, shares_asked, way_of, ways
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show, show_bound
 
@@ -129,15 +129,14 @@ def _infeasible(asked: Composition) -> list[str]:
 def _printed(asked: Composition, prices: Prices) -> list[str]:
     """The paper's number beside ours, counted its way and the best way."""
     said = []
-    known = {way.slot: way for way in ways(asked.events)}
     for k, printed, slot in PRESETS[asked.preset].printed:
         if prices.epsilon is not None:
             continue
         try:
-            ours = float(known[slot].bound(asked.events, asked.delta, k).epsilon)
+            ours = float(way_of(slot, asked.events).bound(asked.events, asked.delta, k).epsilon)
         except InputError:
             continue
-        said.append(f"The paper prints ε = {printed:g} at k = {k:,}; counted its way: {ours:.4g}.")
+        said.append(f"The source prints ε = {printed:g} at k = {k:,}; counted its way: {ours:.4g}.")
     best = _best(asked, prices)
     return [*said, *([best] if best else [])]
 

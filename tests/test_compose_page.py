@@ -17,10 +17,12 @@ import numpy as np
 import pytest
 import wording
 from streamlit.testing.v1 import AppTest
+from studio.composed import ends, kept_presets
 from support import every
 
 from app import compose_prices
 from app.compose_text import finding, said_of
+from app.composed import FILE, question, stored
 from app.composing import (
     MOST,
     PRESETS,
@@ -38,7 +40,7 @@ from app.views.compose import picture
 from dpcore.accounting import ACCOUNTANTS, calibrate, compose
 from dpcore.accounting.losses import delta_curve
 from dpcore.accounting.moments import MomentsAccountant
-from dpcore.errors import InputError
+from dpcore.errors import InputError, NotCovered
 from dpcore.evaluation.composition import (
     COUNTS,
     SLOTS,
@@ -47,12 +49,15 @@ from dpcore.evaluation.composition import (
     Loss,
     agreements,
     all_methods,
+    amplification_of,
     crossover,
     moments_of,
     orders_of,
     picture_of,
     price_list,
     repeated,
+    slow_slots,
+    way_of,
     ways,
 )
 from dpcore.figures.composition import COLOURS, colour_of, polygon, prices_scene
@@ -308,7 +313,7 @@ TRUNCATED = {0.8: 0.8162, 0.025: 0.02577, 0.05: 0.0520, 3.34: 3.3683, 2.55: 2.57
 def test_printed_numbers_are_recounted_by_the_papers_own_way(name: str) -> None:
     asked = opening(name)
     for k, printed, slot in PRESETS[name].printed:
-        way = next(way for way in ways(asked.events) if way.slot == slot)
+        way = way_of(slot, asked.events)
         ours = float(way.bound(asked.events, asked.delta, k).epsilon)
         assert ours == pytest.approx(TRUNCATED.get(printed, printed), rel=6e-3)
 
@@ -335,7 +340,7 @@ def test_without_replacement_the_true_price_is_an_interval() -> None:
     notes = scene(page)["panels"][0]["layers"][0]["notes"]
     assert "true price at least 0.932" in notes[scene(page)["step"]]
     assert any(
-        "The paper prints ε = 2.38 at k = 20; counted its way: 2.383." in t for t in texts(page)
+        "The source prints ε = 2.38 at k = 20; counted its way: 2.383." in t for t in texts(page)
     )
 
 
@@ -620,6 +625,55 @@ def test_the_best_order_of_the_renyi_curve_is_the_renyi_price(name: str) -> None
     if name == "opening":
         np.testing.assert_allclose(found.divergences, found.rho[:, None] * found.alphas)
     assert np.isnan(found.rho).all() == (name == "abadi")
+
+
+def test_smaller_samples_cost_less_and_the_ends_are_the_accountants() -> None:
+    events = (Event(Gaussian(4.0), count=2),)
+    found = amplification_of(events, (1, 50), 1e-5)
+    for name, rows in found.epsilons.items():
+        assert np.all(np.diff(rows, axis=1) > 0.0), name
+        for at in (8, -1):
+            rate = float(found.rates[at])
+            event = Event(
+                Gaussian(4.0),
+                count=100,
+                sampling="poisson" if rate < 1.0 else "none",
+                sampling_rate=rate,
+                adjacency="add_remove",
+            )
+            true = float(compose([event], name, delta=1e-5).epsilon)
+            if rate < 1.0 or name == "rdp":
+                assert true * (1.0 - 1e-9) <= rows[1, at] <= 1.002 * true
+    with pytest.raises(NotCovered):
+        amplification_of((Event(Laplace(1.0)),), (1,), 1e-5)
+
+
+# ---------------------------------------------------------------- what is kept of presets
+
+
+def test_every_slow_preset_opens_with_kept_prices() -> None:
+    lines = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+    assert [line["preset"] for line in lines] == list(kept_presets())
+    for line in lines:
+        asked = opening(line["preset"])
+        assert line["question"] == question(asked)
+        slots = slow_slots(asked.events)
+        wanted = {(count, slot) for count in (*COUNTS, asked.k) for slot in slots}
+        assert wanted <= set(stored(asked))
+        other = replace(asked, lines=(replace(asked.lines[0], noise=3.0), *asked.lines[1:]))
+        assert not stored(other)
+    assert not compose_prices.priced(opening("abadi")).prices.waiting
+
+
+@pytest.mark.merge
+@pytest.mark.parametrize("name", kept_presets())
+def test_a_kept_price_is_what_is_worked_out_anew(name: str) -> None:
+    asked = opening(name)
+    for slot in slow_slots(asked.events):
+        _, low, value = ends(name, slot, asked.k)
+        kept = stored(asked)[asked.k, slot]
+        assert kept.values[slot][0] == pytest.approx(value, rel=1e-9)
+        assert kept.lowers[slot][0] == pytest.approx(low, rel=1e-9, nan_ok=True)
 
 
 def test_every_polygon_lies_below_what_the_mechanism_allows() -> None:

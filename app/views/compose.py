@@ -117,6 +117,7 @@ def _preset(name: str) -> None:
         lines=first.lines,
         delta=first.delta,
         adjacency=first.adjacency,
+        methods=first.methods,
     )
 
 

@@ -28,7 +28,7 @@ from dpcore.accounting.questions import against_count
 from dpcore.accounting.rdp import RENYI
 from dpcore.accounting.renyi import saving, total_log_moment
 from dpcore.accounting.zcdp import total_rho
-from dpcore.errors import InputError
+from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import Event, Gaussian
 
 Array = NDArray[np.float64]
@@ -100,6 +100,11 @@ def ways(events: Events, methods: Collection[str] = ()) -> tuple[Way, ...]:
         }
         return tuple(_way(slot, names, events) for slot, names in named.items())
     return tuple(_way(slot, names, events) for slot, names in SLOTS.items())
+
+
+def way_of(slot: str, events: Events) -> Way:
+    """One of the five ways, or a registered method by its name."""
+    return next(way for way in (*ways(events), *ways(events, (slot,))) if way.slot == slot)
 
 
 SLOTS = {
@@ -308,13 +313,28 @@ class Orders:
     rho: Array
 
 
-Picture = Profile | Attack | Loss | Moments | Orders
-PICTURES = ("profile", "attack", "loss", "moments", "orders")
-CLOSED = ("moments", "orders")  # of what is added up: every count is a multiple of the first
+@dataclass(frozen=True)
+class Amplification:
+    """Upper bounds on epsilon where every release were on a Poisson sample, a row added or removed:
+    ``rates (Q,)``, method -> ``epsilons (S, Q)`` at ``delta``; ``noise`` of all events, or 1."""
+
+    rates: Array
+    epsilons: dict[str, Array]
+    noise: float
+
+
+Picture = Profile | Attack | Loss | Moments | Orders | Amplification
+PICTURES = ("profile", "attack", "loss", "moments", "orders", "amplification")
+CLOSED = (
+    "moments",
+    "orders",
+    "amplification",
+)  # of what is added up: every count is a multiple of the first
 DELTAS = np.logspace(-10.0, -1.0, 37)
 ALARMS = np.concatenate([np.linspace(0.0, 0.05, 21)[:-1], np.linspace(0.05, 1.0, 77)])
 EPSILONS = np.round([m * 10.0**p for p in (-2, -1, 0, 1) for m in np.arange(1.0, 10.0, 0.1)], 6)
 """Where a tail of the privacy loss may begin: two or three figures, from 0.01 to 100."""
+RATES = np.geomspace(1e-3, 1.0, 25)
 _POINTS = 160
 
 
@@ -378,6 +398,31 @@ def orders_of(events: Events, counts: Sequence[int], delta: float) -> Orders:
     return Orders(1.0 + shifts, moments / shifts, epsilons, rho)
 
 
+def amplification_of(events: Events, counts: Sequence[int], delta: float) -> Amplification:
+    """Epsilon against the sampling rate. Raises NotCovered for other than Gaussian noise.
+
+    >>> found = amplification_of([Event(Gaussian(4.0))], (100,), 1e-5)
+    >>> [round(float(found.epsilons["rdp"][0][at]), 3) for at in (0, -1)]
+    [0.026, 14.132]
+    """
+    if not all(isinstance(event.mechanism, Gaussian) for event in events):
+        raise NotCovered("mechanism", "only Gaussian noise is sampled here", "show another picture")
+    found: dict[str, list[Array]] = {"rdp": [], "ma": []}
+    for rate in RATES:
+        sampled = [
+            replace(e, sampling="poisson", sampling_rate=float(rate), adjacency="add_remove")
+            if rate < 1.0
+            else replace(e, sampling="none", sampling_rate=1.0, adjacency="add_remove")
+            for e in events
+        ]
+        tight = orders_of(sampled, counts, delta).epsilons
+        found["rdp"].append(np.nanmin(np.where(np.isfinite(tight), tight, np.inf), axis=1))
+        whole = moments_of(sampled, counts)
+        found["ma"].append(np.min((whole.moments - np.log(delta)) / whole.orders, axis=1))
+    epsilons = {name: np.maximum(np.stack(rows, axis=1), 0.0) for name, rows in found.items()}
+    return Amplification(RATES, epsilons, common_noise(events) or 1.0)
+
+
 def check_lawful(events: Events) -> None:
     """Raise NotCovered where no worst pair of tables is known: there is no picture of its law."""
     accountant("pld").check(events)
@@ -422,7 +467,7 @@ def joined(parts: Sequence[Picture]) -> Picture:
                 for s in slots
             },
         )
-    if isinstance(first, Moments | Orders):
+    if isinstance(first, Moments | Orders | Amplification):
         return first  # of every count at once
     if isinstance(first, Attack):
         misses = [part.misses for part in parts if isinstance(part, Attack)]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpcore.accounting.gaussian import all_gaussian, total_mu
 from dpcore.accounting.moments import MomentsAccountant
 from dpcore.evaluation.composition import (
+    Amplification,
     Attack,
     Loss,
     Moments,
@@ -63,6 +64,7 @@ TIPS = {
 }
 _TICKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 _DECADES = tuple(10.0**p for p in range(-9, 7))
+_SHARES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _BUMPS = (1, 10, 100, 1000, 10_000)  # counts whose densities of the privacy loss stay in view
 _FILM = 100  # the longest list in view over the shortest one
 _CUT = 25  # the longest over the shortest whose density is in view to its top
@@ -105,13 +107,13 @@ def prices_scene(
     texts = texts or Texts()
     step = prices.counts.index(count) if count is not None else 0
     if picture is None or isinstance(picture, Prices):
-        beside = _curve_panel(picture or prices, texts)
+        beside: tuple[Panel, ...] = (_curve_panel(picture or prices, texts),)
     else:
-        beside = _picture_panel(picture, prices, prices.counts[step])
+        beside = _picture_panels(picture, prices, prices.counts[step])
     return Scene(
         steps=tuple(float(k) for k in prices.counts),
         step_labels=tuple(f"{k:,}" for k in prices.counts),
-        panels=(_bars_panel(prices, texts), beside),
+        panels=(_bars_panel(prices, texts), *beside),
         live_text=texts.live_text or {},
         step=step,
         positions=positions,
@@ -290,18 +292,20 @@ def _range(series: Sequence[Array]) -> tuple[float, float]:
     return low * 0.8, float(values.max()) * 1.25
 
 
-def _picture_panel(picture: Picture, prices: Prices, count: int) -> Panel:
+def _picture_panels(picture: Picture, prices: Prices, count: int) -> tuple[Panel, ...]:
     match picture:
         case Profile():
-            return _profile_panel(picture, prices)
+            return (_profile_panel(picture, prices),)
         case Attack():
-            return _attack_panel(picture, prices)
+            return (_attack_panel(picture, prices),)
         case Loss():
-            return _loss_panel(picture, prices, count)
+            return (_loss_panel(picture, prices, count),)
         case Moments():
-            return _moments_panel(picture, prices, count)
+            return (_moments_panel(picture, prices, count),)
         case Orders():
-            return _orders_panel(picture, prices, count)
+            return (_orders_panel(picture, prices, count),)
+        case Amplification():
+            return _rates_panel(picture, prices, count), _row_panel(picture)
 
 
 def _epsilon_range(picture: Profile) -> tuple[float, float]:
@@ -509,6 +513,64 @@ def _orders_panel(picture: Orders, prices: Prices, count: int) -> Panel:
     )
 
 
+def _rates_panel(picture: Amplification, prices: Prices, count: int) -> Panel:
+    """epsilon against the sampling rate: a smaller sample hides who was in it."""
+    steps, names = range(len(prices.counts)), {"rdp": "Rényi", "ma": "Moments accountant"}
+    now = prices.counts.index(count)
+    least = picture.epsilons["rdp"]
+    said = [f"1% samples: ε = {show_bound(float(least[s][_percent(picture)]))}" for s in steps]
+    return Panel(
+        id="amplification",
+        title="Amplification by sampling",
+        subtitle=tuple(said),
+        alt=tuple(
+            f"k = {k:,} on Poisson samples: {text}; without sampling {show_bound(float(row[-1]))}."
+            for k, text, row in zip(prices.counts, said, least, strict=True)
+        ),
+        x=Axis(
+            "sampling rate q (Poisson; adding or removing one row)", (1e-3, 1.0), "log", _SHARES
+        ),
+        y=Axis(
+            f"ε (δ = {show_bound(prices.delta)})",
+            _range([rows[now] for rows in picture.epsilons.values()]),
+            "log",
+        ),
+        layers=tuple(
+            Curve(
+                picture.rates,
+                np.where(rows > 0.0, rows, np.nan),
+                colour=COLOURS[name],
+                label=names[name],
+                bold=name == "rdp",
+                name=names[name],
+            )
+            for name, rows in picture.epsilons.items()
+        ),
+        height=HEIGHT,
+        film=True,
+    )
+
+
+def _row_panel(picture: Amplification) -> Panel:
+    """What a smaller sample costs: the noise is shared by fewer rows."""
+    noise = picture.noise / picture.rates
+    return Panel(
+        id="row",
+        title="Noise for each sampled row",
+        subtitle="the same noise on a sum of q n rows: 1/q times as much a row",
+        alt=f"Of all rows: {show(noise[-1])}; on samples of 0.1%: {show(noise[0])}.",
+        x=Axis("sampling rate q", (1e-3, 1.0), "log", _SHARES),
+        y=Axis("noise per row, times n", _range([noise]), "log", _DECADES),
+        layers=(Curve(picture.rates, noise, colour=0, label="σ / q", name="σ / q"),),
+        width="full",
+    )
+
+
+def _percent(picture: Amplification) -> int:
+    """Which rate is 1%."""
+    return int(np.argmin(np.abs(np.log(picture.rates / 0.01))))
+
+
 def _loss_panel(picture: Loss, prices: Prices, count: int) -> Panel:
     """The density of the current count, over those of shorter and longer lists, and its tail."""
     counts = prices.counts
@@ -597,7 +659,7 @@ def _moments(picture: Loss, prices: Prices, step: int) -> str:
         return "working it out…"
     k = f"k = {prices.counts[step]:,}"
     if not all_gaussian(prices.events):
-        return f"{k}: convolved with itself once for each"
+        return f"{k}: convolved {prices.counts[step] - 1:,} times"
     mu2 = prices.counts[step] * float(total_mu(prices.events)) ** 2
     return f"{k}: mean {show(0.5 * mu2)}, variance {show(mu2)}"
 
