@@ -61,6 +61,7 @@ from dpcore.evaluation.composition import (
     ways,
 )
 from dpcore.figures.composition import COLOURS, colour_of, polygon, prices_scene
+from dpcore.figures.derivation import DERIVATIONS
 from dpcore.figures.plotly import figure
 from dpcore.figures.scene import PALETTE_LIGHT, Axis, Bars, Panel, Scene, Spots
 from dpcore.figures.tail import shaded
@@ -646,6 +647,30 @@ def test_smaller_samples_cost_less_and_the_ends_are_the_accountants() -> None:
                 assert true * (1.0 - 1e-9) <= rows[1, at] <= 1.002 * true
     with pytest.raises(NotCovered):
         amplification_of((Event(Laplace(1.0)),), (1,), 1e-5)
+
+
+# ---------------------------------------------------------------- derivations
+
+
+def _tags(formula: Any) -> Iterator[tuple[str, int]]:
+    """Every tag with the number of its parts."""
+    if isinstance(formula, list):
+        yield formula[0], len(formula) - 1
+        for one in formula[1:]:
+            yield from _tags(one)
+
+
+def test_every_method_has_its_derivation_in_a_few_lines() -> None:
+    assert set(DERIVATIONS) == set(ACCOUNTANTS)
+    parts = {"mfrac": 2, "msup": 2, "msub": 2, "munder": 2, "msqrt": 1}
+    parts |= dict.fromkeys(("mi", "mn", "mo", "mtext"), 1)
+    for name, lines in DERIVATIONS.items():
+        assert 2 <= len(lines) <= 4, name
+        for tag, count in _tags(["mrow", *lines]):
+            assert tag == "mrow" or parts[tag] == count, (name, tag)
+    layer = prices_scene(price_list((Event(Gaussian(20.0)),), 1e-5, (1,))).panels[0].layers[0]
+    assert isinstance(layer, Bars)
+    assert layer.derivations[0] == DERIVATIONS["linear"]
 
 
 # ---------------------------------------------------------------- what is kept of presets

@@ -47,9 +47,17 @@ export const bars = {
       const label = svg("text", { class: "dpl-barlabel" });
       const bar = svg("rect", { class: "dpl-bar", rx: 4, fill: colour(layer.colours[i]) });
       const tip = svg("title", {}, [layer.tips[i] ?? ""]);
-      const row = svg("g", { "data-bar": name }, [tip, bar, title, under, label]);
+      const room = svg("rect", { class: "dpl-room" });
+      const row = svg("g", { "data-bar": name }, [tip, room, bar, title, under, label]);
+      if (layer.derivations[i]?.length) {
+        set(row, { role: "button", tabindex: 0, "aria-label": `${name}: its derivation` });
+        row.addEventListener("click", () => card.derive(layer, i));
+        row.addEventListener("keydown", (event) => {
+          if (event.key === "Enter") card.derive(layer, i);
+        });
+      }
       group.append(row);
-      return { row, title, under, label, bar };
+      return { row, room, title, under, label, bar };
     });
     const bold = 1.2; // the names' 14 px, bold, against the 13 px of the measure
     const names = Math.max(bold * card.widest(titles), card.widest(layer.notes.flat())) + 16;
@@ -63,7 +71,9 @@ export const bars = {
       if (!axis) return;
       const range = fullRange(axis);
       const place = pixels(axis, range, left, left + length);
-      ticks.replaceChildren(...ticksOf(axis, range, length / ROOM.x).flatMap((value) => {
+      const values = ticksOf(axis, range, length / ROOM.x);
+      const every = Math.ceil(((card.widest(values.map(tickLabel)) + 8) * values.length) / length);
+      ticks.replaceChildren(...values.filter((_, i) => i % every === 0).flatMap((value) => {
         const x = place(value);
         return [svg("line", { x1: x, x2: x, y1: y0, y2: y1 }),
           put(svg("text", {}, [tickLabel(value)]), x, y1 + 14, "middle")];
@@ -81,8 +91,9 @@ export const bars = {
       const [notes, labels] = [textsAt(layer.notes, step), textsAt(layer.labels, step)];
       const pitch = (y1 - y0) / rows.length;
       const height = Math.min(34, pitch * 0.56);
-      rows.forEach(({ row, title, under, label, bar }, i) => {
+      rows.forEach(({ row, room: whole, title, under, label, bar }, i) => {
         const [middle, width] = [y0 + pitch * (i + 0.5), lengths[i]];
+        set(whole, { x: x0, y: middle - pitch / 2, width: x1 - x0, height: pitch });
         set(bar, { x: left, y: middle - height / 2, width: width ?? 0, height });
         put(title, x0, middle + (notes[i] ? -2 : 5));
         put(under, x0, middle + 14).textContent = notes[i];

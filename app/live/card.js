@@ -2,6 +2,7 @@
 // One card: a panel of the scene with its axes, its layers and what the pointer does to them.
 
 import { fullRange, panned, pixels, ticksOf, valueAt, wheelFactor, zoomed } from "./axes.js";
+import { derivation } from "./derivation.js";
 import { drag, make, penOf, put, set, setVisible, svg } from "./dom.js";
 import { clamp, finite, inkOf, tickLabel } from "./format.js";
 import { gridOf, ROOM } from "./grid.js";
@@ -70,8 +71,10 @@ export class Card {
     this.tableButton = table;
     this.play = make("button", { type: "button", class: "dpl-play" }, ["▶ Play"]);
     this.play.addEventListener("click", () => live.play());
+    this.derived = make("div", { class: "dpl-derived", hidden: "" });
     this.root = make("figure", { class: "dpl-card", "data-panel": panel.id }, [
-      make("figcaption", {}, [this.title, this.subtitle]), this.play, bar, this.plot, this.table,
+      make("figcaption", {}, [this.title, this.subtitle]), this.play, bar, this.plot, this.derived,
+      this.table,
     ]);
     this.listen();
   }
@@ -88,10 +91,13 @@ export class Card {
     this.body.replaceChildren();
     this.over.replaceChildren();
     this.rings = [];
+    this.derived.hidden = !panel.layers.some(({ names, derivations }) =>
+      derivations?.[names.indexOf(this.derived.dataset.name)]?.length);
     this.layers = panel.layers.map((layer) => this.built(layer));
     // A picture's children are not read out; a ring or tail is a slider, a column a button.
     const active = this.rings.length > 0
-      || panel.layers.some(({ kind, pick }) => pick || kind === "tail");
+      || panel.layers.some(({ kind, pick, derivations }) =>
+        pick || kind === "tail" || derivations?.length);
     this.svg.setAttribute("role", active ? "group" : "img");
     this.hair = svg("line", { class: "dpl-hair", visibility: "hidden" });
     this.labels = panel.layers
@@ -246,6 +252,16 @@ export class Card {
   /** The numbers of the current step. */
   rows() {
     return panelRows(this.panel, this.live.step);
+  }
+
+  /** Shows the derivation of a bar below the picture; once more: hides it.
+   * @param {Layer} layer @param {number} i */
+  derive(layer, i) {
+    const name = layer.names[i];
+    const open = this.derived.hidden || this.derived.dataset.name !== name;
+    this.derived.hidden = !open;
+    this.derived.dataset.name = name;
+    if (open) this.derived.replaceChildren(...derivation(name, layer.derivations[i], layer.dials));
   }
 
   // ---- the pointer

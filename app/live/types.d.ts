@@ -9,6 +9,8 @@ export type Numbers = (number | null)[];
 export type Text = string | string[];
 /** Texts of one step, or those of every step. */
 export type Texts = string[] | string[][];
+/** A MathML tag, then its parts. */
+export type Formula = (string | Formula)[];
 export type Range = [number, number];
 export type Anchor = "start" | "middle" | "end";
 /** Mean x and y, covariance xx, xy and yy, weight. */

@@ -15,7 +15,7 @@ from app.composing import HOLDS, PRESETS, SHOWS, Composition, opening
 from app.covers import cover
 from app.events_editor import editor, first_noise
 from app.export_menu import take_prices
-from app.live import live
+from app.live import live, slider_class
 from app.methods import drawer_open, full_title, more_methods
 from app.spoilers import visible
 from app.state import ask, bind, composition, on_choice, step_of_count
@@ -128,6 +128,7 @@ HELP = {
     "show": "The picture beside the bars.",
     "k": "How often the same noisy answer is given about the same people.",
 }
+DIALS = {"k": slider_class("repeats_step"), "σ": slider_class("ask_noise")}
 ENDS = ("one", "ten thousand")
 
 
@@ -178,7 +179,7 @@ def picture(asked: Composition, found: Priced) -> Scene:
     """The scene of what is asked, as far as it is worked out."""
     return prices_scene(
         found.prices,
-        Texts(asked.repeats, asked.one, sentences(asked, found.prices, found.turn)),
+        Texts(asked.repeats, asked.one, sentences(asked, found.prices, found.turn), DIALS),
         found.picture,
         count=asked.k,
         positions=tuple(range(len(COUNTS))),

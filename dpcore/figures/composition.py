@@ -6,7 +6,7 @@ Everything drawn is a price that some theorem gives; between two counts the pict
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from dpcore.evaluation.composition import (
     Way,
     repeated,
 )
+from dpcore.figures.derivation import DERIVATIONS
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene, Spots
 from dpcore.figures.tail import Tail
 from dpcore.privacy.adjacency import protects
@@ -75,12 +76,13 @@ class Texts:
     """Words of the scene besides numbers.
 
     repeats: what is counted, in the plural; one: in the singular. live_text: texts elsewhere on the
-    page, one a count.
+    page, one a count. dials: CSS class of the dial of a symbol.
     """
 
     repeats: str = "releases"
     one: str = "release"
     live_text: dict[str, tuple[str, ...]] | None = None
+    dials: dict[str, str] = field(default_factory=dict)
 
     def counted(self, count: int) -> str:
         """A number of them.
@@ -171,6 +173,8 @@ def _bars_panel(prices: Prices, texts: Texts) -> Panel:
                 notes=notes,
                 tips=tuple(way.refusal or TIPS[way.name] for way in prices.ways),
                 colours=tuple(map(colour_of, prices.ways)),
+                derivations=tuple(DERIVATIONS.get(way.name, ()) for way in prices.ways),
+                dials=texts.dials,
             ),
         ),
         height=HEIGHT,

@@ -11,7 +11,7 @@ Source: Okabe and Ito (2008), "Color Universal Design", for the palette.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -242,7 +242,9 @@ class Bars:
 
     ``labels``: what stands at the end of each bar, (B,) texts, or (S, B) when they move; where a
     value is no number there is no bar and the label says why. ``notes``: a muted word under each
-    name, like the labels. ``tips``: a sentence for each name [none].
+    name, like the labels. ``tips``: a sentence for each name [none]. ``derivations``: formulas for
+    each (:mod:`dpcore.figures.derivation`), shown when its bar is clicked; ``dials``: the CSS class
+    of the dial of each of their symbols.
     """
 
     kind: ClassVar[str] = "bars"
@@ -252,6 +254,8 @@ class Bars:
     notes: tuple[Any, ...] = ()
     tips: tuple[str, ...] = ()
     colours: tuple[int, ...] | None = None
+    derivations: tuple[Any, ...] = ()
+    dials: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         values, count = _numbers(self, "values"), len(self.names)

@@ -106,6 +106,21 @@ def test_the_bars_follow_the_hand_without_asking_the_server(
     assert page.evaluate("document.querySelector('.dpl').dataset.epsilon") == label
 
 
+def test_a_click_on_a_method_typesets_its_derivation(composed: Any) -> None:
+    page = composed()
+    derived = page.locator("[data-panel=bars] .dpl-derived")
+    page.locator('[data-bar="zCDP"]').click()
+    assert derived.locator("math").count() == 2
+    assert derived.locator("msqrt").bounding_box()["width"] > 20  # set as a root, not as text
+    dial = page.locator(".st-key-repeats_step")
+    derived.locator(".dpl-symbol", has_text="k").first.hover()
+    assert "dpl-pointed" in dial.get_attribute("class")
+    page.locator('[data-bar="Exact"]').press("Enter")
+    assert derived.locator("strong").inner_text() == "Exact"
+    page.locator('[data-bar="Exact"]').press("Enter")
+    assert derived.is_hidden()
+
+
 def test_the_film_plays_to_the_slider_and_epsilon_is_dragged_to_read_delta(composed: Any) -> None:
     page = composed("?show=loss&k=10")
     card = page.locator("[data-panel=loss]")
