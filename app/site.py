@@ -7,7 +7,7 @@ page of :mod:`app.static_page`. Bundled data only: anything may be shown of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from time import sleep
@@ -204,11 +204,14 @@ def _below(scenario: Scenario, data: Data, tell: Tell) -> tuple[Figure, ...]:
 
 # ---------------------------------------------------------------- Compose
 
+FILM = ("loss", "attack", "moments", "orders")
+FILM_TITLE = "How the methods count"
 COMPOSE_ABOUT = "What many releases about the same people cost together, by five methods."
 
 
 def compose_page(tell: Tell, asked: Composition | None = None) -> Page:
     """The page of a list of releases [Compose's opening]."""
+    alone = asked is None
     asked = first_list(Composition.preset) if asked is None else asked
     tell("Composition: k")
     found = _priced(asked)
@@ -238,8 +241,17 @@ def compose_page(tell: Tell, asked: Composition | None = None) -> Page:
         says="sentence",
         promise="promise",
         note=finding(asked, found.prices),
+        below=(_film(asked),) if alone else (),
         foot=_foot(f'dpcore explore "compose?{asked.as_link()}"'.replace('?"', '"')),
     )
+
+
+def _film(asked: Composition) -> Figure:
+    """More pictures of the same list, which play together; its prices stand above them."""
+    lists = [replace(asked, show=show) for show in FILM]
+    scenes = [compose.picture(one, _priced(one)) for one in lists]
+    panels = tuple(panel for scene in scenes for panel in scene.panels[1:])
+    return Figure(FILM_TITLE, {"repeats_step": replace(scenes[0], panels=panels, live_text={})})
 
 
 def _priced(asked: Composition) -> Priced:

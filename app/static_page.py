@@ -98,10 +98,12 @@ def page_html(page: Page) -> str:
         f'<div class="dp-foot">{page.foot} <a data-link href="#" target="_blank">Link to this '
         "view</a></div>",
     ]
+    scenes = (first, *(scene for one in page.below for scene in one.scenes.values()))
+    panels = [panel for scene in scenes for panel in scene.panels]
     stored = {
         "figures": [_pictures(shown), *(_pictures(one.scenes) for one in page.below)],
         "words": {slider_class(dial.key): dial.word for dial in page.dials},
-        "hides": {panel.id: panel_word(page.kind, panel.id) for panel in first.panels},
+        "hides": {panel.id: panel_word(page.kind, panel.id) for panel in panels},
     }
     return document(page.title, "\n".join(filter(None, parts)), stored)
 

@@ -10,9 +10,10 @@ from html.parser import HTMLParser
 import pytest
 
 from app import site_lessons
+from app.composing import Composition
 from app.learning import LESSONS
 from app.scenario import Scenario, offered, opening
-from app.site import COMPOSE, Entry, index_html, names
+from app.site import COMPOSE, Entry, compose_page, index_html, names
 from app.static_page import Dial, Figure, Page, page_html
 from dpcore.figures.scene import Axis, Cursor, Curve, Panel, Scene
 
@@ -71,7 +72,10 @@ def test_a_page_is_one_file_that_asks_for_nothing() -> None:
     assert not parts.of("img")
     assert not any("src" in attributes for _, attributes in parts.tags)
     assert [one.get("type") for one in parts.of("script")] == ["application/json", None]
-    assert set(re.findall(r"https?://[^\s\"'`<]+", text)) == {"http://www.w3.org/2000/svg"}
+    assert set(re.findall(r"https?://[^\s\"'`<]+", text)) == {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1998/Math/MathML",
+    }
     assert re.search(r"^(import|export)\b", text, re.MULTILINE) is None
     policy = next(one["content"] for one in parts.of("meta") if "http-equiv" in one)
     assert policy is not None
@@ -103,6 +107,18 @@ def test_a_dial_that_cannot_slide_says_why_and_texts_stand_there_before_any_scri
     assert '<p class="dp-says" data-live="sentence">At 1.00 <b>one</b>.</p>' in text
     two = page_html(page(dials=(dial("epsilon", scene()), dial("delta", scene()))))
     assert [ALONE in one for one in (text, two)] == [False, True]
+
+
+def test_compose_has_its_film_below_and_a_link_hides_it_with_the_picture() -> None:
+    made = compose_page(lambda _: None)
+    (film,) = made.below
+    (drawn,) = film.scenes.values()
+    assert [panel.id for panel in drawn.panels] == ["loss", "attack", "moments", "orders"]
+    assert not drawn.live_text  # the sentences follow the first picture
+    stored = json.loads(Parts(page_html(made)).scripts[0])
+    assert stored["hides"]["bars"] == "bars"
+    assert {stored["hides"][panel.id] for panel in drawn.panels} == {"curve"}
+    assert not compose_page(lambda _: None, Composition()).below
 
 
 def test_each_figure_has_its_place_and_its_scenes() -> None:

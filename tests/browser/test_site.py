@@ -112,6 +112,12 @@ def test_compose_and_the_index_open_too(disk: Any, pages: Path) -> None:
     page.wait_for_function("document.querySelector('.dpl').dataset.epsilon === '10,000'")
     assert page.inner_text('[data-live="promise"]') != bar
     assert page.evaluate("location.hash") == "#k=10000"
+    told = page.locator('[data-panel="loss"] figcaption')
+    page.wait_for_function("e => e.innerText.includes('k = 10,000')", arg=told.element_handle())
+    page.locator('[data-panel="loss"]').get_by_role("button", name="Play").click()
+    page.wait_for_function("e => e.innerText.includes('k = 3:')", arg=told.element_handle())
+    page.locator('[data-panel="loss"]').get_by_role("button", name="Stop").click()
+    page.wait_for_function("e => e.innerText.includes('k = 10,000')", arg=told.element_handle())
 
 
 def test_on_a_phone_in_either_theme_nothing_is_cut_and_axe_finds_nothing(
