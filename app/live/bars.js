@@ -9,6 +9,7 @@ import { slice, textsAt } from "./steps.js";
 
 /** @import { Axis, Numbers } from "./types.js" */
 
+const NARROW = 420; // px of a frame in which names stand above their bars, not beside them
 const TICKS = 38; // px below the bars for the numbers and the title of a log axis
 
 /**
@@ -84,19 +85,25 @@ export const bars = {
       const y1 = card.frame.y1 - (axis ? TICKS : 0);
       /** @type {Numbers} */
       const values = slice(layer.values, step, 1);
-      const left = x0 + names;
+      const narrow = x1 - x0 < NARROW;
+      const left = narrow ? x0 : x0 + names;
       const length = Math.max(x1 - left - room, 1);
       const lengths = barLengths(values, length, axis);
       drawTicks(left, length, y0, y1);
       const [notes, labels] = [textsAt(layer.notes, step), textsAt(layer.labels, step)];
       const pitch = (y1 - y0) / rows.length;
-      const height = Math.min(34, pitch * 0.56);
+      const height = Math.min(narrow ? 22 : 34, pitch * 0.56);
       rows.forEach(({ row, room: whole, title, under, label, bar }, i) => {
-        const [middle, width] = [y0 + pitch * (i + 0.5), lengths[i]];
-        set(whole, { x: x0, y: middle - pitch / 2, width: x1 - x0, height: pitch });
+        const width = lengths[i];
+        const centre = y0 + pitch * (i + 0.5);
+        const middle = centre + (narrow ? 0.2 * pitch : 0);
+        const line = narrow ? centre - 0.22 * pitch : middle;
+        set(whole, { x: x0, y: centre - pitch / 2, width: x1 - x0, height: pitch });
         set(bar, { x: left, y: middle - height / 2, width: width ?? 0, height });
-        put(title, x0, middle + (notes[i] ? -2 : 5));
-        put(under, x0, middle + 14).textContent = notes[i];
+        put(title, x0, line + (notes[i] && !narrow ? -2 : 5));
+        if (narrow) put(under, x1, line + 5, "end");
+        else put(under, x0, line + 14);
+        under.textContent = notes[i];
         put(label, left + (width === null ? 0 : width + 8), middle + 5).textContent = labels[i];
         row.classList.toggle("dpl-none", !setVisible(bar, width !== null));
         row.dataset.value = String(values[i] ?? "");

@@ -531,9 +531,7 @@ def _rates_panel(picture: Amplification, prices: Prices, count: int) -> Panel:
             f"k = {k:,} on Poisson samples: {text}; without sampling {show_bound(float(row[-1]))}."
             for k, text, row in zip(prices.counts, said, least, strict=True)
         ),
-        x=Axis(
-            "sampling rate q (Poisson; adding or removing one row)", (1e-3, 1.0), "log", _SHARES
-        ),
+        x=Axis("Poisson sampling rate q (add or remove a row)", (1e-3, 1.0), "log", _SHARES),
         y=Axis(
             f"ε (δ = {show_bound(prices.delta)})",
             _range([rows[now] for rows in picture.epsilons.values()]),
@@ -596,7 +594,7 @@ def _loss_panel(picture: Loss, prices: Prices, count: int) -> Panel:
         title="The privacy loss",
         subtitle=tuple(_moments(picture, prices, s) for s in range(len(counts))),
         alt=tuple(_tail_text(picture, prices, s) for s in range(len(counts))),
-        x=Axis("privacy loss L = ln(P(output | D) / P(output | D′))", (low, high)),
+        x=Axis("privacy loss L = ln P(x|D) / P(x|D′)", (low, high)),
         y=Axis("density (shaded: times 1 − e^(ε−L); its area is δ)", (0.0, 1.08 * top)),
         layers=(
             *(
