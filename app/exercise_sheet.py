@@ -6,10 +6,13 @@ One page of HTML that needs nothing else: open it in a browser and print it.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import escape
 
-from app.learning import LESSONS, TERMS, Lesson
+from app.learning import LESSONS, TERMS
+from app.lesson import Lesson
 from app.spoilers import WORDS
+from dpcore.errors import InputError
 from dpcore.figures.model_plot import said
 
 _STYLE = """
@@ -24,6 +27,8 @@ h2 { break-after: avoid; } .name { margin: .5rem 0 1rem; }
 .line { display: inline-block; border-bottom: 1px solid currentColor; width: 9rem; }
 .space { height: 2.6rem; border-bottom: 1px solid #8886; }
 .answer { border-left: 4px solid #0072B2; padding-left: .8rem; }
+.link { overflow-wrap: anywhere; }
+.link svg { float: right; width: 19mm; height: 19mm; margin: 0 0 2mm 4mm; background: #fff; }
 .notes { break-before: page; }
 @media screen { .print { display: block; } }
 @media print { body { margin: 0; padding: 0; max-width: none; } .print { display: none; } }
@@ -48,18 +53,29 @@ NOTES = (
 )
 
 
-def sheet(*, solved: bool) -> str:
-    """The questions on a page to print; solved: with answers and the teacher's notes."""
+def sheet(*, solved: bool, base: str = "") -> str:
+    """The questions on a page to print.
+
+    solved: with answers and the teacher's notes. base: the address of an explorer; links then begin
+    with it and have QR codes, where the package segno is installed. Raises InputError for what is
+    no address.
+    """
+    demand_address(base)
     title = "What does privacy cost?" + (" With answers" if solved else "")
-    lead = (
-        f"Look, guess, then see. {TERMS} Links are for <code>dpcore explore "
-        '"…"</code> on any machine, or to put behind the explorer\'s address.'
+    where = (
+        f"Links open the explorer at {escape(base)}."
+        if base
+        else 'Links are for <code>dpcore explore "…"</code> on any machine, or to put behind the '
+        "explorer's address."
     )
     parts = [
         '<p class="print quiet">Print this page: Ctrl+P.</p>',
-        f"<h1>{title}</h1><p>{lead}</p>",
+        f"<h1>{title}</h1><p>Look, guess, then see. {TERMS} {where}</p>",
         "" if solved else '<p class="name">Name <span class="line"></span></p>',
-        *(_question(number, one, solved=solved) for number, one in enumerate(LESSONS, start=1)),
+        *(
+            _question(number, one, solved=solved, base=base.rstrip("/"))
+            for number, one in enumerate(LESSONS, start=1)
+        ),
         _notes() if solved else "",
     ]
     return (
@@ -68,20 +84,46 @@ def sheet(*, solved: bool) -> str:
     )
 
 
-def _question(number: int, lesson: Lesson, *, solved: bool) -> str:
+def demand_address(base: str) -> None:
+    """Raise InputError for what is neither empty nor the address of an explorer."""
+    if base and not re.fullmatch(r"https?://[^\s\"'<>?#]+", base):
+        raise InputError("base", "it is no address of a page", "give one: http://HOST:PORT/PATH")
+
+
+def _question(number: int, lesson: Lesson, *, solved: bool, base: str) -> str:
     low, high = (said(one) for one in (lesson.options[0], lesson.options[-1]))
-    links = f"Look first: <code>{escape(lesson.state(lesson.look))}</code>"
+    links = _link("Look first", lesson, lesson.look, base) if lesson.page else ""
     body = (
         f"<p>My guess ({low} to {high}): <span class='line'></span></p>"
         '<p>Afterwards, in one sentence, why:</p><div class="space"></div>'
     )
     if solved:
-        links += f"<br>See it: <code>{escape(lesson.state(lesson.query))}</code>"
+        links += _link("See it", lesson, lesson.query, base) if lesson.page else ""
         body = f'<p class="answer">{_marked(lesson.explained())}</p>'
     return (
-        f"<section><h2>{number}. {escape(lesson.title)}</h2><p>{escape(lesson.ask)}</p>"
-        f'<p class="quiet">{links}</p>{body}</section>'
+        f"<section><h2>{number}. {escape(lesson.title)}</h2>{links}<p>{escape(lesson.ask)}</p>"
+        f'<p class="quiet">Hint: {escape(lesson.hint)}</p>{body}</section>'
     )
+
+
+def _link(label: str, lesson: Lesson, query: Mapping[str, str], base: str) -> str:
+    """A link: as ``dpcore explore`` takes it, or with a base as an address and its QR code."""
+    state = lesson.state(query)
+    if not base:
+        return f'<p class="quiet">{label}: <code>{escape(state)}</code></p>'
+    address = escape(f"{base}/{state}")
+    code = _qr_code(f"{base}/{state}")
+    return f'<p class="quiet link">{code}{label}: <a href="{address}">{address}</a></p>'
+
+
+def _qr_code(address: str) -> str:
+    """The address to be read by a phone, as SVG; nothing without segno."""
+    try:
+        import segno
+    except ImportError:
+        return ""
+    code = segno.make(address, error="m", micro=False)
+    return str(code.svg_inline(scale=2, border=1, omitsize=False, svgclass=None, lineclass=None))
 
 
 def _notes() -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from urllib.parse import urlencode
 
 import numpy as np
 
 from app.composing import Line
+from app.exercises import EXERCISES
+from app.lesson import Lesson
 from app.scenario import Scenario, opening
 from dpcore.accounting import compose, epsilon_of, guess_rate, mu_of
 from dpcore.datasets.catalogue import find
@@ -37,67 +38,6 @@ TERMS = "Every ε holds at δ = 0.00001, for replacing one person's (or one imag
 TITLE = "Guess first, then see."
 LEAD = f"What does privacy cost? Look (the answer is hidden there), guess, and see. {TERMS}"
 DRAWS = range(13)  # what Explore shows of one budget
-
-
-@cache
-def _texts() -> dict[str, list[str]]:
-    """Title, question and answer of every lesson, as ``lessons.md`` has them."""
-    text = files("app").joinpath("lessons.md").read_text(encoding="utf-8")
-    lessons: dict[str, list[str]] = {}
-    for part in text.split("\n## ")[1:]:
-        heading, *paragraphs = part.strip().split("\n\n")
-        name, _, title = heading.partition(": ")
-        lessons[name] = [title, *(paragraph.replace("\n", " ") for paragraph in paragraphs)]
-    return lessons
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """One question; its words stand in ``lessons.md``.
-
-    options: what may be guessed. page: where it can be tried out. look: the link to it before the
-    guess, which hides the answer. query: the link afterwards, which shows it. answer: works out the
-    number. written: the number in words [three figures]; a bound is rounded up. others: the other
-    numbers, worked out.
-    """
-
-    name: str
-    options: tuple[float, ...]
-    page: str
-    look: Mapping[str, str]
-    query: Mapping[str, str]
-    answer: Callable[[], float]
-    written: Callable[[float], str] = said
-    others: Callable[[], Mapping[str, str]] = dict
-
-    @property
-    def title(self) -> str:
-        """What it is about, as a question."""
-        return _texts()[self.name][0]
-
-    @property
-    def ask(self) -> str:
-        """What is asked, in a sentence or two."""
-        return _texts()[self.name][1]
-
-    @property
-    def teaching(self) -> str:
-        """What the answer teaches, and why another answer is plausible, with ``{}`` for the number
-        and names for others."""
-        return _texts()[self.name][2]
-
-    def nearest(self, truth: float) -> float:
-        """The option that is the answer, on the scale of the options."""
-        return min(self.options, key=lambda one: abs(np.log1p(one) - np.log1p(truth)))
-
-    def explained(self) -> str:
-        """The answer in words."""
-        return self.teaching.format(self.written(self.answer()), **self.others())
-
-    def state(self, query: Mapping[str, str]) -> str:
-        """A link as ``dpcore explore "..."`` takes it, on any machine; Explore opens first."""
-        page = "" if self.page == "explore" else self.page
-        return f"{page}?{urlencode(query, safe=',')}"
 
 
 @cache
@@ -202,11 +142,15 @@ def _faces() -> tuple[PrivateTable, Setting, Factors]:
 
 
 @cache
-def a_face_is_found() -> float:
-    """From which budget of Explore's slider on most of 13 draws find the strongest factor."""
+def a_face_is_found(clip: float = 1.0) -> float:
+    """From which budget of Explore's slider on most of 13 draws find the strongest factor.
+
+    clip: to this share of the public limits.
+    """
     table, setting, exact = _faces()
-    near = tuple(e for e in EPSILONS if _trace() <= e <= 5.0 * _trace())  # below it none is found
-    grid = budget_grid(table, setting, exact, near, DRAWS)
+    low, high = 0.2 * clip * _trace(), 5.0 * clip * _trace()  # below none is found
+    near = tuple(e for e in EPSILONS if low <= e <= high)
+    grid = budget_grid(table, replace(setting, clip=clip), exact, near, DRAWS)
     seldom = np.flatnonzero(grid.found[:, :, 0].mean(axis=1) <= 0.5)
     return near[int(seldom[-1]) + 1]
 
@@ -219,69 +163,73 @@ def _trace() -> float:
     return sight(setting, PublicFrame.of(table.schema), 2_000, exact).each[0]
 
 
+CLIPPED = 0.3  # of the public limits, in the other answer
+
+
 def a_face_can_show() -> dict[str, str]:
-    """The same in words."""
-    return {"trace": said(_trace())}
+    """The threshold of theory, and from where it is found in clipped faces, in words."""
+    return {"trace": said(_trace()), "clipped": said(a_face_is_found(CLIPPED))}
 
 
 LESSONS = (
     Lesson(
         "hide",
         tuple(range(14)),
-        "explore",
-        {"epsilon": "0.5", "hide": "says"},
-        {"epsilon": "0.5"},
         groups_found,
         others=wider,
+        page="explore",
+        look={"epsilon": "0.5", "hide": "says"},
+        query={"epsilon": "0.5"},
     ),
     Lesson(
         "attack",
         tuple(range(50, 101, 2)),
-        "attack",
-        {"epsilon": "1", "hide": "says,hits,ruler"},
-        {"epsilon": "1"},
         attacker_at_one,
         lambda truth: f"{math.ceil(truth)}",
         attackers_elsewhere,
+        page="attack",
+        look={"epsilon": "1", "hide": "says,hits,ruler"},
+        query={"epsilon": "1"},
     ),
     Lesson(
         "compose",
         (0.1, 0.2, 0.5, 0.8, 1.2, 1.6, 2, 3, 5, 7, 10),
-        "compose",
-        {"k": "1", "lines": str(Line(noise=NOISE)), "hide": "k,says,curve,more"},
-        {"lines": str(Line(noise=NOISE))},
         hundred_together,
         show_bound,
         hundreds_of_others,
+        page="compose",
+        look={"k": "1", "lines": str(Line(noise=NOISE)), "hide": "k,says,curve,more"},
+        query={"lines": str(Line(noise=NOISE))},
     ),
     Lesson(
         "people",
         (0.01, 0.02, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.8, 1),
-        "explore",
-        {"data": "generated", "made": "5000x2x3x0"},
-        {"data": "generated", "made": "50000x2x3x0", "epsilon": "0.081"},
         ten_times_the_people,
         others=smaller_delta,
+        page="explore",
+        look={"data": "generated", "made": "5000x2x3x0"},
+        query={"data": "generated", "made": "50000x2x3x0", "epsilon": "0.081"},
     ),
     Lesson(
         "claims",
         (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3),
-        "explore",
-        {"method": "dpem_gaussian", "count_by": "zcdp", "hide": "says,promise"},
-        {"method": "dpem_gaussian", "count_by": "zcdp"},
         really_paid,
         show_bound,
         only_counted_better,
+        page="explore",
+        look={"method": "dpem_gaussian", "count_by": "zcdp", "hide": "says,promise"},
+        query={"method": "dpem_gaussian", "count_by": "zcdp"},
     ),
     Lesson(
         "face",
         (0.05, 0.1, 0.2, 0.4, 0.7, 1, 1.5, 2, 4, 8, 16),
-        "explore",
-        {"data": "faces_like", "epsilon": "1.0", "hide": "says,curve"},
-        {"data": "faces_like", "epsilon": "1.6"},
         a_face_is_found,
         others=a_face_can_show,
+        page="explore",
+        look={"data": "faces_like", "epsilon": "1.0", "hide": "says,curve"},
+        query={"data": "faces_like", "epsilon": "1.6"},
     ),
+    *EXERCISES,
 )
 
 

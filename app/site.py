@@ -13,7 +13,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from app import classes, compute, site_lessons
+from app import classes, compute, exercise_sheet, site_lessons
 from app.components import PROVENANCE, brand_html
 from app.compose_prices import Priced, priced
 from app.compose_text import finding
@@ -43,6 +43,10 @@ LOOK = 0.05  # seconds between two looks at what is worked out behind
 INDEX = "index.html"
 BUNDLED = "Bundled data: everything here may be shown"
 COMPOSE = "compose"
+SHEETS = (
+    ("exercises.html", "Exercise sheet", "The questions, to print.", False),
+    ("exercises-answers.html", "Exercise sheet with answers", "For the teacher.", True),
+)
 
 Tell = Callable[[str], None]
 
@@ -62,15 +66,16 @@ def names() -> tuple[str, ...]:
 
 
 def write_site(
-    folder: Path, only: Sequence[str], releases: Sequence[str], tell: Tell
+    folder: Path, only: Sequence[str], releases: Sequence[str], tell: Tell, base: str = ""
 ) -> list[Path]:
     """Write pages and the index that lists them; the files, the index first.
 
     only: names of pages [all; with releases, none]; lessons bring those that they lead to.
-    releases: folders of releases, a page each. tell: hears what is worked out. Raises InputError
-    for a name that no page has and for what is no release, ReplayError for a release that does not
-    verify.
+    releases: folders of releases, a page each. tell: hears what is worked out. base: address of an
+    explorer, for exercise sheets that link to it [no sheets]. Raises InputError for a name that no
+    page has, for what is no release and no address, ReplayError for a release that does not verify.
     """
+    exercise_sheet.demand_address(base)
     for name in only:
         if name not in names():
             raise InputError("only", f"no page is named {name!r}", f"choose {', '.join(names())}")
@@ -92,6 +97,11 @@ def write_site(
         file = f"{site_lessons.NAME}.html"
         _write(folder / file, site_lessons.lessons_html())
         entries.append(Entry(file, LESSONS_TITLE, site_lessons.ABOUT))
+    if base:
+        tell("the exercise sheets")
+        for file, title, about, solved in SHEETS:
+            _write(folder / file, exercise_sheet.sheet(solved=solved, base=base))
+            entries.append(Entry(file, title, about))
     for number, (title, text) in enumerate(left, start=1):
         file = "release.html" if number == 1 else f"release-{number}.html"
         entries.append(Entry(file, title, RELEASED))

@@ -10,12 +10,13 @@ from urllib.parse import urlencode
 from app import composing
 from app.components import PROVENANCE, brand_html, marked
 from app.composing import Composition
-from app.learning import LEAD, LESSONS, TITLE, Lesson
+from app.learning import LEAD, LESSONS, TITLE
+from app.lesson import Lesson
 from app.scenario import GENERATED, Scenario, from_query, offered, opening
 from app.static_page import document
 
 NAME = "lessons"
-ABOUT = "Six questions: look, guess, then see."
+ABOUT = f"{len(LESSONS)} questions with hints: look, guess, then see."
 MOVED = ("epsilon", "k", "hide")  # what a page keeps behind the # of its address
 Choices = Scenario | Composition
 
@@ -65,12 +66,16 @@ def _page(lesson: Lesson, query: Mapping[str, str]) -> tuple[str, Choices, str] 
 
 
 def _lesson(number: int, lesson: Lesson) -> str:
+    look, see = (
+        f"<p>{_link(lesson, query, label)}</p>" if lesson.page else ""
+        for query, label in ((lesson.look, "Look first"), (lesson.query, "See it"))
+    )
     return (
         f'<section class="dp-lesson"><h2>{number} · {escape(lesson.title)}</h2>'
-        f"<p>{escape(lesson.ask)}</p><p>{_link(lesson, lesson.look, 'Look first')}</p>"
+        f"<p>{escape(lesson.ask)}</p>{look}"
+        f"<details><summary>Hint</summary><p>{escape(lesson.hint)}</p></details>"
         f"<details><summary>I have guessed: the answer</summary>"
-        f"<p>{marked(lesson.explained())}</p><p>{_link(lesson, lesson.query, 'See it')}</p>"
-        "</details></section>"
+        f"<p>{marked(lesson.explained())}</p>{see}</details></section>"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import itertools
 import json
 import math
 import re
@@ -9,13 +11,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.stats import laplace, norm
 from streamlit.testing.v1 import AppTest
 from support import ROOT, every
 
@@ -24,7 +28,8 @@ from app import attacking, composing, exercise_sheet, learning, spoilers
 from app.composing import PRESETS
 from app.compute import DRAWS
 from app.explorer import PAGES
-from app.learning import LESSONS, Lesson
+from app.learning import LESSONS
+from app.lesson import Lesson
 from app.papers import at_full_size, played
 from app.scenario import GENERATED, Made, Scenario, from_query, offered, opening
 from dpcore.accounting import compose
@@ -32,6 +37,8 @@ from dpcore.cli import main, parse
 from dpcore.cli.explore import PAGES as NAMED
 from dpcore.cli.explore import place
 from dpcore.datasets.catalogue import bundled
+from dpcore.datasets.faces import faces_like
+from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, budget_grid, references
 from dpcore.models.factor_analysis.scoring import FOUND
 from dpcore.models.gaussian_mixture.alignment import FOUND_AFFINITY, FOUND_WEIGHT
@@ -47,6 +54,8 @@ frame()
 page()
 """
 EACH = pytest.mark.parametrize("lesson", LESSONS, ids=[one.name for one in LESSONS])
+PLAYED = [one for one in LESSONS if one.page]  # the others are arithmetic
+LINKED = pytest.mark.parametrize("lesson", PLAYED, ids=[one.name for one in PLAYED])
 
 
 @EACH
@@ -58,7 +67,7 @@ def test_the_answer_is_among_the_guesses_and_not_the_one_that_is_set(lesson: Les
     assert "{}" not in lesson.explained()
 
 
-@EACH
+@LINKED
 def test_its_links_are_understood_by_their_page(lesson: Lesson) -> None:
     links = {table.name: table for table in bundled()} | {GENERATED: None}
     assert lesson.page in PAGES
@@ -79,7 +88,7 @@ def written(value: Any) -> str:
     return "_".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-@EACH
+@LINKED
 def test_its_links_open_on_another_machine(lesson: Lesson) -> None:
     for query in (lesson.look, lesson.query):
         state = lesson.state(query)
@@ -103,7 +112,7 @@ def test_a_state_that_names_no_page_is_refused(capsys: pytest.CaptureFixture[str
     assert tuple(PAGES) == NAMED
 
 
-@EACH
+@LINKED
 def test_it_hides_its_answer_until_there_is_a_guess(lesson: Lesson) -> None:
     assert "hide" not in lesson.query
     if lesson.name != "people":  # where there is nothing to read off
@@ -142,9 +151,24 @@ def test_what_holds_for_every_epsilon_is_said_and_true() -> None:
     assert composing.Composition().delta == learning.DELTA
 
 
-@EACH
+@LINKED
 def test_a_question_names_its_mechanism(lesson: Lesson) -> None:
     assert "Gaussian" in lesson.ask
+
+
+@EACH
+def test_a_hint_is_no_answer(lesson: Lesson) -> None:
+    assert len(lesson.hint) > 40
+    assert "{" not in lesson.hint
+    told = lesson.written(lesson.answer())
+    assert not re.search(rf"(?<![\d.]){re.escape(told)}(?![\d.])", lesson.hint)
+
+
+def test_there_are_enough_questions_and_none_twice() -> None:
+    assert len(LESSONS) >= 20
+    assert len({one.title for one in LESSONS}) == len({one.name for one in LESSONS}) == len(LESSONS)
+    numbers = re.findall(r"(?m)^## (\w+):", (ROOT / "app" / "lessons.md").read_text("utf-8"))
+    assert sorted(numbers) == sorted(one.name for one in LESSONS)
 
 
 def delta_of(mu: float, epsilon: float) -> float:
@@ -184,6 +208,83 @@ def test_every_answer_follows_from_its_question_alone() -> None:
     }
     for name, answer in solved.items():
         assert learning.lesson(name).answer() == pytest.approx(answer, rel=1e-3)
+
+
+def ratio(ones: Any, others: Any) -> float:
+    """The largest log of a ratio of probabilities, either way."""
+    return float(np.max(np.abs(np.log(ones) - np.log(others))))
+
+
+def test_every_exercise_is_solved_again_by_brute_force() -> None:
+    """From its words, by counting, densities or integrals, and by nothing of the package."""
+    tosses = list(itertools.product((True, False), repeat=2))
+    yes, no = (np.mean([truth if first else second for first, second in tosses])
+               for truth in (True, False))  # fmt: skip
+    at = np.linspace(-200.0, 200.0, 40_001)
+    groups = np.eye(5)
+    ages = np.linspace(0.0, 100.0, 11)
+    incomes = np.repeat([40.0, 200.0], [900, 100])
+    without, with_row = laplace.pdf(at), laplace.pdf(at - 1.0)
+    edges = np.append(np.arange(5.0, 45.0, 10.0), np.inf)  # below 5 it is set to 0
+    bins = [np.diff(laplace.cdf(edges, 20.0 + one), prepend=0.0) for one in (0.0, 1.0)]
+    solved = {
+        "coin": ratio([yes, 1.0 - yes], [no, 1.0 - no]),
+        "spread": laplace.std(scale=1.0 / 0.5),
+        "beyond": 100.0 * (laplace.cdf(-3.0) + laplace.sf(3.0)),
+        "noise": 1.0 / gaussian_mu(1.0),
+        "histogram": max(np.linalg.norm(a - b) for a, b in itertools.product(groups, groups)),
+        "mean": max(abs(a - b) / 1000.0 for a, b in itertools.product(ages, ages)),
+        "clipped": incomes.mean() - np.minimum(incomes, 100.0).mean(),
+        "family": ratio(laplace.pdf(at, scale=2.0), laplace.pdf(at - 4.0, scale=2.0)),
+        "belief": 100.0 * np.max(0.01 * with_row / (0.01 * with_row + 0.99 * without)),
+        "tail": quad(lambda loss: -math.expm1(1.0 - loss) * norm.pdf(loss - 0.5), 1.0, 12.0)[0],
+        "many": norm.std(scale=5.0) / math.sqrt(25),
+        "disjoint": ratio(laplace.pdf(at, scale=1 / 0.3), laplace.pdf(at - 1.0, scale=1 / 0.3)),
+        "sample": ratio(0.9 * without + 0.1 * with_row, without),
+        "rounded": ratio(*bins),
+        "counts": np.linalg.norm(np.ones(100)) / gaussian_mu(1.0),
+    }
+    assert set(solved) == {one.name for one in LESSONS if not one.page}
+    for name, answer in solved.items():
+        assert learning.lesson(name).answer() == pytest.approx(float(answer), rel=2e-3), name
+    others = {
+        "noise": {"classic": math.sqrt(2.0 * math.log(1.25e5))},
+        "tail": {"tail": norm.sf(0.5)},
+        "many": {"each": gaussian_epsilon(0.2)},
+        "counts": {"laplace": laplace.std(scale=100.0)},
+    }
+    for name, expected in others.items():
+        told = {word: float(text) for word, text in learning.lesson(name).others().items()}
+        assert told == pytest.approx(expected, rel=6e-3)
+
+
+def faces_found(epsilon: float, clip: float) -> int:
+    """In how many of 13 noisy second moments the leading direction is the exact one."""
+    rows, _ = faces_like(2_000, 32, rng=np.random.default_rng(2_000))
+    pixels = rows.reshape(2_000, 8, 4, 8, 4).mean(axis=(2, 4)).reshape(2_000, 64)
+    radius, rng = 8.0 * clip, np.random.default_rng(5)  # 64 pixels, from -1 to 1
+    faces = pixels / 127.5 - 1.0
+    exact = np.linalg.eigh(np.cov(faces.T))[1][:, -1]
+    faces *= np.minimum(1.0, radius / np.linalg.norm(faces, axis=1))[:, None]
+    noise = math.sqrt(2.0) * radius**2 / gaussian_mu(epsilon)
+    found = 0
+    for _ in range(13):
+        half = np.tril(rng.normal(size=(64, 64)), -1) / math.sqrt(2.0)
+        square = faces.T @ faces + noise * (half + half.T + np.diag(rng.normal(size=64)))
+        mean = faces.mean(axis=0) + noise / radius / 2_000 * rng.normal(size=64)
+        vectors = np.linalg.eigh(square / 2_000 - np.outer(mean, mean))[1]
+        found += abs(vectors[:, -1] @ exact) >= 0.8
+    return found
+
+
+def test_the_face_s_answer_rests_on_what_its_question_says_of_clipping() -> None:
+    face = learning.lesson("face")
+    assert faces_found(face.answer(), 1.0) > 6 >= faces_found(face.answer() / 2.0, 1.0)
+    clipped = float(learning.a_face_can_show()["clipped"])
+    shorter = learning.CLIPPED
+    assert faces_found(clipped, shorter) > 6 >= faces_found(clipped / 3.0, shorter)
+    assert "Nothing is clipped" in face.ask
+    assert f"Clipped to {learning.CLIPPED:.0%}" in face.explained()
 
 
 def test_other_plausible_answers_are_those_of_other_mechanisms() -> None:
@@ -280,16 +381,31 @@ def test_the_sheet_asks_everything_and_answers_only_the_teacher() -> None:
     for lesson in LESSONS:
         told = re.sub(r"[*`]", "", lesson.explained())
         assert lesson.ask in plain.text
-        assert lesson.state(lesson.look) in plain.text
+        assert f"Hint: {lesson.hint}" in plain.text
         assert told not in plain.text
-        assert lesson.state(lesson.query) not in plain.codes
         assert told in solved.text
-        assert lesson.state(lesson.query) in solved.codes
+        if lesson.page:
+            assert lesson.state(lesson.look) in plain.text
+            assert lesson.state(lesson.query) not in plain.codes
+            assert lesson.state(lesson.query) in solved.codes
     assert "For the teacher" in solved.text
     assert "For the teacher" not in plain.text
     for page, words in spoilers.WORDS.items():
         assert page.capitalize() in solved.text
         assert set(words) <= set(solved.codes)
+
+
+def test_a_sheet_for_an_explorer_has_absolute_links_and_their_codes() -> None:
+    base = "http://127.0.0.1:8501/dp/"
+    text = exercise_sheet.sheet(solved=True, base=base)
+    links = [html.unescape(one) for one in re.findall(r'href="([^"]*)"', text)]
+    states = [lesson.state(q) for lesson in PLAYED for q in (lesson.look, lesson.query)]
+    assert links == [base + state for state in states]
+    codes = len(links) if find_spec("segno") else 0
+    assert text.count("<svg") == codes
+    for odd in ("nowhere", "javascript:alert(1)", 'http://a/"><b>', "http://a b", "ftp://a/b"):
+        with pytest.raises(InputError, match="no address"):
+            exercise_sheet.sheet(solved=False, base=odd)
 
 
 class Sheet(HTMLParser):

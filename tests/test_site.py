@@ -167,7 +167,7 @@ def test_a_lesson_hides_where_to_look_and_folds_its_answer_away(
     assert links[:2] == ["three_groups.html#epsilon=0.5&hide=says", "three_groups.html#epsilon=0.5"]
     assert "lesson-compose.html#k=1&hide=k,says,curve,more" in links
     assert "attack?epsilon=1&amp;hide=says,hits,ruler" in text
-    assert len(Parts(text).of("details")) == len(LESSONS)
+    assert len(Parts(text).of("details")) == 2 * len(LESSONS)  # a hint and an answer each
     assert "<p><b>hide</b> &lt; 1</p>" in text
 
 

@@ -9,7 +9,8 @@ import streamlit as st
 
 from app import exercise_sheet, learning
 from app.components import brand, to_page
-from app.learning import DOCUMENTS, LESSONS, Lesson
+from app.learning import DOCUMENTS, LESSONS
+from app.lesson import Lesson
 from app.papers import played
 from app.state import arrived
 from dpcore.figures.model_plot import said
@@ -62,9 +63,10 @@ def one(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
         disabled=made is not None,
     )
     if made is None:
-        look, button = st.columns([1, 2], vertical_alignment="center")
+        look, hint, button = st.columns([2, 1, 3], vertical_alignment="center")
         with look:
             to_page(lesson.page, lesson.look, "Look first", ":material/visibility_off:")
+        hint.popover("Hint", type="tertiary").markdown(lesson.hint)
         if button.button("That is my guess", key=f"made_{lesson.name}"):
             guesses[lesson.name] = float(guess)
             st.session_state["guesses"] = guesses

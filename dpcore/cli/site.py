@@ -37,6 +37,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a release's folder, whose page shows what left and never a row; repeatable [none]",
     )
     parser.add_argument(
+        "--base",
+        default="",
+        metavar="URL",
+        help="also write the exercise sheet, with and without answers, with links to the explorer "
+        "at this address, and QR codes where segno is installed [no sheet]",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print index and pages as JSON [the index]"
     )
 
@@ -44,8 +51,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write the pages, ``index.html`` first.
 
-    Raises InputError without the explorer, for a name that no page has, and where a file stands in
-    the folder's place; ReplayError for a release that does not verify.
+    Raises InputError without the explorer, for a name that no page has, for a base that is no
+    address, and where a file stands in the folder's place; ReplayError for a release that does not
+    verify.
     """
     folder = Path(args.folder)
     if folder.exists() and not folder.is_dir():
@@ -53,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
     demand_app("site")
     from app.site import write_site
 
-    index, *pages = write_site(folder, args.only or (), args.release or (), _tell)
+    index, *pages = write_site(folder, args.only or (), args.release or (), _tell, args.base)
     if args.json:
         print_json({"index": str(index), "pages": [str(page) for page in pages]})
     else:

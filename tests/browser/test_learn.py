@@ -63,7 +63,7 @@ def test_the_cover_comes_off_and_the_back_button_puts_it_on(page: Any, server: A
     page.locator('[data-panel="curve"]').wait_for(state="detached")
 
 
-@pytest.mark.parametrize(("solved", "most"), [(False, 2), (True, 3)])
+@pytest.mark.parametrize(("solved", "most"), [(False, 6), (True, 7)])
 def test_a_sheet_prints_on_few_pages(
     new_page: Any, tmp_path: Path, *, solved: bool, most: int
 ) -> None:
