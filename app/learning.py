@@ -36,6 +36,8 @@ from dpcore.wall.table import PrivateTable
 DELTA = 1e-5
 TERMS = "Every ε holds at δ = 0.00001, for replacing one person's (or one image's) row."
 TITLE = "Guess first, then see."
+PATH_LEAD = "Nine ideas. On each screen: drag the mark, draw the curve that you expect, and see."
+EXERCISES_TITLE = "Exercises"
 LEAD = f"What does privacy cost? Look (the answer is hidden there), guess, and see. {TERMS}"
 DRAWS = range(13)  # what Explore shows of one budget
 

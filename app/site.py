@@ -93,6 +93,10 @@ def write_site(
         if name in names():
             entries.append(Entry(f"{name}.html", made.title, _story(name)))
     if with_lessons:
+        tell("the path")
+        file = f"{site_lessons.PATH}.html"
+        _write(folder / file, site_lessons.path_html())
+        entries.append(Entry(file, site_lessons.PATH_TITLE, site_lessons.PATH_ABOUT))
         tell("the lessons' answers")
         file = f"{site_lessons.NAME}.html"
         _write(folder / file, site_lessons.lessons_html())

@@ -10,13 +10,16 @@ from urllib.parse import urlencode
 from app import composing
 from app.components import PROVENANCE, brand_html, marked
 from app.composing import Composition
-from app.learning import LEAD, LESSONS, TITLE
+from app.learning import EXERCISES_TITLE, LEAD, LESSONS, PATH_LEAD, TITLE
 from app.lesson import Lesson
+from app.path import screens
 from app.scenario import GENERATED, Scenario, from_query, offered, opening
 from app.static_page import document
 
-NAME = "lessons"
+NAME, PATH = "lessons", "path"
 ABOUT = f"{len(LESSONS)} questions with hints: look, guess, then see."
+PATH_TITLE = "The path"
+PATH_ABOUT = "Nine ideas, from a count and a coin to a broken promise: drag, draw, see."
 MOVED = ("epsilon", "k", "hide")  # what a page keeps behind the # of its address
 Choices = Scenario | Composition
 
@@ -26,10 +29,21 @@ def lessons_html() -> str:
     parts = [
         brand_html(PROVENANCE["none"]),
         f'<div class="dp-head"><h1 class="dp-title">{TITLE}</h1>'
-        f'<p class="dp-lead">{LEAD}</p></div>',
+        f'<p class="dp-lead">{LEAD} <a href="{PATH}.html">The path</a> comes before.</p></div>',
         *(_lesson(number, one) for number, one in enumerate(LESSONS, start=1)),
     ]
     return document(TITLE, "\n".join(parts))
+
+
+def path_html() -> str:
+    """The page of the path: every screen is in it."""
+    body = (
+        f"{brand_html(PROVENANCE['simulated'])}\n"
+        f'<div class="dp-head"><h1 class="dp-title">{TITLE}</h1>'
+        f'<p class="dp-lead">{PATH_LEAD}</p></div>\n<div data-figure></div>\n'
+        f'<p><a href="{NAME}.html">{EXERCISES_TITLE}</a></p>'
+    )
+    return document(TITLE, body, {"path": screens()})
 
 
 def needed() -> dict[str, Choices]:

@@ -164,7 +164,11 @@ def test_a_lesson_hides_where_to_look_and_folds_its_answer_away(
     monkeypatch.setattr(site_lessons.Lesson, "explained", lambda lesson: f"**{lesson.name}** < 1")
     text = site_lessons.lessons_html()
     links = [one["href"] for one in Parts(text).of("a")]
-    assert links[:2] == ["three_groups.html#epsilon=0.5&hide=says", "three_groups.html#epsilon=0.5"]
+    assert links[0] == "path.html"
+    assert links[1:3] == [
+        "three_groups.html#epsilon=0.5&hide=says",
+        "three_groups.html#epsilon=0.5",
+    ]
     assert "lesson-compose.html#k=1&hide=k,says,curve,more" in links
     assert "attack?epsilon=1&amp;hide=says,hits,ruler" in text
     assert len(Parts(text).of("details")) == 2 * len(LESSONS)  # a hint and an answer each

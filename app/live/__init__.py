@@ -9,7 +9,7 @@ no server (:mod:`app.static_page`) draw with the same modules.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +86,11 @@ def live(scenes: Mapping[str, Scene], *, key: str) -> Any:
         on_ring_change=_nothing,
         on_picked_change=_nothing,
     )
+
+
+def live_path(screens: Sequence[Mapping[str, Any]], *, key: str) -> None:
+    """Draw the path of lessons (:mod:`app.path`): it asks Python for nothing."""
+    _component()(key=key, data={"path": list(screens), "pictures": []})
 
 
 def _nothing() -> None:

@@ -94,10 +94,10 @@ export class Card {
     this.derived.hidden = !panel.layers.some(({ names, derivations }) =>
       derivations?.[names.indexOf(this.derived.dataset.name)]?.length);
     this.layers = panel.layers.map((layer) => this.built(layer));
-    // A picture's children are not read out; a ring or tail is a slider, a column a button.
+    // Children of a picture are not read out; rings, tails and guesses are sliders, a column a button.
     const active = this.rings.length > 0
       || panel.layers.some(({ kind, pick, derivations }) =>
-        pick || kind === "tail" || derivations?.length);
+        pick || kind === "tail" || kind === "guess" || derivations?.length);
     this.svg.setAttribute("role", active ? "group" : "img");
     this.hair = svg("line", { class: "dpl-hair", visibility: "hidden" });
     this.labels = panel.layers

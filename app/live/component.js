@@ -1,22 +1,25 @@
 // @ts-check
-// The component of Streamlit: one live picture in each element that it is mounted in.
+// The component of Streamlit: one live picture, or the path, in each element that it is mounted in.
 
 import { Live } from "./live.js";
+import { Path } from "./path.js";
 
 /** @import { Delivery } from "./types.js" */
 
-/** @type {WeakMap<HTMLElement, Live>} */
+/** @type {WeakMap<HTMLElement, Live | Path>} */
 const MOUNTED = new WeakMap();
 
 /** Entry point: Streamlit calls it at mount and at every change of data or theme.
  * @param {Delivery} delivery */
 export default function (delivery) {
-  const { parentElement } = delivery;
-  const live = MOUNTED.get(parentElement) ?? new Live(parentElement);
-  MOUNTED.set(parentElement, live);
-  live.receive(delivery);
+  const { parentElement, data } = delivery;
+  const found = MOUNTED.get(parentElement)
+    ?? (data.path ? new Path(parentElement) : new Live(parentElement));
+  MOUNTED.set(parentElement, found);
+  if (found instanceof Path) found.receive(data.path ?? []);
+  else found.receive(delivery);
   return () => {
-    live.remove();
+    found.remove();
     MOUNTED.delete(parentElement);
   };
 }

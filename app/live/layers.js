@@ -6,6 +6,7 @@ import { columns } from "./columns.js";
 import { cursor } from "./cursor.js";
 import { curve } from "./curve.js";
 import { ellipses } from "./ellipses.js";
+import { guess, handle } from "./guess.js";
 import { heatmap } from "./heatmap.js";
 import { labelledPoints } from "./labelled_points.js";
 import { points } from "./points.js";
@@ -16,6 +17,6 @@ import { tail } from "./tail.js";
 
 /** @type {Record<string, import("./types.js").LayerKind>} */
 export const LAYERS = {
-  bars, columns, cursor, curve, ellipses, heatmap, labelled_points: labelledPoints, points, ranked,
-  ring, rule, tail,
+  bars, columns, cursor, curve, ellipses, guess, handle, heatmap, labelled_points: labelledPoints,
+  points, ranked, ring, rule, tail,
 };

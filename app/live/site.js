@@ -4,6 +4,7 @@
 
 import { boldParts, setVisible } from "./dom.js";
 import { Live } from "./live.js";
+import { Path } from "./path.js";
 
 /** @import { Picture, Scene } from "./types.js" */
 /**
@@ -207,5 +208,7 @@ const store = globalThis.document?.getElementById("scenes"); // tests in Node ha
 if (store) {
   /** @type {NodeListOf<HTMLElement>} */
   const places = document.querySelectorAll("[data-figure]");
-  new Site(JSON.parse(store.textContent ?? ""), [...places]);
+  const stored = JSON.parse(store.textContent ?? "");
+  if (stored.path) new Path(places[0], true).receive(stored.path);
+  else new Site(stored, [...places]);
 }

@@ -2,6 +2,7 @@
 // For the type checker alone: nothing of this file is part of the component.
 
 import type { Card } from "./card.js";
+import type { Screen } from "./path.js";
 
 /** Numbers of one step; JSON has no NaN, so what is missing is null. */
 export type Numbers = (number | null)[];
@@ -129,7 +130,7 @@ export interface Picture {
 /** What Streamlit hands to a component; the first picture is the one that Python shows. */
 export interface Delivery {
   parentElement: HTMLElement;
-  data: { pictures: Picture[] };
+  data: { pictures: Picture[]; path?: Screen[] };
   setTriggerValue: (name: string, value: unknown) => void;
 }
 

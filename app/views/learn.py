@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import exercise_sheet, learning
+from app import exercise_sheet, learning, path
 from app.components import brand, to_page
 from app.learning import DOCUMENTS, LESSONS
 from app.lesson import Lesson
+from app.live import live_path
 from app.papers import played
 from app.state import arrived
 from dpcore.figures.model_plot import said
@@ -19,7 +20,7 @@ from dpcore.papers.results import kept
 
 
 def page() -> None:
-    """Top to bottom: what it is, the lessons, sheets to print, the papers, what to read.
+    """Top to bottom: what it is, the path, the exercises, sheets, the papers, what to read.
 
     A link that names a figure of the papers finds it above the lessons.
     """
@@ -27,14 +28,18 @@ def page() -> None:
     if arriving:
         linked = st.query_params.get("figure")
         st.session_state["linked"] = linked if linked in learning.figures() else None
-    brand("none")
+    brand("simulated")
     st.html(f'<h1 class="dp-title">{learning.TITLE}</h1>')
-    st.html(f'<p class="dp-lead">{learning.LEAD}</p>')
+    st.html(f'<p class="dp-lead">{learning.PATH_LEAD}</p>')
     guesses = learning.read_guesses(st.query_params.get("guesses", ""))
     guesses |= st.session_state.get("guesses", {})
     linked = st.session_state["linked"]
     if linked is not None:
         papers(linked)
+    with st.spinner("Working out the path…"):
+        screens = path.screens()
+    live_path(screens, key="path")
+    st.html(f'<h2 id="exercises">{learning.EXERCISES_TITLE}</h2><p>{learning.LEAD}</p>')
     left, right = st.columns(2, gap="medium")
     for number, lesson in enumerate(LESSONS):
         with (left, right)[number % 2], st.container(border=True):

@@ -253,6 +253,10 @@ def learned(page: Any, _: Path) -> Iterator[str]:
     page.get_by_role("button", name=wording.MY_GUESS).first.click()
     page.get_by_text("You said").first.wait_for(timeout=60_000)
     yield "an answer"
+    page.locator(".dpp-pad").press("ArrowUp")
+    page.get_by_role("button", name="Show the truth").click()
+    page.get_by_text("You drew").wait_for()
+    yield "a curve of one's own under the true one"
 
 
 def handed_in(page: Any, _: Path) -> Iterator[str]:

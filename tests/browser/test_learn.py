@@ -12,6 +12,7 @@ from studio.stage import wait_until_idle
 
 from app.exercise_sheet import sheet
 from app.learning import hundred_together
+from app.site_lessons import path_html
 from dpcore.privacy.guarantee import show_bound
 
 COMPOSE = "3 · What does composition buy?"
@@ -61,6 +62,41 @@ def test_the_cover_comes_off_and_the_back_button_puts_it_on(page: Any, server: A
     page.go_back()
     page.get_by_text(wording.HIDDEN_BY_LINK).wait_for(timeout=30_000)
     page.locator('[data-panel="curve"]').wait_for(state="detached")
+
+
+def test_the_path_is_walked_with_the_hand_and_with_keys(new_page: Any, tmp_path: Path) -> None:
+    """A mark is dragged, a curve drawn, the truth laid over it, and a sentence says how far off."""
+    page = new_page()
+    (tmp_path / "path.html").write_text(path_html(), encoding="utf-8")
+    page.goto((tmp_path / "path.html").as_uri())
+    truth = page.get_by_role("button", name="Show the truth")
+    assert truth.is_disabled()
+    value = page.locator(".dpp-dial output")
+    before = value.inner_text()
+    mark = page.locator(".dpp-mark").bounding_box()
+    page.mouse.move(mark["x"] + 9, mark["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(mark["x"] + 120, mark["y"] + 9, steps=4)
+    page.mouse.up()
+    assert float(value.inner_text()) < float(before), "wider noise, smaller epsilon"
+    pad = page.locator(".dpp-pad")
+    box = pad.bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 20, steps=12)
+    page.mouse.up()
+    truth.click()
+    told = page.locator(".dpp-told")
+    assert re.match(r"You drew 9\d% where the truth is 5\d%", told.inner_text())
+    page.get_by_role("button", name="Next").click()
+    assert page.url.endswith("#bet")
+    assert told.inner_text() == ""
+    for key in ("ArrowUp", *["ArrowRight"] * 25):
+        pad.press(key)
+    truth.click()
+    assert "You drew 5" in told.inner_text()
+    page.get_by_role("button", name="Back").click()
+    assert "You drew 9" in told.inner_text(), "what was drawn stays"
 
 
 @pytest.mark.parametrize(("solved", "most"), [(False, 6), (True, 7)])
