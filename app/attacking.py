@@ -31,11 +31,13 @@ MOST_RUNS, FEWEST_RUNS = 600, 60  # releases of each of the two tables
 AT_ONCE = 4e8  # row visits that may be waited for
 FARTHEST, CHOSEN, TYPED, WORST = "farthest", "row", "typed", "worst"
 WHOSE = {
+    WORST: "nobody's: the hardest case to hide",
     FARTHEST: "the one farthest from all others",
     CHOSEN: "the one in row…",
     TYPED: "somebody new, whom you type…",
-    WORST: "nobody's: the hardest case to hide",
 }
+# What another paper than its file's prints.
+ELSEWHERE = {"classic-gaussian": "Dwork 2014", "rank-one-noise": "Ji 2024"}
 MOST_TYPED = 12  # columns that somebody may be asked to type
 Cells = tuple[tuple[str, Any], ...]
 
@@ -197,8 +199,18 @@ def _said(known: Attack, step: int, done: str) -> str:
 
 
 def titles() -> dict[str, str]:
-    """Every exhibit by name, in words."""
-    return {name: name.replace("-", " ").capitalize() for name in EXHIBITS}
+    """Every counterexample by name, in words: "Park 2017: counts in scale"."""
+    return {name: f"{_printed_in(name)}: {_words(name)}" for name in EXHIBITS}
+
+
+def _words(name: str) -> str:
+    return name.replace("-", " ").replace("gaussian", "Gaussian").replace("lloyd", "Lloyd")
+
+
+def _printed_in(name: str) -> str:
+    """First author and year of the paper that a counterexample is about."""
+    paper: str = load(f"{EXHIBITS[name].partition(':')[0]}:PAPER")
+    return ELSEWHERE.get(name, f"{paper.partition(',')[0]} {paper[-4:]}")
 
 
 @cache

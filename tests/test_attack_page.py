@@ -93,10 +93,40 @@ def test_the_picture_says_what_was_found() -> None:
     assert "at most 8.00" in scene.panels[2].alt[-1]
 
 
+def test_the_band_of_a_curve_holds_the_true_one() -> None:
+    """Two normal clouds, two deviations apart, a hundred times; a quarter of the band does not."""
+    rng, count, mu = np.random.default_rng(3), 300, 2.0
+    truth = norm.sf(norm.isf(ALARMS) - mu)
+    held = narrower = 0
+    for _ in range(100):
+        scores = rng.normal([[0.0], [mu]], 1.0, (2, count))
+        levels = np.quantile(scores[0], 1.0 - ALARMS)
+        hits = (scores[1] > levels[:, None]).mean(axis=1)
+        found = Attack(
+            (1.0,), np.zeros((1, 2, count)), np.zeros((1, 2, count)), ALARMS, hits[None],
+            hits[None], np.array([0.8]), np.array([0.5]), (),
+        )  # fmt: skip
+        low, high = found.band
+        assert np.all(low <= hits)
+        assert np.all(hits <= high)
+        held += bool(np.all((low <= truth) & (truth <= high)))
+        middle, half = (low + high) / 2.0, (high - low) / 8.0
+        narrower += bool(np.all(np.abs(truth - middle) <= half))
+    assert held >= 95
+    assert narrower < 95
+
+
+def test_the_page_opens_with_the_hardest_case_to_hide() -> None:
+    assert next(iter(attacking.WHOSE)) == attacking.WORST
+
+
 @pytest.mark.parametrize("name", list(EXHIBITS))
 def test_every_exhibit_is_refuted_and_can_be_drawn(name: str) -> None:
     shown = attacking.exhibit(name)
     assert shown.refuted, "an exhibit shows a claim that does not hold"
+    author, year = attacking.titles()[name].partition(":")[0].split()
+    assert author in shown.source
+    assert year in shown.source
     assert shown.corrected <= shown.shown.delta * (1 + 1e-9) or shown.shown.delta == 0.0
     scene = exhibit_scene(shown)
     if scene is not None:

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from app import attacking
-from app.attacking import CHOSEN, TYPED, WHOSE, Cells, Game
+from app.attacking import CHOSEN, TYPED, WHOSE, WORST, Cells, Game
 from app.components import brand, live_line, look_again
 from app.covers import cover
 from app.live import live
@@ -31,12 +31,14 @@ def page() -> None:
         st.html('<p class="dp-lead">Open a table and its limits on Explore first.</p>')
         exhibits()
         return
-    st.html(
-        '<p class="dp-lead">You know every row but one, and see all that leaves: was that '
-        f"{escape(data.unit)} in it? {escape(scenario.title)} on "
-        f"{escape(data.title)}, released many times with and without.</p>"
-    )
+    lead = st.empty()
     whose, row, cells = victim(data)
+    made = " Its rows are replaced by two small tables that are made to be told apart."
+    lead.html(
+        '<p class="dp-lead">You know every row but one, and see all that leaves: was that '
+        f"{escape(data.unit)} in it? {escape(scenario.title)} on {escape(data.title)}, released "
+        f"many times with and without.{made if whose == WORST else ''}</p>"
+    )
     step()
     cover("attack", hide, st.query_params.clear)
     place = attacking.EPSILONS.index(st.session_state["attack_step"])

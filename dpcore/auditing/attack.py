@@ -65,6 +65,29 @@ class Attack:
         """Which budgets have been played ``(S,)``."""
         return np.asarray(np.isfinite(self.rates))
 
+    @property
+    def band(self) -> tuple[Array, Array]:
+        """Between what the share of hits lies, ``(S, m)`` each, at all alarms at once, with 95%
+        confidence of each budget.
+
+        Both samples' distribution functions are as near to the true ones as Massart's inequality
+        says (1990, "The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality"), each with
+        97.5% confidence; between two alarms of the grid the outer one counts.
+        """
+        count = self.along.shape[-1]
+        off = np.sqrt(np.log(4.0 / (1.0 - CONFIDENCE)) / (2.0 * count))
+        below = np.searchsorted(self.alarms, self.alarms - off, side="right") - 1
+        above = np.searchsorted(self.alarms, self.alarms + off)
+        low = np.where(
+            below >= 0, self.hits[:, below] - off, np.where(self.played[:, None], 0, np.nan)
+        )
+        high = np.where(
+            above < len(self.alarms),
+            self.hits[:, np.minimum(above, len(self.alarms) - 1)] + off,
+            np.where(self.played[:, None], 1.0, np.nan),
+        )
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
     def with_plays(self, plays: Mapping[int, Play]) -> Attack:
         """The same with those budgets played, by their place."""
         names = ("along", "across", "hits", "rates", "shown")

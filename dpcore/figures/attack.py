@@ -65,11 +65,12 @@ def _curve(found: Attack) -> Panel:
     if np.isfinite(found.ceiling).any():
         layers.append(Curve(percent, 100.0 * found.ceiling, colour=0, label="proved ceiling"))
     named = tuple("measured" if played else "" for played in found.played)
-    layers.append(Curve(percent, 100.0 * found.hits, colour=1, label=named, bold=True))
+    low, high = (100.0 * edge for edge in found.band)
+    layers.append(Curve(percent, 100.0 * found.hits, low, high, colour=1, label=named, bold=True))
     return Panel(
         id="hits",
         title="Hits against false alarms",
-        subtitle="the thin line is a coin",
+        subtitle="the thin line is a coin; band: 95% confidence",
         alt=tuple(
             f"At epsilon {show(epsilon)}, with 5% false alarms: "
             + (f"the attacker hits {hit:.0%}; " if np.isfinite(hit) else f"{PLAYING}; ")
