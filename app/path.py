@@ -262,7 +262,7 @@ def clipping() -> Screen:
             "How wrong is the private mean?",
             "An empty chart of the error of the mean against the threshold.",
             Axis("threshold (thousand a year)", (10.0, 1_000.0), "log"),
-            Axis("error of the mean (thousand a year)", (0.0, 50.0)),
+            Axis("error (thousand a year)", (0.0, 50.0)),
             steps,
         ),
     )
