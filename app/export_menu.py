@@ -24,7 +24,7 @@ from app.scenario import Scenario
 from app.tables import provenance, store_of
 from dpcore.figures.scene import Scene
 from dpcore.releases.sheet import as_csv
-from dpcore.schema import Schema
+from dpcore.schema import Schema, with_dates
 
 FILES = {
     "stand-in": ("stand-in-", "a fit of stand-in rows drawn from the limits, not of the table"),
@@ -116,7 +116,8 @@ def _synthetic_rows(scenario: Scenario, data: Data) -> bytes:
     """Rows drawn from the fit, inside the limits; documents have none."""
     schema = data.schema if isinstance(data.schema, Schema) else None
     fit = compute.one_fit(scenario, data)
-    return as_csv(fit.sample(1000, seed=0, schema=schema)).encode()
+    rows = fit.sample(1000, seed=0, schema=schema)
+    return as_csv(rows if schema is None else with_dates(rows, schema)).encode()
 
 
 def _own_file(scenario: Scenario, data: Data) -> None:

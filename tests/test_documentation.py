@@ -21,7 +21,11 @@ from dpcore.auditing.api import AUDITS
 from dpcore.auditing.exhibits import exhibits
 from dpcore.cli import COMMANDS, _Parser, main, parse
 from dpcore.datasets.documents import load_documents
+from dpcore.datasets.load import read_described
 from dpcore.registry import EXHIBITS, MODELS
+from dpcore.schema import Schema
+from dpcore.schema.columns import ROLES, TYPES
+from dpcore.schema.document import COLUMN_KEYS, FILE_KEYS, TABLE_KEYS
 
 DOCS = ROOT / "app/docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -109,6 +113,29 @@ def test_the_stewards_commands_run_as_printed(
         tmp_path / "first/dossier.json"
     ).read_bytes()
     assert not (tmp_path / "second").exists()
+
+
+def test_the_example_of_the_schema_page_is_read_and_every_key_has_its_line(tmp_path: Path) -> None:
+    text = page("schema")
+    (rows,) = re.findall(r"```csv\n(.*?)```", text, flags=re.DOTALL)
+    first, *others = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "people.csv").write_text(rows, encoding="utf-8")
+    (tmp_path / "people.toml").write_text(first, encoding="utf-8")
+    frame = read_described(tmp_path / "people.csv", schema := Schema.parse(first))
+    numbers = frame[list(schema.features)].fillna(-1.0).to_numpy().tolist()
+    assert numbers == [[41, 1234.5, 12, 18627], [-1, 40000, 7.5, 18659], [66, -1, 0, 18659]]
+    assert [Schema.parse(other).features for other in others] == [
+        ("x", "y"),
+        ("pixel_0_0", "pixel_0_1"),
+    ]
+    known = {"`[table]`": TABLE_KEYS, "`[file]`": FILE_KEYS, "`[columns.NAME]`": COLUMN_KEYS}
+    for part in text.split("\n## ")[2:]:
+        stated = re.findall(r"^\| (`.+?`) \|", part, flags=re.MULTILINE)
+        keys = [key for line in stated for key in re.findall(r"`(\w+)`", line)]
+        shapes = {"`[ball]`": ("center", "radius"), "`[image]`": ("height", "width")}
+        assert sorted(keys) == sorted((known | shapes)[part.partition(":")[0]])
+        wanted = [{"role": ROLES, "type": TYPES}.get(key, ()) for key in keys]
+        assert all(f'`"{word}"`' in part for words in wanted for word in words)
 
 
 def test_the_container_serves_what_the_proxy_asks_for() -> None:

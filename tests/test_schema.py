@@ -18,12 +18,14 @@ from dpcore.errors import InputError
 from dpcore.schema import (
     Ball,
     Column,
+    FileFormat,
     Image,
     Schema,
     categories_meant,
     category_meant,
     with_numbers,
 )
+from dpcore.schema.forms import DATE_FORMATS, SEPARATORS
 from dpcore.wall.data.clipping import bounded_rows
 from dpcore.wall.table import PrivateTable
 
@@ -40,7 +42,7 @@ def columns(draw: st.DrawFn, name: str) -> Column:
     """Any valid column, features with public bounds."""
     role = draw(st.sampled_from(["feature", "label", "target", "id", "ignore"]))
     unit = draw(st.none() | WORDS)
-    kind = draw(st.sampled_from(["number", "category", "binary", "text"]))
+    kind = draw(st.sampled_from(["number", "category", "binary", "text", "date"]))
     if kind == "category":
         names = draw(st.lists(WORDS, min_size=1, max_size=4, unique_by=category_meant))
         return Column(name, role, kind, unit=unit, categories=tuple(names))
@@ -49,7 +51,12 @@ def columns(draw: st.DrawFn, name: str) -> Column:
     lower = draw(NUMBERS)
     upper = lower + draw(st.floats(0.5, 1e6))
     missing = draw(st.none() | st.just("role") | st.floats(lower, upper))
-    return Column(name, role, kind, lower, upper, unit, missing=missing)
+    form: dict[str, Any] = {}
+    if kind == "number":
+        form["symbols"] = tuple(draw(st.lists(st.sampled_from(["EUR", "%"]), unique=True)))
+    elif kind == "date":
+        form["date_format"] = draw(st.sampled_from(DATE_FORMATS))
+    return Column(name, role, kind, lower, upper, unit, missing=missing, **form)
 
 
 @st.composite
@@ -67,6 +74,8 @@ def schemas(draw: st.DrawFn) -> Schema:
     size = len(plain.numeric_columns())
     center = draw(st.lists(NUMBERS, min_size=size, max_size=size))
     ball = draw(st.none() | st.builds(Ball, st.just(tuple(center)), st.floats(0.1, 1e6)))
+    separators = st.none() | st.sampled_from(SEPARATORS)
+    marks = st.lists(st.sampled_from(["-", "n. a.", "-9"]), unique=True).map(tuple)
     return Schema(
         plain.columns,
         plain.unit,
@@ -75,10 +84,12 @@ def schemas(draw: st.DrawFn) -> Schema:
         draw(st.none() | WORDS),
         draw(st.none() | WORDS),
         draw(st.booleans()),
+        file=draw(st.none() | st.builds(FileFormat, separators, missing_marks=marks)),
     )
 
 
 @given(schemas())
+@example(Schema((AGE, Column("day", "label", "date", 2e-289, 1.0))))
 @examples(150)
 def test_toml_round_trip_gives_an_equal_schema(schema: Schema) -> None:
     assert Schema.parse(schema.to_toml()) == schema

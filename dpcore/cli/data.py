@@ -180,14 +180,19 @@ def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
             return read_frame(source, array=args.array), None
         schema = _with_roles(stated, args)
         return read_described(source, schema, array=args.array), schema
-    frame = read_frame(source, array=args.array)
+    separator = None if stated is None else stated.separator
+    frame = read_frame(source, array=args.array, separator=separator)
     columns = _features(args, frame, stated, archive=str(source).lower().endswith(".npz"))
     schema = _bounds(args, frame, columns)
     schema = replace(schema, columns=(*schema.columns, *_aside(args, frame, stated)))
     if stated is not None:  # other bounds, but the same people
         image = stated.image if schema.features == stated.features else None
         schema = replace(
-            schema, unit=stated.unit, rows_per_person=stated.rows_per_person, image=image
+            schema,
+            unit=stated.unit,
+            rows_per_person=stated.rows_per_person,
+            image=image,
+            file=stated.file,
         )
     return frame, schema
 
@@ -236,7 +241,12 @@ def _in_blocks(args: argparse.Namespace) -> PrivateTable:
             )
         stated, schema = schema, _ball(args, [Column(name) for name in names])
         if stated is not None:
-            schema = replace(schema, unit=stated.unit, rows_per_person=stated.rows_per_person)
+            schema = replace(
+                schema,
+                unit=stated.unit,
+                rows_per_person=stated.rows_per_person,
+                file=stated.file,
+            )
     elif schema is not None:
         schema = _with_roles(schema, args)
     return parted(args.file, schema, array=args.array, engine=_engine(args), on_share=pass_bar())

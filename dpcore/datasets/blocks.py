@@ -25,7 +25,14 @@ from dpcore.datasets.columnar import _one_sentence as _binary
 from dpcore.datasets.delimited import _one_sentence as _written
 from dpcore.datasets.delimited import checked_header, text_batches
 from dpcore.datasets.described import schema_with
-from dpcore.datasets.files import TABLE_FILES, check_names, check_path, is_file, is_folder
+from dpcore.datasets.files import (
+    TABLE_FILES,
+    check_names,
+    check_path,
+    is_file,
+    is_folder,
+    usual_separator,
+)
 from dpcore.datasets.load import read_frame
 from dpcore.errors import InputError
 from dpcore.schema import Schema
@@ -185,10 +192,11 @@ def parted(
             "source", "its rows are in memory already", "give a file, a folder or a Dask collection"
         )
     files = files_of(source)
-    parts = [part for file in files for part in parts_of(file, array)]
     if schema is None:
         schema = schema_of_files(source, array)
-    whole = partial(read_frame, source, array=array) if by_size else None
+    separator = None if schema is None else schema.separator
+    parts = [part for file in files for part in parts_of(file, array, separator)]
+    whole = partial(read_frame, source, array=array, separator=separator) if by_size else None
     return PartedTable.seal_parts(parts, schema, engine=engine, on_share=on_share, whole=whole)
 
 
@@ -252,8 +260,9 @@ def files_of(source: str | PathLike[str]) -> list[Path]:
     return files
 
 
-def parts_of(path: Path, array: str | None = None) -> list[Partition]:
-    """The parts of one file, whose form is checked; cells are not."""
+def parts_of(path: Path, array: str | None = None, separator: str | None = None) -> list[Partition]:
+    """The parts of one file, whose form is checked; cells are not. separator: as of
+    :func:`read_frame`."""
     ending = next(ending for ending in TABLE_FILES if path.name.lower().endswith(ending))
     if array is not None and ending != ".npz":
         raise InputError(
@@ -263,7 +272,7 @@ def parts_of(path: Path, array: str | None = None) -> list[Partition]:
         return _parquet_parts(path)
     if ending == ".npz":
         return [_archive_part(path, array)]
-    delimiter = "\t" if ending.startswith(".tsv") else ","
+    delimiter = separator or usual_separator(path)
     names = checked_header(path, delimiter)
     with _written(path):
         deque(text_batches(path, delimiter, names, names[:1]), maxlen=0)

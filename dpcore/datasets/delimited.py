@@ -145,7 +145,8 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
                 raise InputError(
                     where,
                     f"it has one column, whose header holds {word}",
-                    f"separate the columns by {DELIMITERS[delimiter]}",
+                    f"separate the columns by {DELIMITERS[delimiter]}, or state the separator "
+                    "in the schema (dpcore schema FILE writes one)",
                 )
     if 2 * sum(map(_is_numeral, names)) >= len(names):
         raise InputError(

@@ -93,6 +93,11 @@ def extension(path: File) -> str:
     return next((ending for ending in TABLE_FILES if name.endswith(ending)), "")
 
 
+def usual_separator(path: File) -> str:
+    """What separates the columns of a delimited file that says so by its ending alone."""
+    return "\t" if extension(path).startswith(".tsv") else ","
+
+
 def name_of(source: Any) -> str:
     """What messages call a source: a file by its last part."""
     if isinstance(source, str | PathLike):

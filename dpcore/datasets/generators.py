@@ -174,7 +174,7 @@ def stand_in(schema: Schema, rows: int, seed: int = 0, *, groups: int = 3) -> pd
         if column.name in found:
             continue
         choices = np.array(column.categories or ("0", "1"))
-        if column.role == "target" and column.type == "number" and column.bounded:
+        if column.role == "target" and column.is_number and column.bounded:
             middle, spread = (column.low + column.high) / 2, (column.high - column.low) / 20
             found[column.name] = np.clip(middle + spread * pull, column.low, column.high)
         elif column.role == "target" and len(choices) == 2:

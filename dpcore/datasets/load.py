@@ -22,6 +22,7 @@ from dpcore.datasets.files import (
     check_path,
     demand_rows,
     extension,
+    usual_separator,
 )
 from dpcore.errors import InputError
 from dpcore.schema import Schema, with_numbers
@@ -89,26 +90,32 @@ def read_described(source: Source, schema: Schema, *, array: str | None = None) 
     **Raises** InputError; the message holds nothing of the data.
     """
     columns = [column.name for column in schema.columns if column.role != "ignore"]
-    return with_numbers(read_frame(source, array=array, columns=columns), schema)
+    frame = read_frame(source, array=array, columns=columns, separator=schema.separator)
+    return with_numbers(frame, schema)
 
 
 def read_frame(
-    source: Source, *, array: str | None = None, columns: Sequence[str] | None = None
+    source: Source,
+    *,
+    array: str | None = None,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
 ) -> pd.DataFrame:
     """The data frame behind a path, a data frame (copied) or an array ``(n, d)``.
 
     Columns of arrays are called x1 to xd, those of pictures pixel_0_0 and so on. Cells of a text
     file are the texts that they are: what they mean is for a schema to say. columns: those to read
-    of a Parquet file, which may hold what no frame can (all).
+    of a Parquet file, which may hold what no frame can (all). separator: of a delimited file's
+    columns (a tab for ``.tsv``, else a comma).
 
     **Raises** InputError; the message holds nothing of the data.
     """
     source, _ = named(source)
     if isinstance(source, InMemory):
-        return _from_file(source, array, columns)
+        return _from_file(source, array, columns, separator)
     if isinstance(source, str | PathLike):
         check_path(source)
-        return _from_file(Path(fspath(source)), array, columns)
+        return _from_file(Path(fspath(source)), array, columns, separator)
     return _from_memory(source)
 
 
@@ -143,7 +150,9 @@ def _public_schema(
     return schema_with(source, array) if schema is None else Schema.from_toml(schema)
 
 
-def _from_file(path: File, array: str | None, columns: Sequence[str] | None) -> pd.DataFrame:
+def _from_file(
+    path: File, array: str | None, columns: Sequence[str] | None, separator: str | None
+) -> pd.DataFrame:
     """Read a file that is there."""
     from dpcore.datasets.columnar import read_npz, read_parquet
     from dpcore.datasets.delimited import read_delimited
@@ -157,7 +166,7 @@ def _from_file(path: File, array: str | None, columns: Sequence[str] | None) -> 
         return read_npz(path, array)
     if ending == ".parquet":
         return read_parquet(path, columns)
-    return read_delimited(path, "\t" if ending.startswith(".tsv") else ",")
+    return read_delimited(path, separator or usual_separator(path))
 
 
 def _from_memory(source: Any) -> pd.DataFrame:

@@ -69,9 +69,7 @@ def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schem
     import pandas as pd
 
     rows = draw(count)
-    limits = {
-        c.name: (c.low, c.high) for c in schema.columns if c.type == "number" and c.name in rows
-    }
+    limits = {c.name: (c.low, c.high) for c in schema.columns if c.is_number and c.name in rows}
     low, high = (pd.Series({name: pair[side] for name, pair in limits.items()}) for side in (0, 1))
     batches, missing = [], count
     for _ in range(DRAWS):

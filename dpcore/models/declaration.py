@@ -158,7 +158,7 @@ class Model:
             return target is not None and (target.type == "binary" or len(target.categories) == 2)
         if self.reads == "label":
             return schema.label is not None and len(schema.features) <= MOST_LABELLED_COLUMNS
-        return self.reads != "target" or (target is not None and target.type == "number")
+        return self.reads != "target" or (target is not None and target.is_number)
 
 
 def declaration(name: str) -> Model:

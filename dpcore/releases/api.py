@@ -28,7 +28,7 @@ from dpcore.releases.ledger import BudgetLedger, State
 from dpcore.releases.paid import PaidError, complete, demand_proved, failed, protected
 from dpcore.releases.report import report
 from dpcore.releases.sheet import as_csv
-from dpcore.schema import Schema
+from dpcore.schema import Schema, with_dates
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import demand_loaded
 from dpcore.wall.noise import GridNoise
@@ -347,7 +347,7 @@ def _as_csv(fit: Fit, rows: int, schema: Schema) -> str | None:
         fit.sample(1)
     except InputError:
         return None
-    return as_csv(fit.sample(rows, schema=schema), "%.6g")
+    return as_csv(with_dates(fit.sample(rows, schema=schema), schema), "%.6g")
 
 
 def _write(folder: Path, texts: dict[str, str], number: int) -> None:

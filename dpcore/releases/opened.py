@@ -57,7 +57,8 @@ def open_release(path: str | Path) -> OpenedRelease:
     record, _ = read_verified(path)
     try:
         model = declaration(record["model"])
-        schema = Schema.parse(record["schema"])
+        # How the custodian's own file is written says nothing about other rows.
+        schema = replace(Schema.parse(record["schema"]), file=None)
         if not model.estimator:
             raise InputError("dossier", f"no release of {model.name} is written", "ask for another")
         how: Reopened = model.load(model.estimator)
@@ -250,7 +251,9 @@ class OpenedRelease:
         except InputError as refusal:
             remedy = "give the release's columns, as its report lists them"
             if refusal.field in rows.columns:
-                remedy = "write numbers with a point (0.5), and mend or empty the other cells"
+                dates = refusal.field in {c.name for c in self.schema.columns if c.type == "date"}
+                how = "dates as 2026-12-31" if dates else "numbers with a point (0.5)"
+                remedy = f"write {how}, and mend or empty the other cells"
                 if list(rows.columns).count(refusal.field) > 1:
                     remedy = refusal.remedy
             raise InputError(refusal.field, refusal.found, remedy) from None
@@ -359,7 +362,7 @@ class OpenedRelease:
             )
         cells = pd.Series(np.asarray(y, dtype=object) if not isinstance(y, pd.Series) else y)
         if not self._has_classes:
-            found = numbers_meant(name, cells)
+            found = self.schema.numbers(name, cells)
             if not np.all(np.isfinite(found)):
                 raise InputError(name, "has cells that are missing or infinite", "leave them out")
             return found

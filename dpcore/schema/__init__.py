@@ -17,13 +17,16 @@ from dpcore.schema.cells import (
     plain,
 )
 from dpcore.schema.columns import Ball, Column, Image, NumericColumn, pool
-from dpcore.schema.table import Schema, numbers_of, with_numbers
+from dpcore.schema.forms import CellForm, FileFormat
+from dpcore.schema.table import Schema, numbers_of, with_dates, with_numbers
 
 __all__ = [
     "MISSING_TOKENS",
     "MOST_COLUMNS",
     "Ball",
+    "CellForm",
     "Column",
+    "FileFormat",
     "Image",
     "NumericColumn",
     "Schema",
@@ -34,5 +37,6 @@ __all__ = [
     "numbers_of",
     "plain",
     "pool",
+    "with_dates",
     "with_numbers",
 ]

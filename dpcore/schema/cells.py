@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from dpcore.schema.forms import CellForm
+
 MOST_COLUMNS = 10_000  # of a table
 ABSENT = ("None", "<NA>", "NaT")  # what is missing in one kind of column or another
 MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?", "None")
@@ -58,8 +60,10 @@ def plain(text: str) -> str:
     return text
 
 
-def number_meant(cell: Any) -> float | None:
+def number_meant(cell: Any, form: CellForm | None = None) -> float | None:
     """The number that one cell says; NaN where it is missing, ``None`` where it says none.
+
+    form: how the column's texts are written; without one, or where it has no word on a text:
 
     ==========================================  ================================================
     cell                                        number
@@ -81,6 +85,12 @@ def number_meant(cell: Any) -> float | None:
     """
     import pandas as pd
 
+    if form is not None:
+        if form.date_format is not None and hasattr(cell, "isoformat") and not pd.isna(cell):
+            cell = cell.isoformat()  # a date that is no text
+        said = form.standard(plain(cell)) if isinstance(cell, str) else cell
+        number = None if said is None and isinstance(cell, str) else number_meant(said)
+        return math.nan if number in form.missing_numbers else number
     if isinstance(cell, str):
         return _number_of_text(plain(cell))
     if type(cell) is float:  # most often
@@ -109,18 +119,29 @@ def _number_of_text(text: str) -> float | None:
     return -number if number is not None and word.startswith("-") else number
 
 
-def numbers_meant(name: str, cells: pd.Series[Any]) -> NDArray[np.float64]:
+def numbers_meant(
+    name: str, cells: pd.Series[Any], form: CellForm | None = None
+) -> NDArray[np.float64]:
     """:func:`number_meant` of every cell of a column ``(n,)``.
 
     Raises InputError where a cell says no number.
     """
-    numbers = _numbers_or_none(cells)
+    numbers = _numbers_or_none(cells, form)
+    if numbers is None and form is not None:
+        date = form.date_format is not None
+        raise InputError(
+            name,
+            f"some cells are no {'dates' if date else 'numbers'} as its schema says they are "
+            "written",
+            f"mend the cells, or state their {'date_format' if date else 'decimal, symbols'} or "
+            "missing_marks in the schema",
+        )
     if numbers is None:
         raise InputError(
             name,
             "it is a number column, but some cells are no numbers",
-            'mend the cells, leave the column out (role = "ignore"), or call it '
-            'type = "category" in a schema file',
+            'mend the cells, leave the column out (role = "ignore"), call it type = "category" in '
+            "a schema file, or state there how its numbers are written",
         )
     return numbers
 
@@ -130,7 +151,9 @@ def are_numbers(cells: pd.Series) -> bool:
     return _numbers_or_none(cells) is not None
 
 
-def _numbers_or_none(cells: pd.Series[Any]) -> NDArray[np.float64] | None:
+def _numbers_or_none(
+    cells: pd.Series[Any], form: CellForm | None = None
+) -> NDArray[np.float64] | None:
     """The numbers of a column, by the fastest way that its type allows."""
     import pandas as pd
     import pyarrow as pa
@@ -138,30 +161,48 @@ def _numbers_or_none(cells: pd.Series[Any]) -> NDArray[np.float64] | None:
     kind = cells.dtype
     if kind.kind in "biuf":
         with np.errstate(over="ignore"):  # a long double beyond every float
-            return cells.to_numpy(dtype=np.float64, na_value=np.nan)
+            numbers = cells.to_numpy(dtype=np.float64, na_value=np.nan)
+        return numbers if form is None else form.without_marks(numbers)
     if isinstance(kind, pd.CategoricalDtype):
-        return _numbers_of_few(cells.cat.codes.to_numpy(), cells.cat.categories)
+        return _numbers_of_few(cells.cat.codes.to_numpy(), cells.cat.categories, form)
     text = isinstance(kind, pd.StringDtype)
     if kind.kind == "O" and not text:
         text = pd.api.types.infer_dtype(cells, skipna=True) == "string"
     if text:
         # Half a pair of surrogates, an undefined complex: no text of Arrow's, and read below.
         with suppress(UnicodeError, pa.ArrowTypeError):
+            if form is not None:
+                return _numbers_in_form(cells, form)
             return _numbers_of_texts(pa.array(cells, type=pa.large_string(), from_pandas=True))
-    return _stacked([number_meant(cell) for cell in cells.astype(object)])
+    return _stacked([number_meant(cell, form) for cell in cells.astype(object)])
 
 
 def _numbers_of_few(
-    codes: NDArray[np.integer[Any]], values: pd.Index[Any]
+    codes: NDArray[np.integer[Any]], values: pd.Index[Any], form: CellForm | None = None
 ) -> NDArray[np.float64] | None:
     """The numbers of ``values[codes]`` ``(n,)``; a code below 0 is a missing cell."""
     numbers = np.full(len(values) + 1, np.nan)
     for code in np.unique(codes[codes >= 0]):  # a value that no cell has says nothing
-        number = number_meant(values[code])
+        number = number_meant(values[code], form)
         if number is None:
             return None
         numbers[code] = number
     return np.asarray(numbers[codes])
+
+
+def _numbers_in_form(cells: pd.Series[Any], form: CellForm) -> NDArray[np.float64] | None:
+    """The numbers of texts that are written in a form, each different text once."""
+    import pandas as pd
+    import pyarrow as pa
+
+    codes, different = pd.factorize(cells)
+    said = [form.standard(plain(text)) for text in different.tolist()]
+    if None in said:
+        return None
+    numbers = _numbers_of_texts(pa.array(said, type=pa.large_string()))
+    if numbers is None:
+        return None
+    return np.asarray(np.append(form.without_marks(numbers), np.nan)[codes])  # -1: a missing cell
 
 
 def _stacked(numbers: list[float | None]) -> NDArray[np.float64] | None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from dpcore.checks import one_of, positive, whole
 from dpcore.errors import InputError
 from dpcore.schema.cells import category_meant
+from dpcore.schema.forms import DATE_FORMATS, DAYS, ISO, days_of, symbols
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 ROLES = ("feature", "label", "target", "id", "ignore")
-TYPES = ("number", "category", "binary", "text")
+TYPES = ("number", "category", "binary", "text", "date")
 MODEL_HANDLES_MISSING = "role"
 
 
@@ -26,7 +28,9 @@ class Column:
 
     name: as in the table. lower, upper: in the column's own unit. categories: public names, one
     indicator each. missing: the public fill of missing cells (default: the middle of the bounds),
-    or ``"role"`` where missingness is the model's business.
+    or ``"role"`` where missingness is the model's business. symbols: texts beside a number that do
+    not count (``EUR``). date_format: how dates are written besides as ISO 8601 writes them; models
+    see a date as days since 1970-01-01, and its bounds may be dates.
 
     Raises InputError on a mistake.
 
@@ -42,6 +46,8 @@ class Column:
     unit: str | None = None
     categories: tuple[str, ...] = ()
     missing: float | str | None = None
+    symbols: tuple[str, ...] = ()
+    date_format: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -51,6 +57,7 @@ class Column:
         one_of(self._field("role"), self.role, ROLES)
         one_of(self._field("type"), self.type, TYPES)
         object.__setattr__(self, "categories", _categories(self._field(), self.categories))
+        self._check_form()
         for bound in ("lower", "upper"):
             value = _finite_or_none(self._field(bound), getattr(self, bound))
             object.__setattr__(self, bound, value)
@@ -60,6 +67,37 @@ class Column:
 
     def _field(self, key: str | None = None) -> str:
         return f"columns.{self.name}" + (f".{key}" if key else "")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether models see numbers that have no bounds by themselves."""
+        return self.type in ("number", "date")
+
+    def _check_form(self) -> None:
+        """Symbols stand beside numbers; dates have a format, and their bounds become days."""
+        object.__setattr__(self, "symbols", symbols(self._field("symbols"), self.symbols))
+        if self.symbols and self.type != "number":
+            raise InputError(
+                self._field("symbols"), f"a {self.type} column holds none", "remove them"
+            )
+        if self.type != "date":
+            if self.date_format is not None:
+                raise InputError(
+                    self._field("date_format"),
+                    f"a {self.type} column holds no dates",
+                    'set type = "date" or remove date_format',
+                )
+            return
+        form = ISO if self.date_format is None else self.date_format
+        text_or_none(self._field("date_format"), form)
+        object.__setattr__(
+            self, "date_format", one_of(self._field("date_format"), form, DATE_FORMATS)
+        )
+        if self.unit is None:
+            object.__setattr__(self, "unit", DAYS)
+        for key in ("lower", "upper", "missing"):
+            if type(getattr(self, key)) is date:
+                object.__setattr__(self, key, float(days_of(getattr(self, key))))
 
     def _check_bounds(self) -> None:
         if self.type in ("category", "text") and (self.lower, self.upper) != (None, None):
@@ -103,7 +141,7 @@ class Column:
     def _check_missing(self) -> None:
         if self.missing is None or self.missing == MODEL_HANDLES_MISSING:
             return
-        if self.type not in ("number", "binary"):
+        if not (self.is_number or self.type == "binary"):
             raise InputError(
                 self._field("missing"),
                 f"a {self.type} column has no public fill",
@@ -119,7 +157,7 @@ class Column:
     @property
     def bounded(self) -> bool:
         """Whether the column's numbers have public bounds of their own."""
-        return self.type != "number" or self.lower is not None
+        return not self.is_number or self.lower is not None
 
     @property
     def low(self) -> float:
@@ -134,7 +172,7 @@ class Column:
     def _bound(self, given: float | None, number: float, indicator: float) -> float:
         if given is not None:
             return given
-        return number if self.type == "number" else indicator
+        return number if self.is_number else indicator
 
     @property
     def fill(self) -> float | None:

@@ -6,15 +6,18 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from datetime import date
 from pathlib import Path
 from typing import Any, NoReturn
 
 from dpcore.errors import InputError
 from dpcore.schema.columns import Ball, Column, Image
+from dpcore.schema.forms import FileFormat, day_of
 
 LARGEST_FILE = 1 << 20  # bytes; a schema is written by hand
 TABLE_KEYS = ("title", "unit", "rows_per_person", "id", "rehearsal")
 COLUMN_KEYS = tuple(field.name for field in fields(Column) if field.name != "name")
+FILE_KEYS = tuple(field.name for field in fields(FileFormat))
 
 
 def read(path: Path) -> str:
@@ -45,19 +48,22 @@ def parsed(text: str, name: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         hint = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "too deep or large"
         raise InputError(name, f"it is not valid TOML ({hint})", "mend that line") from None
-    _only_keys("schema", document, ("table", "columns", "ball", "image"))
+    _only_keys("schema", document, ("table", "file", "columns", "ball", "image"))
     table = _section("table", document.get("table", {}))
     _only_keys("table", table, TABLE_KEYS)
     columns, ball, image = _columns_of(document), _ball_of(document), _image_of(document)
-    return {"columns": columns, "ball": ball, "image": image} | table
+    sections = {"columns": columns, "file": _file_of(document), "ball": ball, "image": image}
+    return sections | table
 
 
 def written(said: Mapping[str, Any]) -> str:
     """The text of a schema file that says this; :func:`parsed` reads it back."""
     table = {key: said[key] for key in TABLE_KEYS if said[key] is not False}
     parts = [_toml_table("table", table)]
+    if said["file"] is not None:
+        parts.append(_toml_table("file", {key: getattr(said["file"], key) for key in FILE_KEYS}))
     for column in said["columns"]:
-        entries = {key: getattr(column, key) for key in COLUMN_KEYS}
+        entries = {key: _as_written(column, key) for key in COLUMN_KEYS}
         parts.append(_toml_table(f"columns.{_toml_key(column.name)}", entries))
     sections = [name for name in ("ball", "image") if said[name] is not None]
     return "\n".join([*parts, *(_toml_table(name, vars(said[name])) for name in sections)])
@@ -70,6 +76,23 @@ def _columns_of(document: Mapping[str, Any]) -> tuple[Column, ...]:
         _only_keys(f"columns.{name}", _section(f"columns.{name}", entries), COLUMN_KEYS)
         found.append(Column(name, **entries))
     return tuple(found)
+
+
+def _as_written(column: Column, key: str) -> Any:
+    """A setting of a column: limits of dates are dates, where they are whole days."""
+    value = getattr(column, key)
+    if column.type == "date" and isinstance(value, float):
+        return day_of(value) or value
+    return value
+
+
+def _file_of(document: Mapping[str, Any]) -> FileFormat | None:
+    """How the data file is written, if the schema file says it."""
+    if "file" not in document:
+        return None
+    entries = _section("file", document["file"])
+    _only_keys("file", entries, FILE_KEYS)
+    return FileFormat(**entries)
 
 
 def _ball_of(document: Mapping[str, Any]) -> Ball | None:
@@ -131,6 +154,8 @@ def _toml_value(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return _toml_text(value)
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, tuple):
         return "[" + ", ".join(_toml_value(item) for item in value) + "]"
     whole_number = float(value).is_integer() and abs(value) < 1e15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from dpcore.schema.columns import (
     pool,
     text_or_none,
 )
+from dpcore.schema.forms import CellForm, FileFormat, day_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +42,8 @@ class Schema:
     unit: what one guarantee protects ("person"). rows_per_person: the most rows one unit has.
     rehearsal: True where the bounds were read off the data, so that nothing proved can follow.
     image: the shape of the picture whose pixels the feature numbers are, if they are one. id: the
-    column that says whose a row is. title: for people.
+    column that says whose a row is. title: for people. file: how a delimited file is written (as
+    usual).
 
     Raises InputError on a mistake.
 
@@ -75,6 +78,7 @@ class Schema:
     id: str | None = None
     rehearsal: bool = False
     image: Image | None = None
+    file: FileFormat | None = None
     thing: ClassVar[str] = "row"  # what a unit has
 
     def __post_init__(self) -> None:
@@ -181,6 +185,24 @@ class Schema:
                 return column
         raise InputError("columns", f"{name!r} is not in the schema", "name one that is")
 
+    @property
+    def separator(self) -> str | None:
+        """What separates the columns of a delimited file; ``None``: its ending says it."""
+        return None if self.file is None else self.file.separator
+
+    def numbers(self, name: str, cells: pd.Series) -> NDArray[np.float64]:
+        """The numbers ``(n,)`` that a column's cells say, as this schema says they are written.
+
+        Each depends on its cell and the schema alone; missing cells are NaN. Raises InputError
+        where a cell says no number.
+        """
+        return numbers_meant(name, cells, self._form(self.column(name)))
+
+    def _form(self, column: Column) -> CellForm | None:
+        """How the cells of a column are written; ``None``: as usual."""
+        form = CellForm(self.file or FileFormat(), column.symbols, column.date_format)
+        return None if form.is_usual else form
+
     def numeric_columns(self) -> tuple[NumericColumn, ...]:
         """The numbers that models see, one for each number and one for each public category.
 
@@ -188,6 +210,7 @@ class Schema:
         a feature of type     becomes
         ====================  =============================================================
         number                itself, in ``[lower, upper]`` or the ball's extent
+        date                  the same of its days since 1970-01-01
         category              one 0/1 indicator per category; any other cell is all zero
         binary                itself in ``[0, 1]``; with categories, whether it is the second
         text                  nothing: models of words read it
@@ -335,11 +358,12 @@ def with_numbers(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
         demand_column(frame, column.name)
     # At once: a table of pictures has thousands of columns.
     floats = {name for name, kind in frame.dtypes.items() if kind == "float64"}
+    marked = schema.file is not None and bool(schema.file.missing_marks)  # of which some are floats
     numbers = {
-        column.name: numbers_meant(column.name, frame[column.name])
+        column.name: numbers_meant(column.name, frame[column.name], schema._form(column))
         for column in read
-        if column.type in ("number", "binary") and not column.categories
-        if column.name not in floats
+        if (column.is_number or column.type == "binary") and not column.categories
+        if marked or column.name not in floats
     }
     if not numbers:
         return frame
@@ -347,6 +371,22 @@ def with_numbers(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
 
     columns = {name: numbers.get(name, frame[name]) for name in frame.columns}
     return pd.DataFrame(columns, index=frame.index, copy=False)
+
+
+def with_dates(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """The frame with days since 1970-01-01 as the dates of the schema's date columns.
+
+    >>> import pandas as pd
+    >>> schema = Schema((Column("day", type="date", lower=0, upper=9),))
+    >>> with_dates(pd.DataFrame({"day": [1.5]}), schema).day[0]
+    '1970-01-02'
+    """
+    dates = {
+        column.name: [str(day_of(math.floor(days))) for days in frame[column.name]]
+        for column in schema.columns
+        if column.type == "date" and column.name in frame
+    }
+    return frame.assign(**dates) if dates else frame
 
 
 def numbers_of(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:

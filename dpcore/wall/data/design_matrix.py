@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_meant
+from dpcore.schema import Column, Schema, categories_meant, category_meant
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.table import PrivateTable
 
@@ -107,6 +107,7 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
     Without privacy a cell that says neither is refused. Raises InputError.
     """
     column = binary_target(table.schema)
+    assert table.schema is not None  # binary_target refused a table without one
     cells = table._frame.get(column.name)
     if cells is None:
         raise InputError(column.name, "the table has no such column", "name one of its header")
@@ -115,7 +116,7 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
         no, yes = (category_meant(category) for category in column.categories)
         known, outcome = (meant == no) | (meant == yes), meant == yes
     else:
-        numbers = numbers_meant(column.name, cells)
+        numbers = table.schema.numbers(column.name, cells)
         known = (numbers == 0.0) | (numbers == 1.0)
         fill = 0.0 if column.fill is None else column.fill
         outcome = np.where(np.isnan(numbers), fill, numbers) > 0.5

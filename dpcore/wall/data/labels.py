@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.schema import Column, Schema, categories_meant, category_meant, numbers_meant
+from dpcore.schema import Column, Schema, categories_meant, category_meant
 from dpcore.wall.table import PrivateTable
 
 Codes = NDArray[np.intp]
@@ -64,7 +64,7 @@ def label_codes(table: PrivateTable, *, private: bool) -> Codes:
         for code, name in enumerate(names):
             codes[meant == category_meant(name)] = code
     else:
-        numbers = numbers_meant(column.name, cells)
+        numbers = schema.numbers(column.name, cells)
         for code, name in enumerate(names):
             codes[numbers == float(name)] = code
     if not private and np.any(codes == NO_CLASS):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.schema import Schema, categories_meant, category_meant, numbers_meant
+from dpcore.schema import Schema, categories_meant, category_meant
 from dpcore.wall.data.clipping import PublicFrame, demand_apart
 from dpcore.wall.table import PrivateTable
 
@@ -31,7 +31,7 @@ def target_frame(schema: Schema | None) -> PublicFrame:
             "target", "no column has the role target", 'give one column role = "target"'
         )
     column = schema.column(name)
-    if column.type not in ("number", "binary"):
+    if not (column.is_number or column.type == "binary"):
         raise InputError(name, f"a {column.type} column is no target", "name a column of numbers")
     if not column.bounded:
         raise InputError(
@@ -70,7 +70,7 @@ def bounded_target(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, 
         second = category_meant(column.categories[1])
         raw = (categories_meant(cells) == second).astype(float)
     else:
-        raw = numbers_meant(column.name, cells)
+        raw = table.schema.numbers(column.name, cells)
     if not private:
         _refuse_what_privacy_would_fill(raw, public)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
-from dpcore.schema import numbers_meant
 from dpcore.wall.data.clipping import PublicFrame, bounded_rows, clip_to_ball, demand_bounds
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.design_matrix import Design, outcomes_of
@@ -260,5 +259,5 @@ def _observed(table: PrivateTable, public: PublicFrame) -> Mask:
         if column.category is not None or isinstance(described.missing, float):
             found.append(np.ones(len(cells), dtype=bool))
         else:
-            found.append(np.isfinite(numbers_meant(column.source, cells)))
+            found.append(np.isfinite(table.schema.numbers(column.source, cells)))
     return np.array(found).reshape(public.dim, -1)
