@@ -123,6 +123,19 @@ def _demand_closed_quotes(path: File, delimiter: str) -> None:
         deque(records, maxlen=0)
 
 
+def header_line(path: File) -> str:
+    """The first line that is not empty; no more is kept. Raises InputError where there is none."""
+    with (
+        _one_sentence(path),
+        _bytes(path) as (file, _),
+        io.TextIOWrapper(file, encoding="utf-8-sig") as text,
+    ):
+        for line in text:
+            if line.strip():
+                return line
+    raise InputError(path.name, "the file is empty", "give a table with a header line")
+
+
 def checked_header(path: File, delimiter: str) -> list[str]:
     """The header's names, which are those of a table; every flaw raises InputError."""
     with _one_sentence(path):

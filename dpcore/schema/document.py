@@ -64,7 +64,7 @@ def written(said: Mapping[str, Any]) -> str:
         parts.append(_toml_table("file", {key: getattr(said["file"], key) for key in FILE_KEYS}))
     for column in said["columns"]:
         entries = {key: _as_written(column, key) for key in COLUMN_KEYS}
-        parts.append(_toml_table(f"columns.{_toml_key(column.name)}", entries))
+        parts.append(_toml_table(f"columns.{toml_key(column.name)}", entries))
     sections = [name for name in ("ball", "image") if said[name] is not None]
     return "\n".join([*parts, *(_toml_table(name, vars(said[name])) for name in sections)])
 
@@ -141,7 +141,7 @@ def _refuse(path: Path, found: str, remedy: str) -> NoReturn:
 
 
 def _toml_table(header: str, entries: Mapping[str, Any]) -> str:
-    lines = [f"{key} = {_toml_value(entries[key])}" for key in entries if _said(entries[key])]
+    lines = [f"{key} = {toml_value(entries[key])}" for key in entries if _said(entries[key])]
     return "\n".join([f"[{header}]", *lines]) + "\n"
 
 
@@ -149,7 +149,7 @@ def _said(value: Any) -> bool:
     return value is not None and value != ()
 
 
-def _toml_value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -157,7 +157,7 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, tuple):
-        return "[" + ", ".join(_toml_value(item) for item in value) + "]"
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
     whole_number = float(value).is_integer() and abs(value) < 1e15
     return str(int(value)) if whole_number else repr(float(value))
 
@@ -167,6 +167,6 @@ def _toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _toml_key(name: str) -> str:
+def toml_key(name: str) -> str:
     bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
     return name if bare else _toml_text(name)

@@ -1,0 +1,64 @@
+"""``dpcore schema FILE``: a schema file to fill in, from the header alone."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from dpcore.cli.output import print_json, print_note
+from dpcore.cli.pages import place_for_file
+from dpcore.errors import InputError
+
+_MORE = (
+    "Only the header is read: names and separator from the first line of a delimited file, names "
+    "and types from a Parquet file. No limit is proposed: limits read off the rows would tell "
+    "something about them. --propose reads the rows too, and adds decimal mark, marks of missing "
+    "cells, symbols and dates as comments, marked as read from private rows: remove the # to "
+    "confirm what your code book says as well."
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.epilog = _MORE
+    parser.add_argument(
+        "file", metavar="FILE", help=".csv, .tsv (also .gz), .parquet, or a folder of these"
+    )
+    parser.add_argument(
+        "--propose",
+        action="store_true",
+        help="read the private rows as well, and propose how their cells are written [off]",
+    )
+    parser.add_argument(
+        "--out", metavar="FILE.toml", help="where to write; never over a file [standard output]"
+    )
+    parser.add_argument("--json", action="store_true", help="what was read, as JSON [the schema]")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read the header, and the rows where that is asked for; print or write."""
+    from pathlib import Path
+
+    from dpcore.datasets.blocks import files_of
+    from dpcore.datasets.header import header_of
+    from dpcore.datasets.load import read_frame
+    from dpcore.schema.proposals import proposed
+    from dpcore.schema.template import template
+
+    place = place_for_file("out", args.out)
+    if place is not None and place.exists():
+        raise InputError("out", f"{place.name} is there already", "name another file")
+    header, proposal = header_of(args.file), None
+    if args.propose:
+        first = files_of(args.file)[0]
+        proposal = proposed(read_frame(first, separator=header.separator), header.separator)
+        if not args.json:
+            print_note("the private rows were read; what is proposed is for the custodian's eyes.")
+    text = template(Path(args.file).name, header.types, header.separator, proposal)
+    if args.json:
+        told = None if proposal is None else asdict(proposal)
+        print_json({**asdict(header), "proposed_from_private_rows": told, "schema": text})
+    elif place is None:
+        print(text, end="")
+    if place is not None:
+        place.write_text(text, encoding="utf-8")

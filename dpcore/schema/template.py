@@ -1,0 +1,110 @@
+"""A schema file to be filled in: what a header shows, and a place for everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpcore.schema.columns import ROLES, TYPES
+from dpcore.schema.document import toml_key, toml_value
+from dpcore.schema.proposals import ColumnProposal, Proposal
+
+PROPOSED = "proposed from private rows: remove the # to confirm"
+_FROM = "# The schema of {file}, to be filled in. Read for it: the header{rows}."
+_TEXT = (
+    '# no numbers, by the private rows: type = "category" with its categories, or role = "ignore"'
+)
+_ROWS = (
+    "\n# Lines that name private rows were read off them. Confirm what a code book or the form\n"
+    "# says as well; whatever stands in this file is public."
+)
+_HEAD = """# What every key means: “The schema file” in the documentation. Lines behind a # do not
+# count. Limits and categories come from outside the data: a form, a law, common sense.
+
+[table]
+unit = "person"           # whom one row is about
+rows_per_person = 1       # the most rows one of them can have
+# id = "..."              # the column that says whose a row is
+"""
+
+
+def template(
+    file: str, types: Mapping[str, str], separator: str | None, proposal: Proposal | None = None
+) -> str:
+    """The text of a schema file without limits.
+
+    file: what it is for. types: of each column by its name, as far as the header shows them.
+    separator: of the header line, or ``None`` for a file that has no such line. proposal: what the
+    private rows look like, for lines that do not count until they are confirmed.
+    """
+    read = " and all rows" if proposal else f" {'line' if separator else 'alone'}; no row"
+    lines = [_FROM.format(file=file, rows=read) + (_ROWS if proposal else ""), _HEAD]
+    if separator is not None:
+        lines.append(_file(separator, proposal))
+    for number, (name, kind) in enumerate(types.items()):
+        proposed = None if proposal is None else proposal.columns[name]
+        lines.append(_column(name, kind, proposed, explained=number == 0))
+    return "\n".join(lines)
+
+
+def _file(separator: str, proposal: Proposal | None) -> str:
+    lines = ["[file]", _line("separator", separator, "as in the header line")]
+    if proposal is None:
+        lines += [
+            _line("decimal", ",", "of numbers such as 0,5", counts=False),
+            _line("thousands", ".", "of numbers such as 1.234", counts=False),
+            _line("missing_marks", ("-", "n. a."), "of missing cells", counts=False),
+        ]
+    else:
+        found = vars(proposal.file)
+        asked = {key: found[key] for key in ("decimal", "thousands", "missing_marks") if found[key]}
+        if asked["decimal"] == ".":
+            del asked["decimal"]
+        lines += [_line(key, value, PROPOSED, counts=False) for key, value in asked.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _column(name: str, kind: str, proposal: ColumnProposal | None, *, explained: bool) -> str:
+    def told(text: str) -> str:
+        return text if explained else ""
+
+    lines = [f"[columns.{toml_key(name)}]", _line("role", "feature", told(_one_of(ROLES)))]
+    if proposal is None or proposal.type in (kind, "text"):
+        lines.append(_line("type", kind, told(_one_of(TYPES))))
+    if proposal is not None:
+        lines += _proposed(proposal, kind)
+    lines += [
+        _line("lower", None, told("limits that you could print before seeing the data")),
+        _line("upper", None, ""),
+    ]
+    if explained:
+        lines += [
+            _line("unit", "years", "for people", counts=False),
+            _line("categories", ("...",), "of a category: every public name", counts=False),
+            _line("missing", 0, "what a missing cell counts as [the middle]", counts=False),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _proposed(proposal: ColumnProposal, kind: str) -> list[str]:
+    """What the rows say of one column, each line to be confirmed."""
+    if proposal.type == "text":
+        return [] if kind == "text" else [_TEXT]
+    asked = {key: value for key, value in vars(proposal).items() if value and key != "other"}
+    if proposal.type == kind:
+        del asked["type"]
+    lines = [_line(key, value, PROPOSED, counts=False) for key, value in asked.items()]
+    if proposal.other is not None:
+        lines.append(f'# "{proposal.other}" fits as well, by the private rows')
+    return lines
+
+
+def _line(key: str, value: Any, about: str, *, counts: bool = True) -> str:
+    """One setting and what is said of it; one without a value is to be filled in."""
+    said = "" if value is None else toml_value(value)
+    line = f"{'' if counts and said else '# '}{key} = {said}".rstrip()
+    return f"{line:<25} # {about}" if about else line
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    return ", ".join(words[:-1]) + " or " + words[-1]

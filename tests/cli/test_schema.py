@@ -1,0 +1,153 @@
+"""``dpcore schema``: a schema to fill in, from the header alone; proposals are marked as such."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import wording
+from commands import Run
+from support import ROOT
+
+from dpcore.datasets.load import read_described
+from dpcore.schema import Schema
+from dpcore.schema.template import PROPOSED
+
+PAGE = (ROOT / "app/docs/schema.md").read_text(encoding="utf-8")
+HEADER = '"Netto, EUR";Alter;"a;b"'
+LIMITS = {
+    "Nr": (0, 99), "Alter": (0, 110), "Einkommen": (0, 2e5), "Quote": (0, 100),
+    "Eintritt": ("1990-01-01", "2029-12-31"),
+}  # fmt: skip
+
+
+def test_it_is_the_same_whatever_the_rows_are(run: Run, tmp_path: Path) -> None:
+    said = set()
+    for rows in ("1,5;41;x", '900;-;"', "ragged", "\u0661;NA;" * 300):
+        path = tmp_path / "people.csv"
+        path.write_text(f"\n{HEADER}\n{rows}\n", encoding="utf-8")
+        answer = run("schema", path)
+        assert (answer.code, answer.err) == (0, "")
+        said.add(answer.out)
+    (text,) = said
+    assert "lower =" in text
+    assert not re.search(r"^(lower|upper|categories)", text, flags=re.MULTILINE)
+    filled = text.replace("# lower =", "lower = 0 #").replace("# upper =", "upper = 1 #")
+    schema = Schema.parse(filled)
+    assert schema.features == ("Netto, EUR", "Alter", "a;b")
+    assert schema.separator == ";"
+    with pytest.raises(Exception, match="has no bounds"):
+        Schema.parse(text)
+
+
+def confirmed(text: str) -> str:
+    """A custodian who confirms all that is proposed and fills in the limits."""
+    text = re.sub(rf"^# (.*# {PROPOSED})$", r"\1", text, flags=re.MULTILINE)
+    for name, (low, high) in LIMITS.items():
+        head, section, rest = text.partition(f"[columns.{name}]")
+        rest = rest.replace("# lower =", f"lower = {low} #", 1)
+        text = head + section + rest.replace("# upper =", f"upper = {high} #", 1)
+    head, section, rest = text.partition("[columns.Region]")
+    rest = rest.replace('"feature"', '"ignore"').replace("# lower =", "").replace("# upper =", "")
+    return head + section + rest
+
+
+def test_what_is_proposed_and_confirmed_reads_the_table(run: Run, tmp_path: Path) -> None:
+    (rows,) = re.findall(r"```csv\n(.*?)```", PAGE, flags=re.DOTALL)
+    path = tmp_path / "people.csv"
+    path.write_text(rows, encoding="utf-8")
+    answer = run("schema", path, "--propose")
+    assert answer.code == 0
+    assert "the private rows were read" in answer.err
+    for cell in ("1.234", "41", "Nord", "ja", "2020", "k. A.;"):
+        assert cell not in re.sub(r'# (thousands|decimal|date_format) = "[^"]*"', "", answer.out)
+    schema = Schema.parse(confirmed(answer.out))
+    frame = read_described(path, schema)
+    numbers = frame[list(LIMITS)].to_numpy()
+    nan = np.nan
+    wanted = [[17, 41, 1234.5, 12, 18627], [18, nan, 40000, 7.5, 18659], [19, 66, nan, 0, 18659]]
+    np.testing.assert_array_equal(numbers, np.array(wanted))
+    (tmp_path / "plain.csv").write_text(HEADER + "\n1,5;2;3\n", encoding="utf-8")
+    told = run("schema", tmp_path / "plain.csv", "--propose", "--json").json
+    assert told["proposed_from_private_rows"]["file"]["decimal"] == ","
+    assert (
+        run("schema", tmp_path / "plain.csv", "--json").json["proposed_from_private_rows"] is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "kind", "form"),
+    [
+        (["1,234", "5,678"], ",", "number", (".", ",")),
+        (["1,234", "5,678"], ";", "number", (",", None)),
+        (["1.234", "5.678"], ",", "number", (".", None)),
+        (["1.234,5", "7"], ";", "number", (",", ".")),
+        (["1'234.5", "n/a"], ",", "number", (".", "'")),
+        (["1 234,5", "-"], ";", "number", (",", " ")),
+        (["03/04/2020", "05/06/2021"], ",", "date", (".", None)),
+        (["north", "-"], ",", "text", (".", None)),
+        (["-", ""], ",", "text", (".", None)),
+    ],
+)
+def test_proposals(cells: list[str], separator: str, kind: str, form: tuple[str, str]) -> None:
+    from dpcore.schema.proposals import proposed
+
+    found = proposed(pd.DataFrame({"x": cells}), separator)
+    assert found.columns["x"].type == kind
+    if kind == "number":
+        assert (found.file.decimal, found.file.thousands) == form
+        read = Schema.parse("[columns.x]\nlower = 0\nupper = 1\n")
+        assert np.isfinite(
+            Schema(read.columns, file=found.file).numbers("x", pd.Series(cells[:1]))
+        ).all()
+    if kind == "date":
+        assert (found.columns["x"].date_format, found.columns["x"].other) == (
+            "DD/MM/YYYY",
+            "MM/DD/YYYY",
+        )
+
+
+def test_a_parquet_file_states_its_types(run: Run, tmp_path: Path) -> None:
+    columns = {
+        "n": pa.array([1]), "yes": pa.array([True]), "word": pa.array(["a"]),
+        "day": pa.array([0], pa.date32()), "at": pa.array([0], pa.timestamp("ns")),
+    }  # fmt: skip
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    told = run("schema", tmp_path / "t.parquet", "--json").json
+    kinds = {"n": "number", "yes": "binary", "word": "text", "day": "date", "at": "date"}
+    assert (told["types"], told["separator"]) == (kinds, None)
+    assert "[file]" not in told["schema"]
+
+
+def test_a_file_that_is_there_is_never_written_over(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("a,b\n1,2\n")
+    place = tmp_path / "people.toml"
+    assert run("schema", tmp_path / "people.csv", "--out", place).code == 0
+    place.write_text(mine := place.read_text() + "# mine\n")
+    again = run("schema", tmp_path / "people.csv", "--out", place)
+    assert (again.code, place.read_text()) == (2, mine)
+    assert again.err == "dpcore: out: people.toml is there already; name another file.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("t.csv", "", "is empty"),
+        ("t.csv", "1;2\n3;4\n", "its first line holds numbers"),
+        ("t.csv", "a;a\n", "have the same name"),
+        ("t.npz", "", "has no header"),
+        ("t.doc", "a;b\n", wording.EXTENSION),
+    ],
+)
+def test_a_file_without_a_header_is_one_sentence(
+    run: Run, tmp_path: Path, name: str, content: str, found: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    answer = run("schema", tmp_path / name)
+    assert (answer.code, answer.out) == (2, "")
+    assert found in answer.err
