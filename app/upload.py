@@ -1,14 +1,17 @@
-"""Your own file: read in memory, limits written down by hand, planned on stand-in rows.
+"""Your own file: read in memory, roles and limits written down by hand, planned on stand-in rows.
 
-Opening it reads the header, the type of each column and the number of rows. Exact values are shown
-only after one deliberate click; on a server that locks exact values, never.
+Opening it reads the header, the number of rows, and how cells are written, which the form proposes;
+on a server that locks exact values, the header alone. Exact values are shown only after one
+deliberate click, and on such a server never. What is confirmed is a schema; a fit reads that alone.
 """
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -16,12 +19,15 @@ import streamlit as st
 
 from app.result_store import Data
 from app.state import change
-from dpcore.datasets.files import InMemory
+from dpcore.datasets.delimited import DELIMITERS
+from dpcore.datasets.files import InMemory, extension
 from dpcore.datasets.generators import stand_in
+from dpcore.datasets.header import Header, header_of
 from dpcore.datasets.load import load, read_frame
 from dpcore.errors import DPCoreError, InputError
-from dpcore.schema import Column, Schema
-from dpcore.schema.cells import are_numbers
+from dpcore.schema import Column, FileFormat, Schema
+from dpcore.schema.forms import DATE_FORMATS, DECIMALS, THOUSANDS, day_of
+from dpcore.schema.proposals import Proposal, proposed
 from dpcore.wall.table import PrivateTable
 from dpcore.wall.table import locked as server_locked
 
@@ -33,6 +39,9 @@ PRESETS = {
     "share": (0.0, 1.0, None),
     "money per year": (0.0, 200_000.0, "per year"),
 }
+USES = ("feature", "category", "label", "target", "person id", "ignore")
+MARKS = {".": "a point (0.5)", ",": "a comma (0,5)"}
+GROUPS = {None: "none", ".": "a point", ",": "a comma", " ": "a blank", "'": "an apostrophe"}
 
 
 @dataclass
@@ -40,8 +49,9 @@ class Upload:
     """One uploaded table of one session, and what its custodian has entered about it.
 
     mark: tells this upload from every other one, also from one of the same name. limits: the lines
-    with which the editor begins; lines: as they stand in it. toml: name and bytes of a schema file
-    that stands in their place. rows: how many
+    with which the editor begins; lines: as they stand in it. form: how the file is written, as it
+    stands beside them. texts: columns whose cells are neither numbers nor dates. toml: name and
+    bytes of a schema file that stands in the place of all these. rows: how many
     to plan with; the table's own number, or on a locked server a public guess. table: the sealed
     rows with the limits in use, ``None`` while these are being entered. shown: the custodian asked
     for exact values; looked: at any time since the file was opened. secret: mixed into the noise of
@@ -52,6 +62,8 @@ class Upload:
     limits: pd.DataFrame = field(repr=False)
     lines: pd.DataFrame = field(repr=False)
     rows: int
+    form: FileFormat = field(default_factory=FileFormat)
+    texts: tuple[str, ...] = ()
     unit: str = "person"
     rows_per_person: int = 1
     toml: tuple[str, bytes] | None = None
@@ -128,8 +140,13 @@ def panel() -> None:
         return
     st.caption(
         f"{found.file.name} lies in this machine's memory, and nothing has left it. "
-        "Looked at so far: the header, each column's type"
-        + (", and nothing else." if locked() else " and the number of rows.")
+        "Looked at so far: the header, "
+        + (
+            "and nothing else."
+            if locked()
+            else "the number of rows, and how cells are written. Uses, marks, symbols and dates "
+            "below are proposed from your private rows: confirm what your code book says as well."
+        )
     )
     make = _entered(found)
     above = st.container()  # below the button nobody would see it
@@ -145,9 +162,19 @@ def panel() -> None:
 
 def _opened(name: str, content: bytes) -> Upload:
     file = InMemory(name, content)
-    frame = read_frame(file)
-    blank = _blank(frame)
-    return Upload(file, blank, blank, rows=1000 if locked() else len(frame))
+    if extension(file) == ".npz":
+        frame = read_frame(file)
+        header = Header(dict.fromkeys(map(str, frame.columns), "number"), None)
+    else:
+        header = header_of(file)
+        frame = read_frame(file, separator=header.separator)
+    # Under the lock nothing is looked at, not even whether a column holds numbers.
+    seen = None if locked() else proposed(frame, header.separator)
+    blank = _blank(header, seen)
+    texts = () if seen is None else tuple(n for n, c in seen.columns.items() if c.type == "text")
+    form = FileFormat(header.separator) if seen is None else seen.file
+    rows = 1000 if locked() else len(frame)
+    return Upload(file, blank, blank, rows, form, texts)
 
 
 def _entered(found: Upload) -> Callable[[], Schema] | None:
@@ -162,7 +189,14 @@ def _entered(found: Upload) -> Callable[[], Schema] | None:
         st.error(str(error))
         readable = False
     if schema is None or toml is None:
+        _marks(found)
         found.lines = _editor(found)
+        if found.texts:
+            st.caption(
+                f"Left out, because their cells are neither numbers nor dates: "
+                f"{', '.join(found.texts)}. Use one as a category, a label or a target by listing "
+                "the values that it may have, from your code book."
+            )
         _persons(found)
     else:
         _shown_limits(schema, toml[0])
@@ -188,8 +222,7 @@ def _schema_file(found: Upload) -> None:
         "Limits from a schema file (.toml), or written below",
         ["toml"],
         key="upload_toml",
-        help="A schema file can also name categories, a label to sort by and a target to explain: "
-        "see “For data stewards” on Learn.",
+        help="It says all that this form asks, and more: see “The schema file” on Learn.",
         max_upload_size=1,
     )
     if file is not None:
@@ -225,32 +258,88 @@ def _parsed(name: str, content: bytes) -> Schema:
         raise InputError(name, "it is not UTF-8 text", "save it as UTF-8") from None
 
 
-def _blank(frame: pd.DataFrame) -> pd.DataFrame:
+def _blank(header: Header, seen: Proposal | None) -> pd.DataFrame:
     """One line a column, limits empty: to be filled from the code book, not from the data."""
-    # Under the lock nothing is looked at, not even whether a column holds numbers.
-    numeric = [locked() or are_numbers(frame.iloc[:, i]) for i in range(frame.shape[1])]
-    return pd.DataFrame(
-        {
-            "column": [str(name) for name in frame.columns],
-            "use": numeric,
-            "preset": pd.Series([None] * len(numeric), dtype="object"),
-            "lower": pd.Series([None] * len(numeric), dtype="Float64"),
-            "upper": pd.Series([None] * len(numeric), dtype="Float64"),
-            "unit": pd.Series([None] * len(numeric), dtype="object"),
-            "missing": pd.Series([None] * len(numeric), dtype="Float64"),
-        }
+    lines = []
+    for name in header.types:
+        one = None if seen is None else seen.columns[name]
+        line = dict.fromkeys(
+            ("column", "use", "preset", "lower", "upper", "values", "symbols", "dates", "unit",
+             "missing")
+        )  # fmt: skip
+        line |= {"column": name, "use": "feature"}
+        if one is not None:
+            line["use"] = "ignore" if one.type == "text" else "feature"
+            line["symbols"] = ", ".join(one.symbols) or None
+            line["dates"] = one.date_format
+        lines.append(line)
+    return pd.DataFrame(lines, dtype="object")
+
+
+def _marks(found: Upload) -> None:
+    """How the file is written: of a delimited one, as proposed and corrected."""
+    form = found.form
+    if form.separator is None:
+        return
+    left, middle, right = st.columns(3)
+    decimal: str = left.selectbox(
+        "Decimal mark",
+        list(DECIMALS),
+        DECIMALS.index(form.decimal),
+        lambda mark: MARKS[mark],
+        key=f"upload_decimal_{found.mark}",
     )
+    groups = [None, *(one for one in THOUSANDS if one != decimal)]
+    thousands = middle.selectbox(
+        "Between groups of three digits",
+        groups,
+        groups.index(form.thousands) if form.thousands in groups else 0,
+        lambda mark: GROUPS[mark],
+        key=f"upload_thousands_{found.mark}",
+    )
+    missing = right.text_input(
+        "Marks of missing cells, besides nothing and NA",
+        ", ".join(form.missing_marks),
+        key=f"upload_missing_{found.mark}",
+        help="With commas between them, for example: -, n. a., -9",
+    )
+    st.caption(
+        f"Columns are separated by {DELIMITERS[form.separator]}, as in the header line. A cell "
+        "that is written in another way refuses the table; nothing is guessed."
+    )
+    found.form = FileFormat(form.separator, decimal, thousands, _listed(missing))
+
+
+def _listed(text: Any) -> tuple[str, ...]:
+    """What somebody has listed, with commas between, or semicolons where an entry has a comma."""
+    words = str(_given(text, "")).split(";" if ";" in str(text) else ",")
+    return tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
 
 
 def _editor(found: Upload) -> pd.DataFrame:
     config: dict[str, Any] = {
         "column": st.column_config.TextColumn("Column", disabled=True),
-        "use": st.column_config.CheckboxColumn("Fit it"),
+        "use": st.column_config.SelectboxColumn(
+            "Use as",
+            options=list(USES),
+            required=True,
+            help="Feature: numbers or dates to fit. Category: one of the public values. Label: the "
+            "class of a row. Target: what a regression explains. Person id: whose the row is.",
+        ),
         "preset": st.column_config.SelectboxColumn("Preset", options=list(PRESETS)),
-        "lower": st.column_config.NumberColumn("Lower limit"),
-        "upper": st.column_config.NumberColumn("Upper limit"),
+        "lower": st.column_config.TextColumn("Lower limit", help="Of dates: 1990-01-01."),
+        "upper": st.column_config.TextColumn("Upper limit"),
+        "values": st.column_config.TextColumn(
+            "Public values",
+            help="Of a category, a label, or a target with two answers, the second for yes: every "
+            "value, with commas between.",
+        ),
+        "symbols": st.column_config.TextColumn(
+            "Beside numbers", help="Currency, percent or unit beside a number: left out."
+        ),
+        "dates": st.column_config.SelectboxColumn("Dates as", options=list(DATE_FORMATS)),
         "unit": st.column_config.TextColumn("Unit"),
-        "missing": st.column_config.NumberColumn(
+        "missing": st.column_config.TextColumn(
             "If missing, use", help="Empty: the middle of the limits."
         ),
     }
@@ -271,8 +360,8 @@ def _shown_limits(schema: Schema, file: str) -> None:
         {
             "Column": one.name,
             "Use as": one.role,
-            "Lower limit": one.lower,
-            "Upper limit": one.upper,
+            "Lower limit": _limit_shown(one, one.lower),
+            "Upper limit": _limit_shown(one, one.upper),
             "Categories": ", ".join(one.categories),
             "Unit": one.unit,
             "If missing, use": _fill(one.missing),
@@ -287,6 +376,12 @@ def _shown_limits(schema: Schema, file: str) -> None:
     st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="", width="stretch")
 
 
+def _limit_shown(column: Column, limit: float | None) -> float | str | None:
+    """A limit as the schema file writes it: of dates a day."""
+    day = day_of(limit) if column.type == "date" and limit is not None else None
+    return limit if day is None else day.isoformat()
+
+
 def _fill(missing: float | str | None) -> str:
     """What stands in for a missing cell, where a schema says so."""
     if missing is None:
@@ -295,39 +390,100 @@ def _fill(missing: float | str | None) -> str:
 
 
 def _schema(found: Upload) -> Schema:
-    """The limits as they stand in the editor.
+    """The schema as it stands in the form.
 
-    Raises InputError where no column is chosen, or limits are missing; it names them all.
+    Raises InputError where no column is to be fitted, limits or values are missing, or two columns
+    hold a person's id; it names all columns that lack the same.
     """
-    columns = []
-    for line in found.lines.to_dict("records"):
-        if not line["use"]:
-            columns.append(Column(str(line["column"]), role="ignore", type="text"))
-            continue
-        low, high, measured = PRESETS.get(line["preset"], (None, None, None))
-        columns.append(
-            Column(
-                str(line["column"]),
-                lower=_given(line["lower"], low),
-                upper=_given(line["upper"], high),
-                unit=_given(line["unit"], measured),
-                missing=_given(line["missing"], None),
-            )
-        )
-    chosen = [one for one in columns if one.role != "ignore"]
-    if not chosen:
+    lines = {str(line["column"]): line for line in found.lines.to_dict("records")}
+    used = {name: line["use"] for name, line in lines.items()}
+    if not {"feature", "category"} & set(used.values()):
         raise InputError(
-            "limits", "no column is ticked", "tick a number column, or give a schema file"
+            "limits",
+            "no column is a feature or a category",
+            "use one of them so, or give a schema file",
         )
-    bare = [one.name for one in chosen if one.lower is None or one.upper is None]
+    persons = [name for name, use in used.items() if use == "person id"]
+    if len(persons) > 1:
+        raise InputError(
+            ", ".join(persons), "each is used as the person id", "choose the one that says whose a "
+            "row is",
+        )  # fmt: skip
+    unsaid = [
+        name
+        for name, use in used.items()
+        if use in ("category", "label") and not _listed(lines[name]["values"])
+    ]
+    if unsaid:
+        raise InputError(
+            ", ".join(unsaid),
+            "public values are missing",
+            "list every value that a cell may have, from your code book, or ignore the column",
+        )
+    bare = [
+        name
+        for name, line in lines.items()
+        if line["use"] == "feature" or (line["use"] == "target" and not _listed(line["values"]))
+        if _given(line["preset"], None) is None
+        if None in (_given(line["lower"], None), _given(line["upper"], None))
+    ]
     if bare:
         raise InputError(
             ", ".join(bare),
             "a limit is missing" if len(bare) == 1 else "limits are missing",
             "write a lower and an upper one that you could print before seeing the data, or "
-            "untick the column",
+            "ignore the column",
         )
-    return Schema(tuple(columns), unit=found.unit, rows_per_person=found.rows_per_person)
+    return Schema(
+        tuple(_column(name, line) for name, line in lines.items()),
+        unit=found.unit,
+        rows_per_person=found.rows_per_person,
+        id=persons[0] if persons else None,
+        file=None if found.form == FileFormat() else found.form,
+    )
+
+
+def _column(name: str, line: dict[Any, Any]) -> Column:
+    """One line of the form as a column of a schema."""
+    use, values = line["use"], _listed(line["values"])
+    if use in ("ignore", "person id"):
+        return Column(name, role="id" if use == "person id" else "ignore", type="text")
+    role = "feature" if use == "category" else use
+    if use in ("category", "label") or (use == "target" and values):
+        kind = "binary" if use == "target" and len(values) == 2 else "category"
+        return Column(name, role, kind, categories=values)
+    low, high, measured = PRESETS.get(line["preset"], (None, None, None))
+    dates = _given(line["dates"], None)
+
+    def limit(key: str, otherwise: float | None) -> Any:
+        text = _given(line[key], None)
+        return otherwise if text is None else _number_or_day(name, str(text).strip(), dates)
+
+    return Column(
+        name,
+        role,
+        "number" if dates is None else "date",
+        limit("lower", low),
+        limit("upper", high),
+        _given(line["unit"], measured),
+        missing=limit("missing", None),
+        symbols=() if dates else _listed(line["symbols"]),
+        date_format=dates,
+    )
+
+
+def _number_or_day(name: str, text: str, dates: str | None) -> float | date:
+    """A limit as somebody has written it. Raises InputError."""
+    try:
+        if dates is not None:
+            return date.fromisoformat(text)
+        number = float(text.replace(",", ".") if text.count(",") == 1 else text)
+        if math.isfinite(number):
+            return number
+    except ValueError:
+        pass
+    example = "a day such as 1990-01-01" if dates is not None else "a number such as 0.5"
+    raise InputError(name, f"{text!r} is not {example}", f"write the limit as {example}") from None
 
 
 def _given(value: Any, otherwise: Any) -> Any:

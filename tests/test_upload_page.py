@@ -11,6 +11,7 @@ from support import ROOT
 
 from app import upload
 from app.upload import SLOT, Upload
+from dpcore.errors import InputError
 from dpcore.schema import Schema
 
 TABLE = b"age,income,region\n30,40000,north\n41,52000,south\n"
@@ -81,9 +82,12 @@ def test_under_the_lock_a_table_of_texts_looks_like_one_of_numbers(
     numbers = upload._opened("a.csv", b"x,y\n1,2\n3,4\n")
     texts = upload._opened("a.csv", b"x,y\n1,2\n3,four\n5,6\n")
     pd.testing.assert_frame_equal(numbers.limits, texts.limits)
-    assert numbers.rows == texts.rows
+    assert (numbers.rows, numbers.form, numbers.texts) == (texts.rows, texts.form, texts.texts)
     monkeypatch.delenv("DPCORE_LOCK_TRUTH")
-    assert upload._opened("a.csv", b"x,y\n1,2\n3,four\n").limits["use"].tolist() == [True, False]
+    assert upload._opened("a.csv", b"x,y\n1,2\n3,four\n").limits["use"].tolist() == [
+        "feature",
+        "ignore",
+    ]
 
 
 def test_other_limits_make_other_stand_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +140,7 @@ def test_columns_without_limits_are_named_all_at_once() -> None:
     use(at).click().run()
     assert [one.value for one in at.error] == [
         "age, income: limits are missing; write a lower and an upper one that you could print "
-        "before seeing the data, or untick the column."
+        "before seeing the data, or ignore the column."
     ]
     assert at.session_state[SLOT].table is None
 
@@ -146,10 +150,90 @@ def test_a_table_of_texts_opens_for_a_schema_file_to_say_what_they_mean() -> Non
     assert not at.error
     use(at).click().run()
     assert [one.value for one in at.error] == [
-        "limits: no column is ticked; tick a number column, or give a schema file."
+        "limits: no column is a feature or a category; use one of them so, or give a schema file."
     ]
     named = '[columns.{}]\ntype = "category"\ncategories = {}\n'
     given(at, named.format("region", '["north", "south"]') + named.format("ward", '["A", "B"]'))
     use(at).click().run()
     assert not at.error
     assert at.session_state[SLOT].table is not None
+
+
+GERMAN = """Nr;Alter;Einkommen;Eintritt;Region;zurück
+17;41;1.234,50 EUR;31.12.2020;Nord;ja
+18;k. A.;40.000;01.02.2021;Süd;nein
+19;66;-;2021-02-01;Nord;nein
+""".encode()
+FILLED = {
+    "Nr": {"use": "person id"},
+    "Alter": {"preset": "age in years", "missing": "40,5"},
+    "Einkommen": {"lower": "0", "upper": "200000"},
+    "Eintritt": {"lower": "1990-01-01", "upper": "2029-12-31"},
+    "Region": {"use": "label", "values": "Nord, Süd"},
+    "zurück": {"use": "target", "values": "nein, ja"},
+}
+
+
+def filled(found: Upload, what: dict[str, dict[str, str]]) -> Upload:
+    """The form as a custodian leaves it."""
+    found.lines = found.limits.set_index("column", drop=False).astype(object)
+    for name, cells in what.items():
+        for key, value in cells.items():
+            found.lines.loc[name, key] = value
+    return found
+
+
+def test_a_german_table_is_proposed_confirmed_and_read_without_a_schema_file() -> None:
+    found = upload._opened("kunden.csv", GERMAN)
+    assert (found.form.decimal, found.form.thousands) == (",", ".")
+    assert found.form.missing_marks == ("-", "k. A.")
+    assert found.texts == ("Region", "zurück")
+    schema = upload._schema(filled(found, FILLED))
+    assert Schema.parse(schema.to_toml()) == schema
+    assert (schema.id, schema.label, schema.target) == ("Nr", "Region", "zurück")
+    assert schema.features == ("Alter", "Einkommen", "Eintritt")
+    assert schema.outcome == "zurück = ja"
+    assert schema.column("Alter").missing == 40.5
+    assert schema.column("Einkommen").symbols == ("EUR",)
+    upload._accept(found, schema)
+    assert found.table is not None
+    rows = found.table._frame[list(schema.features)].fillna(-1.0).to_numpy().tolist()
+    assert rows == [[41.0, 1234.5, 18627.0], [-1.0, 40000.0, 18659.0], [66.0, -1.0, 18659.0]]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"Region": {"values": ""}}, "Region: public values are missing; list every value"),
+        ({"Alter": {"use": "person id"}}, "Nr, Alter: each is used as the person id; choose"),
+        ({"Alter": {"lower": "x"}}, "Alter: 'x' is not a number such as 0.5; write the limit"),
+        ({"Eintritt": {"lower": "1990"}}, "Eintritt: '1990' is not a day such as 1990-01-01"),
+        ({"Einkommen": {"upper": None}}, "Einkommen: a limit is missing; write a lower"),
+        ({"zurück": {"values": "nein, ja, weiß nicht"}}, ""),
+        ({name: {"use": "ignore"} for name in FILLED}, "limits: no column is a feature"),
+    ],
+)
+def test_what_cannot_be_used_says_why_and_how(changed: Any, said: str) -> None:
+    answers = {name: cells | changed.get(name, {}) for name, cells in FILLED.items()}
+    found = filled(upload._opened("kunden.csv", GERMAN), answers)
+    if not said:
+        assert upload._schema(found).column("zurück").type == "category"
+        return
+    with pytest.raises(InputError) as refused:
+        upload._schema(found)
+    assert str(refused.value).startswith(said)
+
+
+def test_what_the_form_asks_about_the_file_is_what_the_table_is_read_by() -> None:
+    at = with_table(GERMAN)
+    mark = at.session_state[SLOT].mark
+    assert any("Region, zurück" in one.value for one in at.caption)
+    at.selectbox(key=f"upload_decimal_{mark}").select(".").run()
+    at.text_input(key=f"upload_missing_{mark}").set_value("-; k. A.; a, b").run()
+    assert not at.exception
+    kept: Upload = at.session_state[SLOT]
+    assert (kept.form.separator, kept.form.decimal, kept.form.thousands) == (";", ".", None)
+    assert kept.form.missing_marks == ("-", "k. A.", "a, b")
+    with pytest.raises(InputError, match="Einkommen: some cells are no numbers as its schema says"):
+        upload._accept(kept, upload._schema(filled(kept, FILLED)))
+    assert kept.table is None

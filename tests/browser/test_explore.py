@@ -497,7 +497,7 @@ def write(page: Any, column: int, row: int, value: str) -> None:
         if step < column:
             page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    page.wait_for_selector("input.gdg-input:focus")
+    page.wait_for_selector(".gdg-input:focus")
     page.wait_for_timeout(100)  # the cell opens with a transition, and loses keys until then
     page.keyboard.type(value)
     page.wait_for_function(
@@ -543,7 +543,7 @@ def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any
     choose(page, "Data", "Your own file")
     page.get_by_text(wording.NOTHING_READ).wait_for()
     hand_in(page, "people.csv", PEOPLE)
-    page.get_by_text("the header, each column's type").wait_for()
+    page.get_by_text("the header, the number of rows").wait_for()
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     for row, limits in enumerate((("0", "110"), ("0", "200000"))):
         for column, value in zip(SECOND, limits, strict=True):
@@ -600,7 +600,7 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
     page.get_by_text("words.csv lies in").wait_for()
     wait_until_idle(page)
     use.click()
-    assert one_sentence(sentence_of_error(page, "tick a number column"))
+    assert one_sentence(sentence_of_error(page, "no column is a feature"))
     hand_in(page, "people.csv", PEOPLE)
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     wait_until_idle(page)
