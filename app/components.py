@@ -28,6 +28,10 @@ PROVENANCE = {
     "stand-in": "Stand-in rows drawn from the limits: no value of your table is shown",
 }
 
+MISREAD = (
+    "{names}: the address gives a value that this page does not know; the page opens with the "
+    "usual one, choose another below."
+)
 WHOLE = "In {worth}. The whole bar: what the exact fit gains over knowing the public limits alone."
 LOSSES = {"steps": "stopping early", "clipping": "clipping", "noise": "noise"}
 
@@ -46,8 +50,11 @@ def frame() -> None:
 
 
 def brand(provenance: str) -> None:
-    """The product's name and what the data on this page is."""
+    """The product's name and what the data on this page is; what of the address is not known."""
     st.html(brand_html(PROVENANCE[provenance]))
+    names = ", ".join(st.session_state.get("misread", ()))
+    if names:
+        st.warning(MISREAD.format(names=names), icon=":material/link_off:")
 
 
 def brand_html(about: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from urllib.parse import urlencode
 
+from app import links
 from app.links import Reader, among, between, chosen, differences, number
 from app.spoilers import hideable
 from dpcore.accounting import ACCOUNTANTS
@@ -349,6 +350,11 @@ def from_query(query: Mapping[str, str]) -> Composition:
     preset = query.get("preset", Composition.preset)
     found = opening(preset if preset in PRESETS or preset == "own" else Composition.preset)
     return sane(chosen(found, query, _READERS))
+
+
+def misread(query: Mapping[str, str]) -> tuple[str, ...]:
+    """What a link says in words that are not understood."""
+    return links.misread(query, {"preset": among({*PRESETS, "own"}), **_READERS})
 
 
 def sane(choices: Composition) -> Composition:

@@ -66,6 +66,21 @@ def chosen(choices: Choices, query: Mapping[str, str], readers: Mapping[str, Rea
     return choices
 
 
+def misread(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[str, ...]:
+    """The names whose value in a link no reader takes.
+
+    >>> misread({"epsilon": "abc", "k": "5"}, {"epsilon": between(0.1, 9.0), "k": between(1, 9)})
+    ('epsilon',)
+    """
+    names = []
+    for name, reader in readers.items():
+        try:
+            reader(query.get(name, ""))
+        except ValueError:
+            names += [name] if name in query else []
+    return tuple(names)
+
+
 def between(low: float, high: float) -> Reader:
     """Reads a number from ``low`` to ``high``; where these are whole, a whole one.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode
 
+from app import links
 from app.choices import dials, read_words, write_words
 from app.links import Reader, among, between, chosen, differences, written
 from app.spoilers import hideable
@@ -261,6 +262,13 @@ def from_query(query: Mapping[str, str], data_names: Container[str]) -> Scenario
     return sane(chosen(scenario, query, _READERS))
 
 
+def misread(query: Mapping[str, str], data_names: Container[str]) -> tuple[str, ...]:
+    """What a link says of the scenario in words that are not understood."""
+    return links.misread(
+        query, {"data": among(data_names), "model": among(declarations()), **_READERS}
+    )
+
+
 def sane(scenario: Scenario) -> Scenario:
     """The scenario with choices that cannot stand together brought in line."""
     if (scenario.declared.reads == "documents") != is_corpus(scenario.data):
@@ -298,6 +306,12 @@ def _pinned(pins: str, data: str, made: str) -> tuple[Scenario, ...]:
     return tuple(from_query(one | {"data": data, "made": made}, {data: None}) for one in queries)
 
 
+def _made(text: str) -> str:
+    if str(Made.parse(text)) != text:
+        raise ValueError(text)
+    return text
+
+
 RANGES: dict[str, tuple[float, float]] = {
     "components": (1, MOST_COMPONENTS),
     "epsilon": (0.01, 100.0),
@@ -319,7 +333,7 @@ _READERS: dict[str, Reader] = {
     "dial": among(SLIDING),
     "without": lambda text: text == "1",
     "words": str,
-    "made": str,
+    "made": _made,
     "hide": str,
     "pins": str,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from time import monotonic
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import streamlit as st
 
-from app import composing
+from app import composing, scenario
 from app.composing import Composition
 from app.scenario import GENERATED, UPLOAD, Scenario, from_query, offered, sane
 from app.settings import uploads_allowed
@@ -26,19 +26,26 @@ Choices = TypeVar("Choices", Scenario, Composition)
 
 def current() -> Scenario:
     """The scenario of Explore."""
-    return _kept("scenario", _scenario_of)
+    return _kept("scenario", _scenario_of, _misread_of)
 
 
 def composition() -> Composition:
     """What Compose asks."""
-    return _kept("composition", composing.from_query)
+    return _kept("composition", composing.from_query, composing.misread)
 
 
 def arrived(name: str) -> bool:
     """Whether this is the first run of a page since another one was shown; every page asks."""
     elsewhere = st.session_state.get("page") != name
     st.session_state["page"] = name
+    if elsewhere:
+        st.session_state["misread"] = ()
     return bool(elsewhere)
+
+
+def note_misread(names: Iterable[str]) -> None:
+    """Names whose values in the address of this page are not understood, to be said on it."""
+    st.session_state["misread"] = (*st.session_state["misread"], *names)
 
 
 def _scenario_of(address: Mapping[str, str]) -> Scenario:
@@ -46,12 +53,28 @@ def _scenario_of(address: Mapping[str, str]) -> Scenario:
 
     A busy browser may write such a page's choices into Explore's address before it is there.
     """
-    address = dict(parse_qsl(address[ON])) if ON in address else address
+    return from_query(_own(address), _data_names())
+
+
+def _misread_of(address: Mapping[str, str]) -> tuple[str, ...]:
+    """What is not understood of such an address."""
+    return scenario.misread(_own(address), _data_names())
+
+
+def _own(address: Mapping[str, str]) -> Mapping[str, str]:
+    return dict(parse_qsl(address[ON])) if ON in address else address
+
+
+def _data_names() -> list[str]:
     names = [table.name for table in offered()] + [GENERATED]
-    return from_query(address, [*names, UPLOAD] if uploads_allowed() else names)
+    return [*names, UPLOAD] if uploads_allowed() else names
 
 
-def _kept(name: str, read: Callable[[dict[str, str]], Choices]) -> Choices:
+def _kept(
+    name: str,
+    read: Callable[[dict[str, str]], Choices],
+    misread: Callable[[dict[str, str]], tuple[str, ...]],
+) -> Choices:
     """A page's choices: those of the address at first, and where the reader went back to others.
 
     Who comes from the other page by the bar on top brings no address, and finds what was left.
@@ -59,7 +82,7 @@ def _kept(name: str, read: Callable[[dict[str, str]], Choices]) -> Choices:
     state, address = st.session_state, st.query_params.to_dict()
     arriving = arrived(name)
     if name not in state or (bool(address) if arriving else _went_elsewhere(address)):
-        state[name] = read(address)
+        state[name], state["misread"] = read(address), misread(address)
     choices: Choices = state[name]
     state.pop("chosen", None)
     if address != choices.as_query():
@@ -82,6 +105,7 @@ def _went_elsewhere(address: dict[str, str]) -> bool:
 def change(**choices: Any) -> None:
     """Change some choices on Explore; those that no longer fit together are brought in line."""
     st.session_state["chosen"] = True
+    st.session_state["misread"] = ()
     st.session_state["scenario"] = sane(replace(st.session_state["scenario"], **choices))
 
 
@@ -89,6 +113,7 @@ def ask(**choices: Any) -> None:
     """Change some choices on Compose."""
     st.session_state["chosen"] = True
     asked = replace(st.session_state["composition"], **choices)
+    st.session_state["misread"] = ()
     st.session_state["composition"] = composing.sane(asked)
 
 
@@ -107,6 +132,7 @@ def taken_on(page: str) -> tuple[Scenario, bool]:
     state, address, arriving = st.session_state, st.query_params, arrived(page)
     if arriving and ON in address:
         state["scenario"] = _scenario_of(address)
+        note_misread(_misread_of(address))
     link = left_on_explore().as_link()
     if arriving or state.get(ON) != link:
         state[ON] = link

@@ -657,3 +657,33 @@ def test_step_by_step_opens_a_picture_of_every_method() -> None:
     assert any("Robust means, as published" in text for text in sent)
     told = [str(one.value) for one in page.markdown]
     assert any("ε = 1.00, δ = 0.00001, replacing one person's row." in text for text in told)
+
+
+@pytest.mark.merge
+def test_a_bad_address_is_one_sentence_until_something_is_chosen() -> None:
+    page = opened(**SMALL, epsilon="abc", model="zzz", utm_source="mail")
+    (said,) = [one.value for one in healthy(page).warning]
+    assert said.startswith("model, epsilon: ")
+    assert re.fullmatch(r"[^.;]+; [^.;]+\.", said)
+    assert dict(page.query_params) == SMALL
+    next(one for one in page.button if one.label == "New noise").click().run()
+    assert not healthy(page).warning
+
+
+@every("view", ["compose", "attack", "learn"])
+def test_each_page_says_what_of_its_address_is_not_understood(view: str) -> None:
+    def frame(view: str, state: dict[str, str]) -> None:
+        from importlib import import_module
+
+        import streamlit as st
+
+        st.session_state["pages"] = {}
+        import_module(f"app.views.{view}").page()
+
+    bad = {"compose": {"k": "0"}, "attack": {"epsilon": "abc"}, "learn": {"figure": "x"}}
+    page = AppTest.from_function(frame, default_timeout=PATIENCE, args=(view, bad))
+    for name, value in bad[view].items():
+        page.query_params[name] = value
+    page.run()
+    assert len(page.warning) == 1
+    assert page.warning[0].value.startswith(next(iter(bad[view])))

@@ -19,7 +19,17 @@ from methods import MODELS_OF_METHODS
 from support import ROOT, every
 
 from app.choices import dials, read_words, usual, write_words
-from app.scenario import GENERATED, UPLOAD, Made, Scenario, from_query, offered, opening, sane
+from app.scenario import (
+    GENERATED,
+    UPLOAD,
+    Made,
+    Scenario,
+    from_query,
+    misread,
+    offered,
+    opening,
+    sane,
+)
 from app.settings import flags, settings
 from app.state import step_of
 from dpcore.accounting import ACCOUNTANTS as ALL_ACCOUNTANTS
@@ -86,6 +96,7 @@ def test_every_field_has_a_strategy_here() -> None:
 @example(Scenario(epsilon=0.05012345))
 def test_a_link_gives_back_the_scenario(scenario: Scenario) -> None:
     assert from_query(scenario.as_query(), NAMES) == scenario
+    assert misread(scenario.as_query(), NAMES) == ()
 
 
 @given(SCENARIOS)
@@ -252,6 +263,8 @@ def test_another_table_opens_with_what_suits_it() -> None:
     assert from_query({"data": "iris"}, NAMES).iterations == 10
     assert from_query({"data": "iris", "iterations": "5"}, NAMES).iterations == 5
     assert from_query({"data": "nonsense"}, NAMES) == Scenario()
+    bad = {"data": "x", "model": "zzz", "epsilon": "abc", "made": "2x2", "noise": "1", "utm": "9"}
+    assert misread(bad, NAMES) == ("data", "model", "epsilon", "made")
 
 
 @pytest.mark.parametrize("model", declarations())

@@ -13,7 +13,7 @@ from app.covers import cover
 from app.live import live
 from app.result_store import Data
 from app.spoilers import hideable, visible
-from app.state import taken_on
+from app.state import note_misread, taken_on
 from app.tables import data_of, provenance, store_of
 from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
@@ -67,6 +67,8 @@ def linked(arriving: bool) -> str:
     asked = st.query_params.get("epsilon", "")
     if arriving and asked in map("{:g}".format, attacking.EPSILONS):
         st.session_state["attack_step"] = float(asked)
+    elif arriving and asked:
+        note_misread(["epsilon"])
     return hideable("attack", st.query_params.get("hide", ""))
 
 

@@ -13,7 +13,7 @@ from app.learning import DOCUMENTS, LESSONS
 from app.lesson import Lesson
 from app.live import live_path
 from app.papers import played
-from app.state import arrived
+from app.state import arrived, note_misread
 from dpcore.figures.model_plot import said
 from dpcore.papers.drawing import reproduction_figure
 from dpcore.papers.results import kept
@@ -27,7 +27,9 @@ def page() -> None:
     arriving = arrived("learn")
     if arriving:
         linked = st.query_params.get("figure")
-        st.session_state["linked"] = linked if linked in learning.figures() else None
+        known = linked in learning.figures()
+        st.session_state["linked"] = linked if known else None
+        note_misread([] if known or linked is None else ["figure"])
     brand("simulated")
     st.html(f'<h1 class="dp-title">{learning.TITLE}</h1>')
     st.html(f'<p class="dp-lead">{learning.PATH_LEAD}</p>')
