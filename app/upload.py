@@ -33,6 +33,12 @@ from dpcore.wall.table import locked as server_locked
 
 SLOT = "upload"
 TYPES = ["csv", "tsv", "gz", "parquet", "npz"]
+ALSO_TAKEN = ["xlsx", "xlsm", "xls", "ods"]  # to be told what to do with them
+LARGEST = 100  # MB
+LARGER = (
+    f"Up to {LARGEST} MB. A larger table: compress it (.csv.gz), write it as Parquet, or use the "
+    "command line (dpcore fit), which reads large files in blocks."
+)
 PRESETS = {
     "age in years": (0.0, 110.0, "years"),
     "percent": (0.0, 100.0, "percent"),
@@ -127,7 +133,9 @@ def panel() -> None:
         "Limits read from the data would leak.",
         icon=":material/straighten:",
     )
-    file = st.file_uploader("A table", TYPES, key="upload_file", max_upload_size=100)
+    file = st.file_uploader(
+        "A table", [*TYPES, *ALSO_TAKEN], key="upload_file", max_upload_size=LARGEST
+    )
     if file is not None and st.session_state.get("upload_id") != file.file_id:
         try:
             st.session_state[SLOT] = _opened(file.name, file.getvalue())
@@ -136,7 +144,7 @@ def panel() -> None:
             st.error(str(error))
     found = _upload()
     if found is None:
-        st.caption("Read so far: nothing.")
+        st.caption(f"Read so far: nothing. {LARGER}")
         return
     st.caption(
         f"{found.file.name} lies in this machine's memory, and nothing has left it. "

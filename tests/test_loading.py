@@ -173,7 +173,7 @@ BAD: list[tuple[str, bytes, str]] = [
     ("t.npz", npz(X=np.ones((2, 2)), feature_names=np.array(["a"])), "per column of X"),
     ("t.npz", npz(X=np.ones((2, 2)), feature_names=np.array(["a", "a"])), "same name"),
     ("t.npz", npz(alpha=np.ones((2, 2))), "no array 'X'"),
-    ("t.xlsx", TEXT.encode(), "extension"),
+    ("t.doc", TEXT.encode(), "extension"),
     ("t", TEXT.encode(), "extension"),
 ]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+import wording
 from streamlit.testing.v1 import AppTest
 from support import ROOT
 
@@ -88,6 +90,13 @@ def test_under_the_lock_a_table_of_texts_looks_like_one_of_numbers(
         "feature",
         "ignore",
     ]
+
+
+@pytest.mark.parametrize("name", ["people.xlsx", "People.ODS"])
+def test_a_spreadsheet_is_told_how_it_becomes_a_table(name: str) -> None:
+    assert Path(name).suffix.lower()[1:] in upload.ALSO_TAKEN
+    with pytest.raises(InputError, match=f"{wording.SPREADSHEET}.*CSV UTF-8"):
+        upload._opened(name, b"PK\x03\x04")
 
 
 def test_other_limits_make_other_stand_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:

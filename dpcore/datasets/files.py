@@ -19,6 +19,7 @@ from dpcore.schema import MOST_COLUMNS
 if TYPE_CHECKING:
     import pandas as pd
 
+SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 TABLE_FILES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz")
 
 
@@ -53,14 +54,25 @@ def check_path(source: str | PathLike[str]) -> None:
     path = Path(fspath(source))
     if is_folder(path):
         raise InputError(name_of(path), "it is a folder", "give one file")
+    demand_table(path)
+    if not is_file(path):
+        raise InputError(name_of(path), "there is no such file", "check the path")
+
+
+def demand_table(path: File) -> None:
+    """Raise InputError unless a file ends as a table does; of a spreadsheet with what to do."""
+    if path.name.lower().endswith(SPREADSHEETS):
+        raise InputError(
+            path.name,
+            "it is a spreadsheet, whose cells may hold formulas and several tables",
+            "save the sheet that holds the table as “CSV UTF-8” and give that file",
+        )
     if not extension(path):
         raise InputError(
-            name_of(path),
+            path.name,
             "the extension is not one of a table",
             "give a file that ends in " + ", ".join(TABLE_FILES),
         )
-    if not is_file(path):
-        raise InputError(name_of(path), "there is no such file", "check the path")
 
 
 def check_names(names: list[str], where: str) -> None:

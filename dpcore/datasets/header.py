@@ -11,7 +11,14 @@ from typing import Any
 from dpcore.datasets.columnar import PANDAS_INDEX
 from dpcore.datasets.columnar import _one_sentence as _binary
 from dpcore.datasets.delimited import DELIMITERS, checked_header, header_line
-from dpcore.datasets.files import File, InMemory, check_names, extension, usual_separator
+from dpcore.datasets.files import (
+    File,
+    InMemory,
+    check_names,
+    demand_table,
+    extension,
+    usual_separator,
+)
 from dpcore.errors import InputError
 
 
@@ -33,6 +40,7 @@ def header_of(source: str | PathLike[str] | InMemory) -> Header:
     from dpcore.datasets.blocks import files_of
 
     path = source if isinstance(source, InMemory) else files_of(Path(fspath(source)))[0]
+    demand_table(path)
     ending = extension(path)
     if ending == ".parquet":
         return Header(_parquet_types(path), None)

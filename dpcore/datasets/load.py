@@ -21,6 +21,7 @@ from dpcore.datasets.files import (
     check_names,
     check_path,
     demand_rows,
+    demand_table,
     extension,
     usual_separator,
 )
@@ -112,6 +113,7 @@ def read_frame(
     """
     source, _ = named(source)
     if isinstance(source, InMemory):
+        demand_table(source)
         return _from_file(source, array, columns, separator)
     if isinstance(source, str | PathLike):
         check_path(source)

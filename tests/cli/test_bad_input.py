@@ -41,7 +41,8 @@ def other(model: str, *words: object) -> Bad:
 # (what is wrong, the command, the field, what its sentence must say)
 BAD: list[tuple[str, Bad, str, str]] = [
     ("missing path", lambda tmp: ["fit", "gmm", tmp / "no.csv", *BUDGET], "no.csv", "no such file"),
-    ("file type", fitted("t.xlsx", "a,b\n" + ROWS), "t.xlsx", wording.EXTENSION),
+    ("file type", fitted("t.doc", "a,b\n" + ROWS), "t.doc", wording.EXTENSION),
+    ("spreadsheet", fitted("t.XLSX", "PK"), "t.XLSX", wording.SPREADSHEET),
     ("no extension", fitted("table", "a,b\n" + ROWS), "table", wording.EXTENSION),
     ("folder", lambda tmp: ["fit", "gmm", tmp, *BUDGET], "", "it is a folder"),
     ("binary", fitted("t.csv", b"\x89PNG\r\n\0\0"), "t.csv", "binary data, not text"),
