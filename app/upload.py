@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -20,6 +21,7 @@ import streamlit as st
 from app.result_store import Data
 from app.state import change
 from dpcore.datasets.delimited import DELIMITERS
+from dpcore.datasets.described import schema_path
 from dpcore.datasets.files import InMemory, extension
 from dpcore.datasets.generators import stand_in
 from dpcore.datasets.header import Header, header_of
@@ -33,7 +35,7 @@ from dpcore.wall.table import locked as server_locked
 
 SLOT = "upload"
 TYPES = ["csv", "tsv", "gz", "parquet", "npz"]
-ALSO_TAKEN = ["xlsx", "xlsm", "xls", "ods"]  # to be told what to do with them
+ALSO_TAKEN = ["xlsx", "xlsm", "xls", "ods", "zip", "txt"]  # to be told what to do with them
 LARGEST = 100  # MB
 LARGER = (
     f"Up to {LARGEST} MB. A larger table: compress it (.csv.gz), write it as Parquet, or use the "
@@ -45,7 +47,11 @@ PRESETS = {
     "share": (0.0, 1.0, None),
     "money per year": (0.0, 200_000.0, "per year"),
 }
-USES = ("feature", "category", "label", "target", "person id", "ignore")
+USES = ("feature", "category", "label", "target", "text", "person id", "ignore")
+TEXTS = (
+    "documents are not fitted on this page",
+    "run dpcore fit lda on the command line, with a public list of words (--vocabulary)",
+)
 MARKS = {".": "a point (0.5)", ",": "a comma (0,5)"}
 GROUPS = {None: "none", ".": "a point", ",": "a comma", " ": "a blank", "'": "an apostrophe"}
 
@@ -158,7 +164,11 @@ def panel() -> None:
     )
     make = _entered(found)
     above = st.container()  # below the button nobody would see it
-    if st.button("Use these limits", type="primary", disabled=make is None) and make is not None:
+    with st.container(horizontal=True):
+        use = st.button("Use these limits", type="primary", disabled=make is None)
+        if found.toml is None and make is not None:
+            _take_schema(found, make)
+    if use and make is not None:
         try:
             _accept(found, make())
         except DPCoreError as error:
@@ -168,8 +178,17 @@ def panel() -> None:
         st.rerun()
 
 
+def _take_schema(found: Upload, make: Callable[[], Schema]) -> None:
+    """What stands in the form as a schema file, once nothing is missing."""
+    with suppress(InputError):
+        name = schema_path(found.file.name).name
+        st.download_button("Schema (TOML)", make().to_toml(), name, "application/toml")
+
+
 def _opened(name: str, content: bytes) -> Upload:
     file = InMemory(name, content)
+    if name.lower().endswith((".zip", ".txt")):
+        raise InputError(name, *TEXTS)
     if extension(file) == ".npz":
         frame = read_frame(file)
         header = Header(dict.fromkeys(map(str, frame.columns), "number"), None)
@@ -254,6 +273,8 @@ def _persons(found: Upload) -> None:
 
 def _accept(found: Upload, schema: Schema) -> None:
     """Take the limits into use, if the table can be read under them; else nothing changes."""
+    if not schema.numeric_columns():
+        raise InputError(", ".join(schema.features), *TEXTS)
     found.table = load(found.file, schema=schema)
     found.unit, found.rows_per_person = schema.unit, schema.rows_per_person
     found.limits, found.ready = found.lines, {}
@@ -332,7 +353,8 @@ def _editor(found: Upload) -> pd.DataFrame:
             options=list(USES),
             required=True,
             help="Feature: numbers or dates to fit. Category: one of the public values. Label: the "
-            "class of a row. Target: what a regression explains. Person id: whose the row is.",
+            "class of a row. Target: what a regression explains. Text: for topics, which the "
+            "command line fits. Person id: whose the row is.",
         ),
         "preset": st.column_config.SelectboxColumn("Preset", options=list(PRESETS)),
         "lower": st.column_config.TextColumn("Lower limit", help="Of dates: 1990-01-01."),
@@ -405,7 +427,7 @@ def _schema(found: Upload) -> Schema:
     """
     lines = {str(line["column"]): line for line in found.lines.to_dict("records")}
     used = {name: line["use"] for name, line in lines.items()}
-    if not {"feature", "category"} & set(used.values()):
+    if not {"feature", "category", "text"} & set(used.values()):
         raise InputError(
             "limits",
             "no column is a feature or a category",
@@ -456,6 +478,8 @@ def _column(name: str, line: dict[Any, Any]) -> Column:
     use, values = line["use"], _listed(line["values"])
     if use in ("ignore", "person id"):
         return Column(name, role="id" if use == "person id" else "ignore", type="text")
+    if use == "text":
+        return Column(name, type="text")
     role = "feature" if use == "category" else use
     if use in ("category", "label") or (use == "target" and values):
         kind = "binary" if use == "target" and len(values) == 2 else "category"

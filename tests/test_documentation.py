@@ -125,11 +125,12 @@ def test_the_example_of_the_schema_page_is_read_and_every_key_has_its_line(tmp_p
     numbers = frame[list(schema.features)].fillna(-1.0).to_numpy().tolist()
     assert numbers == [[41, 1234.5, 12, 18627], [-1, 40000, 7.5, 18659], [66, -1, 0, 18659]]
     assert [Schema.parse(other).features for other in others] == [
+        ("letter",),
         ("x", "y"),
         ("pixel_0_0", "pixel_0_1"),
     ]
     known = {"`[table]`": TABLE_KEYS, "`[file]`": FILE_KEYS, "`[columns.NAME]`": COLUMN_KEYS}
-    for part in text.split("\n## ")[2:]:
+    for part in re.findall(r"\n## (`.*?)(?=\n## |$)", text, flags=re.DOTALL):
         stated = re.findall(r"^\| (`.+?`) \|", part, flags=re.MULTILINE)
         keys = [key for line in stated for key in re.findall(r"`(\w+)`", line)]
         shapes = {"`[ball]`": ("center", "radius"), "`[image]`": ("height", "width")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -55,6 +56,55 @@ def test_one_document_never_changes_the_words_of_another(tmp_path: Path, odd: st
     path.write_text("\n".join(["place,text", *["1,infinity"] * 3, f"2,{odd}"]) + "\n")
     corpus = load_documents(path, vocabulary=["infinity", "inf"], text="text")
     assert table_of(corpus)[:3] == [[1, 0]] * 3
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_a_zip_of_texts_is_the_folder_of_them(tmp_path: Path) -> None:
+    members = {f"all/{i}.txt": text.encode("utf-8-sig") for i, text in enumerate(TEXTS)}
+    others = {"__MACOSX/all/0.txt": b"\xff pears", "all/notes.pdf": b"%PDF"}
+    path = zipped(tmp_path / "notes.zip", dict(reversed(members.items())) | others)
+    assert is_documents(path)
+    write_words(vocabulary_path(path))
+    assert table_of(load_documents(path)) == COUNTS
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["notes.vocab.txt", "notes.zip"]
+
+
+@pytest.mark.parametrize(
+    ("members", "found"),
+    [({}, "has no .txt file"), ({"a.txt": b"\xff"}, "not UTF-8"), (None, "is damaged, or locked")],
+)
+def test_a_zip_that_cannot_be_read_is_one_sentence_without_its_members(
+    tmp_path: Path, members: dict[str, bytes] | None, found: str
+) -> None:
+    path = zipped(tmp_path / "notes.zip", members or {})
+    if members is None:
+        path.write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(InputError, match=found) as refused:
+        load_documents(path, vocabulary=["pears"])
+    assert "a.txt" not in str(refused.value)
+
+
+def test_the_schema_beside_a_table_says_where_its_texts_are_and_whose(tmp_path: Path) -> None:
+    path = tmp_path / "briefe.csv"
+    rows = "".join(f"{i};{text};x\n" for i, text in enumerate(TEXTS))
+    path.write_text("Nr;Brief;Notiz\n" + rows, encoding="utf-8")
+    path.with_suffix(".toml").write_text(
+        '[table]\nunit = "patient"\nrows_per_person = 3\n[file]\nseparator = ";"\n'
+        '[columns.Brief]\ntype = "text"\n[columns.Notiz]\nrole = "ignore"\ntype = "text"\n',
+        encoding="utf-8",
+    )
+    corpus = load_documents(path, vocabulary=["apples", "pears"])
+    assert table_of(corpus) == COUNTS
+    assert (corpus.schema.unit, corpus.schema.rows_per_person) == ("patient", 3)
+    other = load_documents(path, vocabulary=["x"], text="Notiz", unit="letter")
+    assert table_of(other) == [[1]] * 4
+    assert other.schema.unit == "letter"
 
 
 def test_a_folder_of_text_files(tmp_path: Path) -> None:

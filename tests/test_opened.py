@@ -30,6 +30,7 @@ from dpcore.models.gradient_em import symmetric
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.registry import MODELS
 from dpcore.releases.beside import content_of
+from dpcore.releases.filter import Amount
 from dpcore.releases.opened import OF_ROWS, OpenedRelease
 from dpcore.schema import Schema
 from dpcore.wall.data.clipping import bounded_rows
@@ -47,6 +48,24 @@ NEW = people(40, seed=1)
 
 
 # --- every model ----------------------------------------------------------------------------------
+
+
+def test_how_the_custodian_s_file_was_written_and_its_texts_ask_nothing_of_other_rows(
+    tmp_path: Path,
+) -> None:
+    rows = "".join(f"0,{i % 10} %;note {i}\n" for i in range(100))
+    (tmp_path / "t.csv").write_text("a;note\n" + rows, encoding="utf-8")
+    schema = (
+        '[file]\nseparator = ";"\ndecimal = ","\n[columns.a]\nlower = 0\nupper = 1\n'
+        'symbols = ["%"]\n[columns.note]\ntype = "text"\n'
+    )
+    (tmp_path / "t.toml").write_text(schema, encoding="utf-8")
+    place, out = tmp_path / "l.sqlite", tmp_path / "out"
+    dp.BudgetLedger.create(place, Amount(1.0, 1e-5))
+    table = dp.load(tmp_path / "t.csv")
+    dp.release("mean", table, privacy=dp.Privacy(0.5, 1e-6), ledger=place, out=out)
+    release = dp.open_release(out)
+    assert release.rows(pd.DataFrame({"a": ["0.5", "0.25 %"]})).tolist() == [[0.5], [0.25]]
 
 
 def test_every_model_that_can_be_released_can_be_opened() -> None:

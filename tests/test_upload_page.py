@@ -13,6 +13,7 @@ from support import ROOT
 
 from app import upload
 from app.upload import SLOT, Upload
+from dpcore.datasets.documents import load_documents
 from dpcore.errors import InputError
 from dpcore.schema import Schema
 
@@ -231,6 +232,24 @@ def test_what_cannot_be_used_says_why_and_how(changed: Any, said: str) -> None:
     with pytest.raises(InputError) as refused:
         upload._schema(found)
     assert str(refused.value).startswith(said)
+
+
+def test_texts_are_told_where_they_are_fitted_and_their_schema_is_taken_along(
+    tmp_path: Path,
+) -> None:
+    only = {name: {"use": "ignore"} for name in FILLED} | {"Region": {"use": "text"}}
+    found = filled(upload._opened("briefe.csv", GERMAN), only)
+    schema = upload._schema(found)
+    with pytest.raises(InputError, match="Region: documents are not fitted on this page; run"):
+        upload._accept(found, schema)
+    with pytest.raises(InputError, match=r"briefe\.zip: documents are not fitted"):
+        upload._opened("briefe.zip", b"PK")
+    (tmp_path / "briefe.csv").write_bytes(GERMAN)
+    (tmp_path / "briefe.toml").write_text(schema.to_toml(), encoding="utf-8")
+    load_documents(tmp_path / "briefe.csv", vocabulary=["nord"])
+    upload._accept(found, upload._schema(filled(found, FILLED | {"Region": {"use": "text"}})))
+    assert found.table is not None
+    assert upload._data(found, found.table, real=False).table.schema.features[-1] == "Region"
 
 
 def test_what_the_form_asks_about_the_file_is_what_the_table_is_read_by() -> None:

@@ -32,7 +32,7 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         help=".csv, .tsv (also .gz), .parquet, .npz, a folder of these, or bundled:NAME; of "
-        "documents also a folder of .txt",
+        "documents also a folder or .zip of .txt",
     )
     group.add_argument(
         "--out-of-core",
@@ -83,7 +83,7 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     texts.add_argument(
         "--text",
         metavar="COLUMN",
-        help="column that holds the texts [the only one, or the one called text]",
+        help="column that holds the texts [the schema's, the only one, or the one called text]",
     )
     texts.add_argument(
         "--vocabulary",

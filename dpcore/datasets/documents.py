@@ -6,36 +6,44 @@ documents themselves makes every fit a rehearsal.
 
 ==========================  ==========================================================
 ``.csv``, ``.tsv`` (.gz)    a column of texts
-folder                      its ``.txt`` files, by name, one document each
+folder, ``.zip``            its ``.txt`` files, by name, one document each
 ``.npz``                    ``indptr``, ``indices``, ``counts``, ``shape`` (documents, words)
 ``bundled:bars``            the simulated bars
 ``bundled:docstrings``      docstrings of installed scientific libraries
 ``bundled:few_bars``        a thousand of the bars
 ``bundled:help_texts``      the docstrings in 300 words
 ==========================  ==========================================================
+
+A schema file beside a table of texts (``people.toml``) says which column holds them (``type =
+"text"``), how the file is written, whose documents they are and how many one of them has.
 """
 
 from __future__ import annotations
 
+import io
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.corpora import find_corpus, is_corpus
+from dpcore.datasets.described import schema_beside
 from dpcore.datasets.words import counted, frequent, letters_of
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
+    from dpcore.schema import Column
     from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
 TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-LARGEST = 1 << 26  # characters of one text file
+LARGEST = 1 << 26  # bytes of one text file
+LARGEST_ZIP = 1 << 32  # bytes of all texts of an archive
 
 
 def load_documents(
@@ -50,12 +58,13 @@ def load_documents(
 ) -> PrivateCorpus:
     """A private corpus from texts or bags of words.
 
-    source: a folder of texts, a table with a column of texts, an archive of counts, or
+    source: a folder or ``.zip`` of texts, a table with a column of texts, an archive of counts, or
     ``bundled:NAME``.
     vocabulary: public words, or the path of a file with one a line. text: the column of texts
-    (the only one, or the one called text). words: only the first so many words. infer_vocabulary:
-    read the words off the documents, which makes a rehearsal. unit: whose documents are protected
-    (default: author); documents_per_unit: the most that one of them has.
+    (that of the schema beside the table, the only one, or the one called text). words: only the
+    first so many words. infer_vocabulary: read the words off the documents, which makes a
+    rehearsal. unit: whose documents are protected (default: the schema's, or author);
+    documents_per_unit: the most that one of them has.
 
     **Guarantee**: the documents are sealed; see :class:`dpcore.wall.data.corpus.PrivateCorpus`.
     **Raises** InputError; the message holds nothing of the documents.
@@ -63,13 +72,16 @@ def load_documents(
     >>> load_documents("bundled:bars")
     PrivateCorpus(sealed)
     """
+    facts: dict[str, Any] = {}
     if isinstance(source, str) and source.startswith("bundled:"):
         corpus = find_corpus(source.removeprefix("bundled:")).make()
     else:
         path = Path(source)
         public = _public(path, vocabulary, text, infer_vocabulary)
         corpus = _sealed(path, public, text)
-    facts: dict[str, Any] = {}
+        beside = schema_beside(source) if path.name.lower().endswith(TABLES) else None
+        if beside is not None:
+            facts = {"unit": beside.unit, "rows_per_person": beside.rows_per_person}
     if unit is not None:
         facts["unit"] = unit
     if documents_per_unit is not None:
@@ -80,7 +92,7 @@ def load_documents(
 
 
 def is_documents(source: Any) -> bool:
-    """Whether a source holds documents whatever is asked of it: a folder, or bags of words."""
+    """Whether a source holds documents whatever is asked of it: a folder or zip, bags of words."""
     if not isinstance(source, str | PathLike):
         return False
     if str(source).startswith("bundled:"):
@@ -92,7 +104,7 @@ def is_documents(source: Any) -> bool:
                 return {"indptr", "indices", "counts"} <= set(archive.files)
         except (OSError, ValueError, EOFError, BadZipFile):
             return False
-    return path.is_dir()
+    return path.is_dir() or path.suffix.lower() == ".zip"
 
 
 def vocabulary_path(path: Path) -> Path:
@@ -101,7 +113,7 @@ def vocabulary_path(path: Path) -> Path:
     >>> vocabulary_path(Path("folder/reviews.csv.gz")).name
     'reviews.vocab.txt'
     """
-    ending = next((one for one in (*TABLES, ".npz") if path.name.lower().endswith(one)), "")
+    ending = next((one for one in (*TABLES, ".npz", ".zip") if path.name.lower().endswith(one)), "")
     return path.with_name(path.name[: len(path.name) - len(ending)] + ".vocab.txt")
 
 
@@ -158,15 +170,21 @@ def _texts(path: Path, column: str | None) -> list[str]:
         if not files:
             raise InputError(path.name, "the folder has no .txt file", "give one file a document")
         return [_read(file) for file in files]
+    if path.suffix.lower() == ".zip":
+        return _zipped(path)
     if not path.name.lower().endswith(TABLES):
         raise InputError(
             path.name,
             "it is no source of documents",
-            "give a CSV with a column of texts, a folder of .txt files, or a bag-of-words .npz",
+            "give a CSV with a column of texts, a folder or .zip of .txt files, or counts (.npz)",
         )
     from dpcore.datasets.load import read_frame
 
-    frame = read_frame(path)
+    schema = schema_beside(path)
+    stated = [] if schema is None else [c.name for c in schema.columns if _holds_texts(c)]
+    frame = read_frame(path, separator=None if schema is None else schema.separator)
+    if column is None and len(stated) == 1:
+        column = stated[0]
     if column is None:  # by the header alone: what cells hold would be one document's choice
         column = frame.columns[0] if frame.shape[1] == 1 else "text"
         if column not in frame.columns:
@@ -174,6 +192,39 @@ def _texts(path: Path, column: str | None) -> list[str]:
     if column not in frame.columns:
         raise InputError("text", f"there is no column {column!r}", "name one of the table")
     return frame[column].tolist()
+
+
+def _holds_texts(column: Column) -> bool:
+    return column.type == "text" and column.role == "feature"
+
+
+def _zipped(path: Path) -> list[str]:
+    """The ``.txt`` files of an archive by name, read where they lie; nothing is unpacked."""
+    try:
+        with ZipFile(path) as archive:
+            files = [one for one in archive.infolist() if _is_text(one.filename)]
+            if sum(one.file_size for one in files) > LARGEST_ZIP:
+                raise InputError(
+                    path.name, f"its texts are more than {LARGEST_ZIP >> 30} GiB", "give fewer"
+                )
+            texts = []
+            for one in sorted(files, key=lambda one: one.filename):
+                with archive.open(one) as file:
+                    texts.append(_decoded(path.name, file.read(LARGEST + 1)))
+    except FileNotFoundError:
+        raise InputError(path.name, "there is no such file", "check the path") from None
+    except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error):
+        raise InputError(
+            path.name, "the zip file is damaged, or locked", "pack the texts again"
+        ) from None
+    if not texts:
+        raise InputError(path.name, "it has no .txt file", "pack one file a document")
+    return texts
+
+
+def _is_text(name: str) -> bool:
+    """Whether a member is a document: what systems add beside them begins with two underscores."""
+    return name.lower().endswith(".txt") and not name.startswith("__")
 
 
 def _bags(path: Path, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
@@ -207,10 +258,18 @@ def _bags(path: Path, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], ND
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST:
-            raise InputError(path.name, "the file is too large for one text", "cut it into parts")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeError:
-        raise InputError(path.name, "it is not UTF-8 text", "save it as UTF-8") from None
+        with path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
     except OSError:
         raise InputError(path.name, "it cannot be opened", "check the path") from None
+    return _decoded(path.name, raw)
+
+
+def _decoded(name: str, raw: bytes) -> str:
+    """The text of one document."""
+    if len(raw) > LARGEST:
+        raise InputError(name, "the file is too large for one text", "cut it into parts")
+    try:
+        return io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()  # any line ends
+    except UnicodeError:
+        raise InputError(name, "it is not UTF-8 text", "save it as UTF-8") from None

@@ -57,8 +57,10 @@ def open_release(path: str | Path) -> OpenedRelease:
     record, _ = read_verified(path)
     try:
         model = declaration(record["model"])
+        stated = Schema.parse(record["schema"])
+        read = tuple(c for c in stated.columns if (c.role, c.type) != ("feature", "text"))
         # How the custodian's own file is written says nothing about other rows.
-        schema = replace(Schema.parse(record["schema"]), file=None)
+        schema = replace(stated, columns=read, file=None)
         if not model.estimator:
             raise InputError("dossier", f"no release of {model.name} is written", "ask for another")
         how: Reopened = model.load(model.estimator)
