@@ -579,6 +579,31 @@ def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any
     page.get_by_text(wording.NOTHING_READ).wait_for()
 
 
+def test_a_german_table_needs_no_schema_file(explore: Any) -> None:
+    rows = "".join(
+        f"{30 + 40 * (i % 2) + i % 7};{40 + 60 * (i % 2)}.{500 + i},50 EUR;{1 + i % 28}.3.2020\n"
+        for i in range(120)
+    )
+    page = explore("?data=upload")
+    page.get_by_text(wording.NOTHING_READ).wait_for()
+    hand_in(page, "kunden.csv", "Alter;Einkommen;Eintritt\n" + rows + "k. A.;-;\n")
+    page.wait_for_selector("#glide-cell-0-2", state="attached")
+    page.get_by_text("separated by a semicolon").wait_for()
+    assert page.get_by_role("textbox", name="Marks of missing").input_value() == "-, k. A."
+    for row, limits in enumerate((("0", "110"), ("0", "200000"), ("1990-01-01", "2029-12-31"))):
+        for column, value in zip(SECOND, limits, strict=True):
+            write(page, column, row, value)
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Schema (TOML)").click()
+    schema = taken.value.path().read_text(encoding="utf-8")
+    assert 'decimal = ","' in schema
+    assert 'symbols = ["EUR"]' in schema
+    assert "lower = 1990-01-01" in schema
+    page.get_by_role("button", name="Use these limits").click()
+    page.wait_for_selector(".dpl[data-step]", timeout=20_000)
+    healthy_without_picture(page)
+
+
 def healthy_without_picture(page: Any) -> None:
     assert page.locator("[data-testid=stException]").count() == 0
     assert page.locator("[data-testid=stAlertContentError]").count() == 0
