@@ -193,7 +193,7 @@ def _said(known: Attack, step: int, done: str) -> str:
     if not known.played[step]:
         return f"{head}a coin is right 50 times in 100 ({proved}). {done}"
     right = f"**{100 * known.rates[step]:.0f} times in 100**"
-    several = guarantee.rows_per_person > 1
+    several = guarantee.rows_per_person > 1 or guarantee.limited
     one = f" Here one row moves, not all that a {guarantee.unit} can have." if several else ""
     return f"{head}you are right {right} (a coin: 50; {proved}).{one}"
 

@@ -102,7 +102,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         )
         + (" · rehearsal" if own else "")
         + _faint(scenario, ghosts),
-        unit=data.unit if scenario.rows_per_person == 1 else data.schema.thing,
+        unit=data.unit if data.is_one_row(scenario.rows_per_person) else data.schema.thing,
         method_titles=scenario.titles(scenario.curves()),
     )
     return budget_scene(

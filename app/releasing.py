@@ -243,15 +243,19 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
     rows = scenario.rows_per_person
     drawn = "" if scenario.declared.reads == "outcome" else "1,000 synthetic rows drawn from them, "
     title = scenario.title
+    whole = schema.person is not None
+    who = protects(scenario.adjacency, schema.unit, rows, limited=whole)
+    has = f"every {schema.unit} has at most {rows} row{'s' if rows > 1 else ''}"
+    if whole:
+        has = f"all rows of one {schema.unit} have one id"
     told = [
         f"**What leaves:** the parameters of the model ({title}) over "
         f"{len(schema.numeric_columns())} columns, {drawn}and a report that names the data "
-        "and, where it is public, the number of rows.",
-        f"**For whom:** anybody. **Protected:** {protects(scenario.adjacency, schema.unit, rows)}.",
+        f"and, where it is public, the number of {'different ids' if whole else 'rows'}.",
+        f"**For whom:** anybody. **Protected:** {who}.",
         f"**Promise:** ε = {show_bound(scenario.epsilon)} at δ = {show_bound(scenario.delta)}, "
         "proved for the noise as it is drawn: whole numbers from the operating system's entropy.",
-        "**Assumed:** the limits were public before anybody saw the data; every "
-        f"{schema.unit} has at most {rows} row{'s' if rows > 1 else ''}.",
+        f"**Assumed:** the limits were public before anybody saw the data; {has}.",
     ]
     if chosen_on == "stand-in":
         told.append("**Settings** were chosen while looking at stand-in rows; the dossier says so.")

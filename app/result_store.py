@@ -61,6 +61,10 @@ class Data:
     def unit(self) -> str:
         return str(self.schema.unit)
 
+    def is_one_row(self, rows_per_person: int) -> bool:
+        """Whether a unit is a row: it has no more, and no id column says whose a row is."""
+        return rows_per_person == 1 and self.schema.person is None
+
 
 class LRUCache(Generic[T]):
     """A bounded cache, least recently used first out; one computation per key."""

@@ -57,7 +57,8 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> None:
         else:
             what_ifs = ()
         _files(plans[step], what_ifs, schema.unit)
-        who = protects(scenario.adjacency, schema.unit, schema.rows_per_person)
+        terms = (scenario.adjacency, schema.unit, schema.rows_per_person)
+        who = protects(*terms, limited=schema.person is not None)
         st.caption(f"Protected: {who}. {export.HOW}")
 
 

@@ -84,7 +84,8 @@ def _spent(scenario: Scenario, data: Data) -> Spending | None:
 
 def _who(scenario: Scenario, data: Data) -> str:
     """The change that is protected, in words."""
-    return protects(scenario.adjacency, data.unit, scenario.rows_per_person, data.schema.thing)
+    terms = (scenario.adjacency, data.unit, scenario.rows_per_person, data.schema.thing)
+    return protects(*terms, limited=data.schema.person is not None)
 
 
 def scene_of(found: Walks, scenario: Scenario, data: Data, store: ResultStore) -> Scene:

@@ -784,7 +784,7 @@ def test_doors_offer_no_way_around_the_noise() -> None:
     """
     public = {name for name in dir(doors.Session) if not name.startswith("_")}
     measures = {"release", "exhibit"}
-    facts = {"ledger", "private", "public", "radius", "rows", "runs"}
+    facts = {"ledger", "persons", "private", "public", "radius", "rows", "runs"}
     assert public == facts | {"plain_rows", "public_features"} | measures
     for name in measures:
         asked = inspect.signature(getattr(doors.Session, name)).parameters

@@ -148,7 +148,9 @@ def played(scenario: Scenario, data: Data) -> None:
         return
     changed = scenario.adjacency == "label"
     whose = f"the {data.unit} whose label changed" if changed else f"the {data.unit} taken out"
-    if scenario.rows_per_person > 1:
+    if not data.is_one_row(scenario.rows_per_person):
+        whose = f"one row of a {data.unit}"
+    if scenario.rows_per_person > 1 and data.schema.person is None:
         whose = f"one row, of the up to {scenario.rows_per_person} of a {data.unit},"
     live_line(
         "played",
@@ -171,7 +173,7 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
         who += " (one label changed)" if scenario.adjacency == "label" else " (one of them removed)"
     if data.documents:
         who = f"{data.schema.thing}s"
-    elif scenario.rows_per_person > 1:
+    elif not data.is_one_row(scenario.rows_per_person):
         who = f"rows of {who}"
     if standing_in:
         who = "stand-in rows drawn from your limits"
@@ -379,7 +381,7 @@ def tries(scenario: Scenario, data: Data) -> None:
         help="Draw the noise again: the private fits move, the exact fit does not.",
     )
     label = scenario.adjacency == "label"
-    one = data.unit if scenario.rows_per_person == 1 else "row"
+    one = data.unit if data.is_one_row(scenario.rows_per_person) else "row"
     goes = "Change one label" if label else f"Remove one {one}"
     back = "Put the label back" if label else f"Put the {one} back"
     st.button(

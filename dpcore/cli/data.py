@@ -187,14 +187,23 @@ def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
     schema = replace(schema, columns=(*schema.columns, *_aside(args, frame, stated)))
     if stated is not None:  # other bounds, but the same people
         image = stated.image if schema.features == stated.features else None
-        schema = replace(
-            schema,
-            unit=stated.unit,
-            rows_per_person=stated.rows_per_person,
-            image=image,
-            file=stated.file,
-        )
+        schema = _of_the_same(stated, replace(schema, image=image))
     return frame, schema
+
+
+def _of_the_same(stated: Schema, schema: Schema) -> Schema:
+    """Other bounds, but the same file and people: their unit, their limit of rows and their ids."""
+    own = [column.name for column in schema.columns]
+    if stated.person in own:
+        raise InputError("columns", f"{stated.person!r} says whose a row is", "leave it out")
+    ids = () if stated.person is None else (Column(stated.person, role="id", type="text"),)
+    return replace(
+        schema,
+        columns=(*schema.columns, *ids),
+        unit=stated.unit,
+        rows_per_person=stated.rows_per_person,
+        file=stated.file,
+    )
 
 
 def _by_size(args: argparse.Namespace) -> PrivateTable | None:
@@ -241,12 +250,7 @@ def _in_blocks(args: argparse.Namespace) -> PrivateTable:
             )
         stated, schema = schema, _ball(args, [Column(name) for name in names])
         if stated is not None:
-            schema = replace(
-                schema,
-                unit=stated.unit,
-                rows_per_person=stated.rows_per_person,
-                file=stated.file,
-            )
+            schema = _of_the_same(stated, schema)
     elif schema is not None:
         schema = _with_roles(schema, args)
     return parted(args.file, schema, array=args.array, engine=_engine(args), on_share=pass_bar())
@@ -377,6 +381,8 @@ def _with_roles(schema: Schema, args: argparse.Namespace) -> Schema:
                     field, f"the schema has no column {name!r}", "name one of its columns"
                 )
     columns = tuple(_with_role(column, wanted, args) for column in schema.columns)
+    if schema.person in [c.name for c in columns if c.role not in ("id", "ignore")]:
+        raise InputError("columns", f"{schema.person!r} says whose a row is", "leave it out")
     features = tuple(column.name for column in columns if column.role == "feature")
     if schema.ball is not None and features != schema.features:
         raise InputError(

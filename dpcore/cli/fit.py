@@ -111,7 +111,8 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
         asked = replace(asked, rows_per_person=rows_per_person(args, table))
     rows, held_out = table, None
     if held_out_share is not None:
-        if asked is not None and asked.adjacency == "add_remove" and seed is None:
+        moving = asked is not None and (asked.adjacency == "add_remove" or _has_ids(table))
+        if moving and seed is None:
             raise InputError(
                 "test_fraction",
                 "which rows are held out would change with every row added or removed",
@@ -134,6 +135,11 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
         "seed": seed,
         "version": dpcore.__version__,
     }
+
+
+def _has_ids(table: PrivateTable | PrivateCorpus) -> bool:
+    """Whether a column says whose a row is: then a person's further rows move all places."""
+    return table.schema is not None and table.schema.person is not None
 
 
 def check_words(args: argparse.Namespace) -> None:

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
     table = read_table(args)
     privacy = replace(asked, rows_per_person=rows_per_person(args, table))
     if not args.yes:
-        _ask(args, terms.unit, privacy)
+        _ask(args, terms.unit, privacy, limited=bool(table.schema and table.schema.person))
     made = release(
         args.model,
         table,
@@ -102,11 +102,11 @@ def run(args: argparse.Namespace) -> None:
         _print(made.dossier, args.out)
 
 
-def _ask(args: argparse.Namespace, unit: str, privacy: Privacy) -> None:
+def _ask(args: argparse.Namespace, unit: str, privacy: Privacy, *, limited: bool) -> None:
     """Spending cannot be undone, so it is confirmed once."""
     print_prose(
         f"This spends epsilon = {args.epsilon} at delta = {args.delta} of {args.ledger}, "
-        f"{protects(privacy.adjacency, unit, privacy.rows_per_person)}, for good."
+        f"{protects(privacy.adjacency, unit, privacy.rows_per_person, limited=limited)}, for good."
     )
     answer = ""
     if sys.stdin.isatty():

@@ -92,7 +92,9 @@ def run(args: argparse.Namespace) -> None:
         print_prose(f"Left out: {sentence}")
     schema = table.schema
     unit, thing = ("person", "row") if schema is None else (schema.unit, schema.thing)
-    who = protects(args.adjacency, unit, thing=thing)
+    limited = schema is not None and schema.person is not None
+    rows = choices["rows_per_person"] if limited else 1
+    who = protects(args.adjacency, unit, rows, thing, limited=limited)
     print_prose(f"Each epsilon: at delta = {args.delta} in total, {who}.")
     print_prose(
         f"{choices['metric']} of exact rows: for the custodian's eyes, not part of a release."

@@ -143,7 +143,8 @@ def stand_in(schema: Schema, rows: int, seed: int = 0, *, groups: int = 3) -> pd
 
     Number columns hold ``groups`` overlapping clouds inside the bounds, at least one for each class
     of a label, which says which cloud a row is of. A target follows from a sum of the numbers, with
-    noise; answers of yes or no have their cloud's chance; other categories are drawn evenly.
+    noise; answers of yes or no have their cloud's chance; other categories are drawn evenly. Each
+    id has as many rows as one may have.
     Nothing of any table enters.
     """
     import pandas as pd
@@ -181,6 +182,8 @@ def stand_in(schema: Schema, rows: int, seed: int = 0, *, groups: int = 3) -> pd
             found[column.name] = choices[(pull > 0.0).astype(int)]
         elif column.name == schema.label and classes:
             found[column.name] = choices[cloud % len(choices)]
+        elif column.name == schema.person:  # each with as many rows as one may have
+            found[column.name] = np.arange(rows) // schema.rows_per_person
         else:
             found[column.name] = rng.choice(choices, size=rows)
     return pd.DataFrame({column.name: found[column.name] for column in schema.columns})

@@ -90,7 +90,7 @@ def read_described(source: Source, schema: Schema, *, array: str | None = None) 
 
     **Raises** InputError; the message holds nothing of the data.
     """
-    columns = [column.name for column in schema.columns if column.role != "ignore"]
+    columns = [c.name for c in schema.columns if c.role != "ignore" or c.name == schema.id]
     frame = read_frame(source, array=array, columns=columns, separator=schema.separator)
     return with_numbers(frame, schema)
 

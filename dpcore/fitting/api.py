@@ -21,7 +21,7 @@ from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import NoisePlan, plan_noise
-from dpcore.fitting.recipe import Later, Recipe, Runs, demand_enough_rows, recipe
+from dpcore.fitting.recipe import Later, Recipe, Runs, demand_enough_rows, demand_persons, recipe
 from dpcore.fitting.result import Fit
 from dpcore.models.options import demand_options
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
@@ -47,7 +47,8 @@ class Grid:
     """Fits for every budget and noise draw; run ``i * draws + j`` is budget i with draw j.
 
     runs: parameters in public unit coordinates, with a leading axis of all runs. Of a corpus,
-    public and schema are its vocabulary. is_part: the rows are those that a split left.
+    public and schema are its vocabulary. is_part: the rows are those that a split left. limited: an
+    id column says whose a row is. rows, persons: how many, where that is public.
     """
 
     model: str
@@ -61,6 +62,8 @@ class Grid:
     seed: int | None
     rows: int | None
     is_part: bool = False
+    limited: bool = False
+    persons: int | None = None
 
     def guarantee(self, budget: int = 0) -> Guarantee:
         """The guarantee of one budget, computed from its ledger."""
@@ -74,9 +77,10 @@ class Grid:
             self.model,
             self.schema,
             self.seed,
-            self.rows,
+            self.rows if self.persons is None else self.persons,
             runs,
             is_part=self.is_part,
+            limited=self.limited,
         )
         how = recipe(self.model)
         if self.plan.requests is None or not isinstance(how, Minibatched):
@@ -199,6 +203,11 @@ def fit_grid(
     demand_options(model, how.options, options)
     settings = how.settings(components=n_components, mode=mode, **options)
     _demand_accountant(how, settings, requests)
+    counted = "rows"
+    if (requests is not None or as_private) and table.schema and table.schema.person:
+        counted = "different ids"
+        if requests is not None:
+            demand_persons(how, settings)
     if clip is None:
         clip = how.clip if requests is not None or as_private else math.inf
     session = _begin(how, settings)(
@@ -209,7 +218,7 @@ def fit_grid(
         draws=np.tile(np.arange(len(draws)), 1 if requests is None else len(requests)),
         clip=number("clip", clip),
         as_private=as_private,
-        demand=partial(_demand_rows, model, settings.components, demand),
+        demand=partial(_demand_rows, model, settings.components, demand, counted),
     )
     if isinstance(session.public, PublicFrame):  # spreads in own units are squares of them
         demand_squares("limits", session.public.half_range, session.public.center)
@@ -235,12 +244,14 @@ def fit_grid(
         seed,
         session.rows,
         table.is_part,
+        session.limited,
+        session.persons,
     )
 
 
-def _demand_rows(model: str, components: int, more: OfCount | None, rows: int) -> None:
-    """Raise InputError for more groups than rows, or as ``more`` does."""
-    demand_enough_rows(model, components, rows)
+def _demand_rows(model: str, components: int, more: OfCount | None, things: str, rows: int) -> None:
+    """Raise InputError for more groups than rows, or persons, or as ``more`` does."""
+    demand_enough_rows(model, components, rows, things)
     if more is not None:
         more(rows)
 

@@ -28,12 +28,14 @@ def guarantee_of(
     runs: int = 1,
     *,
     is_part: bool = False,
+    limited: bool = False,
 ) -> Guarantee:
-    """The guarantee of one run, computed from its ledger; ``rows`` only where public.
+    """The guarantee of one run, computed from its ledger; ``rows``, or persons where an id column
+    tells them apart, only where public.
 
     runs: how many were fitted together. More than one is a rehearsal, because the guarantee covers
     one of them alone: budgets of a grid share noise, and draws add up. is_part: other rows of the
-    table were held out, chosen by their places.
+    table were held out, chosen by their places. limited: an id column says whose a row is.
     """
     if plan.requests is None:
         return Guarantee(
@@ -49,7 +51,7 @@ def guarantee_of(
             thing=schema.thing,
         )
     request = plan.requests[budget]
-    moved = is_part and request.adjacency == "add_remove"
+    moved = is_part and (limited or request.adjacency == "add_remove")
     proof = None if moved else _proof(ledger, request, schema)
     return Guarantee(
         epsilon=None if proof is None else proof.epsilon,
@@ -59,10 +61,11 @@ def guarantee_of(
         rows_per_person=request.rows_per_person,
         claim=_claim(ledger, request, recipe(model).printed(request, settings), proof, schema),
         proof=proof,
-        assumptions=recipe(model).assumed(_assumptions(request, schema), settings),
+        assumptions=recipe(model).assumed(_assumptions(request, schema, limited), settings),
         rehearsal=seed is not None or runs > 1 or schema.rehearsal,
         notes=(*((MOVED,) if moved else ()), *_notes(request, schema, rows)),
         thing=schema.thing,
+        limited=limited,
     )
 
 
@@ -104,19 +107,26 @@ def _claim(
     return Claim(request.epsilon, delta, printed.source, holds, reasons)
 
 
-def _assumptions(request: Privacy, schema: Schema) -> tuple[str, ...]:
+def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, ...]:
     lines = [
         "bounds, column types, iterations and start were chosen without looking at the data",
         "a missing cell counts as its column's public fill, the middle of the limits unless stated",
         "noise is drawn in floating point, treated as real arithmetic",
     ]
     if request.adjacency != "add_remove":
-        lines.append("the number of rows is public")
+        counted = f"different ids in the column {schema.person}" if limited else "rows"
+        lines.append(f"the number of {counted} is public")
     if request.adjacency == "label":
         lines.append("every column but the label is public: only labels are protected")
     if request.adjacency == "feature":
         lines.append("labels are public: only the other columns are protected")
-    if request.rows_per_person == 1:
+    if limited:
+        lines.append(f"the column {schema.person} has one id for each {schema.unit}")
+        lines.append(
+            f"of one {schema.unit}'s rows at most {request.rows_per_person} count, chosen by these "
+            "rows alone; a row without an id does not count"
+        )
+    elif request.rows_per_person == 1:
         lines.append(f"each {schema.unit} has one row")
     else:
         lines.append(f"each {schema.unit} has at most {request.rows_per_person} rows")

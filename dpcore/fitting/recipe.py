@@ -19,6 +19,7 @@ from dpcore.errors import InputError
 from dpcore.models.declaration import declaration
 from dpcore.models.options import Settings
 from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.registry import MODELS
 from dpcore.wall.data import FeatureRows, PublicFrame
 from dpcore.wall.session import Session
 
@@ -148,6 +149,13 @@ class Recipe:
         """What a guarantee takes for granted, made of the usual lines."""
         return lines
 
+    def takes_persons(self, settings: Any) -> bool:
+        """Whether it is proved how far one person moves all that it releases, who may have several
+        rows or fewer than before: each release is a statistic that ``adds_up``, and nothing is
+        worked out from a number of rows that was not released
+        (:mod:`dpcore.wall.data.persons`)."""
+        return False
+
     def takes_steps(self, algorithm: str | None, mode: str) -> bool:
         """Whether there are iterations to choose."""
         return "iterations" in self.options.options()
@@ -166,14 +174,14 @@ def gaussians(multipliers: Array) -> tuple[Event, ...]:
     )
 
 
-def demand_enough_rows(model: str, components: int, rows: int) -> None:
-    """Raise InputError for more groups, centres or factors than rows."""
+def demand_enough_rows(model: str, components: int, rows: int, things: str = "rows") -> None:
+    """Raise InputError for more groups, centres or factors than rows. things: what is counted."""
     if components > rows:
         declared = declaration(model)
         raise InputError(
             "factors" if declared.parts == "factors" else "components",
-            f"there are more {declared.parts} than rows",
-            f"ask for fewer {declared.parts} or bring more rows",
+            f"there are more {declared.parts} than {things}",
+            f"ask for fewer {declared.parts} or bring more {things}",
         )
 
 
@@ -182,6 +190,19 @@ def demand_replacement(requests: Sequence[Privacy]) -> None:
     if any(p.adjacency != "replace_one" for p in requests):
         raise InputError(
             "adjacency", "the paper protects the replacement of a row", "choose replace_one"
+        )
+
+
+def demand_persons(how: Recipe, settings: Any) -> None:
+    """Refuse, for a table with an id column, what is not proved of a person's several rows."""
+    if not how.takes_persons(settings):
+        kinds = {name: type(recipe(name)) for name in MODELS}
+        proved = [name for name, kind in kinds.items() if "takes_persons" in vars(kind)]
+        raise InputError(
+            "id column",
+            "how far all rows of one person move this fit is not proved",
+            f"choose one of {', '.join(proved)} in proved mode, or bring a table of one row a "
+            "person without an id column",
         )
 
 

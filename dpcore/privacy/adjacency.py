@@ -24,10 +24,22 @@ _OF_SEVERAL = {
 }
 
 
+_WITH_ID = {
+    "replace_one": "replacing one {unit}, of whose rows at most {rows} {count}",
+    "add_remove": "adding or removing one {unit}, of whose rows at most {rows} {count}",
+}
+
+
 def protects(
-    adjacency: str, unit: str = "person", rows_per_person: int = 1, thing: str = "row"
+    adjacency: str,
+    unit: str = "person",
+    rows_per_person: int = 1,
+    thing: str = "row",
+    *,
+    limited: bool = False,
 ) -> str:
     """The protected change in plain words. thing: what a unit has, rows of a table or documents.
+    limited: an id column says whose a row is, and rows beyond the limit do not count.
 
     >>> protects("replace_one")
     "replacing one person's row"
@@ -39,6 +51,11 @@ def protects(
     "replacing the labels of one patient's 2 rows"
     >>> protects("replace_one", "author", thing="document")
     "replacing one author's document"
+    >>> protects("replace_one", "patient", 2, limited=True)
+    'replacing one patient, of whose rows at most 2 count'
     """
+    if limited and adjacency in _WITH_ID:
+        verb = "counts" if rows_per_person == 1 else "count"
+        return _WITH_ID[adjacency].format(unit=unit, rows=rows_per_person, count=verb)
     words = _WORDS if rows_per_person == 1 else _OF_SEVERAL
     return words[adjacency].format(unit=unit, rows=rows_per_person, thing=thing)

@@ -64,7 +64,8 @@ class Guarantee:
     adjacency, unit, rows_per_person: for whom it holds. claim, proof, evidence: what a paper says,
     what follows from the noise, how far an attack got. assumptions: what the proof takes as given.
     notes: what a careful reader should know besides (a delta above 1/n, say). thing: what a unit
-    has, rows of a table or documents.
+    has, rows of a table or documents. limited: an id column says whose a row is, and no more than
+    rows_per_person of each unit's rows count.
     """
 
     epsilon: float | None
@@ -79,15 +80,19 @@ class Guarantee:
     notes: tuple[str, ...] = ()
     evidence: Evidence | None = None
     thing: str = "row"
+    limited: bool = False
 
     @property
     def protects(self) -> str:
         """The protected change in plain words."""
-        return protects(self.adjacency, self.unit, self.rows_per_person, self.thing)
+        terms = (self.adjacency, self.unit, self.rows_per_person, self.thing)
+        return protects(*terms, limited=self.limited)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; ``epsilon`` is the proved bound or null; the paper's is under ``claim``."""
         record = asdict(self)
+        if not self.limited:
+            del record["limited"]  # a guarantee of rows reads as it always did
         record["protects"] = self.protects
         record["sentence"] = self.sentence()
         return record

@@ -125,13 +125,15 @@ def release(
                 n_components=n_components,
                 clip=clip,
                 on_grid=GridNoise(pay),
-                demand=None if accept_delta else partial(_demand_small, stated.delta),
+                demand=None if accept_delta else partial(_demand_small, stated.delta, schema),
                 **options,
             )
             fit = grid.fit()
             demand_proved(fit, who)
             synthetic = _as_csv(fit, rows, schema)
             said["rows"] = grid.rows
+            if grid.limited:
+                said["persons"] = grid.persons
             unsealed = dossier_of(fit, schema, states[0], chosen_on, synthetic, rows, said)
             dossier, files = sealed(unsealed, synthetic)
         except (Exception, KeyboardInterrupt) as problem:
@@ -251,11 +253,13 @@ def planned_noise(privacy: Privacy, stated: Amount) -> Ledger:
     return Ledger((LedgerEntry("all", "discrete_gaussian", noise, 1.0, privacy.adjacency, None),))
 
 
-def _demand_small(delta: float, rows: int) -> None:
+def _demand_small(delta: float, schema: Schema, rows: int) -> None:
     if delta * rows > 1.0:
+        things, one = ("rows", "row") if schema.person is None else ("different ids", schema.unit)
         raise InputError(
             "delta",
-            "it is above one over the number of rows: it would allow one row to be published",
+            f"it is above one over the number of {things}: it would allow one {one} to be "
+            "published",
             "give a smaller one, or accept it (--accept-delta)",
         )
 

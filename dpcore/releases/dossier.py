@@ -73,8 +73,8 @@ def dossier_of(
     """All but the hashes of its content and of the files beside it.
 
     state: of the ledger, whose last line paid. synthetic: the rows' file as text; rows: how many it
-    has. said: the data's ``file``, how many ``rows`` it has where that is public, ``controller``
-    and ``purpose``.
+    has. said: the data's ``file``, how many ``rows`` or ``persons`` it has where that is public,
+    ``controller`` and ``purpose``.
     """
     import dpcore
 
@@ -116,7 +116,7 @@ def _more(fit: Fit) -> tuple[str, ...]:
     and where public limits stand for the number of rows."""
     hidden = fit.guarantee.adjacency == "add_remove"
     labelled = declaration(fit.model).reads == "label"
-    moves = hidden or (labelled and fit.guarantee.adjacency != "feature")
+    moves = hidden or fit.guarantee.limited or (labelled and fit.guarantee.adjacency != "feature")
     same = (ALIKE,)
     cap = (f"the table has 1 to {MOST_ROWS:,} rows",)  # a file without any is refused
     return (same if moves else ()) + (cap if hidden else ())
@@ -266,7 +266,15 @@ def _worded(stated: dict[str, Any], proof: Proof) -> tuple[str, str]:
     """
     terms = (stated["adjacency"], stated["unit"], stated["rows_per_person"])
     told = Guarantee(
-        stated["epsilon"], stated["delta"], *terms, None, proof, (), False, thing=stated["thing"]
+        stated["epsilon"],
+        stated["delta"],
+        *terms,
+        None,
+        proof,
+        (),
+        False,
+        thing=stated["thing"],
+        limited=stated.get("limited", False),
     )
     return told.protects, told.sentence()
 

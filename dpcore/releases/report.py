@@ -93,13 +93,15 @@ def _signed(title: str, dossier: dict[str, Any]) -> str:
 def _facts(dossier: dict[str, Any]) -> Iterator[str]:
     """What, of which data, for whom: as it was said when it was released."""
     guarantee, rows = dossier["guarantee"], dossier.get("rows")
-    many = guarantee["rows_per_person"]
-    hidden = "private" if guarantee["adjacency"] == "add_remove" else NOT_STATED
+    many, persons = guarantee["rows_per_person"], dossier.get("persons")
+    limited = guarantee.get("limited", False)
+    hidden = "private" if limited or guarantee["adjacency"] == "add_remove" else NOT_STATED
+    has = f"; each {guarantee['unit']} has {'one row' if many == 1 else f'at most {many:,} rows'}"
     facts = {
         "Data": dossier.get("file") or NOT_STATED,
+        **({} if persons is None else {"Different ids": f"{persons:,} (public)"}),
         "Rows": hidden if rows is None else f"{rows:,} (public)",
-        "Protected": f"{guarantee['protects']}; each {guarantee['unit']} has "
-        f"{'one row' if many == 1 else f'at most {many:,} rows'}",
+        "Protected": guarantee["protects"] + ("" if limited else has),
         "Controller": dossier.get("controller") or NOT_STATED,
         "Purpose": dossier.get("purpose") or NOT_STATED,
         "Released": dossier["created"],
@@ -338,7 +340,10 @@ def _doors(dossier: dict[str, Any]) -> Iterator[str]:
 def _checked(dossier: dict[str, Any]) -> Iterator[str]:
     """Who can check it, and how; what nobody can check."""
     ledger, line, guarantee = dossier["ledger"], dossier["line"], dossier["guarantee"]
-    many = guarantee["rows_per_person"]
+    many, unit = guarantee["rows_per_person"], guarantee["unit"]
+    whose = f"no {unit} has more than {'one row' if many == 1 else f'{many:,} rows'}"
+    if guarantee.get("limited", False):
+        whose = f"all rows of one {unit} have one id"
     checks = [
         "Anybody who has this folder, without the data: <code>dpcore verify FOLDER</code> replays "
         "the proof from the noise on record, compares every file with its hash and makes this page "
@@ -348,8 +353,7 @@ def _checked(dossier: dict[str, Any]) -> Iterator[str]:
         f"fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a "
         "second budget: ask for the one that holds this line.",
         "Only the controller can say that the limits below were public before anybody saw the "
-        f"data, and that no {escape(guarantee['unit'])} has more than "
-        f"{'one row' if many == 1 else f'{many:,} rows'}.",
+        f"data, and that {escape(whose)}.",
     ]
     if content := dossier.get("content"):
         checks.insert(

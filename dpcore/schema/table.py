@@ -42,8 +42,8 @@ class Schema:
     unit: what one guarantee protects ("person"). rows_per_person: the most rows one unit has.
     rehearsal: True where the bounds were read off the data, so that nothing proved can follow.
     image: the shape of the picture whose pixels the feature numbers are, if they are one. id: the
-    column that says whose a row is. title: for people. file: how a delimited file is written (as
-    usual).
+    table's short name; a column that is called so says whose a row is, as one with the role id
+    does. title: for people. file: how a delimited file is written (as usual).
 
     Raises InputError on a mistake.
 
@@ -156,6 +156,24 @@ class Schema:
     def target(self) -> str | None:
         """Name of the column that a regression explains, if there is one."""
         return self._only("target")
+
+    @property
+    def person(self) -> str | None:
+        """Name of the column that says whose a row is: the one with the role id, or one that no
+        model reads and that is called as the table's ``id``. ``None`` where there is none.
+
+        Raises InputError where several have that role and ``id`` names none of them.
+        """
+        named = [column.name for column in self.columns if column.role == "id"]
+        if self.id in [c.name for c in self.columns if c.role in ("id", "ignore")]:
+            return self.id
+        if len(named) > 1:
+            raise InputError(
+                "columns",
+                "two columns have the role id",
+                'keep the one that says whose a row is; give the other role = "ignore"',
+            )
+        return named[0] if named else None
 
     @property
     def outcome(self) -> str | None:

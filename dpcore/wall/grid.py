@@ -55,7 +55,8 @@ def grid_for(
     (:mod:`dpcore.wall.kernels.row_blocks`), or from no product of matrices at all. Taken as given
     is that a product treats the rows of a block alike but for the last few; the dossier names this,
     and ``test_wall_places.py`` looks for it. Empty rows add nothing to a sum. Where a row is added
-    the bound is that of :data:`MOST_ROWS` rows, 0.004 rows. QED.
+    the bound is that of :data:`MOST_ROWS` rows, 0.004 rows; where a person is replaced, that of as
+    many rows as all persons may have. QED.
 
     *Why the number of rows is in it.* Not because of the grid, but because of the sum before it: it
     is a product of matrices in floating point, in which one changed row moves the rounding of every

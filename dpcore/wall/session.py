@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
@@ -21,7 +22,8 @@ from dpcore.mechanisms.gaussian import noise_scale
 from dpcore.privacy.ledger import Ledger, LedgerEntry
 from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.data.clipping import HUGE, TINY
-from dpcore.wall.data.sources import FeatureRows, Opening, Opens, Source
+from dpcore.wall.data.persons import demand_all_of_a_row, limited
+from dpcore.wall.data.sources import FeatureRows, MaskedRows, Opening, Opens, Source
 from dpcore.wall.grid import MOST_ROWS, Grid, demand_few_rows, grid_for, on_grid
 from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.threads import one_thread
@@ -64,11 +66,12 @@ class Noise:
 class Session(Generic[S]):
     """One run (or a grid of runs) on one table: its source, the noise, the ledger being written.
 
-    table: sealed rows with public bounds, or sealed documents. opens: how they are read, one of
-    :mod:`dpcore.wall.data.sources`. adjacency: who is protected. noise: the noise source, or
-    ``None`` for a fit without privacy. draws ``(runs,)``: the noise source's draw of each run.
-    clip, as_private: see :class:`~dpcore.wall.data.sources.Opening`. demand: refuses a number of
-    rows; see :meth:`_ask`.
+    table: sealed rows with public bounds, or sealed documents; with an id column at most
+    rows_per_person rows of each person count (:mod:`dpcore.wall.data.persons`). opens: how they are
+    read, one of :mod:`dpcore.wall.data.sources`. adjacency: who is protected. noise: the noise
+    source, or ``None`` for a fit without privacy. draws ``(runs,)``: the noise source's draw of
+    each run. clip, as_private: see :class:`~dpcore.wall.data.sources.Opening`. demand: refuses a
+    number of rows; see :meth:`_ask`.
     """
 
     def __init__(
@@ -88,10 +91,21 @@ class Session(Generic[S]):
         # Two budgets of one draw give the exact sums away, and many draws average them out.
         if noise is None or noise.rehearsal or len(draws) > 1:
             table.demand_open()
-        self.source: S = opens(table, Opening(noise, adjacency, clip, as_private))
+        self._noise = noise
+        opening = Opening(noise, adjacency, clip, as_private)
+        column = table.schema.person if opening.filled and table.schema else None
+        self.limited, self._persons = column is not None, 0
+        if column is not None:
+            demand_all_of_a_row(adjacency)
+            opening.demand_whole(table, "rows", "row", moving=True)
+            rows_per_person = max(rows_per_person, table.schema.rows_per_person)
+            table, self._persons = limited(table, column, rows_per_person)
+        self.source: S = opens(table, opening)
+        if self.limited and self.private and type(self.source) not in (FeatureRows, MaskedRows):
+            raise WallError("what this source holds of a person's rows has no bound")
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self.as_private = as_private
-        self._noise, self._draws = noise, draws
+        self._draws = draws
         self._entries: list[LedgerEntry] = []
         self._demands: list[OfCount] = []
         self._ask(demand)
@@ -117,8 +131,13 @@ class Session(Generic[S]):
     @property
     def rows(self) -> int | None:
         """Number of rows where it is public (a row is replaced, or no privacy); else ``None``."""
-        known = self.adjacency != "add_remove" or not self.private
+        known = not self.private or (self.adjacency != "add_remove" and not self.limited)
         return self.source._count if known else None
+
+    @property
+    def persons(self) -> int | None:
+        """Number of persons where an id column says it and it is public; else ``None``."""
+        return self._persons if self.limited and self.adjacency != "add_remove" else None
 
     @property
     def ledger(self) -> Ledger:
@@ -239,6 +258,8 @@ class Session(Generic[S]):
         place; fresh ones where places move because a row is added. In a rehearsal these come from
         a stream that knows no n: drawn row by row, the first n are the same however many follow.
         """
+        if self.limited and self.private:
+            raise WallError("coins by places have no theorem where a person's rows move them")
         if self.adjacency != "add_remove":
             return np.random.default_rng([use, self.source._count])
         fresh = self._noise is not None and not self._noise.rehearsal
@@ -254,19 +275,19 @@ class Session(Generic[S]):
         raise WallError("a session is not pickled: its rows would leave the wall")
 
     def _ask(self, demand: OfCount | None) -> None:
-        """Demand something of how many rows there are, where that is public. Under a lock last,
-        where noise is about to be drawn: who could be refused for another reason after that would
-        learn the number by questions that cost nothing.
+        """Demand something of how many rows there are (with an id column, persons), where that is
+        public. Under a lock last, where noise is about to be drawn: who could be refused for
+        another reason after that would learn the number by questions that cost nothing.
         """
-        if demand is not None and self.rows is not None:
+        if demand is not None and (self.rows is not None or self.persons is not None):
             self._demands.append(demand)
         if self._open or not (self.private and locked()):
             self._ask_rows()
 
     def _ask_rows(self) -> None:
-        """Make all demands on the number of rows."""
+        """Make all demands on the number of rows, or of persons."""
         for demand in self._demands:
-            demand(self.source._count)
+            demand(self._persons if self.limited else self.source._count)
 
     def _check(
         self,
@@ -277,6 +298,8 @@ class Session(Generic[S]):
         bare: tuple[str, ...] = (),
     ) -> None:
         """Refuse, before rows are touched, a release that would not be what it says."""
+        if self.limited and self.private and not contribution.adds_up:
+            raise WallError("how far several rows of one person move this sum is not proved")
         if self.private and not TINY <= radius <= min(bound, HUGE):
             raise WallError("the rows' ball is larger than the contribution's bound, or no bound")
         covered = [block for noise in noises for block in _blocks(noise, contribution)]
@@ -284,6 +307,18 @@ class Session(Generic[S]):
             raise WallError("each block needs exactly one noise")
         for noise in noises:
             _check_noise(noise, private=self.private)
+
+    def _moved(self, by_a_row: Callable[[str], float]) -> float:
+        """How far all rows of one person move a sum, from how far one row does. With an id column
+        they may also be fewer than before: lemma 2 of :mod:`dpcore.wall.data.persons`."""
+        fewer = ("add_remove",) if self.limited else ()
+        return max(map(by_a_row, (self.adjacency, *fewer))) * self.rows_per_person
+
+    def _lemma(self, contribution: Statistic) -> str:
+        """What is proved, in words for the ledger."""
+        if not self.limited:
+            return contribution.lemma
+        return f"{contribution.lemma}; 0 to {self.rows_per_person} rows of one person"
 
     def _release(
         self,
@@ -314,11 +349,12 @@ class Session(Generic[S]):
         if isinstance(self._noise, GridNoise):
             return self._add_whole_numbers(what, total, contribution, noise, self._noise)
         laplace, blocks = noise.law == "laplace", _blocks(noise, contribution)
-        l2 = _joint(contribution, blocks, self.adjacency) * self.rows_per_person
+        l2 = self._moved(partial(_joint, contribution, blocks))
         bound = l2
         if laplace:
-            bound = sum(contribution.l1_sensitivity(self.adjacency, b) for b in blocks)
-            bound *= self.rows_per_person
+            bound = self._moved(
+                lambda adjacency: sum(contribution.l1_sensitivity(adjacency, b) for b in blocks)
+            )
         multipliers = np.broadcast_to(np.asarray(noise.noise_multiplier, dtype=float), (self.runs,))
         scale = noise_scale(multipliers, bound) if self.private else np.zeros(self.runs)
         self._ask_rows()
@@ -329,7 +365,7 @@ class Session(Generic[S]):
                 noise_scale=scale,
                 sensitivity=bound,
                 adjacency=self.adjacency,
-                proof=contribution.lemma,
+                proof=self._lemma(contribution),
                 l2_sensitivity=l2 if laplace else None,
             )
         )
@@ -358,10 +394,10 @@ class Session(Generic[S]):
             raise InputError("method", *OTHER_NOISE)
         blocks = _blocks(noise, contribution)
         (noise_multiplier,) = np.broadcast_to(np.asarray(noise.noise_multiplier, dtype=float), (1,))
-        known = self.rows
+        known = self.rows if self.persons is None else self.persons * self.rows_per_person
         grid: Grid = grid_for(
             float(noise_multiplier),
-            _joint(contribution, blocks, self.adjacency) * self.rows_per_person,
+            self._moved(partial(_joint, contribution, blocks)),
             _joint(contribution, blocks, "add_remove"),
             MOST_ROWS if known is None else known,
             sum(total[:, :, contribution.slice(block)].size for block in blocks),
@@ -380,7 +416,7 @@ class Session(Generic[S]):
                 noise_scale=np.array([grid.scale]),
                 sensitivity=grid.sensitivity,
                 adjacency=self.adjacency,
-                proof=f"{contribution.lemma}; sums rounded to a grid",
+                proof=f"{self._lemma(contribution)}; sums rounded to a grid",
             )
         )
         return {block: np.array([grid.scale * contribution.scale(block)]) for block in blocks}

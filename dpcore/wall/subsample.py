@@ -111,7 +111,7 @@ def check_sample(session: Session[Any], sample: Sample) -> None:
     """Refuse, before rows are touched, a sample whose price nobody knows."""
     if not session.private or sample.sampling == "none":
         return
-    if session.rows_per_person > 1:
+    if session.rows_per_person > 1 or session.limited:
         raise InputError(
             "minibatch",
             "the price of a sample is known for one row per person",

@@ -87,8 +87,13 @@ class PrivateTable:
             )
 
     def public_rows(self, adjacency: str) -> int | None:
-        """How many rows, where that is public: ``None`` where a row is added or removed."""
-        return None if adjacency == "add_remove" else len(self._frame)
+        """How many rows, where that is public: ``None`` where a row is added or removed, or an id
+        column says whose a row is."""
+        return len(self._frame) if self._counts(adjacency) else None
+
+    def _counts(self, adjacency: str) -> bool:
+        """Whether the number of rows is public."""
+        return adjacency != "add_remove" and (self.schema is None or self.schema.person is None)
 
     def with_schema(self, schema: Schema) -> PrivateTable:
         """The same rows under other public bounds."""
@@ -123,15 +128,16 @@ class PrivateTable:
         """Two disjoint tables: (rest, ``fraction`` of the rows), chosen by public coins.
 
         The coins go by places in the table: see :func:`divided`. So a part carries a guarantee
-        where a row is replaced, and is for rehearsals elsewhere.
+        where a row is replaced and no id column says whose it is, and is for rehearsals elsewhere.
         """
         rest, part = map(self._part, divided(len(self._frame), fraction, seed, adjacency))
         rest.is_part = part.is_part = True
         return rest, part
 
     def neighbour(self, position: int, adjacency: str) -> PrivateTable:
-        """A neighbouring table: one row replaced by a copy of the next, or absent (add_remove);
-        under label and feature only that part of it, by that of the next row with another label.
+        """A neighbouring table: one row replaced by a copy of the next (but for its id), or absent
+        (add_remove); under label and feature only that part of it, by that of the next row with
+        another label.
         Raises WallError where exact values are locked: a place that is not there tells the rows.
         """
         self.demand_open()
@@ -141,7 +147,11 @@ class PrivateTable:
         if adjacency in ("label", "feature"):
             return self._exchanged(position, labels=adjacency == "label")
         order[position] = order[(position + 1) % len(order)]
-        return self._part(order)
+        changed = self._part(order)
+        whose = None if self.schema is None else self.schema.person
+        if whose in self._frame:  # the row stays that person's, or two persons would change
+            changed._frame[whose] = self._frame[whose].array
+        return changed
 
     def with_row(self, cells: Mapping[str, object], position: int | None = None) -> PrivateTable:
         """The same rows and one more, or (position) one in place of another; a column that is not

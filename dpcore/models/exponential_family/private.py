@@ -49,6 +49,9 @@ class FamilyRecipe(Recipe):
         mean, steps = _multipliers(settings)
         return (Event(Gaussian(mean)), *gaussians(steps))
 
+    def takes_persons(self, settings: FamilySettings) -> bool:
+        return True
+
     def fit(
         self,
         session: Session[Any],

@@ -75,6 +75,9 @@ class FactorRecipe(Recipe):
             ),
         )
 
+    def takes_persons(self, settings: FactorSettings) -> bool:
+        return settings.mode == "proved"
+
     def fit(
         self,
         session: Session[Any],

@@ -263,6 +263,9 @@ class MixtureRecipe(Recipe):
             ),
         )
 
+    def takes_persons(self, settings: MixtureSettings) -> bool:
+        return settings.mode == "proved"
+
     def fit(
         self,
         session: Session[Any],

@@ -105,6 +105,9 @@ class KMeansRecipe(Recipe):
             ),
         )
 
+    def takes_persons(self, settings: KMeansSettings) -> bool:
+        return settings.mode == "proved"
+
     def fit(
         self,
         session: Session[Any],
@@ -172,8 +175,9 @@ def released_cells(
     noise = scale * math.hypot(
         contribution.scale("counts"), math.sqrt(dim) * contribution.scale("sums")
     )
-    known = np.inf if session.rows is None else session.rows
-    kept = kmeans.keep(places, least, known, noise if session.private else 0.0 * noise)
+    known = session.rows if session.persons is None else session.persons
+    rows = np.inf if known is None else known
+    kept = kmeans.keep(places, least, rows, noise if session.private else 0.0 * noise)
     noisy = session.release(
         "counts and sums of cells", contribution, kept, Noise("gaussian", multiplier)
     )

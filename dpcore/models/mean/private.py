@@ -80,6 +80,9 @@ class MeanRecipe(Recipe):
             lines = (*lines, "every person draws the noise: nobody collects an exact row")
         return (*lines, "tau was chosen likewise")
 
+    def takes_persons(self, settings: MeanSettings) -> bool:
+        return settings.mode == "proved" and settings.trust == "central"
+
     def fit(
         self,
         session: Session[Any],
@@ -181,7 +184,7 @@ def _bent(bent: Bent, spread: Array, seen: VectorRows, runs: slice) -> Array:
 
 
 def _expected_rows(session: Session[MaskedRows], settings: MeanSettings) -> float:
-    known = session.rows if session.rows is not None else settings.rows
+    known = session.rows if session.rows is not None else settings.rows or session.persons
     if known is None:
         raise InputError(
             "rows",

@@ -41,6 +41,7 @@ class Vocabulary:
     title: str | None = None
     image: Image | None = None
     thing: ClassVar[str] = "document"
+    person: ClassVar[None] = None  # no column says whose a document is
     target: ClassVar[None] = None  # documents have neither
     label: ClassVar[None] = None
 

@@ -136,9 +136,16 @@ class PartedTable(PrivateTable):
             whole=self._whole,
         )
 
+    def in_parts(self, parts: Sequence[Partition]) -> PartedTable:
+        """Other rows, in parts, under the same bounds."""
+        engine, tell = self._engine, self._on_share
+        return PartedTable.seal_parts(
+            parts, self.schema, engine=engine, on_share=tell, open_to_all=self.open_to_all
+        )
+
     def public_rows(self, adjacency: str) -> int | None:
         """How many rows, where that is public; counted in a pass of their own."""
-        if adjacency == "add_remove":
+        if not self._counts(adjacency):
             return None
         schema = _features_alone(demand_bounds(self))
         look = partial(_look, schema=schema, public=PublicFrame.of(schema), private=True)

@@ -54,10 +54,13 @@ class Opening:
         """Whether cells that the bounds do not allow are filled or clipped, and not refused."""
         return self.private or self.as_private
 
-    def demand_whole(self, table: PrivateTable | PrivateCorpus, things: str, each: str) -> None:
-        """Refuse to release a part that was chosen by places, where places move."""
+    def demand_whole(
+        self, table: PrivateTable | PrivateCorpus, things: str, each: str, *, moving: bool = False
+    ) -> None:
+        """Refuse to release a part that was chosen by places, where places move (``moving``: under
+        any adjacency)."""
         lasting = self.noise is not None and not self.noise.rehearsal
-        if lasting and self.adjacency == "add_remove" and table.is_part:
+        if lasting and (moving or self.adjacency == "add_remove") and table.is_part:
             raise InputError(
                 "test_fraction",
                 f"which {things} are in this part would change with every {each} added or removed",

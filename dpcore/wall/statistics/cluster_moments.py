@@ -107,6 +107,7 @@ class ClusterMoments(CountsAndSums[Array]):
     """
 
     lemma = "joint diameter of counts and sums of nearest rows in a clipped ball"
+    adds_up = True
 
     def asked(self, session: Session[Any], of: Array) -> Array:
         centres = np.array(of, dtype=np.float64)  # plain numbers: no object that looks around
@@ -131,6 +132,7 @@ class MixtureSums(CountsAndSums[InFrame]):
     """
 
     lemma = "joint diameter of counts and sums on simplex weights and a clipped ball"
+    adds_up = True
     structure: ClassVar[Literal["none"]] = "none"
 
     def features(self, rows: Array) -> Array:

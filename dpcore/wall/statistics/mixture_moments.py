@@ -97,6 +97,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
     square_weight: float
 
     lemma = "joint diameter of counts, sums and squares on simplex weights and a clipped ball"
+    adds_up = True
 
     def __post_init__(self) -> None:
         one_of("covariance", self.structure, STRUCTURES)

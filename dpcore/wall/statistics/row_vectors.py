@@ -244,6 +244,7 @@ class BoxVector(_OneVector):
     """
 
     lemma = "diameter of a box of truncated coordinates and a count"
+    adds_up = True
 
     @property
     def reach(self) -> float:

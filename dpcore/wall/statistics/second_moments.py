@@ -52,6 +52,7 @@ class SecondMoments(Summed[None, NoisySquares]):
     radius: float
 
     lemma = "diameter of the square of a row in a clipped ball"
+    adds_up = True
     components = 1
     structure: ClassVar[Structure] = "full"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,11 +63,14 @@ class Sensitivity:
 class Statistic(ABC):
     """A sum over rows that may be released: K components of features in weighted blocks.
 
-    lemma: what is proved, in words for the ledger. components: how many share a row.
+    lemma: what is proved, in words for the ledger. components: how many share a row. adds_up: it is
+    a sum over rows of what each row alone contributes, wherever it stands, and the lemma holds
+    whatever other rows are: what lemma 2 of :mod:`dpcore.wall.data.persons` asks for.
     """
 
     lemma: str
     components: int
+    adds_up: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -1,0 +1,176 @@
+"""Persons: of a table with an id column, at most so many rows of each person count.
+
+**Who.** Cells of the column are one id where :func:`~dpcore.schema.category_meant` finds one
+meaning: blanks and quotes around a text do not count, and numbers are told apart by value, whatever
+the type of the column, as far as a float does. So a person's rows are never taken for two persons'
+because of where or how they are stored. A row without an id counts for nobody and is left out: to
+refuse it would answer a question about private rows, and to take each for a person of its own would
+leave unprotected whoever has several.
+
+**Which rows.** Of a person's rows those m count that come first in the order of a number mixed from
+the id and from what models see of the row (so no kind of row is preferred in all persons).
+
+**Lemma 1.** Which of a person's rows count depends on these rows alone, and not on their order.
+*Proof.* What a cell means depends on that cell (:mod:`dpcore.schema.cells`), the number of a row on
+its id and its own cells, and the m least of some numbers on these numbers. Rows with one number are
+alike in all that is summed, so it is the same whichever of them count; should different rows ever
+mix to one number of 64 bits, the first of this person's does, which is still no other's affair. QED
+
+**Lemma 2.** Let S be the sum over rows of what each row alone contributes, and let it move by at
+most r when a row is replaced and by at most a when one is added or removed (in any norm). Then S
+over the rows that count moves by at most ``m max(r, a)`` when all rows of one person are replaced
+by any others, and by at most ``m a`` when a person is added or removed, wherever in the file the
+rows lie, however many there are, and in however many blocks it is read.
+*Proof.* By lemma 1 the rows of others that count stay the same, and a sum asks for no order. Of the
+person k rows count in one table and k' in the other, both between 0 and m; say ``k >= k'``. Replace
+k' of the k rows one after another, and remove the others: ``k' r + (k - k') a <= m max(r, a)`` by
+the triangle inequality. A person who is absent has k' = 0. QED. Where ``r >= a`` the worst is m
+rows against m rows, as far apart as two rows can be; elsewhere it is m rows against none.
+
+The number of persons is public under ``replace_one``. That of rows is not: it moves by up to m, so
+a model that divides by it must release it, as it does where rows are added or removed. Coins and
+samples that go by places in the table are refused: a person's further rows move all places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.errors import InputError
+from dpcore.schema import Column, Schema, categories_meant, numbers_of
+from dpcore.schema.cells import MISSING_TOKENS, demand_column
+from dpcore.wall.data.clipping import demand_bounds
+from dpcore.wall.data.partitions import PartedTable, Partition
+from dpcore.wall.table import PrivateTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Numbers = NDArray[np.uint64]
+Kept = NDArray[np.bool_]
+
+NOBODY = (*MISSING_TOKENS, "nan")  # what the id of a row without one means
+
+
+def demand_all_of_a_row(adjacency: str) -> None:
+    """Raise InputError for an adjacency that leaves a part of each row public: how many rows a
+    person has is protected with them."""
+    if adjacency not in ("replace_one", "add_remove"):
+        raise InputError(
+            "adjacency",
+            f"with an id column whole persons are protected, and {adjacency} leaves a part of each "
+            "row public",
+            "choose replace_one or add_remove",
+        )
+
+
+def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, int]:
+    """The rows that count, at most ``most`` of each id in the column ``name``, and how many ids.
+
+    A table in parts is read once for that, and 16 bytes a row are held meanwhile.
+    Raises InputError where the column is not there, or as :func:`~dpcore.schema.numbers_of` does.
+    """
+    schema = demand_bounds(table)
+    if not isinstance(table, PartedTable):
+        ids, rows = _marks(table._frame, schema, name)
+        kept, persons = _counting(ids, rows, most)
+        return table._part(np.flatnonzero(kept)), persons
+    read = _read(schema, name)
+    found = table._answers(partial(_marks_of_part, schema=read, name=name), None)
+    ids, rows = (np.concatenate(column) for column in zip(*found, strict=True))
+    kept, persons = _counting(ids, rows, most)
+    ends = np.cumsum([len(own) for own, _ in found])[:-1]
+    parts = zip(table._parts, np.split(kept, ends), strict=True)
+    return table.in_parts(tuple(CountingRows(part, mine) for part, mine in parts)), persons
+
+
+@dataclass(frozen=True, repr=False)
+class CountingRows:
+    """Of a part those rows that count; ``kept`` says it of each row, in the part's order."""
+
+    part: Partition
+    kept: Kept
+
+    @property
+    def identity(self) -> str:
+        """That of the part."""
+        return self.part.identity
+
+    def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
+        """The part's frames without the rows that do not count."""
+        first = 0
+        for frame in self.part.blocks(schema):
+            mine = self.kept[first : first + len(frame)]
+            first += len(frame)
+            if len(mine) < len(frame):
+                break
+            yield frame[mine]
+        if first != len(self.kept):
+            raise InputError("file", "it changed while it was read", "fit again once it is done")
+
+
+def _counting(ids: Numbers, rows: Numbers, most: int) -> tuple[Kept, int]:
+    """Which rows count ``(n,)``, and how many ids there are; an id of 0 is none."""
+    order = np.lexsort((rows, ids))
+    _, first, which = np.unique(ids[order], return_index=True, return_inverse=True)
+    before = np.arange(len(ids)) - first[which]  # rows of the same person that come first
+    kept = np.empty(len(ids), dtype=bool)
+    kept[order] = before < most
+    kept &= ids != 0
+    return kept, len(first) - int(np.any(ids == 0))
+
+
+def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Numbers]:
+    """For each row the number of its id, 0 for none, and one of id and row ``(n,)``."""
+    import pandas as pd
+
+    demand_column(frame, name)
+    codes, meant = pd.factorize(categories_meant(frame[name]))
+    ids = np.array([_number(str(one)) for one in meant], dtype=np.uint64)[codes]
+    cells = numbers_of(frame, schema) + 0.0  # -0 is 0
+    cells[np.isnan(cells)] = np.nan  # in one way
+    rows = ids.copy()
+    for column in cells.T:
+        rows = _mixed(rows ^ np.ascontiguousarray(column).view(np.uint64))
+    return ids, rows
+
+
+def _marks_of_part(
+    part: Partition, on_rows: object = None, *, schema: Schema, name: str
+) -> tuple[Numbers, Numbers]:
+    """The same of a part, block by block."""
+    none = np.empty(0, dtype=np.uint64)
+    found = [(none, none), *(_marks(frame, schema, name) for frame in part.blocks(schema))]
+    ids, rows = (np.concatenate(column) for column in zip(*found, strict=True))
+    return ids, rows
+
+
+def _number(meant: str) -> int:
+    """A number of 64 bits for what an id means; 0 where it means nobody."""
+    if meant in NOBODY:
+        return 0
+    digest = blake2b(meant.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return max(1, int.from_bytes(digest))
+
+
+def _mixed(numbers: Numbers) -> Numbers:
+    """Each number of 64 bits turned into another one, no two into the same (splitmix64)."""
+    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+def _read(schema: Schema, name: str) -> Schema:
+    """The columns that are read to find out which rows count: the features and the id."""
+    features = tuple(column for column in schema.columns if column.role == "feature")
+    if name in schema.features:
+        return replace(schema, columns=features)
+    return replace(schema, columns=(*features, Column(name, role="id", type="text")))

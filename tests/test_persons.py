@@ -1,0 +1,363 @@
+"""Persons: of a table with an id column at most m rows of each person count; persons are protected.
+
+The rule reads a person's rows alone; no release moves by more than its entry says where one person
+has 0 to m rows that count in one table and 0 to m others in the next; what is not proved is refused
+before anything is spent.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from support import every
+from test_wall_neighbours import COLUMNS, RECIPES, Compared, compared, hostile, people
+
+import dpcore as dp
+from dpcore.datasets import blocks
+from dpcore.datasets.blocks import parted
+from dpcore.datasets.generators import stand_in
+from dpcore.errors import InputError, WallError
+from dpcore.fitting.api import fit_grid
+from dpcore.releases.filter import Amount
+from dpcore.releases.ledger import BudgetLedger
+from dpcore.schema import Schema
+from dpcore.wall.data.persons import limited
+from dpcore.wall.data.sources import FeatureRows, LabelledRows, MaskedRows
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics import BallVector, Parts, Vectors
+from dpcore.wall.subsample import Minibatches, Sample
+from dpcore.wall.table import PrivateTable
+
+__all__ = ["compared"]  # a fixture
+
+Array = NDArray[np.float64]
+
+WHO = dp.Column("who", role="id", type="text")
+NUMBERS = dp.Schema((*COLUMNS[:3], WHO), unit="patient", rows_per_person=3)
+COUNTED = dp.Schema((COLUMNS[0], COLUMNS[2], WHO), rows_per_person=3)
+PLAIN = dp.Schema((COLUMNS[0], COLUMNS[1], WHO), unit="patient", rows_per_person=2)
+ALL_ROLES = dp.Schema(
+    (*COLUMNS, dp.Column("amount", role="target", type="binary"), WHO), unit="patient"
+)
+PROVED: list[tuple[str, dict[str, Any]]] = [
+    ("gmm", {"n_components": 2, "iterations": 2}),
+    ("gmm", {"n_components": 1}),
+    ("gmm", {"n_components": 2, "covariance": "diag", "iterations": 2}),
+    ("kmeans", {"n_components": 3}),
+    ("kmeans", {"n_components": 2, "algorithm": "dplloyd"}),
+    ("kmeans", {"n_components": 2, "algorithm": "paper"}),
+    ("fa", {"n_components": 1}),
+    ("bernoulli", {"n_components": 2, "iterations": 2}),
+    ("poisson", {"n_components": 2, "iterations": 2}),
+    ("mean", {"rows": 40}),
+]
+
+
+def table(whose: Any, schema: Schema = PLAIN, seed: int = 0) -> pd.DataFrame:
+    """One row for each id, all rows different."""
+    ids = pd.Series(list(whose), dtype=object)
+    rng = np.random.default_rng(seed)
+    rows = {"x": rng.uniform(0.0, 10.0, len(ids)), "y": rng.uniform(-1.0, 1.0, len(ids))}
+    return pd.DataFrame({"who": ids, **rows})
+
+
+def counting(frame: pd.DataFrame, most: int, schema: Schema = PLAIN) -> tuple[set[float], int]:
+    """The rows that count, by a number that each has alone, and how many persons there are."""
+    kept, persons = limited(dp.load(frame, schema=schema), "who", most)
+    return set(kept._frame["x"]), persons
+
+
+@every("most", (1, 2, 5))
+def test_which_rows_count_depends_on_a_persons_own_rows_alone(most: int) -> None:
+    rng = np.random.default_rng(most)
+    frame = table(rng.integers(0, 30, 200))
+    found, persons = counting(frame, most)
+    sizes = frame.groupby("who").size()
+    assert (len(found), persons) == (int(sizes.clip(upper=most).sum()), len(sizes))
+    assert counting(frame.sample(frac=1.0, random_state=1), most) == (found, persons)
+    for who in sizes.index[:10]:
+        own = frame[frame["who"] == who]
+        alone, _ = counting(own, most)
+        assert alone == found & set(own["x"])  # whoever else is there
+    fewer, _ = counting(frame[frame["who"] != 3], most)
+    assert fewer == found - set(frame.loc[frame["who"] == 3, "x"])
+
+
+def test_no_kind_of_row_is_preferred_in_all_persons() -> None:
+    frame = table(np.repeat(np.arange(2000), 2))
+    frame["x"] = np.tile([2.0, 8.0], 2000)
+    kept, _ = limited(dp.load(frame, schema=PLAIN), "who", 1)
+    assert abs(kept._frame["x"].mean() - 5.0) < 0.3  # five deviations
+
+
+@every(
+    "ids, persons",
+    [
+        (["a", " a", "a ", '"a"', "a\t"], 1),
+        (["a", "A", "b"], 3),
+        ([1, 1.0, "1", "01", " 1.0 ", True], 2),  # True is no number of an id
+        ([np.int64(7), np.float64(7.0), "7"], 1),
+        ([2**53, float(2**53), str(2**53)], 1),
+        ([None, np.nan, "", " ", "NA", pd.NA, "nan"], 0),
+        (["a", None, "a", None], 1),
+        (["\ud800", "\ud801"], 2),  # halves of a pair of surrogates
+    ],
+)
+def test_what_an_id_means_depends_on_its_cell_alone(ids: list[Any], persons: int) -> None:
+    frame = table(ids)
+    assert counting(frame, 1) == (counting(frame, 1)[0], persons)
+    assert len(counting(frame, 1)[0]) == persons
+    mixed = pd.concat([frame, table(["other"], seed=1)], ignore_index=True)  # another column type
+    assert counting(mixed, 1)[0] >= counting(frame, 1)[0]
+
+
+def test_numbers_are_one_id_in_whatever_type_of_column_they_lie() -> None:
+    frame = table([3, 1, 2, 3, 1])
+    for kind in ("int64", "float64", "Int64", "str", "category", object):
+        assert counting(frame.astype({"who": kind}), 1) == counting(frame, 1), kind
+
+
+def test_a_row_without_an_id_moves_nothing() -> None:
+    frame = table(["a", "b", "b", "c"])
+    more = pd.concat([frame, table([None, "?"], seed=1)], ignore_index=True)
+    assert counting(more, 2) == counting(frame, 2)
+
+
+def test_a_person_with_very_many_rows_counts_no_more_than_another() -> None:
+    frame = table([*range(50), *[7] * 20_000])
+    kept, persons = counting(frame, 2)
+    assert (len(kept), persons) == (51, 50)
+
+
+def written(frame: pd.DataFrame, folder: Path) -> Path:
+    """Half of the rows as text and half in a Parquet file, where ids are fractions."""
+    folder.mkdir()
+    half = len(frame) // 2
+    frame[:half].to_csv(folder / "a.csv", index=False)
+    frame[half:].astype({"who": float}).to_parquet(folder / "b.parquet", row_group_size=40)
+    return folder
+
+
+def test_a_persons_rows_may_lie_in_many_blocks_and_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "_rows_of_block", lambda columns: 37)
+    frame = table(np.random.default_rng(2).integers(0, 60, 600))
+    files = parted(written(frame, tmp_path / "rows"), PLAIN)
+    kept, persons = limited(files, "who", 2)
+    frames = [one for part in kept._parts for one in part.blocks(PLAIN)]
+    found = {float(x) for one in frames for x in one["x"]}
+    assert (found, persons) == counting(frame, 2)
+    words: dict[str, Any] = {"privacy": dp.Privacy(noise_multiplier=1.0), "seed": 1}
+    for model, more in (("gmm", {"n_components": 1}), ("kmeans", {"iterations": 1})):
+        one = dp.fit(model, dp.load(frame, schema=PLAIN), **words, **more)
+        other = dp.fit(model, files, **words, **more)
+        assert other.guarantee == one.guarantee
+        for name, value in one.parameters.as_dict().items():
+            if name in ("weights", "means", "centers", "loadings"):
+                np.testing.assert_allclose(other.parameters.as_dict()[name], value, rtol=1e-6)
+
+
+def test_a_file_that_changes_between_two_passes_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    table(range(50)).to_csv(file, index=False)
+    kept, _ = limited(parted(file, PLAIN), "who", 1)
+    short = type(kept._parts[0])(kept._parts[0].part, kept._parts[0].kept[:-1])
+    for part in (short, type(short)(short.part, np.append(kept._parts[0].kept, True))):
+        with pytest.raises(InputError, match="it changed while it was read"):
+            list(part.blocks(PLAIN))
+
+
+def crowd(rng: np.random.Generator, names: list[str]) -> pd.DataFrame:
+    """Up to five rows of each person, odd ones among them, in any order."""
+    frame = people(rng, int(rng.integers(8, 30)))[names]
+    frame["who"] = rng.integers(0, 8, len(frame))
+    return frame
+
+
+def one_persons(rng: np.random.Generator, names: list[str], count: int) -> pd.DataFrame:
+    """Rows of the one person: far apart ones, or all alike at an end of what they can be."""
+    rows = [hostile(rng) for _ in range(count)]
+    if count and rng.random() < 0.5:
+        rows = [rows[0]] * count
+    return pd.DataFrame([{**row, "who": "me"} for row in rows], columns=[*names, "who"])
+
+
+@every("model, words", PROVED)
+@every("adjacency", ("replace_one", "add_remove"))
+def test_no_release_moves_by_more_than_all_rows_of_one_person(
+    adjacency: str, model: str, words: dict[str, Any], compared: Compared, exhaustive: bool
+) -> None:
+    schema = COUNTED if model == "poisson" else NUMBERS
+    names, rng = list(schema.features), np.random.default_rng(len(model))
+    compared.ratios.clear()
+    for seed in range(20 if exhaustive else 2):
+        others, most = crowd(rng, names), int(rng.integers(1, 5))
+        if adjacency == "replace_one":  # 0 rows are those of somebody whose rows do not count
+            counts = rng.integers(0, 12, 2)
+        else:
+            counts = np.array([0, rng.integers(1, 12)])
+        both = []
+        for count in counts.tolist():
+            rows = pd.concat([others, one_persons(rng, names, count)], ignore_index=True)
+            both.append(rows.sample(frac=1.0, random_state=int(rng.integers(1000))))
+        noise = float(10.0 ** rng.uniform(-1.0, 2.0))
+        asked = dp.Privacy(noise_multiplier=noise, adjacency=adjacency, rows_per_person=most)
+        compared.first.clear()
+        schema_of = dp.Schema(schema.columns, rows_per_person=1)
+        for place, frame in zip((None, 0), both, strict=True):
+            compared.place = place
+            sealed = PrivateTable.seal(frame.reset_index(drop=True), schema_of)
+            grid = fit_grid(model, sealed, privacy=(asked,), seed=seed, **words)
+        assert f"of whose rows at most {most} count" in grid.guarantee().protects
+        assert all(one.proof.endswith(f"0 to {most} rows of one person") for one in grid.ledger)
+        assert compared.place == len(compared.first) > 0
+    assert max(compared.ratios) <= 1.0
+    assert max(compared.ratios) > 0.2
+
+
+def sealed_crowd(schema: Schema) -> PrivateTable:
+    frame = people(np.random.default_rng(0), 30)
+    frame["who"] = np.arange(30) // 2
+    return PrivateTable.seal(frame, schema)
+
+
+UNPROVED = [
+    (model, words, adjacency)
+    for model, words, adjacencies in RECIPES
+    for adjacency in adjacencies
+    if model not in {name for name, _ in PROVED} or "trust" in words
+]
+
+
+@every("model, words, adjacency", UNPROVED)
+def test_what_is_not_proved_of_persons_is_refused(
+    model: str, words: dict[str, Any], adjacency: str
+) -> None:
+    asked = dp.Privacy(noise_multiplier=3.0, adjacency=adjacency)
+    with pytest.raises(InputError, match="id column: how far all rows of one person move"):
+        dp.fit(model, sealed_crowd(ALL_ROLES), privacy=asked, **words)
+
+
+@every(
+    "model, words",
+    [
+        ("gmm", {"mode": "paper", "accountant": "ma"}),
+        ("kmeans", {"mode": "paper", "accountant": "linear"}),
+        ("fa", {"mode": "paper", "accountant": "linear"}),
+    ],
+)
+def test_what_a_paper_prints_is_about_rows(model: str, words: dict[str, Any]) -> None:
+    asked = dp.Privacy(epsilon=1.0, delta=1e-5, **words)
+    with pytest.raises(InputError, match="choose one of gmm, kmeans, fa, mean, bernoulli"):
+        dp.fit(model, sealed_crowd(NUMBERS), privacy=asked, n_components=2, seed=0)
+
+
+def session(opens: Any, adjacency: str = "replace_one", schema: Schema = ALL_ROLES) -> Session[Any]:
+    noise = NoiseSource(0)
+    table = sealed_crowd(schema)
+    return Session(table, opens, adjacency=adjacency, noise=noise, draws=np.arange(1))
+
+
+def test_the_wall_itself_refuses_doors_without_a_lemma() -> None:
+    with pytest.raises(WallError, match="has no bound"):
+        session(LabelledRows)
+    for adjacency in ("label", "feature"):
+        with pytest.raises(InputError, match="whole persons are protected"):
+            session(FeatureRows, adjacency)
+    with pytest.raises(InputError, match="one row per person"):
+        Minibatches(session(FeatureRows), Sample.under("replace_one", 0.5))
+    with pytest.raises(WallError, match="coins by places"):
+        Parts(session(MaskedRows), 2)
+    ball, none = BallVector(session(MaskedRows).public.dim, 1.0), Noise("gaussian", 1.0)
+    step = Vectors(lambda seen, runs: seen.rows[None], own=False)
+    with pytest.raises(WallError, match="several rows of one person"):
+        session(MaskedRows).release("vectors", ball, step, none)
+
+
+def test_persons_are_counted_and_rows_are_not() -> None:
+    found = session(FeatureRows)
+    assert (found.rows, found.persons, found.rows_per_person) == (None, 15, 1)
+    hidden = session(FeatureRows, "add_remove")
+    assert (hidden.rows, hidden.persons) == (None, None)
+    many = dp.Privacy(epsilon=1.0, delta=0.05, rows_per_person=4)
+    told = dp.fit("gmm", sealed_crowd(NUMBERS), privacy=many, n_components=1, seed=0).guarantee
+    assert told.rows_per_person == 4  # the request's and the schema's, whichever is more
+    assert "the number of different ids in the column who is public" in told.assumptions
+    assert not any("has one row" in line for line in told.assumptions)
+    assert told.notes == ()  # 15 persons: 1/15 is above delta, 1/30 is not
+    with pytest.raises(InputError, match="more groups than different ids"):
+        dp.fit("gmm", sealed_crowd(NUMBERS), privacy=many, n_components=16, seed=0)
+
+
+def test_a_part_of_a_table_proves_nothing_of_persons() -> None:
+    rest, _ = sealed_crowd(NUMBERS).split(0.2, 0)
+    words: dict[str, Any] = {"privacy": dp.Privacy(epsilon=1.0, delta=1e-5), "n_components": 1}
+    assert dp.fit("gmm", rest, seed=0, **words).guarantee.epsilon is None
+    with pytest.raises(InputError, match="which rows are in this part"):
+        dp.fit("gmm", rest, **words)
+
+
+def test_a_neighbour_changes_one_person() -> None:
+    table = dp.load(table_of_two(), schema=PLAIN)
+    for adjacency in ("replace_one", "add_remove"):
+        frame = table.neighbour(1, adjacency)._frame
+        assert set(frame["who"]) == {"a", "b"}
+        assert frame.loc[frame["who"] == "b", "x"].tolist() == [3.0, 4.0]
+
+
+def table_of_two() -> pd.DataFrame:
+    return pd.DataFrame({"who": list("aabb"), "x": [1.0, 2.0, 3.0, 4.0], "y": [0.0] * 4})
+
+
+def test_two_columns_of_ids_are_refused_and_one_without_cells_too() -> None:
+    both = dp.Schema((*PLAIN.columns, dp.Column("visit", role="id", type="text")))
+    words: dict[str, Any] = {"privacy": dp.Privacy(epsilon=1.0, delta=1e-5), "n_components": 1}
+    with pytest.raises(InputError, match="two columns have the role id"):
+        dp.fit("gmm", PrivateTable.seal(table_of_two(), both), **words)
+    named = dp.Schema((*PLAIN.columns, dp.Column("visit", role="id", type="text")), id="who")
+    assert named.person == "who"
+    with pytest.raises(InputError, match="who: the table has no such column"):
+        dp.fit("gmm", PrivateTable.seal(table_of_two().drop(columns="who"), PLAIN), **words)
+
+
+def test_a_release_says_whom_it_protects_and_a_refusal_spends_nothing(tmp_path: Path) -> None:
+    limit, path = Amount(2.0, 1e-5), tmp_path / "budget.sqlite"
+    book = BudgetLedger.create(path, limit, unit="patient", rows_per_person=2)
+    frame = table(np.random.default_rng(0).integers(0, 150, 400))
+    sealed = dp.load(frame, schema=PLAIN)
+    words: dict[str, Any] = {"privacy": dp.Privacy(epsilon=1.0, delta=1e-6), "ledger": path}
+    with pytest.raises(InputError, match="id column"):
+        dp.release("symmetric-mixture", sealed, out=tmp_path / "no", **words)
+    assert not book.state().releases
+    done = dp.release("gmm", sealed, out=tmp_path / "out", n_components=2, **words)
+    guarantee = done.dossier["guarantee"]
+    assert guarantee["protects"] == "replacing one patient, of whose rows at most 2 count"
+    assert (done.dossier["rows"], done.dossier["persons"]) == (None, frame["who"].nunique())
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert f"{frame['who'].nunique()} (public)" in report
+    assert "of whose rows at most 2 count" in report
+    assert "has at most" not in report
+    assert dp.verify(tmp_path / "out", path)["epsilon"] <= 1.0
+    opened = dp.open_release(tmp_path / "out")
+    assert opened.guarantee.limited
+    assert opened.guarantee.sentence() == guarantee["sentence"]
+
+
+def test_a_guarantee_of_rows_reads_as_it_always_did() -> None:
+    rows = dp.Schema(PLAIN.columns[:2], unit="patient", rows_per_person=2)
+    asked = dp.Privacy(epsilon=1.0, delta=1e-5)
+    told = dp.fit("gmm", sealed_crowd(rows), privacy=asked, n_components=1, seed=0).guarantee
+    assert told.protects == "replacing one patient's 2 rows"
+    assert "limited" not in told.as_dict()
+
+
+def test_stand_in_rows_are_of_as_few_persons_as_there_can_be() -> None:
+    ids = stand_in(PLAIN, 9)["who"]
+    assert ids.value_counts().tolist() == [2, 2, 2, 2, 1]
