@@ -95,7 +95,8 @@ def test_the_stewards_commands_run_as_printed(
     rows = pd.read_csv(ROOT / "sample_data/three_groups.csv")[["age", "visits"]]
     rows["returned"] = (rows["visits"] > 30).astype(int)
     rows.to_csv(tmp_path / "people.csv", index=False)
-    (limits,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    limits, whose = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    assert dp.Schema.parse(f"{whose}[columns.age]\nlower = 0\nupper = 9\n").person == "patient"
     (tmp_path / "people.toml").write_text(limits, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```sh(?: exit=(\d))?\n(.*?)```", text, flags=re.DOTALL)

@@ -7,6 +7,7 @@ before anything is spent.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from support import every
+from test_documentation import page
 from test_wall_neighbours import COLUMNS, RECIPES, Compared, compared, hostile, people
+from wording import FILE_CHANGED
 
 import dpcore as dp
 from dpcore.datasets import blocks
@@ -170,7 +173,7 @@ def test_a_file_that_changes_between_two_passes_is_refused(tmp_path: Path) -> No
     kept, _ = limited(parted(file, PLAIN), "who", 1)
     short = type(kept._parts[0])(kept._parts[0].part, kept._parts[0].kept[:-1])
     for part in (short, type(short)(short.part, np.append(kept._parts[0].kept, True))):
-        with pytest.raises(InputError, match="it changed while it was read"):
+        with pytest.raises(InputError, match=FILE_CHANGED):
             list(part.blocks(PLAIN))
 
 
@@ -271,7 +274,7 @@ def test_the_wall_itself_refuses_doors_without_a_lemma() -> None:
     for adjacency in ("label", "feature"):
         with pytest.raises(InputError, match="whole persons are protected"):
             session(FeatureRows, adjacency)
-    with pytest.raises(InputError, match="one row per person"):
+    with pytest.raises(InputError, match="the price of a sample is known"):
         Minibatches(session(FeatureRows), Sample.under("replace_one", 0.5))
     with pytest.raises(WallError, match="coins by places"):
         Parts(session(MaskedRows), 2)
@@ -361,3 +364,12 @@ def test_a_guarantee_of_rows_reads_as_it_always_did() -> None:
 def test_stand_in_rows_are_of_as_few_persons_as_there_can_be() -> None:
     ids = stand_in(PLAIN, 9)["who"]
     assert ids.value_counts().tolist() == [2, 2, 2, 2, 1]
+
+
+def test_the_stewards_page_names_the_models_that_take_persons() -> None:
+    with pytest.raises(InputError) as refused:
+        dp.fit("sbn", sealed_crowd(NUMBERS), privacy=dp.Privacy(noise_multiplier=1.0))
+    proved = re.search(r"choose one of (.*) in proved mode", refused.value.remedy)
+    (said,) = re.findall(r"This is proved for (.*) and a central `mean`", page("stewards"))
+    assert proved is not None
+    assert set(proved[1].split(", ")) == {*re.findall(r"`(\w+)`", said), "mean"}

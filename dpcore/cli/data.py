@@ -71,7 +71,9 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--label", metavar="NAME", help="column that holds a label [the schema's]")
     group.add_argument("--target", metavar="NAME", help="column that holds a target [the schema's]")
     group.add_argument(
-        "--rows-per-person", metavar="M", help="rows that one person may have [the schema's, or 1]"
+        "--rows-per-person",
+        metavar="M",
+        help="rows that one person may have; with an id column no more count [the schema's, or 1]",
     )
     group.add_argument("--array", metavar="NAME", help="array of an .npz file [X, with y]")
     group.add_argument(
