@@ -399,9 +399,13 @@ def _shown_limits(schema: Schema, file: str) -> None:
         for one in schema.columns
     ]
     many = schema.rows_per_person
+    has = f"who has at most {many:,} row{'s' if many > 1 else ''}"
+    if schema.person is not None:
+        verb = "counts" if many == 1 else "count"
+        has = f"told by the column {schema.person}, of whose rows at most {many:,} {verb}"
     st.caption(
-        f"{file} sets limits, units and what one row is about: one {schema.unit}, who has at most "
-        f"{many:,} row{'s' if many > 1 else ''}. To change them, change the file."
+        f"{file} sets limits, units and what one row is about: one {schema.unit}, {has}. To change "
+        "them, change the file."
     )
     st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="", width="stretch")
 

@@ -29,6 +29,7 @@ from dpcore.fitting.api import fit_grid
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.schema import Schema
+from dpcore.wall.custodian import custodian_vectors
 from dpcore.wall.data.persons import limited
 from dpcore.wall.data.sources import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.noise import NoiseSource
@@ -297,6 +298,10 @@ def test_persons_are_counted_and_rows_are_not() -> None:
     assert told.notes == ()  # 15 persons: 1/15 is above delta, 1/30 is not
     with pytest.raises(InputError, match="more groups than different ids"):
         dp.fit("gmm", sealed_crowd(NUMBERS), privacy=many, n_components=16, seed=0)
+
+
+def test_the_custodian_sees_all_rows_whosever_they_are() -> None:
+    assert custodian_vectors(sealed_crowd(NUMBERS), target=False, masked=False).count == 30
 
 
 def test_a_part_of_a_table_proves_nothing_of_persons() -> None:

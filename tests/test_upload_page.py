@@ -265,3 +265,16 @@ def test_what_the_form_asks_about_the_file_is_what_the_table_is_read_by() -> Non
     with pytest.raises(InputError, match="Einkommen: some cells are no numbers as its schema says"):
         upload._accept(kept, upload._schema(filled(kept, FILLED)))
     assert kept.table is None
+
+
+@pytest.mark.merge
+def test_with_an_id_column_the_promise_is_about_a_person() -> None:
+    rows = "".join(f"{i // 2},{20 + i % 60},{1000 * (i % 90)},north\n" for i in range(200))
+    limits = LIMITS.replace("5000", "1") + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
+    at = given(with_table(f"who,age,income,region\n{rows}".encode()), limits)
+    said = " ".join(one.value for one in at.caption)
+    assert "told by the column who, of whose rows at most 1 counts" in said
+    use(at).click().run()
+    assert not at.exception
+    shown = " ".join(one.value for one in at.markdown)
+    assert "the column who has one id for each patient" in shown

@@ -123,8 +123,8 @@ def _assumptions(request: Privacy, schema: Schema, limited: bool) -> tuple[str, 
     if limited:
         lines.append(f"the column {schema.person} has one id for each {schema.unit}")
         lines.append(
-            f"of one {schema.unit}'s rows at most {request.rows_per_person} count, chosen by these "
-            "rows alone; a row without an id does not count"
+            f"no more than {request.rows_per_person} of one {schema.unit}'s rows count, chosen by "
+            "these rows alone; a row without an id does not count"
         )
     elif request.rows_per_person == 1:
         lines.append(f"each {schema.unit} has one row")

@@ -6,6 +6,7 @@ What leaves here is not private and carries that badge. It is refused while
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -55,8 +56,12 @@ def custodian_outcomes(table: PrivateTable) -> tuple[PublicFrame, Array, Array]:
 def custodian_vectors(
     table: PrivateTable, *, target: bool, masked: bool, own: bool = True
 ) -> VectorRows:
-    """Rows, target and what is missing; see :class:`MaskedRows` for the words."""
+    """All rows, whosever they are, target and what is missing; see :class:`MaskedRows` for the
+    words."""
     table.demand_open()
+    if table.schema is not None and (whose := table.schema.person) is not None:
+        others = tuple(column for column in table.schema.columns if column.name != whose)
+        table = table.with_schema(replace(table.schema, columns=others, id=None))
     session = Session[MaskedRows](
         table,
         partial(MaskedRows, target=target, masked=masked),
