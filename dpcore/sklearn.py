@@ -102,6 +102,13 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         with_columns(model, fit.parameters.columns)
         return model._learned()
 
+    @property
+    def told_apart_(self) -> str | None:
+        """What can be told apart at this noise and what not, in a sentence, from what was released
+        alone; ``None`` where the model has no intervals. Those are ``fit_.intervals()``."""
+        check_is_fitted(self)
+        return self.fit_.told_apart
+
     def _learned(self) -> Self:
         """What a fit has found, under the names that scikit-learn's users know."""
         raise NotImplementedError

@@ -439,6 +439,7 @@ def test_no_module_is_an_orphan() -> None:
                         model.table,
                         model.fuzz,
                         model.estimator,
+                        model.uncertainty,
                     )
                 ),
             ]

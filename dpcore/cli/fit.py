@@ -131,6 +131,7 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
         "bounds": [[column.lower, column.upper] for column in _columns(table)],
         "guarantee": _guarantee(result, table),
         "ledger": result.ledger.as_list(),
+        "told_apart": result.told_apart,
         "metrics": metrics,
         "seed": seed,
         "version": dpcore.__version__,
@@ -221,6 +222,9 @@ def _print(record: dict[str, Any]) -> None:
     print_prose(heading)
     print()
     print_table(lines)
+    if record["told_apart"]:
+        print()
+        print_prose(record["told_apart"])
     if record["metrics"]:
         print()
         for name, value in record["metrics"].items():

@@ -130,6 +130,8 @@ def _written(out: str) -> tuple[str, ...]:
 def _print(dossier: dict[str, Any], out: str) -> None:
     line = dossier["line"]
     print_prose(dossier["guarantee"]["sentence"])
+    if dossier["told_apart"]:
+        print_prose(dossier["told_apart"])
     print_prose(
         f"Written to {out}: {', '.join(_written(out))}. Line {line['number']} of the ledger; one "
         f"more release could have epsilon = {show_most(line['left_after']['epsilon'])}."

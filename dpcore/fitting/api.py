@@ -47,8 +47,9 @@ class Grid:
     """Fits for every budget and noise draw; run ``i * draws + j`` is budget i with draw j.
 
     runs: parameters in public unit coordinates, with a leading axis of all runs. Of a corpus,
-    public and schema are its vocabulary. is_part: the rows are those that a split left. limited: an
-    id column says whose a row is. rows, persons: how many, where that is public.
+    public and schema are its vocabulary. clip: see :func:`fit`. is_part: the rows are those that a
+    split left. limited: an id column says whose a row is. rows, persons: how many, where that is
+    public.
     """
 
     model: str
@@ -61,6 +62,7 @@ class Grid:
     draws: tuple[int, ...]
     seed: int | None
     rows: int | None
+    clip: float
     is_part: bool = False
     limited: bool = False
     persons: int | None = None
@@ -99,6 +101,9 @@ class Grid:
             history=Later(tuple(partial(self._step, at, run) for at in steps)),
             settings=asdict(self.settings),
             seed=self.seed,
+            schema=self.schema,
+            rows=self.rows,
+            clip=self.clip,
         )
 
     def _step(self, at: int, run: int) -> Any:
@@ -243,6 +248,7 @@ def fit_grid(
         tuple(draws),
         seed,
         session.rows,
+        clip,
         table.is_part,
         session.limited,
         session.persons,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from dpcore.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpcore.fitting.intervals import Intervals
     from dpcore.wall.data import PrivateCorpus
     from dpcore.wall.table import PrivateTable
 
@@ -29,7 +30,9 @@ class Fit:
     """A fitted model with its guarantee and its ledger; everything in it may be shown with them.
 
     parameters: in the data's own units. history: the parameters after each iteration. seed:
-    ``None`` when the noise came from the system's entropy.
+    ``None`` when the noise came from the system's entropy. schema, rows, clip: the public limits,
+    how many rows there are where that is public, and the share of the public radius at which they
+    were clipped.
     """
 
     model: str
@@ -39,6 +42,9 @@ class Fit:
     history: Sequence[Parameters]
     settings: dict[str, Any]
     seed: int | None
+    schema: Any = None
+    rows: int | None = None
+    clip: float | None = None
 
     def sample(self, count: int, seed: int = 0, schema: Schema | None = None) -> pd.DataFrame:
         """Synthetic rows from the fitted model; free, because it reads only what was released.
@@ -48,6 +54,28 @@ class Fit:
         draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
         rows: pd.DataFrame = draw(count) if schema is None else _drawn_inside(draw, count, schema)
         return rows
+
+    def intervals(
+        self,
+        level: float = 0.9,
+        *,
+        rows: int | None = None,
+        clip: float | None = None,
+        seed: int = 0,
+    ) -> Intervals:
+        """Intervals of the parameters at this noise; free, because they read only what was
+        released. See :func:`~dpcore.fitting.intervals.intervals_of`."""
+        from dpcore.fitting.intervals import intervals_of  # which fits rows that it draws
+
+        return intervals_of(self, level=level, rows=rows, clip=clip, seed=seed)
+
+    @cached_property
+    def told_apart(self) -> str | None:
+        """What can be told apart at this noise and what not, in a sentence; ``None`` where the
+        model gives no intervals."""
+        from dpcore.fitting.intervals import sentence_of
+
+        return sentence_of(self)
 
     def score(self, table: PrivateTable | PrivateCorpus) -> float:
         """How well the fit suits ``table``, for the custodian's eyes: more is better.

@@ -76,7 +76,8 @@ class Model:
     number a column. columns_first: arrays of its parts are ``(d, K)``, not ``(K, d)``.
     free_iterations: its steps read released sums alone. recipe, scorer, picture, table,
     audits, fuzz, estimator: where the rest is found, as ``file:object`` in its folder; without an
-    estimator no release of it is opened.
+    estimator no release of it is opened. uncertainty: likewise what its intervals need; without it
+    no_intervals says why it has none.
     """
 
     name: str
@@ -110,6 +111,8 @@ class Model:
     audits: Mapping[str, str] = field(default_factory=dict)
     fuzz: str = "fuzz:WAYS"
     estimator: str = "estimator:ESTIMATOR"
+    uncertainty: str = ""
+    no_intervals: str = "this model has no intervals that were seen to hold"
 
     def load(self, place: str) -> Any:
         """What stands at ``file:object`` in the model's folder."""

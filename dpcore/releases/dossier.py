@@ -88,6 +88,8 @@ def dossier_of(
         "title": schema.title or schema.id or "",
         **said,
         "settings": {**fit.settings, "chosen_on": chosen_on},
+        "clip": fit.clip,
+        "told_apart": fit.told_apart,
         "schema": schema.to_toml(),
         "columns": [
             {"name": c.name, "unit": c.unit, "lower": c.lower, "upper": c.upper}

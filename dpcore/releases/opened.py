@@ -28,6 +28,8 @@ from dpcore.wall.data.clipping import HUGE, PublicFrame, clip_to_ball
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dpcore.fitting.intervals import Intervals
+
     Rows = pd.DataFrame | NDArray[Any] | Sequence[Sequence[Any]]
 
 Array = NDArray[np.float64]
@@ -72,6 +74,9 @@ def open_release(path: str | Path) -> OpenedRelease:
             history=(),
             settings=record["settings"],
             seed=None,
+            schema=schema,
+            rows=record.get("rows"),
+            clip=record.get("clip"),
         )
         release = OpenedRelease(record, schema, fit, model, how)
         release.demand_sound()
@@ -162,6 +167,29 @@ class OpenedRelease:
     def sample(self, count: int, seed: int = 0) -> pd.DataFrame:
         """Synthetic rows inside the public limits, about nobody; another seed draws others."""
         return self.fit.sample(count, seed, schema=self.schema)
+
+    def intervals(
+        self,
+        level: float = 0.9,
+        *,
+        rows: int | None = None,
+        clip: float | None = None,
+        seed: int = 0,
+    ) -> Intervals:
+        """Intervals of the parameters, for what the same algorithm finds without noise on the same
+        rows and for the population, from the released numbers and the known noise alone.
+
+        level: how often one covers. rows, clip: how many rows there are, as far as is public, and
+        where they were clipped (a share of the public radius), where an older dossier does not say.
+        seed: of the simulation. Raises InputError where the model has none, or one is missing.
+        """
+        return self.fit.intervals(level, rows=rows, clip=clip, seed=seed)
+
+    @property
+    def told_apart(self) -> str | None:
+        """What can be told apart at this noise, as the dossier says it; ``None`` where it does not
+        say, as of a model without intervals or of an older release."""
+        return self.dossier.get("told_apart")
 
     def to_sklearn(self) -> Any:
         """A fitted estimator of :mod:`dpcore.sklearn` or scikit-learn, which has seen no data.

@@ -169,6 +169,8 @@ def _left(dossier: dict[str, Any]) -> Iterator[str]:
     heads = "<tr><th>what</th><th>how much</th><th>where</th></tr>"
     yield f'<table class="left"><thead>{heads}</thead><tbody>{"".join(lines)}</tbody></table>'
     yield from shown.values()
+    if dossier.get("told_apart"):  # releases of before do not say
+        yield f"<p>{escape(str(dossier['told_apart']))}</p>"
     drawn = ""
     if dossier["synthetic"] is not None:
         drawn = "The synthetic rows are drawn from the parameters and are about nobody. "

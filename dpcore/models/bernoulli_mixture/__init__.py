@@ -16,5 +16,6 @@ MODEL = Model(
     reads="answers",
     plane=False,
     ghosts=False,
+    uncertainty="uncertainty:UNCERTAINTY",
     audits={"bernoulli": "attack:BERNOULLI"},
 )

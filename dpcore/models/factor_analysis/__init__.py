@@ -48,5 +48,7 @@ MODEL = Model(
     ghosts=False,
     columns_first=True,
     free_iterations=True,
+    no_intervals="factors that noise hides are levelled before they leave, so the released numbers "
+    "do not tell how much they hide",
     audits={"fa": "attack:FA"},
 )

@@ -67,5 +67,6 @@ MODEL = Model(
             "DP-EM, Laplace and Gaussian noise", "paper", ACCOUNTANTS[1:], combination="LLG"
         ),
     },
+    uncertainty="uncertainty:UNCERTAINTY",
     audits={"gmm": "attack:GMM"},
 )

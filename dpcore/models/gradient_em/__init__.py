@@ -40,6 +40,7 @@ def _gradient_model(
         audits={name: f"attack:{constant}"},
         fuzz=f"fuzz:{constant}",
         estimator=f"estimator:{constant}",
+        uncertainty="uncertainty:UNCERTAINTY",
         **more,
     )
 

@@ -64,5 +64,6 @@ MODEL = Model(
             algorithm="paper",
         ),
     },
+    uncertainty="uncertainty:UNCERTAINTY",
     audits={"kmeans": "attack:KMEANS"},
 )

@@ -103,5 +103,6 @@ MODEL = Model(
             adjacencies=("label",),
         ),
     },
+    uncertainty="uncertainty:UNCERTAINTY",
     audits={"gmm-release": "attack:GMM_RELEASE"},
 )

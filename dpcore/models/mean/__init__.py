@@ -69,6 +69,7 @@ MODEL = Model(
     most=1,
     plane=False,
     one_row=True,
+    uncertainty="uncertainty:UNCERTAINTY",
     audits={
         "mean": "attack:MEAN",
         "mean-local": "attack:MEAN_LOCAL",

@@ -16,5 +16,6 @@ MODEL = Model(
     reads="counts",
     plane=False,
     ghosts=False,
+    uncertainty="uncertainty:UNCERTAINTY",
     audits={"poisson": "attack:POISSON"},
 )

@@ -55,5 +55,6 @@ MODEL = Model(
     ghosts=False,
     columns_first=True,
     cost=15.0,
+    no_intervals="its steps average noise in ways that no simulation here was seen to cover",
     audits={"sbn": "attack:SBN"},
 )

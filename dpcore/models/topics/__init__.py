@@ -85,6 +85,7 @@ MODEL = Model(
     plane=False,
     ghosts=False,
     cost=150.0,
+    no_intervals="its documents are not drawn from what was released of them",
     audits={"lda": "attack:LDA"},
     estimator="",
 )

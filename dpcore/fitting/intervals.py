@@ -1,0 +1,416 @@
+"""Intervals after a release: how far its noise may have moved each released number.
+
+Rows are drawn from the released model, and the released algorithm runs on them with the released
+noise and without it. How far the two lie apart is how far a release may lie from the same algorithm
+without noise on the real rows: a parametric bootstrap of the noise (Efron, Tibshirani 1993, chapter
+6). Of many rows fewer are drawn, with as much noise a row. All of it reads released numbers, public
+settings and the noise of the ledger's entries: it is post-processing and costs nothing.
+
+An interval reaches as far to both sides as most of the simulated distances, since noise biases fits
+as well as it spreads them, times a factor that was measured for the model.
+Parts are matched by their places before they are compared. Two parts are told apart where their
+released places differ more than noise moves the difference of two parts in nine simulated
+releases out of ten.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from dpcore.checks import positive, probability, whole
+from dpcore.errors import InputError
+from dpcore.fitting.recipe import Recipe, recipe
+from dpcore.models.declaration import declaration
+from dpcore.privacy import Gaussian, Laplace
+from dpcore.schema import Column, Schema
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.session import Session
+from dpcore.wall.table import PrivateTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpcore.fitting.result import Fit
+
+Array = NDArray[np.float64]
+Arrays = dict[str, Array]
+Match = Callable[[Arrays, Arrays, Array], Arrays]
+Draw = Callable[[Any, int, np.random.Generator], "pd.DataFrame"]
+
+LEVEL = 0.9
+WORLDS, DRAWS, MOST_ROWS = 6, 16, 2_000  # tables drawn, noise draws on each, rows of each
+QUICK = (1, 24, 1_000)  # the same, for the sentence alone
+WIDE = 32  # columns
+APART = 0.9  # share of simulated releases
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def by_places(places: str, *others: str) -> Match:
+    """Matching of parts by the nearest places ``(K, d)``; the parts come first in all arrays."""
+
+    def match(found: Arrays, reference: Arrays, scale: Array) -> Arrays:
+        gaps = (found[places][:, None] - reference[places]) / scale
+        order = linear_sum_assignment(np.linalg.norm(gaps, axis=-1).T)[1]
+        return {name: found[name][order] for name in (places, *others)}
+
+    return match
+
+
+def as_they_are(found: Arrays, reference: Arrays, scale: Array) -> Arrays:
+    """No matching: parts have names, or there is one."""
+    return found
+
+
+def _sampled(parameters: Any, count: int, rng: np.random.Generator) -> pd.DataFrame:
+    rows: pd.DataFrame = parameters.sample(count, rng)
+    return rows
+
+
+def _nothing(settings: Any) -> str:
+    return ""
+
+
+def _none(parameters: Any) -> NDArray[np.bool_]:
+    return np.zeros(1, dtype=bool)
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """What a model declares for its intervals.
+
+    arrays: released arrays that get some. places: the one by which parts are told apart ``(K, d)``,
+    or of numbers ``(d,)``. spread: whether what left says how rows are spread. widen: what
+    simulated distances are multiplied by. match: from parts and a reference to the parts in its
+    order, in units ``(d,)`` of the columns. draw: rows from released parameters. shares: arrays
+    between 0 and 1. from_zero: whether the numbers of places are coefficients, which say nothing
+    at 0. refuse: why settings allow no intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of
+    which noise has left too little: their ends are undefined.
+    """
+
+    arrays: tuple[str, ...]
+    places: str
+    spread: bool = True
+    widen: float = 1.0
+    match: Match = as_they_are
+    draw: Draw = _sampled
+    shares: tuple[str, ...] = ()
+    from_zero: bool = False
+    refuse: Callable[[Any], str] = _nothing
+    lost: Callable[[Any], NDArray[np.bool_]] = _none
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Intervals of released numbers, by the names of their arrays, with a last axis of two ends.
+
+    level: how often one covers what it is for; NaN where noise has left too little for any.
+    same_rows: what the same algorithm finds without noise on the same rows; these include the
+    privacy noise alone. population: the parameters of the population, if the model is true of it;
+    these also include the chance of drawing these rows, and are missing where nothing was released
+    of how rows are spread.
+    sentence: what could be told apart at this noise, and what not.
+    """
+
+    level: float
+    same_rows: Arrays
+    population: Arrays
+    sentence: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "level": self.level,
+            "same_rows": {name: each.tolist() for name, each in self.same_rows.items()},
+            "population": {name: each.tolist() for name, each in self.population.items()},
+            "sentence": self.sentence,
+        }
+
+
+def intervals_of(
+    fit: Fit,
+    *,
+    level: float = LEVEL,
+    rows: int | None = None,
+    clip: float | None = None,
+    seed: int = 0,
+) -> Intervals:
+    """Intervals of what a fit or an opened release has found; see the module.
+
+    rows: a public guess of how many there are, where a release does not say. clip: the share of the
+    public radius at which rows were clipped, likewise. seed: of the simulation.
+
+    **Guarantee:** that of the fit; this reads nothing else and costs nothing.
+    Raises InputError where the model gives no intervals, or where something is not known.
+    """
+    level = probability("level", level, example="0.9")
+    return _Simulated(fit, rows, clip).intervals(level, seed)
+
+
+def sentence_of(fit: Fit) -> str | None:
+    """What could be told apart at a fit's noise and what not, from a short simulation.
+
+    ``None`` where its model gives no intervals, where something is not known, and of tables wider
+    than :data:`WIDE`, whose simulation takes longer than a fit may wait.
+    """
+    try:
+        simulated = _Simulated(fit, None, None, *QUICK)
+        return None if len(simulated.scale) > WIDE else simulated.sentence()
+    except Exception:  # a release is paid for by now, and nothing that is said of it may cost it
+        return None
+
+
+class _Simulated:
+    """Simulated releases like one that has left. Raises InputError where there can be none."""
+
+    def __init__(
+        self,
+        fit: Fit,
+        rows: int | None,
+        clip: float | None,
+        worlds: int = WORLDS,
+        draws: int = DRAWS,
+        most: int = MOST_ROWS,
+    ) -> None:
+        self.fit, self.model = fit, declaration(fit.model)
+        if not self.model.uncertainty:
+            raise _refused(self.model.no_intervals)
+        self.told: Uncertainty = self.model.load(self.model.uncertainty)
+        if fit.guarantee.epsilon is None and fit.guarantee.rehearsal and not _noisy(fit):
+            raise _refused("nothing was fitted with noise", "fit with privacy")
+        self.rows, self.clip = _rows_of(fit, rows), _clip_of(fit, clip)
+        if fit.schema is None:
+            raise _refused("the public limits are not known", "open the release's folder")
+        self.schema: Schema = fit.schema
+        self.how = recipe(fit.model)
+        self.settings = _settings(self.how, fit.settings)
+        reason = self.told.refuse(self.settings)
+        if self.settings.mode == "paper":
+            reason = "noise as published is not simulated"
+        if reason:
+            raise _refused(reason)
+        self.factor = _factor(self.how, self.settings, fit)
+        self.worlds, self.draws, self.simulated = worlds, draws, min(self.rows, most)
+        self.released = self._arrays(fit.parameters)
+        columns = self.schema.numeric_columns()
+        self.scale = np.array([column.upper - column.lower for column in columns])
+
+    def intervals(self, level: float, seed: int) -> Intervals:
+        moved, both = self._distances(seed)
+        population = self._around(both, level) if self.told.spread else {}
+        return Intervals(level, self._around(moved, level), population, self._told(moved))
+
+    def sentence(self) -> str:
+        return self._told(self._distances(0)[0])
+
+    @np.errstate(all="ignore")
+    def _distances(self, seed: int) -> tuple[Arrays, Arrays]:
+        """How far simulated releases lie from the same fits without noise, and from what their rows
+        were drawn from: arrays ``(S, ...)``."""
+        moved: dict[str, list[Array]] = {name: [] for name in self.told.arrays}
+        both: dict[str, list[Array]] = {name: [] for name in self.told.arrays}
+        drawn = math.sqrt(self.simulated / self.rows)  # of the distance that rows make
+        for world in range(self.worlds):
+            table = self._table(np.random.default_rng([seed, world]))
+            (exact,) = self._fits(table, 0.0, None)
+            base = self.told.match(exact, self.released, self.scale)
+            noise = NoiseSource(seed, range(world * self.draws, (world + 1) * self.draws))
+            for found in self._fits(table, self.factor * self.simulated / self.rows, noise):
+                found = self.told.match(found, base, self.scale)
+                for name in self.told.arrays:
+                    moved[name].append(found[name] - base[name])
+                    both[name].append(moved[name][-1] + drawn * (base[name] - self.released[name]))
+        stacked = [{name: np.stack(each) for name, each in one.items()} for one in (moved, both)]
+        return stacked[0], stacked[1]
+
+    def _table(self, rng: np.random.Generator) -> PrivateTable:
+        """Rows drawn from the released model, sealed as everybody's."""
+        frame = self.told.draw(self.fit.parameters, self.simulated, rng)
+        known = [column.name for column in self.schema.numeric_columns()]
+        others = [column for column in self.schema.columns if column.role in ("label", "target")]
+        others = others if len(frame.columns) > len(known) else []
+        frame = frame.set_axis([*known, *(column.name for column in others)], axis=1)
+        if self.schema.ball is None:
+            limits = [
+                Column(c.name, lower=c.lower, upper=c.upper) for c in self.schema.numeric_columns()
+            ]
+        else:
+            limits = [Column(name) for name in known]
+        schema = Schema((*limits, *others), ball=self.schema.ball)
+        return PrivateTable.seal(frame, schema, open_to_all=True)
+
+    def _fits(self, table: PrivateTable, factor: float, noise: NoiseSource | None) -> list[Arrays]:
+        """What the released algorithm finds in a table, in each draw of the noise."""
+        runs = 1 if noise is None else self.draws
+        session: Session[Any] = Session(
+            table,
+            self.how.opens,
+            adjacency=self.fit.guarantee.adjacency,
+            rows_per_person=self.fit.guarantee.rows_per_person,
+            noise=noise,
+            draws=np.arange(runs),
+            clip=self.clip,
+            as_private=True,
+        )
+        found = self.how.fit(session, self.settings, np.full(runs, factor), None).final
+        return [
+            self._arrays(self.how.parameters(found, run, session.public)) for run in range(runs)
+        ]
+
+    def _arrays(self, parameters: Any) -> Arrays:
+        return {
+            name: np.asarray(getattr(parameters, name), dtype=float) for name in self.told.arrays
+        }
+
+    def _around(self, moved: Arrays, level: float) -> Arrays:
+        """Released numbers and how far most simulated ones lie from where they belong."""
+        found = {}
+        for name, value in self.released.items():
+            reach = self.told.widen * np.quantile(np.abs(moved[name]), level, axis=0)
+            ends = np.stack([value - reach, value + reach], axis=-1)
+            found[name] = np.clip(ends, 0.0, 1.0) if name in self.told.shares else ends
+            lost = self.told.lost(self.fit.parameters)
+            found[name][np.broadcast_to(lost, len(value))] = np.nan
+        return found
+
+    def _told(self, moved: Arrays) -> str:
+        places, moved_places = self.released[self.told.places], moved[self.told.places]
+        if places.ndim == 2 and len(places) > 1:
+            return self._of_parts(places, moved_places)
+        reach = self.told.widen * np.quantile(np.abs(moved_places), APART, axis=0).ravel()
+        columns = [column.name for column in self.schema.numeric_columns()]
+        if self.told.from_zero:
+            return _of_coefficients(columns, np.abs(places.ravel()) > reach)
+        share = reach / self.scale
+        widest = int(np.argmax(share))
+        return (
+            f"At this noise each mean is known to within {100.0 * share[widest]:.2g}% of its "
+            f"column's limits (the least known: {columns[widest]})."
+        )
+
+    def _of_parts(self, places: Array, moved: Array) -> str:
+        names, parts = self._names(), self.model.parts
+        kept = ~np.broadcast_to(self.told.lost(self.fit.parameters), len(names))
+        if not kept.any():
+            return f"At this noise none of the {len(names)} {parts} can be told apart from noise."
+        apart = self._apart(places[kept], moved[:, kept])
+        said = _of_parts([name for name, one in zip(names, kept, strict=True) if one], parts, apart)
+        lost = [name for name, one in zip(names, kept, strict=True) if not one]
+        return f"{said} Nothing can be told of {_listed(lost)}." if lost else said
+
+    def _names(self) -> list[str]:
+        classes = getattr(self.fit.parameters, "classes", None)
+        count = len(self.released[self.told.places])
+        return list(classes or (str(number) for number in range(1, count + 1)))
+
+    def _apart(self, places: Array, moved: Array) -> NDArray[np.bool_]:
+        """Which parts can be told apart ``(K, K)``: see the module."""
+        shift = moved[:, :, None] - moved[:, None]  # (S, K, K, d)
+        spread = np.sqrt(np.mean(shift**2, axis=0))
+        spread = np.maximum(spread, 1e-12 * self.scale)
+        most = np.quantile(np.max(np.abs(shift) / spread, axis=-1), APART, axis=0)
+        gap = np.max(np.abs(places[:, None] - places) / spread, axis=-1)
+        return np.asarray(gap > self.told.widen * most)
+
+
+def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_]) -> str:
+    """A sentence about parts that can be told apart ``(K, K)``, or not.
+
+    >>> apart = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)
+    >>> _of_parts(["1", "2", "3"], "groups", apart)
+    'At this noise these groups cannot be told apart: 1 and 2.'
+    """
+    left, bunches = set(range(len(names))), []
+    while left:
+        bunch, new = set[int](), {min(left)}
+        while new:
+            bunch |= new
+            new = {j for i in new for j in left if not apart[i, j]} - bunch
+        left -= bunch
+        bunches.append(sorted(bunch))
+    if len(names) == 1:
+        return f"At this noise {names[0]} can be told from noise."
+    count = _NUMBERS[len(names)] if len(names) < len(_NUMBERS) else str(len(names))
+    if len(bunches) == len(names):
+        every = "both" if len(names) == 2 else f"all {count}"
+        return f"At this noise {every} {parts} can be told apart."
+    if len(bunches) == 1:
+        pair = "the two" if len(names) == 2 else f"no two of the {count}"
+        verb = "cannot" if len(names) == 2 else "can"
+        return (
+            f"At this noise {pair} {parts} {verb} be told apart: they are no evidence of more than "
+            "one."
+        )
+    told = "; ".join(_listed([names[i] for i in bunch]) for bunch in bunches if len(bunch) > 1)
+    return f"At this noise these {parts} cannot be told apart: {told}."
+
+
+def _of_coefficients(columns: list[str], seen: NDArray[np.bool_]) -> str:
+    """A sentence about coefficients that can be told from 0, or not.
+
+    >>> _of_coefficients(["age", "stay"], np.array([True, False]))
+    'At this noise the coefficient of age can be told from 0; that of stay cannot.'
+    """
+    known, lost = (
+        [name for name, one in zip(columns, seen, strict=True) if one == wanted]
+        for wanted in (True, False)
+    )
+    if not lost or not known:
+        return f"At this noise {'every' if known else 'no'} coefficient can be told from 0."
+    return (
+        f"At this noise the coefficient{'s' if len(known) > 1 else ''} of {_listed(known)} can be "
+        f"told from 0; {'those' if len(lost) > 1 else 'that'} of {_listed(lost)} cannot."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _noisy(fit: Fit) -> bool:
+    return any(entry.noise != "none" for entry in fit.ledger)
+
+
+def _refused(reason: str, remedy: str = "read its parameters without them") -> InputError:
+    return InputError("intervals", reason, remedy)
+
+
+def _rows_of(fit: Fit, rows: int | None) -> int:
+    sizes = getattr(fit.parameters, "sizes", None)
+    if rows is None and fit.rows is None and sizes is not None:
+        return max(1, round(float(np.sum(sizes))))
+    known = fit.rows if rows is None else whole("rows", rows)
+    if known is None:
+        raise _refused("how many rows there are is not stated", "give rows=, a public guess")
+    return known
+
+
+def _clip_of(fit: Fit, clip: float | None) -> float:
+    known = fit.clip if clip is None else positive("clip", clip)
+    if known is None:
+        raise _refused(
+            "the dossier does not state where rows were clipped", "give clip= (1 unless chosen)"
+        )
+    return known
+
+
+def _settings(how: Recipe, stated: Mapping[str, Any]) -> Any:
+    """Settings as they were; a dossier states more, and a prior in words of its own."""
+    known = {each.name: stated[each.name] for each in fields(how.options) if each.name in stated}
+    if isinstance(known.get("prior"), dict):
+        known["prior"] = how.options.options()["prior"].paper  # the only one there is
+    return how.options(**known)
+
+
+def _factor(how: Recipe, settings: Any, fit: Fit) -> float:
+    """The total noise multiplier, from the noise of the first entry."""
+    planned, entry = how.events(settings)[0].mechanism, next(iter(fit.ledger))
+    assert isinstance(planned, Gaussian | Laplace)  # what recipes plan
+    unit: Any = planned.scale if isinstance(planned, Laplace) else planned.noise_multiplier
+    return float(np.ravel(entry.noise_scale)[0] / entry.sensitivity / unit)

@@ -1,0 +1,13 @@
+"""What the intervals of means need."""
+
+from dpcore.fitting.intervals import Uncertainty
+from dpcore.models.mean import MeanSettings
+
+
+def _refuse(settings: MeanSettings) -> str:
+    if settings.trust == "central":
+        return ""
+    return "noise that persons draw themselves depends on how rows are spread, which never left"
+
+
+UNCERTAINTY = Uncertainty(("mean",), "mean", spread=False, widen=1.1, refuse=_refuse)

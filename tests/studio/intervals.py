@@ -1,0 +1,121 @@
+"""How often intervals after a release cover what they are for: the table of the results page.
+
+``python -m tests.studio.intervals [MODEL ...]`` prints a line of Markdown for each model and table:
+by epsilon the share of released numbers whose exact value lies in its interval (``-``: no intervals
+were given), then the same for the population's values on tables that are drawn from a release.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.datasets import load
+from dpcore.datasets.catalogue import BUNDLED, find
+from dpcore.fitting.api import fit_grid
+from dpcore.fitting.intervals import Arrays, Uncertainty, _Simulated
+from dpcore.fitting.result import Fit
+from dpcore.models.declaration import declaration, declarations
+from dpcore.privacy import Privacy
+
+EPSILONS, DELTA, CLIP = (0.1, 0.3, 1.0, 4.0), 1e-6, 1.0
+DRAWS = {"gmm": 4, "kmeans": 3}  # of slow models; 8 of others
+MOST_ROWS, MOST_COLUMNS = 30_000, 64
+MORE: dict[str, dict[str, int]] = {  # tables that do not open with a model: parts to look for
+    "gmm": {"iris": 3, "wine": 3, "places": 4},
+    "kmeans": {"stewards_table": 3, "iris": 3, "wine": 3, "life_science_like": 3},
+    "mean": dict.fromkeys(("three_groups", "rare_person", "places", "iris", "wine"), 1),
+    "gmm-release": {"iris": 1},
+}
+Words = dict[str, Any]
+
+
+def cases(model: str) -> Iterator[tuple[str, Words]]:
+    """Tables, and how a model is fitted to them."""
+    options = declaration(model).settings.options()
+    for table in BUNDLED:
+        small = table.rows <= MOST_ROWS and table.features <= MOST_COLUMNS
+        if model in table.models and small:
+            opening = table.opening(model)
+            words: Words = {"n_components": opening.components, **dict(opening.words)}
+            named = ("iterations", "covariance")
+            words.update({word: getattr(opening, word) for word in named if word in options})
+            yield table.name, words
+    for name, parts in MORE.get(model, {}).items():
+        if model not in find(name).models:
+            yield name, {"n_components": parts}
+
+
+def covered(told: Uncertainty, fit: Fit, intervals: Arrays, truth: Any) -> NDArray[np.bool_]:
+    """Which of the numbers that have an interval lie in it."""
+    released, true = (
+        {name: np.asarray(getattr(one, name)) for name in told.arrays}
+        for one in (fit.parameters, truth)
+    )
+    scale = np.array([column.upper - column.lower for column in fit.schema.numeric_columns()])
+    true = told.match(true, released, scale)
+    ends = np.concatenate([intervals[name].reshape(-1, 2) for name in told.arrays])
+    value = np.concatenate([true[name].ravel() for name in told.arrays])
+    inside = (ends[:, 0] - 1e-9 <= value) & (value <= ends[:, 1] + 1e-9)
+    return np.asarray(inside[np.isfinite(ends[:, 0])])
+
+
+def private(model: str, table: Any, epsilon: float, seed: int, words: Words) -> Fit:
+    """One private fit."""
+    budget = (Privacy(epsilon=epsilon, delta=DELTA),)
+    return fit_grid(model, table, privacy=budget, seed=seed, clip=CLIP, **words).fit()
+
+
+def line(model: str, name: str, words: Words) -> list[NDArray[np.bool_]]:
+    """What is covered at each epsilon on the same rows, then in the population."""
+    told: Uncertainty = declaration(model).load(declaration(model).uncertainty)
+    table = load.load(f"bundled:{name}")
+    exact = fit_grid(model, table, privacy=None, as_private=True, clip=CLIP, **words).fit()
+    same, population, draws = [], [], DRAWS.get(model, 8)
+    for epsilon in EPSILONS:
+        rows, drawn = [], []
+        first = crc32(f"{model} {name} {epsilon}".encode())  # noise that no other line shares
+        for draw in range(draws):
+            fit = private(model, table, epsilon, first + draw, words)
+            found = fit.intervals(seed=draw).same_rows
+            rows.append(covered(told, fit, found, exact.parameters))
+        if not told.spread:
+            population.append(np.zeros(0, dtype=bool))
+            same.append(np.concatenate(rows))
+            continue
+        like = _Simulated(fit, None, None, most=find(name).rows)  # a release whose rows are known
+        for draw in range(max(1, draws // 4)):
+            again = like._table(np.random.default_rng([draw, 7]))
+            other = private(model, again, epsilon, first + 100 + draw, words)
+            found = other.intervals(seed=draw).population
+            drawn.append(covered(told, other, found, fit.parameters))
+        same.append(np.concatenate(rows))
+        population.append(np.concatenate(drawn))
+    return [*same, *population]
+
+
+def main() -> None:
+    """Print the table."""
+    asked = sys.argv[1:] or [name for name, one in declarations().items() if one.uncertainty]
+    for model in asked:
+        start, lines = time.process_time(), []
+        for name, words in cases(model):
+            lines.append(line(model, name, words))
+            print(f"| {model} | {name} | {_shares(lines[-1])} | |", flush=True)
+        together = [np.concatenate(one) for one in zip(*lines, strict=True)]
+        seconds = time.process_time() - start
+        print(f"| **{model}** | all | {_shares(together)} | {seconds:.0f} |", flush=True)
+
+
+def _shares(found: list[NDArray[np.bool_]]) -> str:
+    return " | ".join(f"{one.mean():.2f}" if len(one) else "-" for one in found)
+
+
+if __name__ == "__main__":
+    main()

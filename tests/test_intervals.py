@@ -1,0 +1,218 @@
+"""Intervals after a release: from released numbers and the known noise alone."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from released import made
+from support import ROOT, every
+
+import dpcore as dp
+from dpcore.datasets import load
+from dpcore.fitting.intervals import Intervals
+from dpcore.fitting.result import Fit
+from dpcore.models.declaration import declarations
+from dpcore.wall import custodian
+from dpcore.wall.table import PrivateTable
+
+TABLES = {
+    "gmm": "three_groups",
+    "kmeans": "three_groups",
+    "mean": "three_groups",
+    "gmm-release": "five_parties",
+    "symmetric-mixture": "two_clouds",
+    "mixture-regression": "two_lines",
+    "missing-regression": "missing_answers",
+    "bernoulli": "households",
+    "poisson": "a_year_of_care",
+}
+AS_PUBLISHED = dp.Privacy(epsilon=1, delta=1e-5, mode="paper", accountant="ma")
+FAST = ("mean", "symmetric-mixture", "bernoulli")
+ONE_OF_EACH = [
+    pytest.param(model, marks=() if model in FAST else pytest.mark.merge) for model in TABLES
+]
+
+
+@cache
+def fitted(model: str, epsilon: float) -> Fit:
+    words: dict[str, Any] = {"sigma": 2.0} if model.endswith(("c-mixture", "regression")) else {}
+    budget = dp.Privacy(epsilon=epsilon, delta=1e-6)
+    table = load.load(f"bundled:{TABLES[model]}")
+    return dp.fit(model, table, privacy=budget, seed=1, **words)
+
+
+@cache
+def intervals(model: str, epsilon: float) -> Intervals:
+    return fitted(model, epsilon).intervals()
+
+
+def width(found: dict[str, np.ndarray]) -> float:
+    return max(float(np.nanmax(np.diff(each))) for each in found.values())
+
+
+def test_every_model_gives_intervals_or_says_why_not() -> None:
+    given = {name for name, model in declarations().items() if model.uncertainty}
+    assert given == set(TABLES)
+    for name, model in declarations().items():
+        assert name in given or not model.no_intervals.startswith("this model has no")
+
+
+@pytest.mark.parametrize("model", ONE_OF_EACH)
+def test_intervals_shrink_to_nothing_as_the_noise_goes(model: str) -> None:
+    little, less, none = (intervals(model, epsilon) for epsilon in (2.0, 200.0, 1e7))
+    assert width(little.same_rows) > width(less.same_rows) > 20.0 * width(none.same_rows)
+    if none.population:
+        assert width(none.population) > 10.0 * width(
+            none.same_rows
+        )  # rows still are drawn by chance
+
+
+@pytest.mark.parametrize("model", ONE_OF_EACH)
+def test_each_released_number_lies_in_its_own_interval(model: str) -> None:
+    fit, found = fitted(model, 2.0), intervals(model, 2.0)
+    for name, ends in found.same_rows.items():
+        value = np.asarray(getattr(fit.parameters, name))
+        given = np.isfinite(ends[..., 0])
+        inside = (ends[..., 0] - 1e-9 <= value) & (value <= ends[..., 1] + 1e-9)
+        assert ends.shape == (*value.shape, 2)
+        assert given.any()
+        assert inside[given].all()
+    assert json.loads(json.dumps(found.as_dict()))["sentence"] == found.sentence
+
+
+def test_a_higher_level_reaches_farther_and_a_seed_repeats() -> None:
+    fit = fitted("mean", 2.0)
+    assert width(fit.intervals(0.99).same_rows) > width(fit.intervals(0.5).same_rows)
+    assert fit.intervals(seed=3).as_dict() == fit.intervals(seed=3).as_dict()
+
+
+@pytest.mark.merge
+def test_it_covers_what_the_fit_finds_without_noise() -> None:
+    """Of many draws, at least the share that the results page states."""
+    table = load.load("bundled:five_parties")
+    exact = dp.fit("gmm-release", table, privacy=None, clip=1.0).parameters.means
+    held = []
+    for seed in range(8):
+        fit = dp.fit("gmm-release", table, privacy=dp.Privacy(epsilon=4, delta=1e-6), seed=seed)
+        ends = fit.intervals().same_rows["means"]
+        held.append((ends[..., 0] <= exact) & (exact <= ends[..., 1]))
+    assert 0.8 <= np.mean(held) <= 0.99
+
+
+@every(
+    "model, epsilon, sentence",
+    [
+        ("gmm", 4.0, "At this noise all three groups can be told apart."),
+        (
+            "gmm",
+            0.02,
+            "At this noise no two of the three groups can be told apart: they are no evidence of "
+            "more than one.",
+        ),
+        (
+            "kmeans",
+            0.02,
+            "At this noise no two of the three centres can be told apart: they are no evidence of "
+            "more than one.",
+        ),
+        ("gmm-release", 0.02, "At this noise none of the 5 groups can be told apart from noise."),
+    ],
+)
+def test_a_sentence_says_what_can_be_told_apart(model: str, epsilon: float, sentence: str) -> None:
+    assert fitted(model, epsilon).told_apart == sentence
+
+
+@every("model", ["gmm", "kmeans"])
+def test_groups_that_noise_made_of_one_are_no_evidence(model: str) -> None:
+    rows = pd.DataFrame(np.random.default_rng(0).normal(50, 8, (2000, 2)), columns=["a", "b"])
+    table = dp.load(rows, schema=dp.Schema.from_bounds({"a": (0, 100), "b": (0, 100)}))
+    fit = dp.fit(model, table, privacy=dp.Privacy(epsilon=0.3, delta=1e-6), seed=3)
+    assert "no evidence of more than one" in str(fit.told_apart)
+
+
+def test_nothing_reads_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An opened release whose data are gone: no file is read, and rows are sealed for all alone."""
+    release = dp.open_release(made("gmm").folder)
+    sealed, seal = [], PrivateTable.seal
+
+    def kept(frame: Any, schema: Any, *, open_to_all: bool = False) -> PrivateTable:
+        sealed.append(open_to_all)
+        return seal(frame, schema, open_to_all=open_to_all)
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a table was asked for")
+
+    release.intervals()  # whatever is imported then is there
+    monkeypatch.setattr(PrivateTable, "seal", kept)
+    monkeypatch.setattr(builtins, "open", never)
+    monkeypatch.setattr(pd, "read_csv", never)
+    monkeypatch.setattr(load, "load", never)
+    monkeypatch.setattr(custodian, "custodian_rows", never)
+    found = release.intervals()
+    assert sealed
+    assert all(sealed)
+    assert np.all(np.isfinite(found.same_rows["means"]))
+    assert release.told_apart == release.fit.told_apart is not None
+
+
+def test_a_dossier_and_its_report_hold_the_sentence() -> None:
+    folder = made("gmm").folder
+    record = json.loads((folder / "dossier.json").read_text(encoding="utf-8"))
+    assert record["clip"] == 1.0
+    assert record["told_apart"].startswith("At this noise ")
+    assert record["told_apart"] in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_an_older_dossier_says_what_it_lacks() -> None:
+    from dataclasses import replace
+
+    fit = fitted("mean", 2.0)
+    with pytest.raises(dp.InputError, match="how many rows there are is not stated; give rows="):
+        replace(fit, rows=None).intervals()
+    with pytest.raises(dp.InputError, match="where rows were clipped; give clip="):
+        replace(fit, clip=None).intervals()
+    assert replace(fit, clip=None).told_apart is None
+    given = replace(fit, rows=None, clip=None).intervals(rows=5_000, clip=1.0)
+    assert given.as_dict() == intervals("mean", 2.0).as_dict()
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_releases_of_earlier_formats_say_so(number: int) -> None:
+    release = dp.open_release(ROOT / f"tests/data/release_{number}/first")
+    assert release.told_apart is None
+    with pytest.raises(dp.InputError, match=r"^intervals: "):
+        release.intervals()
+
+
+@every(
+    "words, reason",
+    [
+        ({"n_components": 1}, "drawn to the middle"),
+        ({"privacy": None}, "nothing was fitted with noise"),
+        (
+            {"privacy": AS_PUBLISHED},
+            "published",
+        ),
+    ],
+)
+def test_a_fit_without_intervals_says_why(words: dict[str, Any], reason: str) -> None:
+    asked = {"privacy": dp.Privacy(epsilon=1, delta=1e-5), **words}
+    fit = dp.fit("gmm", load.load("bundled:three_groups"), seed=1, iterations=2, **asked)
+    with pytest.raises(dp.InputError, match=reason):
+        fit.intervals()
+    assert fit.told_apart is None
+
+
+def test_an_estimator_has_the_sentence() -> None:
+    from dpcore.sklearn import DPKMeans
+
+    rows = np.random.default_rng(0).uniform(0, 1, (300, 2))
+    bounds = [(0.0, 1.0), (0.0, 1.0)]
+    model = DPKMeans(2, epsilon=0.1, delta=1e-6, bounds=bounds, random_state=0).fit(rows)
+    assert model.told_apart_ == model.fit_.told_apart is not None
