@@ -1,8 +1,9 @@
 """How often intervals after a release cover what they are for: the table of the results page.
 
-``python -m tests.studio.intervals [MODEL ...]`` prints a line of Markdown for each model and table:
-by epsilon the share of released numbers whose exact value lies in its interval (``-``: no intervals
-were given), then the same for the population's values on tables that are drawn from a release.
+``python -m tests.studio.intervals [MODEL ...]`` prints a line of Markdown for each model and table.
+It holds by epsilon the share of released numbers whose exact value lies in its interval, averaged
+over arrays and draws (``-``: no intervals were given), then the same for the population's values on
+tables that are drawn from a release.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ MORE: dict[str, dict[str, int]] = {  # tables that do not open with a model: par
     "gmm-release": {"iris": 1},
 }
 Words = dict[str, Any]
+Array = NDArray[np.float64]
 
 
 def cases(model: str) -> Iterator[tuple[str, Words]]:
@@ -52,18 +54,20 @@ def cases(model: str) -> Iterator[tuple[str, Words]]:
             yield name, {"n_components": parts}
 
 
-def covered(told: Uncertainty, fit: Fit, intervals: Arrays, truth: Any) -> NDArray[np.bool_]:
-    """Which of the numbers that have an interval lie in it."""
+def covered(told: Uncertainty, fit: Fit, intervals: Arrays, truth: Any) -> Array:
+    """The share of each array's numbers that lie in their intervals, of those that can move."""
     released, true = (
         {name: np.asarray(getattr(one, name)) for name in told.arrays}
         for one in (fit.parameters, truth)
     )
     scale = np.array([column.upper - column.lower for column in fit.schema.numeric_columns()])
     true = told.match(true, released, scale)
-    ends = np.concatenate([intervals[name].reshape(-1, 2) for name in told.arrays])
-    value = np.concatenate([true[name].ravel() for name in told.arrays])
-    inside = (ends[:, 0] - 1e-9 <= value) & (value <= ends[:, 1] + 1e-9)
-    return np.asarray(inside[np.isfinite(ends[:, 0])])
+    shares = []
+    for name in told.arrays:
+        low, high = np.moveaxis(intervals[name], -1, 0)
+        inside = (low <= true[name]) & (true[name] <= high)
+        shares.append(inside[high > low])
+    return np.array([each.mean() for each in shares if each.size])
 
 
 def private(model: str, table: Any, epsilon: float, seed: int, words: Words) -> Fit:
@@ -72,7 +76,7 @@ def private(model: str, table: Any, epsilon: float, seed: int, words: Words) -> 
     return fit_grid(model, table, privacy=budget, seed=seed, clip=CLIP, **words).fit()
 
 
-def line(model: str, name: str, words: Words) -> list[NDArray[np.bool_]]:
+def line(model: str, name: str, words: Words) -> list[Array]:
     """What is covered at each epsilon on the same rows, then in the population."""
     told: Uncertainty = declaration(model).load(declaration(model).uncertainty)
     table = load.load(f"bundled:{name}")
@@ -86,7 +90,7 @@ def line(model: str, name: str, words: Words) -> list[NDArray[np.bool_]]:
             found = fit.intervals(seed=draw).same_rows
             rows.append(covered(told, fit, found, exact.parameters))
         if not told.spread:
-            population.append(np.zeros(0, dtype=bool))
+            population.append(np.zeros(0))
             same.append(np.concatenate(rows))
             continue
         like = _Simulated(fit, None, None, most=find(name).rows)  # a release whose rows are known
@@ -113,7 +117,7 @@ def main() -> None:
         print(f"| **{model}** | all | {_shares(together)} | {seconds:.0f} |", flush=True)
 
 
-def _shares(found: list[NDArray[np.bool_]]) -> str:
+def _shares(found: list[Array]) -> str:
     return " | ".join(f"{one.mean():.2f}" if len(one) else "-" for one in found)
 
 

@@ -2,4 +2,4 @@
 
 from dpcore.fitting.intervals import Uncertainty
 
-UNCERTAINTY = Uncertainty(("beta",), "beta", from_zero=True)
+UNCERTAINTY = Uncertainty(("beta",), "beta", widen=1.15, from_zero=True)
