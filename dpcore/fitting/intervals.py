@@ -4,7 +4,8 @@ Rows are drawn from the released model, and the released algorithm runs on them 
 noise and without it. How far the two lie apart is how far a release may lie from the same algorithm
 without noise on the real rows: a parametric bootstrap of the noise (Efron, Tibshirani 1993, chapter
 6). Of many rows fewer are drawn, with as much noise a row. All of it reads released numbers, public
-settings and the noise of the ledger's entries: it is post-processing and costs nothing.
+settings and the noise of the ledger's entries: it is post-processing and costs nothing. Where real
+rows are far from what the model assumes, intervals can be too narrow.
 
 An interval reaches as far to both sides as most of the simulated distances, since noise biases fits
 as well as it spreads them, times a factor that was measured for the model.
