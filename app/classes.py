@@ -100,12 +100,13 @@ def _watch(scenario: Scenario, data: Data) -> None:
 
 def scene_of(scenario: Scenario, data: Data, found: Study, worth: Worth | None, step: int) -> Scene:
     """The pictures of a complete study. worth: of the other ways, once it is there."""
-    scorer, exact = YARDSTICK.scorer(data.table), found.references.converged
+    shown, exact = YARDSTICK.scorer(data.table), found.references.converged
+    scorer = YARDSTICK.scorer(data.table, held_out=data.held_out)
     recipe = scenario.recipe
     known = Classes(
         grid=found.grid,
         exact=exact,
-        rows=scorer.public.center + scorer.public.half_range * scorer.rows,
+        rows=shown.public.center + shown.public.half_range * shown.rows,
         away=divergences(found.grid, exact),
         named=rightly_named(found.grid, scorer),
         best=float(YARDSTICK.measure(exact, scorer, "accuracy")[0]),

@@ -7,6 +7,7 @@ there.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,15 +75,19 @@ def study(scenario: Scenario, data: Data, store: ResultStore) -> Study:
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
     whole = scenario.visits(data.rows) * len(budgets) * most <= AT_ONCE
 
+    def fits(some: Sequence[float], draws: Sequence[int]) -> BudgetGrid:
+        best = known.converged
+        return budget_grid(data.table, setting, best, some, draws, data.held_out)
+
     def everything() -> BudgetGrid:
-        return budget_grid(data.table, setting, known.converged, budgets, range(most))
+        return fits(budgets, range(most))
 
     def bold(*some: float) -> BudgetGrid:
-        return budget_grid(data.table, setting, known.converged, some or budgets, (0,))
+        return fits(some or budgets, (0,))
 
     def all_curves(grid: BudgetGrid) -> Curves:
         draws = range(grid.utility.shape[1])
-        return curves(data.table, setting, grid, scenario.curves(), draws)
+        return curves(data.table, setting, grid, scenario.curves(), draws, data.held_out)
 
     def compared(grid: BudgetGrid) -> Curves:
         key = (grid_key, grid.utility.shape[1])
@@ -115,7 +120,7 @@ def study(scenario: Scenario, data: Data, store: ResultStore) -> Study:
             if draws >= most or grid_key not in store.waiting:
                 return  # it is whole, or nobody looks at it any more
             more = range(draws, min(draws + at_a_time, most))
-            done = done.with_draws(budget_grid(data.table, setting, known.converged, budgets, more))
+            done = done.with_draws(fits(budgets, more))
 
     point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / scenario.epsilon)))
     if now is None:  # the current point, before anything else
@@ -157,9 +162,12 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
     if data.whole is not None:  # groups keep their names when a person leaves
         best, _ = judge.align(best, references_of(setting, data.whole, store).converged)
     key = ("references", data.key, *shape, setting.algorithm, setting.iterations, setting.clip)
-    return store.references.get(
-        key, lambda: kept_references(data, setting) or references(data.table, setting, best)
-    )
+
+    def make() -> References:
+        known = kept_references(data, setting)
+        return known or references(data.table, setting, best, data.held_out)
+
+    return store.references.get(key, make)
 
 
 def worth(scenario: Scenario, data: Data, store: ResultStore, found: Study) -> Worth | None:
@@ -169,8 +177,8 @@ def worth(scenario: Scenario, data: Data, store: ResultStore, found: Study) -> W
     key = ("worth", data.key, setting)
 
     def background() -> None:
-        exact = found.references.converged
-        store.answers.get(key, lambda: worth_of(data.table, setting, found.grid, exact))
+        grid, exact = found.grid, found.references.converged
+        store.answers.get(key, lambda: worth_of(data.table, setting, grid, exact, data.held_out))
 
     known: Worth | None = store.answers.peek(key)
     if known is None:
@@ -191,7 +199,8 @@ def with_extra_budget(
 
     def one() -> BudgetGrid:
         known = study.references.converged
-        return budget_grid(data.table, setting, known, (scenario.epsilon,), range(draws))
+        budget = (scenario.epsilon,)
+        return budget_grid(data.table, setting, known, budget, range(draws), data.held_out)
 
     grid = study.grid.with_budget(store.grids.get(key, one))
     drawn = study.curves

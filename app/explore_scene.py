@@ -104,6 +104,9 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         + _faint(scenario, ghosts),
         unit=data.unit if data.is_one_row(scenario.rows_per_person) else data.schema.thing,
         method_titles=scenario.titles(scenario.curves()),
+        judged=("on held-out rows" if data.held_out is not None else "in-sample")
+        if scenario.declared.holds_out
+        else "",
     )
     return budget_scene(
         grid,

@@ -14,6 +14,7 @@ from typing import Any
 from app.composing import Composition
 from app.links import number
 from app.scenario import GENERATED, UPLOAD, Made, Scenario
+from app.tables import COIN, HELD_OUT, data_of
 from dpcore.cli.models import written
 from dpcore.datasets.corpora import is_corpus
 from dpcore.errors import InputError
@@ -43,9 +44,11 @@ def command(scenario: Scenario) -> str:
         "rows-per-person": scenario.rows_per_person,
         "seed": scenario.noise,
     }
+    if _holds_out(scenario):  # behind the seed, which fresh noise goes without
+        options |= {"test-fraction": HELD_OUT, "test-seed": COIN}
     words = ["dpcore", "fit", scenario.model, source]
     if scenario.pool > 1:
-        options["pool"] = scenario.pool
+        words += ["--pool", str(scenario.pool)]
     words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return shlex.join(words)
 
@@ -96,6 +99,7 @@ def _picture(scenario: Scenario) -> str:
     del chosen["secret"]
     words = "".join(f"    {name}={value!r},\n" for name, value in chosen.items())
     more = f"methods={scenario.curves()!r}{_fewer(scenario)}"
+    more += ", held_out=held_out" if _holds_out(scenario) else ""
     return f"""setting = dp.Setting(
 {words})
 dp.figure(dp.study(table, setting, {more})).show(auto_play=False)"""
@@ -106,6 +110,12 @@ def _fewer(scenario: Scenario) -> str:
     if scenario.cost == 1.0:
         return ""
     return f", epsilons={scenario.budgets(None)!r}, draws=1"
+
+
+def _holds_out(scenario: Scenario) -> bool:
+    """Whether some rows of the scenario's table are seen by no fit."""
+    data = data_of(scenario)
+    return data is not None and data.held_out is not None
 
 
 def _source(scenario: Scenario) -> str:
@@ -128,6 +138,11 @@ def _cells(scenario: Scenario) -> list[str]:
     imports = "import json\n\nimport dpcore as dp"
     if scenario.pool > 1:
         source += f"\ntable = table.pooled({scenario.pool})  # a public step"
+    if _holds_out(scenario):
+        source += (
+            "\n# a public coin for each row's number: on a fifth of the rows fits are judged"
+            f'\ntable, held_out = table.split({HELD_OUT}, {COIN}, "add_remove")'
+        )
     if scenario.without:
         imports += "\nfrom dpcore.evaluation.metrics import loneliest_row"
         source += (

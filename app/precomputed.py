@@ -72,8 +72,11 @@ def steps_of(setting: Setting) -> list[Any]:
 def mark_of(data: Data, setting: Setting) -> str:
     """Tells tables apart by the rows on which fits are judged."""
     found = hashlib.sha256()
-    for cells in _cells(scorer_of(setting.model, data.table, setting.options())):
-        found.update((np.round(cells, DECIMALS) + 0.0).tobytes())  # there is one zero
+    for judged in (None, data.held_out)[: 1 if data.held_out is None else 2]:
+        for cells in _cells(
+            scorer_of(setting.model, data.table, setting.options(), held_out=judged)
+        ):
+            found.update((np.round(cells, DECIMALS) + 0.0).tobytes())  # there is one zero
     return found.hexdigest()[:16]
 
 

@@ -249,7 +249,7 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
     if whole:
         has = f"all rows of one {schema.unit} have one id"
     told = [
-        f"**What leaves:** the parameters of the model ({title}) over "
+        f"**What leaves:** the parameters of the model ({title}), fitted to all rows, over "
         f"{len(schema.numeric_columns())} columns, {drawn}and a report that names the data "
         f"and, where it is public, the number of {'different ids' if whole else 'rows'}.",
         f"**For whom:** anybody. **Protected:** {who}.",

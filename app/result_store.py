@@ -35,7 +35,8 @@ class Data:
 
     key: identity of the content, for caches. provenance: ``simulated`` | ``public`` | ``upload``.
     rows: how many there are, where that is public. whole: the same with everybody in it, where one
-    is missing here.
+    is missing here. held_out: other rows of the same table, which no fit sees and on which fits are
+    judged; ``None``: those of the table. all_rows: how many there are with them.
     """
 
     key: str
@@ -46,6 +47,8 @@ class Data:
     rows: int | None
     secret: bytes = b""
     whole: Data | None = None
+    held_out: Any | None = None
+    all_rows: int | None = None
 
     @property
     def public(self) -> Any:

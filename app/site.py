@@ -25,7 +25,7 @@ from app.result_store import Data
 from app.scenario import Scenario, offered, opening
 from app.static_page import TITLE, Dial, Figure, Page, document, page_html, stored_alone
 from app.sweeps import done, sliding, swept, work_out
-from app.tables import data_of, store_of
+from app.tables import data_of, judged_on, store_of
 from app.views import compose, explore
 from dpcore.datasets.cities import CITIES
 from dpcore.errors import InputError
@@ -167,6 +167,7 @@ def explore_page(scenario: Scenario, tell: Tell, *, beside: bool = True) -> Page
         dials=dials,
         says="sentence",
         promise="guarantee",
+        note=judged_on(scenario, data),
         below=_below(scenario, data, tell),
         foot=_foot(f'dpcore explore "{scenario.as_link() or f"data={scenario.data}"}"'),
     )

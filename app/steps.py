@@ -62,7 +62,8 @@ def _walks(scenario: Scenario, data: Data) -> Walks:
             refused[title] = f"left out, for it protects {_who(one, data)}."
             continue
         try:
-            found = walk(data.table, one.setting(data.secret), scenario.epsilon, draws)
+            setting = one.setting(data.secret)
+            found = walk(data.table, setting, scenario.epsilon, draws, data.held_out)
         except InputError as error:
             refused[title] = str(error)
             continue
@@ -70,7 +71,7 @@ def _walks(scenario: Scenario, data: Data) -> Walks:
             walked[title] = found
     if not walked:
         return Walks(walked, refused, np.empty(0))
-    plain = walk(data.table, scenario.setting(data.secret), None, (0,))
+    plain = walk(data.table, scenario.setting(data.secret), None, (0,), data.held_out)
     return Walks(walked, refused, plain[:, 0], _spent(scenario, data))
 
 

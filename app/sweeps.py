@@ -136,7 +136,8 @@ def work_out(
 
     def make(stops: Sequence[float]) -> Sweep | str:
         try:
-            return sweep(data.table, setting, known, scenario.epsilon, dial.name, stops, draws)
+            budget, held_out = scenario.epsilon, data.held_out
+            return sweep(data.table, setting, known, budget, dial.name, stops, draws, held_out)
         except DPCoreError as refusal:
             return str(refusal)
 

@@ -17,6 +17,7 @@ from dpcore.datasets.load import load
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.wall.custodian import custodian_documents
+from dpcore.wall.table import divided
 
 
 def store_of(data: Data) -> ResultStore:
@@ -27,8 +28,50 @@ def store_of(data: Data) -> ResultStore:
     return mine
 
 
+HELD_OUT = 0.2  # share of the rows that no fit on Explore sees
+COIN = 0  # seed of a public coin for each row's number
+LEAST = 500  # rows of a table of which some are held out
+
+
 def data_of(scenario: Scenario) -> Data | None:
-    """The table of the scenario; ``None`` while an upload is not ready to be fitted."""
+    """What Explore fits of the scenario's table, and the rows on which it judges fits; ``None``
+    while an upload is not ready to be fitted."""
+    data = whole_table(scenario)
+    if data is not None and not in_sample(scenario, data):
+        data = divided_data(data, store_of(data))
+    if data is not None and scenario.without:
+        return neighbour(data, scenario.adjacency, store_of(data))
+    return data
+
+
+def in_sample(scenario: Scenario, data: Data) -> str:
+    """Why fits of a whole table are judged on the rows that they see; empty where they are not."""
+    if not scenario.declared.holds_out:
+        return "Utility compares each fit with the exact fit to the same {}s."
+    if scenario.adjacency == "add_remove":
+        return "Utility is in-sample: where the number of {}s is private, none are held out."
+    if data.rows is None or data.rows < LEAST:
+        return f"Utility is in-sample: of fewer than {LEAST} {{}}s none are held out."
+    return ""
+
+
+def judged_on(scenario: Scenario, data: Data) -> str:
+    """A sentence about the rows on which Explore judges fits of its data."""
+    thing = data.schema.thing
+    if data.held_out is None:
+        return in_sample(scenario, data).format(thing)
+    assert data.rows is not None  # else none were held out
+    assert data.all_rows is not None
+    held, real = f"{data.all_rows - data.rows:,} ", provenance(data) != "stand-in"
+    held, every = (held, f"{data.all_rows:,} ") if real else (f"{held}stand-in ", "")
+    return (
+        f"Utility is measured on {held}{thing}s that no fit here sees. "
+        f"A release uses all {every}{thing}s."
+    )
+
+
+def whole_table(scenario: Scenario) -> Data | None:
+    """The table of the scenario, all rows of it; ``None`` as above."""
     if scenario.data == UPLOAD:
         data = upload.ready()
     elif scenario.data == GENERATED:
@@ -37,8 +80,6 @@ def data_of(scenario: Scenario) -> Data | None:
         data = bundle(("bundled", scenario.data), lambda: _bundled(scenario.data))
     if data is not None and scenario.pool > 1 and data.schema.image is not None:
         data = pooled(data, scenario.pool, store_of(data))
-    if data is not None and scenario.without:
-        return neighbour(data, scenario.adjacency, store_of(data))
     return data
 
 
@@ -60,6 +101,19 @@ def pooled(data: Data, side: int, store: ResultStore) -> Data:
         return replace(data, key=f"{data.key}/pooled/{side}", table=table, schema=table.schema)
 
     found: Data = store.tables.get(("pooled", data.key, side), make)
+    return found
+
+
+def divided_data(data: Data, store: ResultStore) -> Data:
+    """The data without a fifth of its rows, which are held out."""
+
+    def make() -> Data:
+        table, held_out = data.table.split(HELD_OUT, COIN, "add_remove")  # coins go by numbers
+        rest, _ = divided(data.rows or 0, HELD_OUT, COIN, "add_remove")
+        key, rows = f"{data.key}/rest", len(rest)
+        return replace(data, key=key, table=table, held_out=held_out, rows=rows, all_rows=data.rows)
+
+    found: Data = store.tables.get(("divided", data.key), make)
     return found
 
 

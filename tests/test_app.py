@@ -487,7 +487,10 @@ def test_the_page_of_one_word_of_nonsense_opens(name: str) -> None:
 
 def test_a_table_to_generate_that_makes_no_sense_is_the_default_one() -> None:
     page = healthy(opened(data="generated", made="²x2x3x0", iterations="1", components="1"))
-    assert any("5,000" in html for html in texts(page))
+    data = data_of(Scenario(data=GENERATED))
+    assert data is not None
+    assert data.all_rows == Made().rows
+    assert any(f"{data.rows:,} simulated people" in html for html in texts(page))
 
 
 @pytest.mark.parametrize("column", ["20", "999"])

@@ -22,6 +22,7 @@ from app.scenario import GENERATED, UPLOAD, Scenario, opening, sane
 from app.state import step_of
 from dpcore.errors import InputError
 from dpcore.evaluation.study import budget_grid
+from dpcore.evaluation.yardstick import yardstick
 
 PLAIN = Scenario()
 SCENARIOS = {
@@ -164,6 +165,24 @@ def test_an_export_gives_the_fit_of_the_page(name: str, tmp_path: Path) -> None:
     for kind, printed in exported(scenario, tmp_path).items():
         assert equal(printed["parameters"], page["parameters"]), kind
         assert equal(printed["guarantee"], page["guarantee"]), kind
+        if kind == "command":
+            assert set(printed["metrics"]) >= _utility(scenario, data).keys()
+            assert all(
+                printed["metrics"][name] == pytest.approx(value, rel=1e-9)
+                for name, value in _utility(scenario, data).items()
+            )
+
+
+def _utility(scenario: Scenario, data: result_store.Data) -> dict[str, float]:
+    """Held-out utility of the bold fit, where that is a metric and all those rows are scored."""
+    judge = yardstick(scenario.model)
+    if data.held_out is None or "test_log_likelihood" not in judge.metrics:
+        return {}
+    setting = scenario.setting(data.secret)
+    best = compute.references_of(setting, data, result_store.common()).converged
+    epsilons, rows = (scenario.epsilon,), data.held_out
+    grid = budget_grid(data.table, setting, best, epsilons, held_out=rows)
+    return {"test_log_likelihood": float(grid.utility[0, 0])}
 
 
 def _data(scenario: Scenario) -> result_store.Data:

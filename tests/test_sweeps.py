@@ -132,7 +132,7 @@ def test_the_curve_is_against_the_dial_and_says_what_the_others_are() -> None:
         curve[dial], exact[dial] = panels["curve"], panels["exact"]
         assert len(scene.live_text["guarantee"]) == len(scene.live_text["lost noise"]) == 3
         assert len(set(scene.live_text["guarantee"])) == (3 if dial == "delta" else 1)
-    assert curve["delta"].title == "What each δ buys"
+    assert curve["delta"].title == "What each δ buys in-sample"
     assert curve["delta"].x.label == "δ (ε = 1.00)"
     assert curve["clip"].x.label == "clipping, as a share of the limits (ε = 1.00, δ = 10⁻⁵)"
     assert clipped(curve["delta"], Rule)

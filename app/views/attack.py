@@ -14,7 +14,7 @@ from app.live import live
 from app.result_store import Data
 from app.spoilers import hideable, visible
 from app.state import note_misread, taken_on
-from app.tables import data_of, provenance, store_of
+from app.tables import provenance, store_of, whole_table
 from dpcore.errors import DPCoreError
 from dpcore.figures.attack import exhibit_scene
 from dpcore.privacy.guarantee import show
@@ -24,7 +24,7 @@ def page() -> None:
     """Top to bottom: what it is, whom to attack, what to drag, what to see, what does not hold."""
     scenario, arriving = taken_on("attack")
     hide = linked(arriving)
-    data = data_of(scenario)
+    data = whole_table(scenario)
     brand("none" if data is None else provenance(data))
     st.html('<h1 class="dp-title">Try to break the promise.</h1>')
     if data is None:

@@ -23,7 +23,7 @@ from app.settings_panel import more_settings
 from app.spoilers import visible
 from app.state import change, current, step_of
 from app.sweeps import Sliding, done, sliding, swept, work_out
-from app.tables import data_of, provenance, store_of
+from app.tables import data_of, judged_on, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
@@ -84,6 +84,7 @@ def page() -> None:
         st.rerun()
     if "curve" not in scenario.hide.split(","):
         loss_bar(scene, yardstick(scenario.model).wording.worth)
+        st.caption(judged_on(scenario, data))
         if "covariance" in scenario.declared.settings.options():
             st.caption(WIDER)
     pins.panel(scenario, data, scene, pinned, beside)

@@ -17,7 +17,7 @@ from app.result_store import Data
 from app.scenario import Scenario
 from app.settings import uploads_allowed
 from app.state import change, taken_on
-from app.tables import data_of, provenance, store_of
+from app.tables import data_of, judged_on, provenance, store_of, whole_table
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import show, show_bound, show_most
@@ -33,7 +33,7 @@ NAMED, LOCK = "Release to come", "Locked at ε"
 def page() -> None:
     """Top to bottom: what for, then the three steps."""
     scenario, _ = taken_on("release")
-    data = data_of(scenario)
+    data = whole_table(scenario)
     brand("none" if data is None else provenance(data))
     st.html('<h1 class="dp-title">Let something leave, once.</h1>')
     if data is None:
@@ -74,7 +74,7 @@ def page() -> None:
             rows = None if hidden else data.rows
             spending(scenario, plan, table, chosen_on, rows, data.title)
     if study is not None and not study.complete:
-        look_again(lambda: compute.more_of(study, scenario, data, store_of(data)), every=0.3)
+        look_again(lambda: more_of(study, scenario), every=0.3)
 
 
 def to_explore() -> None:
@@ -89,7 +89,7 @@ def planning(scenario: Scenario, data: Data) -> tuple[Plan | None, compute.Study
         left, right = st.columns(2, gap="large")
         with left:
             budget(scenario)
-            study = buys(scenario, data)
+            study = buys(scenario)
         with right:
             state = ledger(data.unit, scenario.adjacency, scenario.rows_per_person)
             if state is None:
@@ -120,10 +120,12 @@ def budget(scenario: Scenario) -> None:
         st.caption("Units differ, so these numbers cannot be compared with one another.")
 
 
-def buys(scenario: Scenario, data: Data) -> compute.Study | None:
-    """The least epsilon, and the least rows, for a wanted accuracy: simulated, with its range; the
-    study that says so, as far as it is worked out.
+def buys(scenario: Scenario) -> compute.Study | None:
+    """The least epsilon, and the least rows, for a wanted accuracy: simulated, with its range, on
+    the rows that Explore fits; the study that says so, as far as it is worked out.
     """
+    data = data_of(scenario)
+    assert data is not None  # as the whole table is there
     wanted = st.select_slider(
         "I want to keep at least",
         releasing.WANTED,
@@ -138,7 +140,14 @@ def buys(scenario: Scenario, data: Data) -> compute.Study | None:
         st.caption(str(refusal))
         return None
     st.markdown(_bought(found, wanted, scenario.epsilon, study.grid.utility.shape[1]))
+    st.caption(f"Simulated on the rows that Explore fits. {judged_on(scenario, data)}")
     return study
+
+
+def more_of(seen: compute.Study, scenario: Scenario) -> bool:
+    """Whether more of that study is there than was seen."""
+    data = data_of(scenario)
+    return data is not None and compute.more_of(seen, scenario, data, store_of(data))
 
 
 def _bought(found: releasing.Reached, wanted: float, epsilon: float, draws: int) -> str:

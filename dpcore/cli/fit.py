@@ -80,6 +80,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--test-fraction", metavar="F", help="hold out a share of the rows for metrics [none]"
     )
+    parser.add_argument(
+        "--test-seed",
+        metavar="S",
+        help="of a coin for each row's number, which holds it out whatever the noise [shuffled, by "
+        "the seed]",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object [a table for people]")
 
 
@@ -104,6 +110,9 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
     held_out_share = args.test_fraction
     if held_out_share is not None:
         held_out_share = probability("test_fraction", held_out_share, example="0.1")
+    coin = None if args.test_seed is None else whole("test_seed", args.test_seed, least=0)
+    if coin is not None and held_out_share is None:
+        raise InputError("test_seed", "no share is held out", "give --test-fraction as well")
     table = read_table(args)
     if asked is None:
         options.update(clip=None, mode=args.mode)
@@ -119,7 +128,10 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
                 "fit all rows, or give a seed for a rehearsal",
             )
         adjacency = "replace_one" if asked is None else asked.adjacency
-        rows, held_out = table.split(held_out_share, seed or 0, adjacency)
+        split_seed = seed or 0
+        if coin is not None:  # coins that go by numbers, as where rows may be added or removed
+            adjacency, split_seed = "add_remove", coin
+        rows, held_out = table.split(held_out_share, split_seed, adjacency)
     result = fit(args.model, rows, privacy=asked, seed=seed, **options)
     metrics: dict[str, Any] = {}
     if held_out is not None:

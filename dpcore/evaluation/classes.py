@@ -86,16 +86,21 @@ class Worth:
 
 
 def worth_of(
-    table: PrivateTable, setting: Setting, grid: BudgetGrid, exact: LabelledMixture
+    table: PrivateTable,
+    setting: Setting,
+    grid: BudgetGrid,
+    exact: LabelledMixture,
+    held_out: PrivateTable | None = None,
 ) -> Worth:
     """Every other way at some of the grid's budgets, and what its synthetic rows teach.
 
-    exact: the exact classes, a batch of one. Left out: ways that the adjacency rules out, slow
+    exact: the exact classes, a batch of one. held_out: rows that no fit sees, whose class is named
+    [those that are fitted]. Left out: ways that the adjacency rules out, slow
     ones beyond :data:`MOST_ROWS`, and what the table refuses (as published, small classes).
     """
     chosen = list(range(0, len(grid.epsilons), EVERY))
     epsilons = tuple(grid.epsilons[i] for i in chosen)
-    scorer = YARDSTICK.scorer(table)
+    scorer = YARDSTICK.scorer(table, held_out=held_out)
     lawful = [
         name
         for name in TITLES

@@ -67,12 +67,17 @@ def spending(ledger: Ledger, accountant: str, delta: float) -> Spending | None:
 
 
 def walk(
-    table: PrivateTable, setting: Setting, epsilon: float | None, draws: Sequence[int]
+    table: PrivateTable,
+    setting: Setting,
+    epsilon: float | None,
+    draws: Sequence[int],
+    held_out: PrivateTable | None = None,
 ) -> Array:
     """Utility ``(T, D)`` after each of the T steps of a setting, for D noise draws.
 
     epsilon: for all steps together; ``None``: the same steps without noise, one run. T is 1 for a
-    method that reads the data once. Raises InputError for a budget out of reach.
+    method that reads the data once. held_out: rows that no fit sees, to judge fits on [those that
+    are fitted]. Raises InputError for a budget out of reach.
     """
     judge = yardstick(setting.model)
     if epsilon is None:
@@ -82,5 +87,5 @@ def walk(
         )
     else:
         grid = fitted(table, setting, [setting.request(epsilon)], draws)
-    scorer = scorer_of(setting.model, table, setting.options())
+    scorer = scorer_of(setting.model, table, setting.options(), held_out=held_out)
     return np.stack([judge.score(after, scorer) for after in grid.runs.history])

@@ -167,10 +167,16 @@ class References:
     clipped_share: float
 
 
-def references(table: PrivateTable, setting: Setting, best: Any = None) -> References:
-    """Fit the references of a setting; none is private. best: the converged fit, if known."""
+def references(
+    table: PrivateTable,
+    setting: Setting,
+    best: Any = None,
+    held_out: PrivateTable | None = None,
+) -> References:
+    """Fit the references of a setting; none is private. best: the converged fit, if known.
+    held_out: rows that no fit sees, to judge fits on [those that are fitted]."""
     judge, options = yardstick(setting.model), setting.options()
-    scorer = scorer_of(setting.model, table, options)
+    scorer = _scorer(table, setting, held_out)
     if best is None:
         best = judge.converged(table, setting.components, options)
 
@@ -186,6 +192,10 @@ def references(table: PrivateTable, setting: Setting, best: Any = None) -> Refer
         bounds_utility=nothing,
         **_clipping(table, setting, best, scorer),
     )
+
+
+def _scorer(table: PrivateTable, setting: Setting, held_out: PrivateTable | None) -> Scorer:
+    return scorer_of(setting.model, table, setting.options(), held_out=held_out)
 
 
 def _without_noise(
@@ -298,14 +308,16 @@ def budget_grid(
     reference: Any,
     epsilons: Sequence[float] = EPSILONS,
     draws: Sequence[int] = (0,),
+    held_out: PrivateTable | None = None,
 ) -> BudgetGrid:
     """Fit every budget with every draw. A budget out of reach is left out with its reason.
 
-    Raises InputError when the setting itself is wrong (more groups than rows, say).
+    held_out: rows that no fit sees, to judge fits on [those that are fitted]. Raises InputError
+    when the setting itself is wrong (more groups than rows, say).
     """
     requests = [setting.request(epsilon) for epsilon in epsilons]
     _, refusals = setting.reach(epsilons, setting.accountant, _public_rows(table, setting))
-    judge, scorer = yardstick(setting.model), scorer_of(setting.model, table, setting.options())
+    judge, scorer = yardstick(setting.model), _scorer(table, setting, held_out)
     kept = [i for i, refusal in enumerate(refusals) if refusal is None]
     shape = (len(epsilons), len(draws))
     fits = mapped(reference, lambda one: _unfitted(one, shape))
@@ -363,23 +375,26 @@ def sweep(
     dial: str,
     stops: Sequence[float],
     draws: Sequence[int] = (0,),
+    held_out: PrivateTable | None = None,
 ) -> Sweep:
     """Fit every stop of a dial (delta, clip, or the name of an option) at one epsilon.
 
-    known: the references of the setting. A stop out of reach is left out with its reason; raises
+    known: the references of the setting. held_out: rows that no fit sees, to judge fits on [those
+    that are fitted]. A stop out of reach is left out with its reason; raises
     InputError where the setting itself is wrong.
     """
     grids, references, single = [], [], []
     for stop in stops:
         here = setting.at(dial, stop)
-        grids.append(budget_grid(table, here, known.converged, (epsilon,), draws))
+        grids.append(budget_grid(table, here, known.converged, (epsilon,), draws, held_out))
         at_stop = known
         if dial != "delta":  # which changes the noise alone
-            scorer = scorer_of(here.model, table, here.options())
+            scorer = _scorer(table, here, held_out)
             at_stop = replace(known, **_clipping(table, here, known.converged, scorer))
         references.append(at_stop)
         reached = grids[-1].refusals[0] is None
-        single.append(_rival(table, here, (epsilon,), draws)[0] if reached else np.nan)
+        rival = _rival(table, here, (epsilon,), draws, held_out) if reached else (np.nan,)
+        single.append(rival[0])
     grid = replace(reduce(BudgetGrid.with_budget, grids), stops=tuple(stops), dial=dial)
     return Sweep(grid, tuple(references), np.array(single))
 
@@ -436,11 +451,12 @@ def curves(
     grid: BudgetGrid,
     methods: Sequence[str],
     draws: Sequence[int] = tuple(range(13)),
+    held_out: PrivateTable | None = None,
 ) -> Curves:
-    """The curves that stand beside a grid of fits (whose budgets they share)."""
+    """The curves that stand beside a grid of fits (whose budgets and judging rows they share)."""
     rows = _public_rows(table, setting)
     asked = {method: setting.reach(grid.epsilons, method, rows)[0] for method in methods}
-    known_noise, known_utility = _pooled(table, setting, grid, asked, draws)
+    known_noise, known_utility = _pooled(table, setting, grid, asked, draws, held_out)
     order = np.argsort(known_noise)
     level, value = np.log(known_noise[order]), known_utility[order]
     at_noise = {
@@ -448,14 +464,18 @@ def curves(
         for method, noise in asked.items()
     }
     says = {method: _stated(asked[method], grid) for method in methods}
-    return Curves(at_noise, says, _rival(table, setting, grid.epsilons, draws))
+    return Curves(at_noise, says, _rival(table, setting, grid.epsilons, draws, held_out))
 
 
 def _rival(
-    table: PrivateTable, setting: Setting, epsilons: Sequence[float], draws: Sequence[int]
+    table: PrivateTable,
+    setting: Setting,
+    epsilons: Sequence[float],
+    draws: Sequence[int],
+    held_out: PrivateTable | None,
 ) -> Array:
     """Median utility ``(S,)`` of the simplest private rival."""
-    judge, scorer = yardstick(setting.model), scorer_of(setting.model, table, setting.options())
+    judge, scorer = yardstick(setting.model), _scorer(table, setting, held_out)
     if not judge.fits_rival:
         return np.full(len(epsilons), judge.nothing(scorer))
     single = setting.simplest()
@@ -481,11 +501,13 @@ def study(
     methods: Sequence[str] = (),
     draws: int = 13,
     epsilons: Sequence[float] = EPSILONS,
+    held_out: PrivateTable | None = None,
 ) -> Study:
     """Work out a study: every budget with every draw, its references and curves.
 
     table: the rows, sealed. methods: composition methods to compare with the setting's own. draws:
-    of the noise, at each of the epsilons. The result is for the custodian's eyes, unless the rows
+    of the noise, at each of the epsilons. held_out: rows that no fit sees, to judge fits on [those
+    that are fitted]. The result is for the custodian's eyes, unless the rows
     are simulated or published. Raises InputError as :func:`dpcore.fit` does.
 
     >>> from dpcore.datasets.load import load
@@ -494,9 +516,9 @@ def study(
     (53, 3)
     """
     demand_loaded(table)
-    known = references(table, setting)
-    grid = budget_grid(table, setting, known.converged, epsilons, range(draws))
-    drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws))
+    known = references(table, setting, held_out=held_out)
+    grid = budget_grid(table, setting, known.converged, epsilons, range(draws), held_out)
+    drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws), held_out)
     return Study(setting, known, grid, drawn)
 
 
@@ -506,6 +528,7 @@ def _pooled(
     grid: BudgetGrid,
     asked: dict[str, Array],
     draws: Sequence[int],
+    held_out: PrivateTable | None,
 ) -> tuple[Array, Array]:
     """Pairs (noise, median utility): the grid's own, and more where other methods ask for noise
     outside its range (every third budget of theirs)."""
@@ -524,8 +547,7 @@ def _pooled(
     if not requests:
         return noise, utility
     more = fitted(table, setting, [request for _, request in requests.values()], draws)
-    scorer = scorer_of(setting.model, table, setting.options())
-    scores = yardstick(setting.model).score(more.runs.final, scorer)
+    scores = yardstick(setting.model).score(more.runs.final, _scorer(table, setting, held_out))
     scores = scores.reshape(len(requests), len(draws))
     levels = np.array([level for level, _ in requests.values()])
     return np.concatenate([noise, levels]), np.concatenate([utility, np.median(scores, axis=1)])

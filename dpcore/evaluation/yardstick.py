@@ -108,10 +108,12 @@ class Yardstick:
         table: Any,
         options: Mapping[str, Any] | None = None,
         most: int | None = SCORED_ROWS,
+        held_out: Any = None,
     ) -> Scorer:
         """The rows to score on, with what else the model reads: at most so many, by a fixed coin;
-        ``None``: all of them. options: those of the fits, which may say what a good one is."""
-        return Scorer.of(table, most)
+        ``None``: all of them. table: the rows that are fitted. options: those of the fits, which
+        may say what a good one is. held_out: other rows to score on [those that are fitted]."""
+        return Scorer.of(table if held_out is None else held_out, most)
 
     def shown(self, table: PrivateTable) -> Array:
         """Exact rows ``(n, p)`` in own units, one column for each of the scorer's ``public``, to
@@ -167,9 +169,10 @@ def scorer_of(
     table: PrivateTable | PrivateCorpus,
     options: Mapping[str, Any] | None = None,
     most: int | None = SCORED_ROWS,
+    held_out: PrivateTable | PrivateCorpus | None = None,
 ) -> Scorer:
     """What scores fits of a model on a table; see :meth:`Yardstick.scorer`."""
-    return yardstick(model).scorer(table, options, most)
+    return yardstick(model).scorer(table, options, most, held_out)
 
 
 def bounds_alone(public: PublicFrame) -> float:

@@ -28,7 +28,7 @@ MAP = "map"
 class Words:
     """Texts of a study's scene, one a stop where plural; empty where there is nothing to say.
 
-    exact_subtitle: one, or one a stop.
+    exact_subtitle: one, or one a stop. judged: on which rows utility is measured.
     """
 
     verdicts: tuple[str, ...]
@@ -37,6 +37,7 @@ class Words:
     private_subtitle: str = "hides each person"
     unit: str = "person"
     method_titles: dict[str, str] = field(default_factory=dict)
+    judged: str = ""
 
 
 def budget_scene(
@@ -96,6 +97,7 @@ def budget_scene(
         chosen=chosen,
         held=held,
         marks=marks,
+        judged=words.judged,
     )
     return Scene(
         steps=grid.stops,

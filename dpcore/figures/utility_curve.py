@@ -97,12 +97,14 @@ def buys_panel(
     chosen: str = "exact",
     held: str = "",
     marks: Marks = (),
+    judged: str = "",
 ) -> Panel:
     """Median utility against a dial, with the references as lines and the current point.
 
     references: one for all stops, or one for each. verdicts: one a stop. unit: who one row is
     about. titles: how a method is called on screen. chosen: the method whose curve is bold. held:
-    what the other dials say. marks: stops to mark, each with its label.
+    what the other dials say. marks: stops to mark, each with its label. judged: on which rows
+    utility is measured, as the title ends.
     """
     judge, titles = yardstick(grid.model), titles or {}
     wording = judge.wording
@@ -112,7 +114,7 @@ def buys_panel(
     high = references[0].converged_utility
     return Panel(
         id=CURVE,
-        title=dial.title,
+        title=f"{dial.title} {judged}".rstrip(),
         subtitle=verdicts,
         alt=tuple(
             f"At {dial.alt.format(dial.show(stop))} the {wording.worth} of the median private fit "

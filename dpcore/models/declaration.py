@@ -74,10 +74,11 @@ class Model:
     use. plane: its picture is a plane of two columns. ghosts: its picture shows other draws of the
     noise. cost: of a visit of a row, in units of a mixture's. one_row: its parameters are one
     number a column. columns_first: arrays of its parts are ``(d, K)``, not ``(K, d)``.
-    free_iterations: its steps read released sums alone. recipe, scorer, picture, table,
-    audits, fuzz, estimator: where the rest is found, as ``file:object`` in its folder; without an
-    estimator no release of it is opened. uncertainty: likewise what its intervals need; without it
-    no_intervals says why it has none.
+    free_iterations: its steps read released sums alone. holds_out: the explorer judges it on rows
+    that no fit sees; else its utility compares fits with the exact one. recipe, scorer, picture,
+    table, audits, fuzz, estimator: where the rest is found, as ``file:object`` in its folder;
+    without an estimator no release of it is opened. uncertainty: likewise what its intervals need;
+    without it no_intervals says why it has none.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Model:
     one_row: bool = False
     columns_first: bool = False
     free_iterations: bool = False
+    holds_out: bool = True
     recipe: str = "private:RECIPE"
     scorer: str = "scoring:YARDSTICK"
     picture: str = "picture:PORTRAIT"

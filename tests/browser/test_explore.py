@@ -239,14 +239,14 @@ def test_delta_and_clipping_follow_the_hand_too(explore: Any, dial: str, title: 
     )
     wait_until_idle(page)
     curve = page.locator('[data-panel="curve"] figcaption strong')
-    assert curve.inner_text() == "What each ε buys"
+    assert curve.inner_text() == "What each ε buys in-sample"
     page.evaluate(RECORD, BOLD)
     x, y, left, width = grasp(page, f"{dial}_step")
     began, link = page.evaluate("performance.now()"), page.url
     for i in range(1, 51):
         page.mouse.move(x + (left + 0.2 * width - x) * i / 50, y)
     page.wait_for_timeout(60)
-    assert curve.inner_text() == title
+    assert curve.inner_text() == f"{title} in-sample"
     seen = page.evaluate("window.seen")
     assert len({one["path"] for one in seen}) > 5
     keeps_up(seen, began)
@@ -256,13 +256,13 @@ def test_delta_and_clipping_follow_the_hand_too(explore: Any, dial: str, title: 
     page.wait_for_function("name => location.search.includes(`${name}=`)", arg=dial)
     wait_until_idle(page)
     assert f"dial={dial}" in page.url
-    assert curve.inner_text() == title
+    assert curve.inner_text() == f"{title} in-sample"
     assert paths(page, BOLD)[0] == drawn, "the picture jumped after the release"
     healthy(page)
     grasp(page)  # epsilon again: its own curve, at the delta and the clipping that were chosen
     page.wait_for_function(
         "document.querySelector('[data-panel=curve] figcaption strong').textContent"
-        " === 'What each ε buys'"
+        " === 'What each ε buys in-sample'"
     )
     page.mouse.up()
     healthy(page)

@@ -104,6 +104,21 @@ def test_a_seed_makes_a_rehearsal_that_can_be_repeated(run: Run, table: Path) ->
     assert "private rows" in one["metrics"]["note"]
 
 
+def test_rows_that_are_held_out_by_their_numbers_stay_whatever_the_noise(
+    run: Run, table: Path
+) -> None:
+    found = []
+    for seed in (7, 8):
+        coins = ["--test-fraction", 0.2, "--test-seed", 5, "--seed", seed, "--json"]
+        found.append(run("fit", "gmm", table, *BUDGET, *coins).json)
+    rest, held_out = dp.load(table).split(0.2, 5, "add_remove")
+    for one, seed in zip(found, (7, 8), strict=True):
+        privacy = dp.Privacy(epsilon=1.0, delta=1e-3)
+        fit = dp.fit("gmm", rest, privacy=privacy, seed=seed)
+        assert one["parameters"] == fit.parameters.as_dict()
+        assert one["metrics"]["test_log_likelihood"] == fit.score(held_out)
+
+
 def test_without_a_seed_noise_is_fresh_and_no_metric_leaves(run: Run, table: Path) -> None:
     words = [
         "fit",

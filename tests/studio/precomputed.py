@@ -20,7 +20,7 @@ def record_of(data: Data, setting: Setting) -> dict[str, Any]:
     """Work out what is to be kept of a table as it opens."""
     judge, options = yardstick(setting.model), setting.options()
     exact = judge.converged(data.table, setting.components, options)
-    numbers = references(data.table, setting, exact)
+    numbers = references(data.table, setting, exact, data.held_out)
     return {
         "data": data.key,
         "table": mark_of(data, setting),

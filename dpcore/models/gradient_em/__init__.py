@@ -35,6 +35,7 @@ def _gradient_model(
         most=1,
         methods=_METHODS,
         one_row=True,
+        holds_out=False,
         recipe=f"private:{constant}",
         scorer=f"scoring:{constant}",
         audits={name: f"attack:{constant}"},

@@ -42,7 +42,8 @@ LEAST = 0.1  # of the noise level: coefficients shorter than that are hardly any
 
 @dataclass(frozen=True)
 class VectorScorer(Scorer):
-    """Exact rows with target and mask, in model coordinates; ``table`` for the best fit on all.
+    """Exact rows with target and mask, in model coordinates; ``table`` for the best fit on all that
+    are fitted.
 
     The target is the last column of ``public``.
     """
@@ -91,13 +92,15 @@ class GradientYardstick(Yardstick):
         table: PrivateTable,
         options: Mapping[str, Any] | None = None,
         most: int | None = SCORED_ROWS,
+        held_out: Any = None,
     ) -> VectorScorer:
         """What scores this model: at most so many rows, by a fixed coin; ``None``: all of them."""
         settings = recipe(self.model.name).settings(**_meant(options or {}))
-        public, rows = custodian_rows(table)
+        judged = table if held_out is None else held_out
+        public, rows = custodian_rows(judged)
         if self.model.target:
             public = with_target(public, target_frame(table.schema))
-        seen = _seen(self.model, table, settings.own)
+        seen = _seen(self.model, judged, settings.own)
         some = chosen(len(rows), most)
         rows, seen = rows[some], seen.part(some)
         return VectorScorer(public, rows, self.model, seen, settings.sigma, table, settings.own)

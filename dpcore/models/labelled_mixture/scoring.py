@@ -48,18 +48,27 @@ NOISE_UNKNOWN = ("public_features", "laplace", "paper")
 class ClassScorer(Scorer):
     """Some exact rows ``(n, d)`` in public unit coordinates with their classes ``(n,)``.
 
-    exact: weights, means and covariances of the classes over all rows, a batch of one.
+    exact: weights, means and covariances of the classes over all rows that are fitted, a batch of
+    one.
     """
 
     codes: Codes
     exact: LabelledMixture
 
     @classmethod
-    def judging(cls, table: PrivateTable, most: int | None = SCORED_ROWS) -> ClassScorer:
+    def judging(
+        cls,
+        table: PrivateTable,
+        most: int | None = SCORED_ROWS,
+        held_out: PrivateTable | None = None,
+    ) -> ClassScorer:
         """At most so many rows, by a fixed coin; ``None``: all of them."""
         public, rows, codes, names = custodian_classes(table)
         rows, codes = rows[codes >= 0], codes[codes >= 0]
         exact = exact_classes(rows, codes, names)
+        if held_out is not None:
+            _, rows, codes, _ = custodian_classes(held_out)
+            rows, codes = rows[codes >= 0], codes[codes >= 0]
         some = chosen(len(rows), most)
         return cls(public, rows[some], codes[some], exact)
 
@@ -87,9 +96,10 @@ class ReleaseYardstick(Yardstick):
         table: Any,
         options: Mapping[str, Any] | None = None,
         most: int | None = SCORED_ROWS,
+        held_out: Any = None,
     ) -> ClassScorer:
         """Rows with their classes: a release is judged by both."""
-        return ClassScorer.judging(table, most)
+        return ClassScorer.judging(table, most, held_out)
 
     def converged(
         self, table: PrivateTable, parts: int, options: Mapping[str, Any]

@@ -60,9 +60,10 @@ class LogisticYardstick(Yardstick):
         table: Any,
         options: Mapping[str, Any] | None = None,
         most: int | None = SCORED_ROWS,
+        held_out: Any = None,
     ) -> OutcomeScorer:
         """Rows with their outcomes: a regression is judged by both."""
-        return OutcomeScorer.of(table, most)
+        return OutcomeScorer.of(table if held_out is None else held_out, most)
 
     def converged(
         self, table: PrivateTable, parts: int, options: Mapping[str, Any]

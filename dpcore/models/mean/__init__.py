@@ -70,6 +70,7 @@ MODEL = Model(
     plane=False,
     one_row=True,
     uncertainty="uncertainty:UNCERTAINTY",
+    holds_out=False,
     audits={
         "mean": "attack:MEAN",
         "mean-local": "attack:MEAN_LOCAL",

@@ -40,8 +40,9 @@ class MeanYardstick(Yardstick):
         table: Any,
         options: Mapping[str, Any] | None = None,
         most: int | None = SCORED_ROWS,
+        held_out: Any = None,
     ) -> Scorer:
-        """All rows: of some, the mean is another one."""
+        """All rows that are fitted: of others, the mean is another one."""
         return Scorer.of(table, None)
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Means:

@@ -57,9 +57,10 @@ class BeliefYardstick(Yardstick):
         table: Any,
         options: Mapping[str, Any] | None = None,
         most: int | None = SCORED_ROWS,
+        held_out: Any = None,
     ) -> PixelScorer:
         """Exact rows, and from which share of their bounds the fits call a pixel on."""
-        found = Scorer.of(table, most)
+        found = super().scorer(table, options, most, held_out)
         return PixelScorer(found.public, found.rows, float((options or {}).get("threshold", HALF)))
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Network:
