@@ -161,7 +161,8 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
     )
     if data.whole is not None:  # groups keep their names when a person leaves
         best, _ = judge.align(best, references_of(setting, data.whole, store).converged)
-    key = ("references", data.key, *shape, setting.algorithm, setting.iterations, setting.clip)
+    steps = (setting.algorithm, setting.iterations, setting.clip)
+    key = ("references", data.key, *shape, *steps, setting.metric)
 
     def make() -> References:
         known = kept_references(data, setting)
@@ -173,7 +174,7 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
 def worth(scenario: Scenario, data: Data, store: ResultStore, found: Study) -> Worth | None:
     """What other ways of releasing classes are worth, from the background once a study is complete;
     ``None`` until it is there."""
-    setting = scenario.setting(data.secret)
+    setting = replace(scenario.setting(data.secret), metric="")
     key = ("worth", data.key, setting)
 
     def background() -> None:
@@ -239,7 +240,7 @@ def exposure(scenario: Scenario, data: Data, store: ResultStore) -> Exposure | N
     model is not attacked here."""
     if scenario.cost > 1.0:
         return None
-    setting, whole = scenario.setting(data.secret), data.whole or data
+    setting, whole = replace(scenario.setting(data.secret), metric=""), data.whole or data
     visits = scenario.visits(whole.rows)
     games = int(np.clip(AT_ONCE / visits, LEAST_GAMES, GAMES))
     key = ("exposure", whole.key, setting, scenario.epsilon, games)

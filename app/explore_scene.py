@@ -17,7 +17,7 @@ from app.tables import provenance, store_of
 from dpcore.accounting import guess_rate
 from dpcore.datasets.cities import CITIES
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
-from dpcore.evaluation.yardstick import yardstick
+from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.budget import Words, budget_scene
 from dpcore.figures.scene import Scene
 from dpcore.figures.utility_curve import Marks, show_delta
@@ -104,8 +104,8 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         + _faint(scenario, ghosts),
         unit=data.unit if data.is_one_row(scenario.rows_per_person) else data.schema.thing,
         method_titles=scenario.titles(scenario.curves()),
-        judged=("on held-out rows" if data.held_out is not None else "in-sample")
-        if scenario.declared.holds_out
+        judged=("in-sample" if data.held_out is None else f"on held-out {thing}s")
+        if metric_of(scenario.model, setting.metric).of_rows
         else "",
     )
     return budget_scene(

@@ -23,7 +23,7 @@ from app.state import change
 from app.sweeps import Sliding
 from app.tables import data_of, store_of
 from dpcore.errors import DPCoreError
-from dpcore.evaluation.yardstick import yardstick
+from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.pins import beside, kept, utilities
 from dpcore.figures.scene import Scene
 from dpcore.figures.utility_curve import AXES, show_delta
@@ -43,6 +43,7 @@ SAID: dict[str, tuple[str, Callable[[Scenario], str]]] = {
     "iterations": ("Iterations", lambda one: f"{one.iterations}"),
     "covariance": ("Shapes", lambda one: SHAPES[one.covariance]),
     "words": ("More", lambda one: _words(one)),
+    "metric": ("Metric", lambda one: metric_of(one.model, one.setting().metric).title),
     "pool": ("Pixels averaged", lambda one: f"{one.pool} × {one.pool}"),
     "adjacency": ("Neighbours", lambda one: one.adjacency.replace("_", " ")),
     "rows_per_person": ("Rows per person", lambda one: f"{one.rows_per_person}"),
@@ -169,16 +170,16 @@ def table(
     differ = _differing(list(every.values()))
     if any(dial.name in ("clip", "threshold") for dial in beside):
         differ["Clipping"] = _clipping
-    wordings = {yardstick(one.model).wording for one in every.values()}
-    alike = len(wordings) == 1
-    utility = wordings.pop().utility.format(unit=data.unit) if alike else "Utility"
+    metrics = {name: metric_of(one.model, one.setting().metric) for name, one in every.items()}
+    alike = len(set(metrics.values())) == 1
+    utility = metrics["Now"].axis.format(unit=data.unit) if alike else "Utility"
 
     def line(name: str, one: Scenario) -> str:
         now = name == "Now"
         view = scene if now else known[name]
         worth = view if isinstance(view, str) else _number(utilities(view)[view.step])
         if not alike:
-            worth += f" ({yardstick(one.model).wording.worth})"
+            worth += f" ({metrics[name].worth})"
         cells = {title: told(one) for title, told in differ.items()}
         cells |= {"epsilon": show(one.epsilon), "delta": show_delta(one.delta), "utility": worth}
         live = ' data-live="now {}"'.format if now else "".format

@@ -66,7 +66,7 @@ def model_of(setting: Setting) -> list[Any]:
 
 def steps_of(setting: Setting) -> list[Any]:
     """Those on which the other references depend as well."""
-    return [setting.algorithm, setting.iterations, setting.clip]
+    return [setting.algorithm, setting.iterations, setting.clip, setting.metric]
 
 
 def mark_of(data: Data, setting: Setting) -> str:

@@ -53,6 +53,7 @@ class Scenario:
     iterations: int = 5
     covariance: str = "full"
     words: str = ""
+    metric: str = ""
     pool: int = 1
     adjacency: str = "replace_one"
     rows_per_person: int = 1
@@ -84,6 +85,7 @@ class Scenario:
             clip=self.clip,
             seed=self.noise,
             secret=secret,
+            metric=self.declared.metric(self.metric),
         )
 
     @property
@@ -288,6 +290,10 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, count_by=methods[0])
     if scenario.adjacency not in scenario.adjacencies():
         scenario = replace(scenario, adjacency=scenario.adjacencies()[0])
+    if scenario.metric == kind.metric(""):  # the usual one
+        scenario = replace(scenario, metric="")
+    if scenario.metric not in [one.name for one in kind.metrics]:
+        scenario = replace(scenario, metric="")
     if not kind.clips_rows:
         scenario = replace(scenario, clip=1.0)
     slides = {"clip": kind.clips_rows, "threshold": "threshold" in offered}
@@ -331,6 +337,7 @@ _READERS: dict[str, Reader] = {
     "covariance": among(("full", "diag", "spherical")),
     "adjacency": among(ADJACENCIES),
     "dial": among(SLIDING),
+    "metric": str,
     "without": lambda text: text == "1",
     "words": str,
     "made": _made,

@@ -16,7 +16,7 @@ from app.state import change
 from app.tables import badge
 from dpcore.errors import DPCoreError, InputError
 from dpcore.evaluation.steps import Spending, spending, walk
-from dpcore.evaluation.yardstick import yardstick
+from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.scene import Panel, Scene
 from dpcore.figures.steps import spending_strip, steps_scene
 from dpcore.privacy.adjacency import protects
@@ -92,26 +92,28 @@ def _who(scenario: Scenario, data: Data) -> str:
 def scene_of(found: Walks, scenario: Scenario, data: Data, store: ResultStore) -> Scene:
     """The walks as one picture, between knowing nothing and the exact fit."""
     known = compute.references_of(scenario.setting(data.secret), data, store)
-    judge = yardstick(scenario.model)
+    metric = metric_of(scenario.model, scenario.setting().metric)
+    sign = -1.0 if metric.falls else 1.0  # a study turns what falls
     strip: Panel | None = None
     first = next(iter(found.walked.values()))
     if found.spent is not None and len(found.spent.so_far) == len(first):
         strip = spending_strip(
             found.spent,
-            np.median(first, axis=1),
+            sign * np.median(first, axis=1),
             method=scenario.titles((scenario.count_by,))[scenario.count_by],
             clipped=f"{known.clipped_share:.0%} of {data.schema.thing}s clipped",
-            worth=judge.wording.worth,
+            worth=metric.worth,
             pick="stop" if scenario.steps else "",
         )
     return steps_scene(
-        found.walked,
-        found.plain,
-        utility=judge.wording.utility.format(unit=data.unit),
-        best=known.converged_utility,
-        least=known.bounds_utility,
+        {title: sign * one for title, one in found.walked.items()},
+        sign * found.plain,
+        utility=metric.axis.format(unit=data.unit),
+        best=sign * known.converged_utility,
+        least=sign * known.bounds_utility,
         subtitle=f"median of the noise draws, the band holds 8 of 10{badge(data)}",
         strip=strip,
+        falls=metric.falls,
     )
 
 

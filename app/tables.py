@@ -16,6 +16,7 @@ from dpcore.datasets.documents import load_documents
 from dpcore.datasets.load import load
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row
+from dpcore.evaluation.yardstick import metric_of
 from dpcore.wall.custodian import custodian_documents
 from dpcore.wall.table import divided
 
@@ -47,7 +48,7 @@ def data_of(scenario: Scenario) -> Data | None:
 def in_sample(scenario: Scenario, data: Data) -> str:
     """Why fits of a whole table are judged on the rows that they see; empty where they are not."""
     if not scenario.declared.holds_out:
-        return "Utility compares each fit with the exact fit to the same {}s."
+        return "Utility is in-sample: it is measured on the {}s that are fitted."
     if scenario.adjacency == "add_remove":
         return "Utility is in-sample: where the number of {}s is private, none are held out."
     if data.rows is None or data.rows < LEAST:
@@ -58,6 +59,11 @@ def in_sample(scenario: Scenario, data: Data) -> str:
 def judged_on(scenario: Scenario, data: Data) -> str:
     """A sentence about the rows on which Explore judges fits of its data."""
     thing = data.schema.thing
+    if not metric_of(scenario.model, scenario.setting().metric).of_rows:
+        every = "" if data.held_out is None else " A release uses all {}s."
+        return f"Utility compares each fit with the exact fit to the same {{}}s.{every}".format(
+            thing, thing
+        )
     if data.held_out is None:
         return in_sample(scenario, data).format(thing)
     assert data.rows is not None  # else none were held out

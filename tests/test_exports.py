@@ -22,7 +22,7 @@ from app.scenario import GENERATED, UPLOAD, Scenario, opening, sane
 from app.state import step_of
 from dpcore.errors import InputError
 from dpcore.evaluation.study import budget_grid
-from dpcore.evaluation.yardstick import yardstick
+from dpcore.evaluation.yardstick import SCORED_ROWS, metric_of, yardstick
 
 PLAIN = Scenario()
 SCENARIOS = {
@@ -175,14 +175,16 @@ def test_an_export_gives_the_fit_of_the_page(name: str, tmp_path: Path) -> None:
 
 def _utility(scenario: Scenario, data: result_store.Data) -> dict[str, float]:
     """Held-out utility of the bold fit, where that is a metric and all those rows are scored."""
-    judge = yardstick(scenario.model)
-    if data.held_out is None or "test_log_likelihood" not in judge.metrics:
-        return {}
     setting = scenario.setting(data.secret)
+    name, held = setting.metric, (data.all_rows or 0) - (data.rows or 0)
+    scored = name in yardstick(scenario.model).metrics and metric_of(scenario.model, name).of_rows
+    if not scored or not 0 < held <= SCORED_ROWS:
+        return {}
     best = compute.references_of(setting, data, result_store.common()).converged
     epsilons, rows = (scenario.epsilon,), data.held_out
     grid = budget_grid(data.table, setting, best, epsilons, held_out=rows)
-    return {"test_log_likelihood": float(grid.utility[0, 0])}
+    sign = -1.0 if metric_of(scenario.model, name).falls else 1.0
+    return {name: sign * float(grid.utility[0, 0])}
 
 
 def _data(scenario: Scenario) -> result_store.Data:

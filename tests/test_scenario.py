@@ -68,6 +68,9 @@ FIELDS = {
             "own": st.booleans(),
         },
     ).map(write_words),
+    "metric": st.sampled_from(
+        ["", *(metric.name for model in declarations().values() for metric in model.metrics)]
+    ),
     "adjacency": st.sampled_from(["replace_one", "add_remove", "label", "feature"]),
     "rows_per_person": st.integers(1, 1000),
     "noise": st.integers(0, 10**6),

@@ -52,7 +52,9 @@ def test_every_method_that_takes_steps_is_there_the_chosen_one_first() -> None:
     assert all(one.shape == (scenario.iterations, 13) for one in found.walked.values())
     assert len(found.plain) == scenario.iterations
     scene = scene_of(found, scenario, data, ResultStore())
-    assert "share of the way" in scene.panels[0].y.label
+    assert scene.panels[0].y.label == "distance from exact"
+    low, high = scene.panels[0].y.range
+    assert low < 0.0 < high  # the exact fit is at no distance
     names = {trace.name for trace in scene_figure(scene).data}
     assert set(found.walked) <= names
 
@@ -165,8 +167,8 @@ def test_the_strip_says_what_each_step_spends_and_is_worth() -> None:
     assert found.spent is not None
     np.testing.assert_allclose(columns.values, found.spent.so_far)
     for step, told in enumerate(columns.names):
-        utility = float(np.median(found.walked["Recommended"][step]))
-        for number in (*found.spent.noise[step], found.spent.alone[step], utility):
+        error = -float(np.median(found.walked["Recommended"][step]))  # a study turns what falls
+        for number in (*found.spent.noise[step], found.spent.alone[step], error):
             assert show(float(number)).replace("-", "−") in told
         assert "rows clipped" in told
         assert told.endswith("Click to stop here.")

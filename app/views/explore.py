@@ -28,7 +28,7 @@ from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.errors import DPCoreError
-from dpcore.evaluation.yardstick import yardstick
+from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.scene import Scene
 from dpcore.figures.utility_curve import AXES
 from dpcore.models.declaration import Method, Model, declarations
@@ -83,7 +83,7 @@ def page() -> None:
         change(clip=round(float(np.clip(moved.ring["factor"], 0.1, 1.0)), 2), dial="clip")
         st.rerun()
     if "curve" not in scenario.hide.split(","):
-        loss_bar(scene, yardstick(scenario.model).wording.worth)
+        loss_bar(scene, metric_of(scenario.model, scenario.setting().metric).worth)
         st.caption(judged_on(scenario, data))
         if "covariance" in scenario.declared.settings.options():
             st.caption(WIDER)
@@ -283,6 +283,7 @@ def _select(
 
 
 HELP = {
+    "metric": "What the curve measures, on the same fits; first what the method's paper prints.",
     "data": "Bundled tables may be shown to anybody. Your own file stays on this machine.",
     "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres alone. "
     "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
@@ -394,6 +395,17 @@ def tries(scenario: Scenario, data: Data) -> None:
     if st.button("Step by step", help="How far each method has come after each of its steps."):
         steps.dialog(scenario, data, store_of(data))
     pins.button(scenario)
+    metrics(scenario)
+
+
+def metrics(scenario: Scenario) -> None:
+    """By what utility is measured, where there is a choice."""
+    titles = {one.name: one.title for one in scenario.declared.metrics}
+    if len(titles) < 2:
+        return
+    now = scenario.declared.metric(scenario.metric)
+    with st.popover(f"Metric: {titles[now]}"):
+        pick("metric", "Utility", titles, now, field(scenario, "metric"), HELP["metric"])
 
 
 def full_size(scenario: Scenario) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpcore.accounting import compose
 from dpcore.accounting.base import noise_of
 from dpcore.evaluation.study import Setting, fitted
-from dpcore.evaluation.yardstick import scorer_of, yardstick
+from dpcore.evaluation.yardstick import scorer_of, utility, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Event, Ledger
 from dpcore.wall.table import PrivateTable
@@ -88,4 +88,5 @@ def walk(
     else:
         grid = fitted(table, setting, [setting.request(epsilon)], draws)
     scorer = scorer_of(setting.model, table, setting.options(), held_out=held_out)
-    return np.stack([judge.score(after, scorer) for after in grid.runs.history])
+    scored = (utility(setting.model, after, scorer, setting.metric) for after in grid.runs.history)
+    return np.stack(list(scored))

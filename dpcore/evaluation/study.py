@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     Scorer,
+    least,
     mapped,
     scorer_of,
+    utility,
     yardstick,
 )
 from dpcore.fitting.api import Grid, fit_grid
@@ -46,7 +48,8 @@ class Setting:
     combination, algorithm: choices of models that have them (``None``: the model's own). words:
     pairs of further options, as :func:`dpcore.fit` takes them. mode, accountant, delta, adjacency,
     rows_per_person: as :class:`dpcore.Privacy` takes them. clip: a share of what the bounds allow.
-    seed: of the noise; with a secret, nobody else can draw it again.
+    seed: of the noise; with a secret, nobody else can draw it again. metric: of utility, a name of
+    the model's declaration [its score].
 
     >>> Setting("missing-regression", words=(("sigma", 2.0),)).options()
     {'n_components': 3, 'iterations': 5, 'sigma': 2.0}
@@ -67,6 +70,7 @@ class Setting:
     clip: float = 1.0
     seed: int = 0
     secret: bytes = field(default=b"", repr=False)
+    metric: str = ""
 
     def request(self, epsilon: float, accountant: str | None = None) -> Privacy:
         """The privacy request of one budget."""
@@ -180,13 +184,14 @@ def references(
     if best is None:
         best = judge.converged(table, setting.components, options)
 
-    plain, nothing = judge.unbounded(judge.noiseless(options)), judge.nothing(scorer)
+    plain = judge.unbounded(judge.noiseless(options))
+    nothing = least(setting.model, scorer, setting.metric)
     alone = {**plain, "n_components": judge.simplest, **judge.rival_options}
     return References(
         converged=best,
-        converged_utility=float(judge.score(best, scorer)[0]),
-        own_steps_utility=_without_noise(table, setting.model, np.inf, plain, scorer),
-        single_utility=_without_noise(table, setting.model, np.inf, alone, scorer)
+        converged_utility=float(utility(setting.model, best, scorer, setting.metric)[0]),
+        own_steps_utility=_without_noise(table, setting, np.inf, plain, scorer),
+        single_utility=_without_noise(table, setting, np.inf, alone, scorer)
         if judge.fits_rival
         else nothing,
         bounds_utility=nothing,
@@ -200,14 +205,14 @@ def _scorer(table: PrivateTable, setting: Setting, held_out: PrivateTable | None
 
 def _without_noise(
     table: PrivateTable,
-    model: str,
+    setting: Setting,
     clip: float,
     options: Mapping[str, Any],
     scorer: Scorer,
 ) -> float:
     """Utility of our steps without noise."""
-    grid = fit_grid(model, table, privacy=None, as_private=True, clip=clip, **options)
-    return float(yardstick(model).score(grid.runs.final, scorer)[0])
+    grid = fit_grid(setting.model, table, privacy=None, as_private=True, clip=clip, **options)
+    return float(utility(setting.model, grid.runs.final, scorer, setting.metric)[0])
 
 
 def _clipping(table: PrivateTable, setting: Setting, best: Any, scorer: Scorer) -> dict[str, float]:
@@ -215,7 +220,7 @@ def _clipping(table: PrivateTable, setting: Setting, best: Any, scorer: Scorer) 
     judge, options = yardstick(setting.model), setting.options()
     return {
         "clipped_utility": _without_noise(
-            table, setting.model, setting.clip, judge.noiseless(options), scorer
+            table, setting, setting.clip, judge.noiseless(options), scorer
         ),
         "clipped_share": judge.clipped_share(table, options, setting.clip, best, scorer),
     }
@@ -227,7 +232,8 @@ class BudgetGrid:
 
     stops: values of the dial: the epsilons, or of another dial at one epsilon. fits: a batch of
     arrays ``(S, D, ...)`` in public unit coordinates, NaN where a stop is out of the accountant's
-    reach; found ``(S, D, K)``; utility ``(S, D)``; refusals: why a stop cannot be met, or ``None``.
+    reach; found ``(S, D, K)``; utility ``(S, D)`` by a metric, turned where less is better;
+    refusals: why a stop cannot be met, or ``None``.
     """
 
     model: str
@@ -242,6 +248,7 @@ class BudgetGrid:
     public: PublicFrame
     stops: tuple[float, ...]
     dial: str = "epsilon"
+    metric: str = ""
 
     def among(self, epsilons: Sequence[float], why: str) -> BudgetGrid:
         """The same budgets among others (which include them) that are not fitted, and why."""
@@ -322,7 +329,7 @@ def budget_grid(
     shape = (len(epsilons), len(draws))
     fits = mapped(reference, lambda one: _unfitted(one, shape))
     found = np.zeros((*shape, setting.components), dtype=bool)
-    utility, noise = np.full(shape, np.nan), np.full(shape[0], np.nan)
+    worth, noise = np.full(shape, np.nan), np.full(shape[0], np.nan)
     guarantees: list[Guarantee | None] = [None] * len(epsilons)
     ledgers: list[Ledger | None] = [None] * len(epsilons)
     if kept:
@@ -335,7 +342,7 @@ def budget_grid(
 
         mapped(fits, put, aligned)
         found = put(np.zeros((*shape, there.shape[-1]), dtype=bool), there)
-        put(utility, judge.score(grid.runs.final, scorer))
+        put(worth, utility(setting.model, grid.runs.final, scorer, setting.metric))
         noise[kept] = grid.plan.factor
         for position, i in enumerate(kept):
             guarantees[i] = grid.guarantee(position)
@@ -345,13 +352,14 @@ def budget_grid(
         tuple(epsilons),
         fits,
         found,
-        utility,
+        worth,
         noise,
         tuple(guarantees),
         tuple(ledgers),
         refusals,
         scorer.public,
         tuple(epsilons),
+        metric=setting.metric,
     )
 
 
@@ -477,11 +485,11 @@ def _rival(
     """Median utility ``(S,)`` of the simplest private rival."""
     judge, scorer = yardstick(setting.model), _scorer(table, setting, held_out)
     if not judge.fits_rival:
-        return np.full(len(epsilons), judge.nothing(scorer))
+        return np.full(len(epsilons), least(setting.model, scorer, setting.metric))
     single = setting.simplest()
     alone = fitted(table, single, [single.request(e) for e in epsilons], draws)
-    scores = judge.score(alone.runs.final, scorer).reshape(len(epsilons), len(draws))
-    return np.asarray(np.median(scores, axis=1))
+    scores = utility(setting.model, alone.runs.final, scorer, setting.metric)
+    return np.asarray(np.median(scores.reshape(len(epsilons), len(draws)), axis=1))
 
 
 @dataclass(frozen=True)
@@ -534,7 +542,7 @@ def _pooled(
     outside its range (every third budget of theirs)."""
     own = np.isfinite(grid.noise)
     noise = grid.noise[own]
-    utility = np.median(grid.utility[own], axis=1)
+    worth = np.median(grid.utility[own], axis=1)
     low, high = (noise.min(), noise.max()) if noise.size else (np.inf, -np.inf)
     requests = {}
     for method, levels in asked.items():
@@ -545,12 +553,13 @@ def _pooled(
                     setting.request(grid.epsilons[i], method),
                 )
     if not requests:
-        return noise, utility
+        return noise, worth
     more = fitted(table, setting, [request for _, request in requests.values()], draws)
-    scores = yardstick(setting.model).score(more.runs.final, _scorer(table, setting, held_out))
+    scorer = _scorer(table, setting, held_out)
+    scores = utility(setting.model, more.runs.final, scorer, setting.metric)
     scores = scores.reshape(len(requests), len(draws))
     levels = np.array([level for level, _ in requests.values()])
-    return np.concatenate([noise, levels]), np.concatenate([utility, np.median(scores, axis=1)])
+    return np.concatenate([noise, levels]), np.concatenate([worth, np.median(scores, axis=1)])
 
 
 def _stated(asked: Array, grid: BudgetGrid) -> Array:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.models.declaration import declaration
+from dpcore.models.declaration import Metric, declaration
 from dpcore.wall.custodian import custodian_documents, custodian_rows
 from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.data.corpus import PrivateCorpus
@@ -22,6 +22,7 @@ from dpcore.wall.table import PrivateTable
 Array = NDArray[np.float64]
 Batch = TypeVar("Batch")
 
+FARTHEST = 1e6  # what a divergence counts at most: it may be infinite, and no picture holds that
 SCORED_ROWS = 2000  # rows on which utility is averaged, a public random choice
 
 
@@ -98,6 +99,10 @@ class Yardstick:
         """The same for knowing nothing but the public bounds."""
         return bounds_alone(scorer.public)
 
+    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+        """A metric, by its name, for knowing nothing but the public bounds."""
+        return self.nothing(scorer)
+
     def align(self, batch: Any, reference: Any) -> tuple[Any, NDArray[np.bool_]]:
         """The batch with its parts in the order of the reference's; which of those are found
         ``(B, K)``."""
@@ -173,6 +178,33 @@ def scorer_of(
 ) -> Scorer:
     """What scores fits of a model on a table; see :meth:`Yardstick.scorer`."""
     return yardstick(model).scorer(table, options, most, held_out)
+
+
+def metric_of(model: str, name: str) -> Metric:
+    """A metric of the model's declaration; for any other name its yardstick's score."""
+    words = yardstick(model).wording
+    known = (one for one in declaration(model).metrics if one.name == name)
+    return next(known, Metric("", words.worth, words.utility))
+
+
+def utility(model: str, batch: Any, scorer: Scorer, metric: str = "") -> Array:
+    """What each run is worth ``(B,)``, more is better: by a metric of the model's declaration,
+    which is turned where less is better, or by its score. No number is beyond :data:`FARTHEST`.
+    """
+    judge = yardstick(model)
+    if metric not in judge.metrics:
+        return judge.score(batch, scorer)
+    found = np.clip(judge.measure(batch, scorer, metric), -FARTHEST, FARTHEST)
+    return -found if metric_of(model, metric).falls else found
+
+
+def least(model: str, scorer: Scorer, metric: str = "") -> float:
+    """The same for knowing nothing but the public bounds."""
+    judge = yardstick(model)
+    if metric not in judge.metrics:
+        return judge.nothing(scorer)
+    found = min(judge.nothing_by(scorer, metric), FARTHEST)
+    return -found if metric_of(model, metric).falls else found
 
 
 def bounds_alone(public: PublicFrame) -> float:

@@ -25,17 +25,23 @@ def steps_scene(
     least: float,
     subtitle: str,
     strip: Panel | None = None,
+    falls: bool = False,
 ) -> Scene:
     """One panel over the steps, and below it the strip of :func:`spending_strip`, if there is one.
 
     walks: a method's title -> utility ``(T, D)`` of T steps and D draws, the chosen method first;
     plain ``(T,)``: the first one's steps without noise. utility: what the axis says. best, least:
-    the exact fit, and knowing nothing but the limits.
+    the exact fit, and knowing nothing but the limits. falls: whether less is better.
     """
     steps = np.arange(1.0, 1 + max(len(plain), *map(len, walks.values())))
     layers = [_line(title, found, number) for number, (title, found) in enumerate(walks.items())]
     ends = {title: found[-1] for title, found in walks.items()}
     told = "; ".join(f"{title}: {np.median(end):.3g}" for title, end in ends.items())
+    heights = _heights(walks, plain, best, least)
+    if falls:  # seen from the other side
+        turned = {title: -found for title, found in walks.items()}
+        low, high = _heights(turned, -plain, -best, -least)
+        heights = -high, -low
     panel = Panel(
         id="steps",
         title="After each step",
@@ -43,7 +49,7 @@ def steps_scene(
         alt=f"{utility} after the last of {len(steps)} steps, the median of draws: {told}; "
         f"without noise {plain[-1]:.3g}, exact fit {best:.3g}.",
         x=Axis("steps taken", (1.0, float(len(steps))), ticks=_ticks(len(steps))),
-        y=Axis(utility, _heights(walks, plain, best, least)),
+        y=Axis(utility, heights),
         layers=(
             Rule(best, "exact fit (converged)"),
             Curve(steps[: len(plain)], plain, dash=2, label="without noise", name="without noise"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References
-from dpcore.evaluation.yardstick import yardstick
+from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.composition import COLOURS
 from dpcore.figures.model_plot import said
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
@@ -107,7 +107,11 @@ def buys_panel(
     utility is measured, as the title ends.
     """
     judge, titles = yardstick(grid.model), titles or {}
-    wording = judge.wording
+    wording, metric = judge.wording, metric_of(grid.model, grid.metric)
+    heights = _heights(references[0], curves, np.median(grid.utility, axis=1))
+    if metric.falls:  # studies turn what falls; a reader sees it as it is
+        grid, references, curves = _turned(grid, references, curves)
+        heights = (-heights[1], -heights[0])
     rival = f"{wording.simplest}, private" if judge.fits_rival else wording.simplest
     dial, ends = AXES[grid.dial], (min(grid.stops), max(grid.stops))
     middle = np.median(grid.utility, axis=1)
@@ -117,12 +121,12 @@ def buys_panel(
         title=f"{dial.title} {judged}".rstrip(),
         subtitle=verdicts,
         alt=tuple(
-            f"At {dial.alt.format(dial.show(stop))} the {wording.worth} of the median private fit "
+            f"At {dial.alt.format(dial.show(stop))} the {metric.worth} of the median private fit "
             f"is {u:.2f}, of the exact fit {high:.2f}. {verdict}"
             for stop, u, verdict in zip(grid.stops, middle, verdicts, strict=True)
         ),
         x=Axis(f"{dial.label} {held}".strip(), ends, scale=dial.scale, ticks=dial.ticks),
-        y=Axis(wording.utility.format(unit=unit), _heights(references[0], curves, middle)),
+        y=Axis(metric.axis.format(unit=unit), heights),
         layers=(
             Rule(high, "exact fit (converged)"),
             *_clipped(grid, references),
@@ -132,6 +136,23 @@ def buys_panel(
             Cursor(np.array(grid.stops), middle),
         ),
         width="full",
+    )
+
+
+def _turned(
+    grid: BudgetGrid, references: Sequence[References], curves: Curves | None
+) -> tuple[BudgetGrid, tuple[References, ...], Curves | None]:
+    """The same with the metric's own sign."""
+    names = [one.name for one in fields(References) if one.name.endswith("_utility")]
+    return (
+        replace(grid, utility=-grid.utility),
+        tuple(replace(one, **{name: -getattr(one, name) for name in names}) for one in references),
+        curves
+        and replace(
+            curves,
+            methods={name: -values for name, values in curves.methods.items()},
+            single=-curves.single,
+        ),
     )
 
 

@@ -48,6 +48,32 @@ class Method:
 
 
 @dataclass(frozen=True)
+class Metric:
+    """A metric of utility, which a reader picks.
+
+    name: as scripts and links have it; one that the model's yardstick does not measure is its
+    score. title: in the list. axis: of the curve; ``{unit}`` is who one row is about. falls:
+    whether less is better. of_rows: whether rows are scored; else fits are compared with the exact
+    fit to the same rows.
+    """
+
+    name: str
+    title: str
+    axis: str
+    falls: bool = False
+    of_rows: bool = True
+
+    @property
+    def worth(self) -> str:
+        """Its title inside a sentence."""
+        return self.title[:1].lower() + self.title[1:] if self.title[1:2].islower() else self.title
+
+
+LOG_LIKELIHOOD = Metric("test_log_likelihood", "Log-likelihood", "log-likelihood per {unit}")
+SCALED = Metric("test_log_likelihood_scaled", "Log-likelihood of x / R", "log-likelihood of x / R")
+
+
+@dataclass(frozen=True)
 class Opening:
     """How a model begins with a table that says nothing of it.
 
@@ -74,11 +100,11 @@ class Model:
     use. plane: its picture is a plane of two columns. ghosts: its picture shows other draws of the
     noise. cost: of a visit of a row, in units of a mixture's. one_row: its parameters are one
     number a column. columns_first: arrays of its parts are ``(d, K)``, not ``(K, d)``.
-    free_iterations: its steps read released sums alone. holds_out: the explorer judges it on rows
-    that no fit sees; else its utility compares fits with the exact one. recipe, scorer, picture,
-    table, audits, fuzz, estimator: where the rest is found, as ``file:object`` in its folder;
-    without an estimator no release of it is opened. uncertainty: likewise what its intervals need;
-    without it no_intervals says why it has none.
+    free_iterations: its steps read released sums alone. holds_out: the explorer holds rows out,
+    which no fit sees. metrics: of utility, the paper's own first; empty: the score of its yardstick
+    alone. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest is found, as
+    ``file:object`` in its folder; without an estimator no release of it is opened. uncertainty:
+    likewise what its intervals need; without it no_intervals says why it has none.
     """
 
     name: str
@@ -106,6 +132,7 @@ class Model:
     columns_first: bool = False
     free_iterations: bool = False
     holds_out: bool = True
+    metrics: tuple[Metric, ...] = ()
     recipe: str = "private:RECIPE"
     scorer: str = "scoring:YARDSTICK"
     picture: str = "picture:PORTRAIT"
@@ -138,6 +165,11 @@ class Model:
         if name == "recommended":
             return Method("Recommended", words=self.recommended)
         return self.methods[name]
+
+    def metric(self, name: str) -> str:
+        """The name of one of its metrics; for any other name that of the first."""
+        names = [one.name for one in self.metrics]
+        return name if name in names else next(iter(names), "")
 
     def titled(self, parts: int) -> str:
         """Its title with so many parts.

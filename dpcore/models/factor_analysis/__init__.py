@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcore.checks import whole
-from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.declaration import LOG_LIKELIHOOD, SCALED, Method, Metric, Model, Opening
 from dpcore.models.factor_analysis.mathematics import PsiUpdate
 from dpcore.models.options import Settings, from_zero, option, word
 
@@ -50,5 +50,15 @@ MODEL = Model(
     free_iterations=True,
     no_intervals="factors that noise hides are levelled before they leave, so the released numbers "
     "do not tell how much they hide",
+    metrics=(
+        LOG_LIKELIHOOD,
+        SCALED,
+        Metric(
+            "reconstruction_error",
+            "Reconstruction",
+            "reconstruction error",
+            falls=True,
+        ),
+    ),
     audits={"fa": "attack:FA"},
 )

@@ -63,6 +63,13 @@ class FactorYardstick(Yardstick):
     def nothing(self, scorer: Scorer) -> float:
         return bounds_alone(scorer.public)
 
+    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+        """A row is reconstructed as the middle of the bounds."""
+        if metric == "reconstruction_error":
+            return float(np.mean(scorer.rows**2))
+        scaled = metric == "test_log_likelihood_scaled"
+        return self.nothing(scorer) - (scorer.public.log_volume() if scaled else 0.0)
+
     def align(self, batch: Factors, reference: Factors) -> tuple[Factors, NDArray[np.bool_]]:
         """Found: loadings whose direction is the exact one's, within a cosine of 0.8."""
         aligned = align(batch, reference)

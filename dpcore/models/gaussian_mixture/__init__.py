@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.checks import whole
-from dpcore.models.declaration import ACCOUNTANTS, Method, Model
+from dpcore.models.declaration import ACCOUNTANTS, LOG_LIKELIHOOD, SCALED, Method, Model
 from dpcore.models.gaussian_mixture.mathematics import Prior
 from dpcore.models.options import Settings, from_zero, option, word, yes_or_no
 from dpcore.wall.statistics import STRUCTURES, Structure
@@ -68,5 +68,6 @@ MODEL = Model(
         ),
     },
     uncertainty="uncertainty:UNCERTAINTY",
+    metrics=(LOG_LIKELIHOOD, SCALED),
     audits={"gmm": "attack:GMM"},
 )

@@ -50,6 +50,10 @@ class MixtureYardstick(Yardstick):
     def nothing(self, scorer: Scorer) -> float:
         return bounds_alone(scorer.public)
 
+    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+        scaled = metric == "test_log_likelihood_scaled"
+        return self.nothing(scorer) - (scorer.public.log_volume() if scaled else 0.0)
+
     def align(self, batch: Mixture, reference: Mixture) -> tuple[Mixture, NDArray[np.bool_]]:
         aligned = align(batch, reference)
         return aligned.mixture, aligned.found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Opening
 from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
 
 _METHODS = {
@@ -38,6 +38,17 @@ def _gradient_model(
         holds_out=False,
         recipe=f"private:{constant}",
         scorer=f"scoring:{constant}",
+        metrics=(
+            Metric(
+                "estimation_error",
+                "Estimation error",
+                "distance from exact",
+                falls=True,
+                of_rows=False,
+            ),
+            Metric("share", "Share of the way", "share of the way to exact", of_rows=False),
+            LOG_LIKELIHOOD,
+        ),
         audits={name: f"attack:{constant}"},
         fuzz=f"fuzz:{constant}",
         estimator=f"estimator:{constant}",

@@ -145,6 +145,14 @@ class GradientYardstick(Yardstick):
         own = _vector(scorer)
         return 1.0 - float(np.linalg.norm(own.best)) / own.length
 
+    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+        own = _vector(scorer)
+        if metric == "estimation_error":
+            return float(np.linalg.norm(own.best))
+        known, seen = np.zeros((1, len(own.best))), own.seen
+        parts = (seen.rows, seen.targets, seen.observed)
+        return float(self.model.log_likelihood(known, own.sigma, *parts)[0])
+
     def silent(self, reference: Coefficients) -> Coefficients:
         """Coefficients of 0 in the reference's coordinates."""
         return replace(reference, beta=np.zeros_like(reference.beta))

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore.checks import whole
 from dpcore.errors import InputError
-from dpcore.models.declaration import ACCOUNTANTS, Method, Model
+from dpcore.models.declaration import ACCOUNTANTS, Method, Metric, Model
 from dpcore.models.options import Settings, from_zero, option, word, yes_or_no
 
 ALGORITHMS = ("proved", "dplloyd", "paper")
@@ -65,5 +65,9 @@ MODEL = Model(
         ),
     },
     uncertainty="uncertainty:UNCERTAINTY",
+    metrics=(
+        Metric("nicv", "NICV", "NICV", falls=True),
+        Metric("explained", "Share of the spread", "share of the spread explained"),
+    ),
     audits={"kmeans": "attack:KMEANS"},
 )

@@ -55,12 +55,18 @@ class KMeansYardstick(Yardstick):
 
     def nothing(self, scorer: Scorer) -> float:
         """One centre in the middle of the bounds."""
-        middle = Centres(np.zeros((1, 1, scorer.public.dim)), np.ones((1, 1)))
-        return float(self.score(middle, scorer)[0])
+        return float(self.score(_middle(scorer), scorer)[0])
+
+    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+        return float(self.measure(_middle(scorer), scorer, metric)[0])
 
     def align(self, batch: Centres, reference: Centres) -> tuple[Centres, NDArray[np.bool_]]:
         """Centres matched by their distances; found: within a quarter of the way to the next."""
         return align(batch, reference)
+
+
+def _middle(scorer: Scorer) -> Centres:
+    return Centres(np.zeros((1, 1, scorer.public.dim)), np.ones((1, 1)))
 
 
 def converged(rows: Array, parts: int) -> Centres:

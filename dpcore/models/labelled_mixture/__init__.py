@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.errors import InputError
-from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Opening
 from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
 from dpcore.models.options import Settings, option, word
@@ -104,5 +104,12 @@ MODEL = Model(
         ),
     },
     uncertainty="uncertainty:UNCERTAINTY",
+    metrics=(
+        Metric(
+            "reverse_kl", "KL divergence", "KL divergence from exact", falls=True, of_rows=False
+        ),
+        LOG_LIKELIHOOD,
+        Metric("accuracy", "Accuracy", "share named rightly"),
+    ),
     audits={"gmm-release": "attack:GMM_RELEASE"},
 )

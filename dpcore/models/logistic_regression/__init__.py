@@ -14,7 +14,7 @@ from dpcore.fitting.minibatch import (
     forgetting_exponent,
     sampling_rate,
 )
-from dpcore.models.declaration import CLIP, Method, Model, Opening
+from dpcore.models.declaration import CLIP, Method, Metric, Model, Opening
 from dpcore.models.options import Settings, option, word
 
 ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
@@ -150,5 +150,10 @@ MODEL = Model(
     plane=False,
     no_intervals="how far the pull towards 0 moves coefficients depends on rows that never left, "
     "so only their own first-order intervals are released",
+    metrics=(
+        Metric("test_auc", "AUC", "AUC (chance: 0.5)"),
+        Metric("test_log_loss", "Log loss", "log loss (nats)", falls=True),
+        Metric("test_calibration_error", "Calibration", "calibration error", falls=True),
+    ),
     audits={"logistic": "attack:LOGISTIC", "logistic-objective": "attack:LOGISTIC_OBJECTIVE"},
 )

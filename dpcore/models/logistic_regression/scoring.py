@@ -89,6 +89,11 @@ class LogisticYardstick(Yardstick):
         """Every row alike."""
         return 0.5
 
+    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+        """Even odds for everybody."""
+        even = logistic.nothing(1, scorer.rows.shape[1] + 1)
+        return float(self.measure(even, scorer, metric)[0])
+
     def silent(self, reference: Coefficients) -> Coefficients:
         """Even odds for everybody."""
         return logistic.nothing(1, reference.mean.shape[1])

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore.checks import positive, probability, whole
 from dpcore.errors import InputError
-from dpcore.models.declaration import Model, Opening
+from dpcore.models.declaration import Metric, Model, Opening
 from dpcore.models.mean.mathematics import METHODS
 from dpcore.models.options import Settings, option, word
 
@@ -71,6 +71,15 @@ MODEL = Model(
     one_row=True,
     uncertainty="uncertainty:UNCERTAINTY",
     holds_out=False,
+    metrics=(
+        Metric(
+            "estimation_error",
+            "Error",
+            "error (half ranges)",
+            falls=True,
+            of_rows=False,
+        ),
+    ),
     audits={
         "mean": "attack:MEAN",
         "mean-local": "attack:MEAN_LOCAL",

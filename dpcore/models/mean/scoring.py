@@ -59,6 +59,9 @@ class MeanYardstick(Yardstick):
         """The middle of the bounds."""
         return -float(np.linalg.norm(scorer.rows.mean(axis=0)))
 
+    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+        return -self.nothing(scorer)
+
     def silent(self, reference: Means) -> Means:
         """The same, as a batch of one."""
         return Means(np.zeros_like(reference.mean))

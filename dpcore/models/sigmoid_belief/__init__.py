@@ -12,7 +12,7 @@ from dpcore.fitting.minibatch import (
     epochs_option,
     forgetting_option,
 )
-from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.declaration import Method, Metric, Model, Opening
 from dpcore.models.options import option
 
 
@@ -56,5 +56,6 @@ MODEL = Model(
     columns_first=True,
     cost=15.0,
     no_intervals="its steps average noise in ways that no simulation here was seen to cover",
+    metrics=(Metric("pixel_accuracy", "Reconstruction", "share of pixels given back"),),
     audits={"sbn": "attack:SBN"},
 )

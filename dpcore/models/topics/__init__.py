@@ -8,7 +8,7 @@ from typing import Any
 from dpcore.checks import whole
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import SampledSettings, epochs_option, forgetting_option
-from dpcore.models.declaration import Method, Model, Opening
+from dpcore.models.declaration import Method, Metric, Model, Opening
 from dpcore.models.options import Dial, option
 from dpcore.models.topics.mathematics import step_size
 from dpcore.privacy.events import Sampling
@@ -86,6 +86,11 @@ MODEL = Model(
     ghosts=False,
     cost=150.0,
     no_intervals="its documents are not drawn from what was released of them",
+    metrics=(
+        Metric("test_perplexity", "Perplexity", "perplexity", falls=True),
+        Metric("test_completion_perplexity", "Completion", "completion perplexity", falls=True),
+        Metric("test_log_likelihood", "Log-likelihood", "log-likelihood of a word (nats)"),
+    ),
     audits={"lda": "attack:LDA"},
     estimator="",
 )

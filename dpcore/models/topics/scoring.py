@@ -106,6 +106,11 @@ class TopicYardstick(Yardstick):
         words: Any = scorer.public
         return -float(np.log(words.size))
 
+    def nothing_by(self, scorer: Scorer, metric: str) -> float:
+        """As many equally likely words as there are."""
+        words: Any = scorer.public
+        return float(words.size)
+
     def clipped_share(
         self, table: Any, options: Mapping[str, Any], clip: float, best: Topics, scorer: Scorer
     ) -> float:
