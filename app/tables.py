@@ -17,6 +17,7 @@ from dpcore.datasets.load import load
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.yardstick import metric_of
+from dpcore.schema import Schema
 from dpcore.wall.custodian import custodian_documents
 from dpcore.wall.table import divided
 
@@ -49,6 +50,8 @@ def in_sample(scenario: Scenario, data: Data) -> str:
     """Why fits of a whole table are judged on the rows that they see; empty where they are not."""
     if not scenario.declared.holds_out:
         return "Utility is in-sample: it is measured on the {}s that are fitted."
+    if isinstance(data.schema, Schema) and data.schema.person is not None:
+        return "Utility is in-sample: where an id column says whose a {} is, none are held out."
     if scenario.adjacency == "add_remove":
         return "Utility is in-sample: where the number of {}s is private, none are held out."
     if data.rows is None or data.rows < LEAST:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from test_wall_neighbours import COLUMNS, RECIPES, Compared, compared, hostile, 
 from wording import FILE_CHANGED
 
 import dpcore as dp
+from app.scenario import Scenario
+from app.tables import LEAST, in_sample
 from dpcore.datasets import blocks
 from dpcore.datasets.blocks import parted
 from dpcore.datasets.generators import stand_in
@@ -298,6 +301,17 @@ def test_persons_are_counted_and_rows_are_not() -> None:
     assert told.notes == ()  # 15 persons: 1/15 is above delta, 1/30 is not
     with pytest.raises(InputError, match="more groups than different ids"):
         dp.fit("gmm", sealed_crowd(NUMBERS), privacy=many, n_components=16, seed=0)
+
+
+def test_no_intervals_are_simulated_and_no_rows_held_out_where_persons_are_protected() -> None:
+    fit = dp.fit("mean", sealed_crowd(NUMBERS), privacy=dp.Privacy(1.0, 1e-5), rows=40, seed=0)
+    with pytest.raises(InputError, match="which rows of a person count is not simulated"):
+        fit.intervals()
+    assert fit.told_apart is None
+    data: Any = SimpleNamespace(schema=NUMBERS, rows=LEAST)
+    assert "an id column" in in_sample(Scenario(model="kmeans"), data)
+    data.schema = dp.Schema(NUMBERS.columns[:-1])
+    assert in_sample(Scenario(model="kmeans"), data) == ""
 
 
 def test_the_custodian_sees_all_rows_whosever_they_are() -> None:

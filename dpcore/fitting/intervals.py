@@ -185,10 +185,12 @@ class _Simulated:
         self.told: Uncertainty = self.model.load(self.model.uncertainty)
         if fit.guarantee.epsilon is None and fit.guarantee.rehearsal and not _noisy(fit):
             raise _refused("nothing was fitted with noise", "fit with privacy")
-        self.rows, self.clip = _rows_of(fit, rows), _clip_of(fit, clip)
         if fit.schema is None:
             raise _refused("the public limits are not known", "open the release's folder")
         self.schema: Schema = fit.schema
+        if self.schema.person is not None:
+            raise _refused("which rows of a person count is not simulated")
+        self.rows, self.clip = _rows_of(fit, rows), _clip_of(fit, clip)
         self.how = recipe(fit.model)
         self.settings = _settings(self.how, fit.settings)
         reason = self.told.refuse(self.settings)
