@@ -673,6 +673,7 @@ def test_a_bad_address_is_one_sentence_until_something_is_chosen() -> None:
     assert not healthy(page).warning
 
 
+@pytest.mark.merge
 @every("view", ["compose", "attack", "learn"])
 def test_each_page_says_what_of_its_address_is_not_understood(view: str) -> None:
     def frame(view: str, state: dict[str, str]) -> None:

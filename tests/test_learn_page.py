@@ -621,6 +621,7 @@ def test_every_regenerated_figure_can_be_seen_and_played_with() -> None:
             assert query["preset"] in PRESETS
 
 
+@pytest.mark.merge
 def test_a_figure_is_shown_with_its_verdict_finding_and_command() -> None:
     at = AppTest.from_string(PAGE, default_timeout=300).run()
     at.selectbox(key="figure").set_value("robust-em-figure-1").run()

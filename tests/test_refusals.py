@@ -19,6 +19,7 @@ from released import made, people
 from support import every
 
 import dpcore as dp
+from dpcore.datasets import blocks
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Ledger
 from dpcore.privacy.ledger import LedgerEntry
@@ -36,6 +37,7 @@ from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.design_matrix import outcomes_of
 from dpcore.wall.data.labels import class_names, label_codes
+from dpcore.wall.data.partitions import _Progress, _sum_of_part
 from dpcore.wall.data.regression_target import bounded_target, target_frame
 from dpcore.wall.data.sources import BinaryRows, Documents, LabelledRows, LogisticRows, MaskedRows
 from dpcore.wall.data.word_counts import Bags
@@ -302,6 +304,12 @@ def test_a_report_leaves_out_what_is_too_large_and_says_so() -> None:
     assert report._odds(dossier) == ""
     model: Any = SimpleNamespace(columns_first=False, one_row=False)
     assert list(report._parameters(dossier, model)) == []
+    cube: dict[str, Any] = {
+        "parameters": {"odd": np.zeros((2, 2, 3)).tolist(), "columns": ["a", "b"]},
+        "settings": {"components": 2},
+    }
+    model.part = "group"
+    assert list(report._parameters(cube, model)) == []  # nobody knows what its places mean
     told = "".join(report._assumed(dossier))
     more = cells + 1 - cells // 3
     assert f"So are those of {more:,} more columns" in told
@@ -365,14 +373,36 @@ def test_a_column_without_rows_has_no_extent_to_refuse() -> None:
     Extent.of(np.empty((0, 2)), frame).refuse(frame)
 
 
+def test_a_pass_is_told_by_parts_where_rows_are_not_counted() -> None:
+    told: list[float] = []
+    progress = _Progress(told.append, 4, None)
+    progress.add_rows(7)
+    assert told == []
+    progress.set_parts(1)
+    progress.end()
+    assert told == [0.25, 1.0]
+
+
 def test_rows_in_parts_say_their_number_where_it_is_public_alone(tmp_path: Path) -> None:
     frame = pd.DataFrame(CELLS)[["a", "b"]]
     frame.to_csv(tmp_path / "rows.csv", index=False)
     parted = dp.load(tmp_path / "rows.csv", schema=Schema(NUMBERS), out_of_core=True)
     assert parted.public_rows("add_remove") is None
     assert parted.public_rows("replace_one") == 3
+    (part,), frame = parted._parts, PublicFrame.of(Schema(NUMBERS))  # type: ignore[attr-defined]
+    found = _sum_of_part(
+        part,  # a worker tells nobody how far it is
+        of_rows=lambda rows: rows.units.sum(axis=0),
+        schema=Schema(NUMBERS),
+        public=frame,
+        radius=2.0,
+        private=True,
+    )
+    assert (found.count, found.total.tolist()) == (3, [0.0, 1.0])
     book = session(parted)
     assert repr(book._features) == "PartedRows(sealed)"
+    whole = blocks.parted(tmp_path / "rows.csv", Schema(NUMBERS), by_size=True)
+    assert whole._frame is whole._frame  # read once
 
 
 def test_a_neighbouring_corpus_differs_in_one_document() -> None:

@@ -82,6 +82,7 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
     assert len(BudgetLedger(path).state().releases) == 3
 
 
+@pytest.mark.merge
 def test_a_click_is_answered_while_more_is_being_worked_out(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +188,7 @@ def test_the_bar_says_what_the_ledger_will_charge(path: Path) -> None:
     assert state.spent[0] / state.budget[0] <= plan.asked
 
 
+@pytest.mark.merge
 def test_more_rows_are_needed_for_more_accuracy_and_for_less_epsilon() -> None:
     scenario = Scenario()
     data = tables.data_of(scenario)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,29 +67,30 @@ class Cover:
     def __post_init__(self) -> None:
         from coverage import CoverageData  # of the lanes no test needs it
 
-        self._data = CoverageData(str(self.folder / "cover"))
-        self._data.read()
-        self._files = {_inside(path): path for path in self._data.measured_files()}
-        if not self._files:
+        data = CoverageData(str(self.folder / "cover"))
+        data.read()
+        self._known: dict[str, dict[int, set[str]]] = {}
+        self._width: Counter[str] = Counter()
+        for path in data.measured_files():  # all of it now: a process that forks would begin anew
+            of_lines = {
+                line: {sys.intern(_test(one)) for one in tests} - {""}
+                for line, tests in data.contexts_by_lineno(path).items()
+            }
+            self._known[_inside(path)] = of_lines
+            for tests in of_lines.values():
+                self._width.update(tests)
+        if not self._known:
             raise ValueError(f"{self.folder} holds no map of lines: make one first")
         self.seconds: dict[str, float] = json.loads((self.folder / "times.json").read_text())
-        self._width: dict[str, int] = {}
-        for path in self._data.measured_files():
-            for tests in self._data.contexts_by_lineno(path).values():
-                for test in set(map(_test, tests)):
-                    self._width[test] = self._width.get(test, 0) + 1
 
     def tests(self, file: str, lines: Iterable[int]) -> list[str]:
         """Tests that run one of the lines, the most specific first (those that run least code).
 
         Lines that are run on import alone: whatever runs anything of that file.
         """
-        if file not in self._files:
-            return []
-        known = self._data.contexts_by_lineno(self._files[file])
-        found = {_test(one) for line in lines for one in known.get(line, ())} - {""}
-        if not found:
-            found = {_test(one) for tests in known.values() for one in tests} - {""}
+        known = self._known.get(file, {})
+        found = set().union(*(known.get(line, ()) for line in lines))
+        found = found or set().union(*known.values())
         return sorted(found & self.seconds.keys(), key=lambda one: (self._width[one], one))
 
     def expected(self, tests: Iterable[str]) -> float:
