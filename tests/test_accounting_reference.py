@@ -296,12 +296,13 @@ WHOLE = {
 }
 
 
-SLOW = ("subsampled_gaussian_poisson", "subsampled_gaussian_wor_replace_one")  # half a minute each
+SLOW = {  # half a minute each
+    "subsampled_gaussian_poisson": [pytest.mark.merge],
+    "subsampled_gaussian_wor_replace_one": [pytest.mark.full],
+}
 
 
-@pytest.mark.parametrize(
-    "group", [pytest.param(name, marks=[pytest.mark.merge] * (name in SLOW)) for name in WHOLE]
-)
+@pytest.mark.parametrize("group", [pytest.param(name, marks=SLOW.get(name, ())) for name in WHOLE])
 def test_privacy_loss_intervals_agree_and_are_narrow(group: str, exhaustive: bool) -> None:
     """Both intervals hold the truth, so they overlap; ours may not be wider than is promised."""
     rows = [r for r in entries() if r["group"] == group and r["kind"] == "tight_interval"]

@@ -270,7 +270,7 @@ def counts(method: str, count_by: str) -> None:
     promises_what_it_says(method, now_in(drawn(found), "guarantee"))
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("method", MODELS_OF_METHODS)
 def test_every_recipe_counts_its_usual_way(method: str) -> None:
     counts(method, method_of(method).accountants[0])

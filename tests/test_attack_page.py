@@ -310,11 +310,10 @@ def test_somebody_new_is_typed_on_the_page() -> None:
     assert not at.error
 
 
-@pytest.mark.merge
 @pytest.mark.parametrize(
     ("link", "lead"),
     [
-        ("data=places", "on Places"),
+        pytest.param("data=places", "on Places", marks=pytest.mark.full),  # half a minute
         ("data=upload", "Open a table and its limits on Explore first."),
     ],
 )

@@ -402,7 +402,7 @@ def says_numbers(scene: dict[str, Any]) -> None:
     assert all(label for _, label in bars_of(scene).values())
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("query", EXTREMES)
 def test_extreme_choices_are_drawn(query: dict[str, str]) -> None:
     """What the page computes and draws, without a page around it."""

@@ -75,7 +75,7 @@ def test_the_stewards_plan_is_made_as_printed_before_there_is_a_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = page("stewards")
-    (limits,) = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
+    limits, *_ = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)
     (plan,) = re.findall(r"```toml plan\n(.*?)```", text, flags=re.DOTALL)
     (commands,) = re.findall(r"```sh plan\n(.*?)```", text, flags=re.DOTALL)
     (tmp_path / "people.toml").write_text(limits, encoding="utf-8")

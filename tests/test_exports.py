@@ -138,7 +138,6 @@ def exported(scenario: Scenario, at: Path) -> dict[str, Any]:
 QUICK = ("every setting changed",)
 MERGE = (  # of each kind of export and of each kind of model
     "one person removed",
-    wording.EXPORTED_KMEANS,
     "opposite lines, as published",
     "classes, labels protected",
     "yes or no",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from studio.stage import grasp, thumb, wait_until_complete, wait_until_idle
+from studio.stage import grasp, open_cell, thumb, wait_until_complete, wait_until_idle
 from support import keeps_up
 
 from dpcore.accounting import compose
@@ -270,22 +270,6 @@ def test_nothing_overflows_and_dark_follows_the_system(
             " return n.getBoundingClientRect().right <= card.right })"
         )
         assert inside
-
-
-def open_cell(page: Any, cells: Any, column: int) -> None:
-    """Open a cell of the first line for typing; the canvas takes no keys until it is drawn."""
-    for _ in range(6):
-        box = cells.bounding_box()
-        page.mouse.click(box["x"] + 60, box["y"] + 35 + 12)
-        page.wait_for_timeout(100)
-        for _ in range(column):
-            page.keyboard.press("ArrowRight")
-        page.keyboard.press("Enter")
-        for _ in range(30):
-            if page.locator("input.gdg-input:focus").count():
-                return
-            page.wait_for_timeout(100)
-    raise AssertionError("the cell never opened")
 
 
 def test_a_line_that_is_typed_is_priced_and_stands_in_the_link(composed: Any) -> None:

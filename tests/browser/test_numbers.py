@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import wording
-from studio.stage import wait_until_idle
+from studio.stage import open_cell, wait_until_idle
 
 BOXES = "input[type=number]"
 SMALL = "data=generated&made=200x2x2x1"
@@ -58,20 +57,13 @@ def test_what_is_typed_with_a_comma_is_the_budget_that_is_fitted(
 
 
 def test_a_cell_of_a_table_takes_a_decimal_comma(page: Any, server: Callable[..., str]) -> None:
-    page.goto(f"{server(None)}/?data=upload")
-    page.get_by_text(wording.NOTHING_READ).wait_for(timeout=30_000)
-    file = {"name": "t.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n3,4\n"}
-    page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(file)
-    limits = page.locator("[data-testid=stDataFrame] canvas").first
-    limits.wait_for(timeout=30_000)
-    wait_until_idle(page)
-    limits.click(position={"x": 30, "y": 35 + 12}, force=True)
-    for column in range(4):
-        page.wait_for_selector(f"#glide-cell-{column}-0[aria-selected=true]", state="attached")
-        if column < 3:
-            page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("input.gdg-input:focus")
+    page.goto(f"{server(None)}/compose?lines=g7~3~f&k=1")
+    page.get_by_role("button", name="What is released").click(timeout=30_000)
+    cells = page.locator("[data-testid=stDataFrame] canvas").first
+    cells.wait_for(timeout=30_000)
+    page.wait_for_selector("#glide-cell-2-0, #glide-cell-3-0", state="attached")
+    page.wait_for_timeout(500)  # the drawer opens with a transition
+    open_cell(page, cells, 1)
     page.wait_for_timeout(100)  # the cell opens with a transition, and loses keys until then
     page.keyboard.type("0,5")
     page.wait_for_function("document.activeElement.value === '0.5'")

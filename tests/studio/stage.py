@@ -208,3 +208,19 @@ def grasp(page: Any, key: str = "epsilon_step") -> tuple[float, float, float, fl
     page.mouse.move(x, y)
     page.mouse.down()
     return x, y, track["x"], track["width"]
+
+
+def open_cell(page: Any, cells: Any, column: int) -> None:
+    """Open a cell of an editor's first line for typing; it takes no keys until it is drawn."""
+    for _ in range(6):
+        box = cells.bounding_box()
+        page.mouse.click(box["x"] + 60, box["y"] + 35 + 12)
+        page.wait_for_timeout(100)
+        for _ in range(column):
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        for _ in range(30):
+            if page.locator("input.gdg-input:focus").count():
+                return
+            page.wait_for_timeout(100)
+    raise AssertionError("the cell never opened")
