@@ -126,9 +126,9 @@ def test_more_noise_costs_less_and_more_releases_cost_more(name: str, kind: str)
 
 
 @every("name, kind", CASES)
-def test_delta_and_epsilon_are_inverse(name: str, kind: str) -> None:
+def test_delta_and_epsilon_are_inverse(name: str, kind: str, exhaustive: bool) -> None:
     events, method = SAMPLES[kind], accountant(name)
-    for delta in (1e-9, 1e-5, 1e-3):
+    for delta in (1e-9, 1e-5, 1e-3) if exhaustive else (1e-5,):
         if "delta" in kind and delta < 1e-6:
             continue
         at = method.epsilon(events, delta)

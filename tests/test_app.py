@@ -493,7 +493,7 @@ def test_a_table_to_generate_that_makes_no_sense_is_the_default_one() -> None:
     assert any(f"{data.rows:,} simulated people" in html for html in texts(page))
 
 
-@pytest.mark.parametrize("column", ["20", "999"])
+@pytest.mark.parametrize("column", ["20", pytest.param("999", marks=pytest.mark.full)])
 def test_columns_beyond_the_table_are_brought_back(column: str) -> None:
     page = healthy(opened(data="iris", x=column, y="1"))
     assert not page.error
@@ -587,6 +587,7 @@ def test_nothing_is_fitted_anew_for_a_budget_on_the_slider(monkeypatch: pytest.M
     assert "epsilon = 0.500" in guarantee(page)
 
 
+@pytest.mark.full
 def test_another_table_begins_with_its_own_groups_and_people() -> None:
     page = healthy(opened(**SMALL, without="1"))
     healthy(control(page, "selectbox", "Data").select("iris").run())
@@ -594,6 +595,7 @@ def test_another_table_begins_with_its_own_groups_and_people() -> None:
     assert control(page, "button", "Remove one flower")
 
 
+@pytest.mark.full
 def test_a_paper_recipe_brings_the_other_choices_in_line() -> None:
     page = healthy(opened(**SMALL, adjacency="add_remove", count_by="exact"))
     healthy(control(page, "selectbox", "Method").select("dpem_laplace").run())
@@ -601,6 +603,7 @@ def test_a_paper_recipe_brings_the_other_choices_in_line() -> None:
     assert not [box for box in page.selectbox if box.label.startswith("Neighbours")]
 
 
+@pytest.mark.full
 def test_the_ends_of_every_setting_are_taken() -> None:
     page = healthy(opened(**SMALL))
     for label, values in {

@@ -422,6 +422,7 @@ def test_documents_are_the_same_at_every_call_and_in_every_form() -> None:
         assert {word: row[word] for word in np.flatnonzero(row)} == dict(pairs)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("in_this_process")
 def test_without_gensim_topics_are_still_compared_and_it_is_named(
     monkeypatch: pytest.MonkeyPatch,

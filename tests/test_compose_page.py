@@ -299,7 +299,13 @@ def test_a_crossover_that_is_not_there_or_ends_is_said() -> None:
 # ---------------------------------------------------------------- presets
 
 
-@pytest.mark.parametrize("name", PRESETS)
+QUICK = ("crossover", "dpem_3_ggg", "vips_lda")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.full) for name in PRESETS],
+)
 def test_every_preset_opens(name: str) -> None:
     page = healthy(opened(preset=name))
     assert any(value is not None for value, _ in bars(page).values())

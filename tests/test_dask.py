@@ -19,6 +19,8 @@ from dpcore.errors import InputError
 from dpcore.schema import Schema
 from dpcore.wall.noise import NoiseSource
 
+pytestmark = pytest.mark.merge  # a cluster is started
+
 PRIVATE = dp.Privacy(epsilon=1.0, delta=1e-5)
 WORDS: dict[str, Any] = {"privacy": PRIVATE, "seed": 4, "n_components": 2, "iterations": 3}
 PARTS = 5
@@ -69,7 +71,6 @@ def assert_same(fit: Any, other: Any, tolerance: float = 1e-9) -> None:
             np.testing.assert_allclose(found[name], value, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.merge
 @pytest.mark.parametrize("budget", ["private", "plain", "add_remove"])
 @pytest.mark.parametrize("model", ["gmm", "kmeans", "fa"])
 def test_a_fit_on_workers_is_the_fit_here(
@@ -86,7 +87,6 @@ def test_a_fit_on_workers_is_the_fit_here(
     assert_same(there, dp.fit(model, dp.load(all_rows(), schema=SCHEMA), **words))
 
 
-@pytest.mark.merge
 @pytest.mark.parametrize("kind", ["array", "data frame", "bag"])
 def test_every_collection_is_a_table(client: Any, kind: str) -> None:
     frames = [rows_of_part(number) for number in range(PARTS)]
@@ -154,7 +154,6 @@ def visited(home: Path) -> Any:
     return visit
 
 
-@pytest.mark.merge
 def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, tmp_path: Path) -> None:
     """In the third pass the worker that reads part 2 dies, without a word."""
     visit = visited(tmp_path)
@@ -228,7 +227,6 @@ def test_rows_that_are_refused_without_privacy_are_refused_over_all_workers(
         dp.fit("gmm", dp.load(folder, schema=SCHEMA, engine="dask"), privacy=None, n_components=2)
 
 
-@pytest.mark.merge
 def test_the_command_line_has_workers(
     client: Any,
     folder: Path,

@@ -207,7 +207,16 @@ PLANTS: list[tuple[Plant, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("plant", "model"), PLANTS, ids=[f"{plant.__name__}-{model}" for plant, model in PLANTS]
+    ("plant", "model"),
+    [
+        pytest.param(
+            plant,
+            model,
+            id=f"{plant.__name__}-{model}",
+            marks=pytest.mark.full if number % 2 else (),
+        )
+        for number, (plant, model) in enumerate(PLANTS)
+    ],
 )
 def test_a_planted_bug_is_found(plant: Plant, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)

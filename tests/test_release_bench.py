@@ -67,6 +67,7 @@ def test_a_row_tells_both_divergences_and_what_was_expected() -> None:
     assert published["quality_ours"] > row["quality_ours"]
 
 
+@pytest.mark.full
 def test_the_solver_agrees_with_its_peer_and_is_far_faster() -> None:
     row = Solver(3, 200, repetitions=1)()
     assert row["quality_ours"] == pytest.approx(row["quality_peer"], rel=1e-7)
@@ -74,6 +75,7 @@ def test_the_solver_agrees_with_its_peer_and_is_far_faster() -> None:
     assert row["gap"] <= 1e-8
 
 
+@pytest.mark.full
 def test_a_slider_moves_without_waiting() -> None:
     """60 ms on a quiet machine; ten times that is no longer the machine's mood."""
     assert Slider()()["ours_seconds"] < 0.6

@@ -336,7 +336,7 @@ def test_the_command_says_which_line_has_not_ended(
     assert json.loads(capsys.readouterr().out)["open"] == [2]
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("kills", [1, pytest.param(100, marks=pytest.mark.full)])
 def test_a_kill_at_any_moment_leaves_nothing_drawn_unpaid(tmp_path: Path, kills: int) -> None:
     """Whatever had drawn noise is on record, and whatever had been written down can be had."""
     book = BudgetLedger.create(tmp_path / "budget.sqlite", Amount(100.0, DELTA))

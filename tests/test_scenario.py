@@ -224,6 +224,7 @@ take(sys.argv[2:], standalone_mode=False)
 """
 
 
+@pytest.mark.full
 def test_streamlit_reads_the_flags_as_it_reads_the_file(tmp_path: Path) -> None:
     """Both in fresh processes: the flags in an empty folder, as from a wheel."""
     assert _as_read(BY_FLAGS, tmp_path, *flags()) == _as_read("", ROOT)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import every
 
 import dpcore as dp
 from app import compute
@@ -56,10 +55,15 @@ def made_now(scenario: Scenario, data: Any, store: ResultStore, slide: Sliding, 
         sweeps.in_background = later
 
 
-CASES = [(SMALL, "delta"), (SMALL, "clip"), (GRADIENT, "threshold"), (GRADIENT, "delta")]
+CASES = [
+    (SMALL, "delta"),
+    pytest.param(SMALL, "clip", marks=pytest.mark.full),
+    (GRADIENT, "threshold"),
+    pytest.param(GRADIENT, "delta", marks=pytest.mark.full),
+]
 
 
-@every("scenario, dial", CASES)
+@pytest.mark.parametrize(("scenario", "dial"), CASES)
 def test_every_stop_is_the_fit_of_that_setting(scenario: Scenario, dial: str) -> None:
     found = study(scenario, dial, ResultStore())
     data, slide = begin(scenario, dial, ResultStore())

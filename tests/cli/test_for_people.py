@@ -232,6 +232,7 @@ def test_a_process_ends_bad_input_with_code_2_and_nothing_on_stdout(tmp_path: Pa
     assert found.stderr == "dpcore: absent.csv: there is no such file; check the path.\n"
 
 
+@pytest.mark.full
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     questions = [{"events": [gaussian(5.0)], "delta": 1e-5}] * 2_000
     (tmp_path / "q.json").write_text(json.dumps(questions))
