@@ -19,8 +19,6 @@ from dpcore.errors import InputError
 from dpcore.schema import Schema
 from dpcore.wall.noise import NoiseSource
 
-pytestmark = pytest.mark.merge  # a cluster is started
-
 PRIVATE = dp.Privacy(epsilon=1.0, delta=1e-5)
 WORDS: dict[str, Any] = {"privacy": PRIVATE, "seed": 4, "n_components": 2, "iterations": 3}
 PARTS = 5
@@ -71,6 +69,20 @@ def assert_same(fit: Any, other: Any, tolerance: float = 1e-9) -> None:
             np.testing.assert_allclose(found[name], value, rtol=tolerance, atol=tolerance)
 
 
+def test_a_fit_on_a_thread_of_this_process_is_the_fit_here(folder: Path) -> None:
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    ):
+        there = dp.fit("kmeans", dp.load(folder, schema=SCHEMA, engine="dask"), **WORDS)
+        rows_of_part(4).assign(x1=1000.0).to_parquet(folder / "part-5.parquet", index=False)
+        outside = dp.load(folder, schema=SCHEMA, engine="dask")
+        with pytest.raises(InputError, match="x1: has cells outside its bounds"):
+            dp.fit("kmeans", outside, privacy=None, n_components=2)
+        (folder / "part-5.parquet").unlink()
+    assert_same(there, dp.fit("kmeans", dp.load(folder, schema=SCHEMA), **WORDS), 0.0)
+
+
+@pytest.mark.merge
 @pytest.mark.parametrize("budget", ["private", "plain", "add_remove"])
 @pytest.mark.parametrize("model", ["gmm", "kmeans", "fa"])
 def test_a_fit_on_workers_is_the_fit_here(
@@ -87,6 +99,7 @@ def test_a_fit_on_workers_is_the_fit_here(
     assert_same(there, dp.fit(model, dp.load(all_rows(), schema=SCHEMA), **words))
 
 
+@pytest.mark.merge
 @pytest.mark.parametrize("kind", ["array", "data frame", "bag"])
 def test_every_collection_is_a_table(client: Any, kind: str) -> None:
     frames = [rows_of_part(number) for number in range(PARTS)]
@@ -154,6 +167,7 @@ def visited(home: Path) -> Any:
     return visit
 
 
+@pytest.mark.merge
 def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, tmp_path: Path) -> None:
     """In the third pass the worker that reads part 2 dies, without a word."""
     visit = visited(tmp_path)
@@ -170,6 +184,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, tmp_path: Pa
     assert_same(there, dp.fit("gmm", dp.load(all_rows(), schema=SCHEMA), **WORDS))
 
 
+@pytest.mark.merge
 def test_a_part_that_is_tried_again_counts_once(client: Any, tmp_path: Path) -> None:
     """In every pass part 2 fails at first, and the scheduler tries again."""
     visit = visited(tmp_path)
@@ -183,6 +198,7 @@ def test_a_part_that_is_tried_again_counts_once(client: Any, tmp_path: Path) -> 
     assert_same(there, dp.fit("kmeans", dp.load(all_rows(), schema=SCHEMA), **WORDS))
 
 
+@pytest.mark.merge
 def test_noise_is_drawn_here_and_workers_send_exact_sums_of_parts(
     client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +216,7 @@ def test_noise_is_drawn_here_and_workers_send_exact_sums_of_parts(
     assert len(there.ledger.as_list()) == 1
 
 
+@pytest.mark.merge
 def test_a_refusal_on_a_worker_is_the_refusal_here(client: Any, folder: Path) -> None:
     frame = rows_of_part(4).assign(x2="some words")
     frame.to_parquet(folder / "part-4.parquet", index=False)
@@ -217,6 +234,7 @@ def test_what_a_log_could_print_of_a_part_holds_no_rows() -> None:
     assert repr(CollectionPart("a", rows_of_part(0))) == "CollectionPart(sealed)"
 
 
+@pytest.mark.merge
 def test_rows_that_are_refused_without_privacy_are_refused_over_all_workers(
     client: Any, folder: Path
 ) -> None:
@@ -227,6 +245,7 @@ def test_rows_that_are_refused_without_privacy_are_refused_over_all_workers(
         dp.fit("gmm", dp.load(folder, schema=SCHEMA, engine="dask"), privacy=None, n_components=2)
 
 
+@pytest.mark.merge
 def test_the_command_line_has_workers(
     client: Any,
     folder: Path,

@@ -96,6 +96,12 @@ def test_which_rows_count_depends_on_a_persons_own_rows_alone(most: int) -> None
     assert fewer == found - set(frame.loc[frame["who"] == 3, "x"])
 
 
+def test_a_feature_may_be_the_id() -> None:
+    frame = table(["a", "a", "b"])
+    kept, persons = limited(dp.load(frame, schema=PLAIN), "x", 1)
+    assert (set(kept._frame["x"]), persons) == (set(frame["x"]), 3)  # each row has its own
+
+
 def test_no_kind_of_row_is_preferred_in_all_persons() -> None:
     frame = table(np.repeat(np.arange(2000), 2))
     frame["x"] = np.tile([2.0, 8.0], 2000)
