@@ -43,6 +43,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from dpcore.checks import whole
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
@@ -70,6 +71,25 @@ SAID = {
 NO_NUMBER = ("X", "a cell is no number", "give rows of real numbers")
 Pair = tuple[float, float]
 Bounds = Pair | Sequence[Pair] | tuple[Sequence[float], Sequence[float]] | dict[str, Pair] | float
+
+
+class _Absent:
+    """What scikit-learn's estimator of the kind has and a private one has not, and why."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: object, kind: type) -> Any:
+        raise AttributeError(f"{kind.__name__} has no {self.name}: {self.why}.")
+
+
+_EXACT = (
+    "of the rows of the fit it would be exact, which is not private; compare score(X) of public or "
+    "simulated rows"
+)
 
 
 class _Private(BaseEstimator):  # type: ignore[misc]
@@ -226,7 +246,8 @@ def _sealed(rows: Any, names: list[str], bounds: Bounds | None) -> PrivateTable:
 
 def _schema(names: list[str], bounds: Bounds | None) -> Schema:
     """Bounds in words: one pair for all columns, a pair each (in their order or by name), all lower
-    ones and all upper ones, or the radius of a ball. Of two columns, two pairs are one each."""
+    ones and all upper ones, or the radius of a ball. Of two columns, only a tuple of two lists or
+    arrays can be lower and upper ones."""
     if bounds is None:
         raise InputError(
             "bounds",
@@ -246,7 +267,7 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
         return Schema.ball_of(names, None, float(pairs))
     if pairs.shape == (2,):
         pairs = np.tile(pairs, (len(names), 1))
-    if pairs.shape == (2, len(names)) and len(names) != 2:  # all lower ones, all upper ones
+    if pairs.shape == (2, len(names)) and not _are_pairs(pairs, bounds, names):
         pairs = pairs.T
     if pairs.shape != (len(names), 2):
         raise InputError(
@@ -259,15 +280,44 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
     )
 
 
-class _Mixture(DensityMixin, _Private):  # type: ignore[misc]
+def _are_pairs(ends: Array, given: object, names: list[str]) -> bool:
+    """Whether two lists hold a pair for each of two columns, rather than all lower limits and all
+    upper ones. Raises InputError for a tuple of lists or arrays that could be either."""
+    if len(names) != 2:
+        return False
+    if not isinstance(given, tuple) or any(isinstance(one, tuple) for one in given):
+        return True
+    pairs, limits = np.all(ends[:, 0] < ends[:, 1]), np.all(ends[0] < ends[1])
+    if pairs and limits:
+        raise InputError(
+            "bounds",
+            "of two columns, two lists of two numbers can be read in two ways",
+            f"give {{{names[0]!r}: (lower, upper), {names[1]!r}: (lower, upper)}}",
+        )
+    return bool(pairs or not limits)
+
+
+class _Grouped(_Private):
+    """What puts rows into groups."""
+
+    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+        """The group of each row, ``(n,)``."""
+        raise NotImplementedError
+
+    def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[np.intp]:
+        """Fit, and the group of each row ``(n,)``: as ``fit(X).predict(X)``. What is said of the
+        rows of the fit is exact, so it is not private: it is for whoever may see the rows."""
+        return np.asarray(self.fit(X).predict(X))
+
+
+class _Mixture(DensityMixin, _Grouped):  # type: ignore[misc]
     """What all mixtures say of rows."""
+
+    aic, bic = _Absent(_EXACT), _Absent(_EXACT)
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """How likely each row belongs to each component, ``(n, K)``."""
-        joint = self._log_joint(self._given(X))
-        joint -= joint.max(axis=1, keepdims=True)
-        shares = np.exp(joint)
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return self._shares(self._given(X))
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """The likeliest component of each row, ``(n,)``."""
@@ -282,6 +332,25 @@ class _Mixture(DensityMixin, _Private):  # type: ignore[misc]
     def score(self, X: ArrayLike, y: object = None) -> float:
         """Mean log density of a row."""
         return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
+        """Synthetic rows ``(n_samples, d)`` inside the bounds and their components
+        ``(n_samples,)``; they cost nothing. The same ones each time where ``random_state`` is set.
+        Raises InputError for an ``n_samples`` that is no whole number above 0."""
+        check_is_fitted(self)
+        rng = np.random.default_rng(self.random_state)
+        seed = int(rng.integers(1 << 32))
+        drawn = self.fit_.sample(whole("n_samples", n_samples), seed, schema=self.fit_.schema)
+        rows = drawn.to_numpy(dtype=float)
+        below = self._shares(rows).cumsum(axis=1)[:, :-1]
+        return rows, (rng.random((len(rows), 1)) > below).sum(axis=1)
+
+    def _shares(self, rows: Array) -> Array:
+        """How likely each row belongs to each component, ``(n, K)``."""
+        joint = self._log_joint(rows)
+        joint -= joint.max(axis=1, keepdims=True)
+        shares = np.exp(joint)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _log_joint(self, rows: Array) -> Array:
         """Log density of each row with each component ``(n, K)``."""
@@ -418,7 +487,7 @@ class DPPoissonMixture(ColumnMixture):
         return np.asarray(self.fit_.parameters.rates)
 
 
-class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]
+class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # type: ignore[misc]
     """Private k-means: ``cluster_centers_ (K, d)``; there are no labels of the training rows.
 
     Distances are counted in half ranges of the bounds, column by column, as the fit counts them.
@@ -426,6 +495,12 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # 
 
     **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
     """
+
+    labels_ = _Absent(
+        "labels of the rows of the fit would tell of them, so none are kept; predict(X) gives "
+        "those of rows that you hand in"
+    )
+    inertia_ = _Absent(_EXACT)
 
     def __init__(
         self,

@@ -822,13 +822,18 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize(("typed", "code"), [("", 2), ("\n", 2), ("no\n", 2), ("Yes\n", 0)])
 def test_budget_is_spent_only_by_a_yes(
-    typed: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    typed: str,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["ledger", "l.sqlite", "--create", "--epsilon", "1", "--delta", "1e-5"]) == 0
     monkeypatch.setattr(sys, "stdin", Terminal(typed))
     words = "release gmm bundled:three_groups --ledger l.sqlite --epsilon 0.5 --delta 1e-5"
     assert main([*words.split(), "--out", "left"]) == code
+    assert ("nothing was spent" in capsys.readouterr().err) is (code != 0)
     assert (tmp_path / "left").exists() is (code == 0)
     spent = BudgetLedger("l.sqlite").state().spent_amount.epsilon
     assert (spent > 0.0) is (code == 0)

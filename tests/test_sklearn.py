@@ -286,6 +286,53 @@ def test_bounds_are_given_in_many_forms() -> None:
         DPKMeans(2, bounds={"a": (0, 1), "b": (0, 1)}).fit(frame)
 
 
+def test_of_two_columns_lower_and_upper_limits_are_never_taken_for_pairs() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (60, 2)), columns=list("ab"))
+
+    def limits(bounds: Any) -> list[tuple[float, float]]:
+        fitted = DPKMeans(2, bounds=bounds, random_state=0).fit(frame)
+        return [(c.lower, c.upper) for c in fitted.fit_.schema.numeric_columns()]
+
+    pairs = [(-5.0, 5.0), (-4.0, 6.0)]
+    for form in (pairs, tuple(pairs), [list(pair) for pair in pairs], np.array(pairs)):
+        assert limits(form) == pairs
+    assert limits((np.array([0, 0]), np.array([1, 5]))) == [(0.0, 1.0), (0.0, 5.0)]
+    with pytest.raises(dp.InputError, match=r"two ways; give \{'a': \(lower, upper\), 'b'"):
+        limits(([-5, -4], [5, 6]))
+    for upside_down in ([(5, -5), (6, -4)], ((5, -5), (6, -4))):
+        with pytest.raises(dp.InputError, match="is not below"):
+            limits(upside_down)
+
+
+def test_what_scikit_learn_has_of_groups_is_there_or_says_why_not() -> None:
+    """`sample` and `fit_predict` are there; what is exact of the training rows is not."""
+    seen = rows()
+    mixture = DPGaussianMixture(2, epsilon=50.0, bounds=(-10, 10), random_state=0)
+    np.testing.assert_array_equal(mixture.fit_predict(seen), mixture.predict(seen))
+    drawn, component = mixture.sample(4000)
+    assert drawn.shape == (4000, seen.shape[1])
+    assert np.abs(drawn).max() <= 10.0
+    middles = np.stack([drawn[component == k].mean(axis=0) for k in range(2)])
+    np.testing.assert_allclose(middles, mixture.means_, atol=0.3)
+    np.testing.assert_allclose(np.bincount(component) / 4000, mixture.weights_, atol=0.05)
+    np.testing.assert_array_equal(mixture.sample(5)[0], mixture.sample(5)[0])
+    with pytest.raises(dp.InputError, match="n_samples: 0 is below 1"):
+        mixture.sample(0)
+    centres = DPKMeans(2, bounds=(-10, 10), random_state=0)
+    np.testing.assert_array_equal(centres.fit_predict(seen), centres.predict(seen))
+    for model, name, remedy in (
+        (mixture, "bic", "compare score"),
+        (mixture, "aic", "compare score"),
+        (centres, "inertia_", "compare score"),
+        (centres, "labels_", "predict"),
+    ):
+        assert not hasattr(model, name)
+        with pytest.raises(
+            AttributeError, match=rf"^{type(model).__name__} has no {name}: .*{remedy}"
+        ):
+            getattr(model, name)
+
+
 def test_outcomes_are_public_or_nothing_is_proved() -> None:
     rows, said = answers(500)
     read_off = DPLogisticRegression(bounds=(-4, 4), classes="infer", random_state=0).fit(rows, said)
