@@ -27,6 +27,7 @@ from app.static_page import TITLE, Dial, Figure, Page, document, page_html, stor
 from app.sweeps import done, sliding, swept, work_out
 from app.tables import data_of, judged_on, store_of
 from app.views import compose, explore
+from dpcore.checks import choose
 from dpcore.datasets.cities import CITIES
 from dpcore.errors import InputError
 from dpcore.figures.released import released_scene
@@ -78,7 +79,7 @@ def write_site(
     exercise_sheet.demand_address(base)
     for name in only:
         if name not in names():
-            raise InputError("only", f"no page is named {name!r}", f"choose {', '.join(names())}")
+            raise InputError("only", f"no page is named {name!r}", choose(name, names()))
     left = [release_page(Path(place)) for place in releases]
     chosen = only or (() if left else names())
     wanted = dict.fromkeys(name for name in chosen if name != site_lessons.NAME)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +109,38 @@ def _integer(value: Any) -> int | None:
         return None
 
 
+LISTED = 12  # names that a refusal lists; of more the nearest
+
+
+def nearest(value: Any, allowed: Collection[str]) -> list[str]:
+    """Of many allowed words the few that hold a refused one, or look most like it; of few words
+    none."""
+    folded = {name.lower(): name for name in allowed} if len(allowed) > LISTED else {}
+    text = str(value)[:80].lower()
+    near = [name for name in folded if len(text) > 2 and text in name][:3]
+    return [folded[name] for name in near or get_close_matches(text, folded)]
+
+
+def choose(value: Any, allowed: Collection[str]) -> str:
+    """What a refusal of ``value`` tells to do.
+
+    >>> choose("x", ["gmm", "fa"])
+    'choose one of gmm, fa'
+    >>> choose("figure-2", [f"figure-{number}" for number in range(3, 33)])
+    'choose figure-20, figure-21 or figure-22 (the nearest of 30)'
+    """
+    *others, last = nearest(value, allowed) or [""]
+    if last:
+        either = f"{', '.join(others)} or {last}" if others else last
+        return f"choose {either} (the nearest of {len(allowed)})"
+    more = f", ... ({len(allowed)} in all)" if len(allowed) > LISTED else ""
+    return f"choose one of {', '.join(list(allowed)[:LISTED])}{more}"
+
+
 def one_of(field: str, value: Any, allowed: Collection[str]) -> str:
     """One of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
-        raise InputError(field, f"{value!r} is not known", "choose one of " + ", ".join(allowed))
+        raise InputError(field, f"{value!r} is not known", choose(value, allowed))
     return str(value)
 
 

@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import NoReturn
 
@@ -52,6 +53,11 @@ class _Parser(argparse.ArgumentParser):
     """
 
     words: Sequence[str] = ()
+
+    @property
+    def flags(self) -> list[str]:
+        """All options."""
+        return list(self._option_string_actions)
 
     def error(self, message: str) -> NoReturn:
         raise InputError("command line", message, f"see {self.prog} --help")
@@ -120,7 +126,7 @@ def _parser(chosen: str | None, words: Sequence[str]) -> _Parser:
             module = import_module(target)
             sub.words = words
             module.arguments(sub)
-            sub.set_defaults(run=module.run)
+            sub.set_defaults(run=module.run, flags=sub.flags)
     return parser
 
 
@@ -151,6 +157,8 @@ def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
         if word is not None:
             finding = f"model {model.name!r} takes no option {word}"
             remedy = "it takes " + ", ".join(f"--{flag}" for flag in model.flags())
+    for near in get_close_matches(word or "", args.flags, 1, 0.75):
+        remedy = f"write {near}, if that is what is meant"
     raise InputError("command line", finding, remedy)
 
 

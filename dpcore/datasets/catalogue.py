@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpcore.checks import choose
 from dpcore.errors import InputError
 from dpcore.schema import Schema
 
@@ -327,8 +328,8 @@ def find(name: str) -> BundledTable:
     for table in BUNDLED:
         if table.name == name:
             return table
-    known = ", ".join(table.name for table in BUNDLED)
-    raise InputError("data", f"{name!r} is not a bundled table", f"choose one of {known}")
+    known = [table.name for table in BUNDLED]
+    raise InputError("data", f"{name!r} is not a bundled table", choose(name, known))
 
 
 def home() -> Path:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcore.checks import choose
 from dpcore.datasets.catalogue import Opening
 from dpcore.errors import InputError
 
@@ -124,5 +125,5 @@ def find_corpus(name: str) -> BundledCorpus:
     for one in CORPORA:
         if one.name == name:
             return one
-    known = ", ".join(one.name for one in CORPORA)
-    raise InputError("data", f"{name!r} is not a bundled corpus", f"choose one of {known}")
+    known = [one.name for one in CORPORA]
+    raise InputError("data", f"{name!r} is not a bundled corpus", choose(name, known))

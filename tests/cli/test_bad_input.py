@@ -440,7 +440,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a page that there is not",
         lambda tmp: ["site", tmp / "made", "--only", "nothing"],
         "only",
-        "no page is named 'nothing'; choose three_groups, ",
+        "no page is named 'nothing'; choose one of three_groups, ",
     ),
     (
         "a page of no release",
@@ -645,6 +645,30 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ),
     ("no dossier", lambda tmp: ["verify", tmp / "dossier.json"], "dossier", "it cannot be read"),
     ("figure", lambda tmp: ["reproduce", "figure-9"], "name", "'figure-9' is not known"),
+    (
+        "figure, nearly",
+        lambda tmp: ["reproduce", "VIPS-fig-8"],
+        "name",
+        "choose vips-figure-8, vips-figure-6 or vips-figure-5 (the nearest of 33)",
+    ),
+    (
+        "no figure at all",
+        lambda tmp: ["reproduce", "zzz"],
+        "name",
+        "dp-em-table-noise, dp-em-figure-1,",
+    ),
+    (
+        "table, nearly",
+        lambda tmp: ["fit", "gmm", "bundled:irs", *BUDGET],
+        "data",
+        "choose iris (the nearest of 20)",
+    ),
+    (
+        "option, nearly",
+        good("--epsilom", "1", "--delta", "1e-3"),
+        "command line",
+        "takes no option --epsilom; write --epsilon, if",
+    ),
     (
         "data of a figure",
         lambda tmp: ["reproduce", "dp-em-figure-3", "--data", tmp],
