@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from support import every
 
+from dpcore.evaluation.verdict import found_sentences, verdicts
+from dpcore.evaluation.yardstick import yardstick
 from dpcore.papers.claims import AGREES, DIFFERS, PARTLY
 from dpcore.papers.reproduction import experiment_of, verdict
 from dpcore.papers.results import kept
 from dpcore.papers.vips_epsilon import PRINTED, TIGHT
-from dpcore.registry import PAPERS
+from dpcore.registry import MODELS, PAPERS
 
 NUMBERS = ("y", "low", "mean", "proved_epsilon", "claimed")
 
@@ -89,3 +93,39 @@ def test_what_is_ours_is_told_and_does_not_judge() -> None:
             row["mean"] = 1e9
     assert verdict(name, rows).word == judged.word
     assert verdict(name, rows).sentence != judged.sentence
+
+
+@every("model", MODELS)
+def test_the_verdict_and_what_is_found_do_not_contradict_each_other(model: str) -> None:
+    """A fit of the same worth may find the exact fit's parts or not: whoever reads both sentences
+    learns which, and why it is no contradiction."""
+    known = SimpleNamespace(
+        bounds_utility=0.0, single_utility=1.0, clipped_utility=2.0, converged_utility=2.0
+    )
+    seen = set()
+    for parts in (yardstick(model).simplest + 1, yardstick(model).simplest + 2):
+        for many in range(parts + 1):
+            found = np.zeros((1, 13, parts), dtype=bool)
+            found[:, :, :many] = True
+            for utility in (0.01, 0.5, 1.04, 1.5, 1.999):
+                grid: Any = SimpleNamespace(
+                    model=model, utility=np.full((1, 13), utility), found=found,
+                    stops=(1.0,), refusals=(None,),
+                )  # fmt: skip
+                (judged,) = verdicts(grid, (known,), np.array([min(utility, 1.0) - 1e-3]))  # type: ignore[arg-type]
+                (told,) = found_sentences(grid)
+                seen.add(judged.level)
+                both = f"{judged.text} | {told}"
+                if many == parts:
+                    assert told.endswith("found in 13 of 13 draws.")
+                    assert "nothing survives" not in both, both
+                    assert "release that." not in both, both
+                    assert "not" not in judged.text.split(), both
+                    assert "none" not in judged.text, both
+                elif judged.level == 3 or (many == 0 and judged.text.startswith("Keeps")):
+                    assert "buys nothing" not in both, both
+                    assert judged.text.endswith(" found."), both
+                    assert ", although " in both, both
+                if 0 < many < parts:
+                    assert "none" not in judged.text, both
+    assert seen == {0, 1, 2, 3}

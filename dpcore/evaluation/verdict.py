@@ -34,7 +34,8 @@ class Verdict:
 def verdicts(
     grid: BudgetGrid, references: References | Sequence[References], single: Array
 ) -> tuple[Verdict, ...]:
-    """One verdict a stop, from median utilities over the draws.
+    """One verdict a stop, from median utilities over the draws. Where it and what
+    :func:`found_sentences` says of the parts point in two directions, the verdict says so.
 
     references: of all S stops, or of each. single ``(S,)``: median utility of the
     simplest private rival with the same budget.
@@ -47,16 +48,24 @@ def verdicts(
             float(alone),
             reference,
             None if parts == judge.simplest else parts,
+            _typical(found),
             judge,
         )
-        for utility, alone, reference in zip(grid.utility, single, each, strict=True)
+        for utility, alone, reference, found in zip(
+            grid.utility, single, each, grid.found, strict=True
+        )
     )
 
 
 def _verdict(
-    utility: float, alone: float, reference: References, parts: int | None, judge: Yardstick
+    utility: float,
+    alone: float,
+    reference: References,
+    parts: int | None,
+    found: int,
+    judge: Yardstick,
 ) -> Verdict:
-    """parts: ``None`` for a fit that is the simplest rival itself."""
+    """parts: ``None`` for a fit that is the simplest rival itself. found: parts of a usual draw."""
     words = judge.wording
     if not np.isfinite(utility):
         return Verdict(0, 0.0, "This composition method cannot meet so small a budget.")
@@ -69,9 +78,13 @@ def _verdict(
     if max(utility, alone, reference.clipped_utility) <= least:
         return Verdict(0, kept, "Clipping this tight leaves nothing, whatever the budget.")
     if max(utility, alone) <= least:
-        return Verdict(
-            0, kept, "With this budget nothing survives: the public limits alone say as much."
-        )
+        text = "With this budget nothing survives: the public limits alone say as much."
+        if found and parts is not None:
+            text = (
+                "With this budget a fit says no more than the public limits alone, although "
+                f"{'some' if found < parts else 'all'} {words.parts} are found."
+            )
+        return Verdict(0, kept, text)
     simplest = words.simplest[0].upper() + words.simplest[1:]
     if parts is None:
         lost = reference.converged_utility - utility
@@ -83,15 +96,22 @@ def _verdict(
         return Verdict(
             1,
             kept,
-            f"{simplest} is as good, and says {share:.0%} of what there is to say: release that.",
+            f"{simplest} is as good, and says {share:.0%} of what there is to say: release that"
+            + (f", unless the {words.parts} themselves are wanted." if found else "."),
         )
+    none = f"the {words.part} is not" if parts == 1 else f"none of the {words.parts} is"
     if kept >= judge.alike:
-        return Verdict(3, kept, "As good as the exact fit: more budget buys nothing here.")
+        if found == parts:
+            return Verdict(3, kept, "As good as the exact fit: more budget buys nothing here.")
+        some = f"not all of its {words.parts} are" if found else none
+        return Verdict(3, kept, f"As good as the exact fit, although {some} found.")
     if kept <= 0.0:
         return Verdict(2, kept, f"Better than {words.simplest} with noise, yet below an exact one.")
     many = f"{_count(parts)} {words.part if parts == 1 else words.parts}"
     verb = "says" if parts == 1 else "say"
-    return Verdict(2, kept, f"Keeps {kept:.0%} of what {many} {verb} beyond {words.simplest}.")
+    yet = "" if found else f", although {none} found"
+    text = f"Keeps {kept:.0%} of what {many} {verb} beyond {words.simplest}{yet}."
+    return Verdict(2, kept, text)
 
 
 def found_sentences(grid: BudgetGrid) -> tuple[str, ...]:
@@ -115,12 +135,17 @@ def _found(found: NDArray[np.bool_], words: Wording) -> str:
     often = f" in {every} of {draws} draws" if draws > 1 else ""
     if every > draws / 2:
         return f"{_all(parts, words)} found{often}."
-    typical = int(np.median(found.sum(axis=1)))
+    typical = _typical(found)
     mostly = " in most draws" if draws > 1 else ""
     if typical == 0:
         return f"{_none(parts, words)} found{mostly}."
     part = f"{_count(typical).capitalize()} of {_count(parts)} {words.parts} found{mostly}"
     return f"{part}; all of them{often}." if draws > 1 else f"{part}."
+
+
+def _typical(found: NDArray[np.bool_]) -> int:
+    """How many parts ``(draws, K)`` are found in a usual draw."""
+    return int(np.median(found.sum(axis=1)))
 
 
 def _all(parts: int, words: Wording) -> str:

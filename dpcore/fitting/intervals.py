@@ -163,7 +163,7 @@ def sentence_of(fit: Fit) -> str | None:
     try:
         simulated = _Simulated(fit, None, None, *QUICK)
         return None if len(simulated.scale) > WIDE else simulated.sentence()
-    except Exception:  # a release is paid for by now, and nothing that is said of it may cost it
+    except (ArithmeticError, ValueError):  # it refuses, or noise has left numbers that are none
         return None
 
 
@@ -303,9 +303,12 @@ class _Simulated:
         if not kept.any():
             return f"At this noise none of the {len(names)} {parts} can be told apart from noise."
         apart = self._apart(places[kept], moved[:, kept])
-        said = _of_parts([name for name, one in zip(names, kept, strict=True) if one], parts, apart)
+        left = [name for name, one in zip(names, kept, strict=True) if one]
         lost = [name for name, one in zip(names, kept, strict=True) if not one]
-        return f"{said} Nothing can be told of {_listed(lost)}." if lost else said
+        if not lost:
+            return _of_parts(left, parts, apart)
+        said = _of_parts(left, parts, apart, some=True)
+        return f"{said} Nothing can be told of {_listed(lost)}."
 
     def _names(self) -> list[str]:
         classes = getattr(self.fit.parameters, "classes", None)
@@ -322,12 +325,14 @@ class _Simulated:
         return np.asarray(gap > self.told.widen * most)
 
 
-def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_]) -> str:
-    """A sentence about parts that can be told apart ``(K, K)``, or not.
+def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: bool = False) -> str:
+    """A sentence about parts that can be told apart ``(K, K)``, or not. some: there are others.
 
     >>> apart = np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], dtype=bool)
     >>> _of_parts(["1", "2", "3"], "groups", apart)
     'At this noise these groups cannot be told apart: 1 and 2.'
+    >>> _of_parts(["1", "3"], "groups", apart[::2, ::2], some=True)
+    'At this noise groups 1 and 3 can be told apart.'
     """
     left, bunches = set(range(len(names))), []
     while left:
@@ -339,6 +344,9 @@ def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_]) -> str:
         bunches.append(sorted(bunch))
     if len(names) == 1:
         return f"At this noise {names[0]} can be told from noise."
+    if some and len(bunches) in (1, len(names)):
+        verb = "can" if len(bunches) > 1 else "cannot"
+        return f"At this noise {parts} {_listed(names)} {verb} be told apart."
     count = _NUMBERS[len(names)] if len(names) < len(_NUMBERS) else str(len(names))
     if len(bunches) == len(names):
         every = "both" if len(names) == 2 else f"all {count}"
