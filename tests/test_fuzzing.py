@@ -20,11 +20,15 @@ from dpcore.datasets import load as loading
 from dpcore.errors import InputError
 from dpcore.fuzzing import run
 from dpcore.fuzzing.asked import MODEL_NAMES, ways_of
+from dpcore.fuzzing.cells import number_text
+from dpcore.fuzzing.forms import date_text, in_form, random_form
 from dpcore.fuzzing.pairs import Verdict, examine, pair
 from dpcore.fuzzing.run import fuzz
 from dpcore.models.gaussian_mixture import private as mixture
 from dpcore.registry import MODELS
+from dpcore.schema import Column, FileFormat, Schema
 from dpcore.schema import table as described
+from dpcore.schema.forms import DATE_FORMATS, DECIMALS, SEPARATORS, THOUSANDS
 from dpcore.wall import grid
 from dpcore.wall import session as doors
 from dpcore.wall.data import clipping as clip
@@ -58,6 +62,33 @@ def test_no_pair_moves_a_release_by_more_than_is_booked(model: str) -> None:
     compared = [verdict for verdict in found if verdict.outcome == "compared"]
     assert len(compared) >= 4
     assert 0.3 < max(verdict.ratio for verdict in compared) <= 1.0
+
+
+def test_every_written_form_is_drawn_and_each_cell_of_it_is_read_alone() -> None:
+    rng, drawn = np.random.default_rng(SEED), set[object]()
+    numbers = Schema((Column("a", lower=0, upper=10), Column("b", lower=-1e5, upper=1e5)))
+    for _ in range(80):
+        schema = random_form(rng, numbers, dates=True)
+        assert schema.file is not None
+        drawn |= {(key, value) for key, value in vars(schema.file).items() if value}
+        for column in schema.columns:
+            drawn |= {column.date_format, *column.symbols}
+            cells = pd.Series([written(rng, column, schema.file) for _ in range(3)], dtype=object)
+            alone = [schema.numbers(column.name, cells[k : k + 1])[0] for k in range(3)]
+            np.testing.assert_array_equal(schema.numbers(column.name, cells), alone)
+    wanted = {("separator", sign) for sign in SEPARATORS} | {("decimal", sign) for sign in DECIMALS}
+    wanted |= {("thousands", sign) for sign in THOUSANDS}
+    assert wanted | {*DATE_FORMATS, "EUR", "%", "€"} <= drawn
+    assert any(one[0] == "missing_marks" for one in drawn if isinstance(one, tuple))
+
+
+def written(rng: np.random.Generator, column: Column, file: FileFormat) -> str:
+    """An honest or hostile cell, but no odd one."""
+    low, high = column.low, column.high
+    if column.type == "date":
+        return date_text(rng, low + rng.random() * (high - low), column, file, hostile=True)
+    text = number_text(rng, low, high, "mixed", hostile=bool(rng.integers(2)), odd=False)
+    return in_form(rng, text, column, file, hostile=True)
 
 
 # ------------------------------------------------------------------ planted bugs
@@ -108,6 +139,18 @@ def a_missing_mark_that_moves_all_numbers_by_a_bit(patch: pytest.MonkeyPatch) ->
     def moved(*words: Any) -> Any:
         numbers = own(*words)
         return np.nextafter(numbers, np.inf) if np.isnan(numbers).any() else numbers
+
+    patch.setattr(described, "numbers_meant", moved)
+
+
+def a_mark_of_a_missing_cell_that_moves_the_others(patch: pytest.MonkeyPatch) -> None:
+    own = described.numbers_meant
+
+    def moved(name: str, cells: Any, form: Any = None) -> Any:
+        numbers = own(name, cells, form)
+        marks = set() if form is None else {*form.file.missing_marks}
+        marked = any(str(cell).strip() in marks for cell in cells)
+        return np.nextafter(numbers, np.inf) if marked else numbers
 
     patch.setattr(described, "numbers_meant", moved)
 
@@ -195,6 +238,7 @@ PLANTS: list[tuple[Plant, str]] = [
     (labels_that_stay_booked_for_labels_that_move, "gmm-release"),
     (a_missing_cell_filled_by_the_mean_of_the_others, "gmm-release"),
     (a_missing_mark_that_moves_all_numbers_by_a_bit, "mean"),
+    (a_mark_of_a_missing_cell_that_moves_the_others, "mean"),
     (a_fill_that_is_not_clipped, "kmeans"),
     (a_document_a_hundredth_too_long, "lda"),
     (rows_that_move_a_parameter_beside_the_doors, "gmm"),

@@ -48,7 +48,7 @@ def _write(table: Table, rows: tuple[Row, ...], path: Path) -> None:
 
 
 def _write_text(table: Table, rows: tuple[Row, ...], path: Path) -> None:
-    delimiter = "\t" if ".tsv" in table.kind else ","
+    delimiter = table.schema.separator or ("\t" if ".tsv" in table.kind else ",")
     lines = [delimiter.join(_names(table)), *(delimiter.join(row) for row in rows)]
     text = table.ends.join([*lines, ""])
     content = text.encode("utf-8-sig" if table.begun else "utf-8")

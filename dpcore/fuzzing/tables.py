@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpcore.fuzzing import typed
-from dpcore.fuzzing.cells import STYLES, number_text, pick, word_text
+from dpcore.fuzzing.cells import ODD, STYLES, between, number_text, pick, word_text
+from dpcore.fuzzing.forms import date_text, in_form, random_form
 from dpcore.fuzzing.schemas import Needs, Span, random_schema, spans
 from dpcore.fuzzing.ways import Way
 from dpcore.schema import Column, Schema
@@ -22,6 +23,7 @@ ARRAYS = (".npz", "array", "pictures")
 FILES = (*WRITTEN, ".parquet", ".npz")
 MOST_PEOPLE = 3  # rows of one person
 FEW, MANY, OFTEN = 60, 3000, 0.01  # rows, and how often there are many
+FORMED = 0.3  # how often a text is written as its schema says it is
 COMMON = (0.0, 0.0, 0.06)  # shares of hostile cells in rows that stay
 COLUMN_TYPES = tuple(
     kind + mark
@@ -101,6 +103,10 @@ def random_tables(rng: np.random.Generator, way: Way, adjacency: str) -> Neighbo
     if way.sampled:
         schema = replace(schema, rows_per_person=1)
     storages = _storages(rng, kind, schema)
+    formed = rng.spawn(1)[0]  # draws of its own: pairs without a form stay what they were
+    if kind in WRITTEN and formed.random() < FORMED:
+        plain = not (needs.own or needs.box or needs.counts or needs.gaps)
+        schema = random_form(formed, schema, dates=plain and schema.ball is None)
     many = rng.random() < OFTEN
     count = int(rng.integers(FEW, MANY)) if many else int(rng.integers(1, FEW + 1))
     blocks = way.blocks and kind in FILES and rng.random() < 0.5
@@ -189,16 +195,23 @@ def _cell(
     kind, _, style = storage.partition(": ")
     if kind != "text":
         return typed.cell(rng, column, span, storage, hostile=hostile, odd=odd)
+    file = table.schema.file
     if column.categories:
         text = word_text(rng, column.categories, hostile)
+    elif column.type == "date" and file is not None:
+        day = between(rng, *span)
+        text = date_text(rng, day, column, file, hostile=hostile)
+        if odd and hostile and rng.random() < 0.3:
+            text = pick(rng, ODD)
     else:
         text = number_text(rng, *span, style, hostile=hostile, odd=odd)
+        text = text if file is None else in_form(rng, text, column, file, hostile=hostile)
     return _quoted(rng, text)
 
 
 def _quoted(rng: np.random.Generator, text: str) -> str:
     """As it is written into a file, sometimes in quotes that need not be."""
-    if any(mark in text for mark in ',\t"\n\r') or rng.random() < 0.1:
+    if any(mark in text for mark in ',;|\t"\n\r') or rng.random() < 0.1:
         return '"' + text.replace('"', '""') + '"'
     return text
 
