@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
 _MORE = (
     "The release is verified first; the data that it is about and its ledger are not needed, and "
-    "nothing is spent. FILE has the columns of the release's schema, in its units; missing cells "
-    "and numbers outside the public limits are read as they were for the fit, and a note on "
-    "standard error says how many there were. Without FILE, one row and what is said of it are "
-    "described as JSON Schema. Exit codes: 0 done; 1 the release does not hold what it states; 2 "
-    "bad input."
+    "nothing is spent. FILE has the columns of the release's schema, in its units; what separates "
+    "them is read from the header line. Where that is the one that the schema states, cells are "
+    "read as it says they are written (decimal mark, missing marks), which a note tells; else "
+    "numbers have a point. Missing cells and numbers outside the public limits are read as they "
+    "were for the fit, and a note on standard error says how many there were. Without FILE, one "
+    "row and what is said of it are described as JSON Schema. Exit codes: 0 done; 1 the release "
+    "does not hold what it states; 2 bad input."
 )
 
 
@@ -61,6 +64,7 @@ def run(args: argparse.Namespace) -> None:
         print_json(release.to_json_schema())
         return
     place = _place(args)
+    release = _as_written(args, release)
     frame = _read(args, release, kept)
     cells = release.cells(frame)
     seen = release.rows(cells)
@@ -95,11 +99,33 @@ def _read(args: argparse.Namespace, release: OpenedRelease, kept: list[str]) -> 
     from dpcore.datasets.load import read_frame
 
     wanted = [*release.schema.features, *kept] if args.file.endswith(".parquet") else None
-    frame = read_frame(args.file, array=args.array, columns=wanted)
+    frame = read_frame(
+        args.file, array=args.array, columns=wanted, separator=release.schema.separator
+    )
     for name in kept:
         if name not in frame.columns:
             raise InputError("keep", f"the table has no column {name!r}", "name one of its header")
     return frame
+
+
+def _as_written(args: argparse.Namespace, release: OpenedRelease) -> OpenedRelease:
+    """The release for rows that are written as its schema says, if the header line has the
+    separator that this schema states; else for rows with what separates them there."""
+    from dpcore.datasets.delimited import header_line
+    from dpcore.datasets.files import check_path, extension, usual_separator
+    from dpcore.datasets.header import separator_of
+    from dpcore.schema import FileFormat, Schema
+
+    path = Path(args.file)
+    check_path(path)
+    if extension(path) in (".npz", ".parquet"):
+        return release
+    line, stated = header_line(path), Schema.parse(release.dossier["schema"]).file
+    written = FileFormat(separator_of(line, usual_separator(path)))
+    if stated is not None and stated.separator is not None and stated.separator in line:
+        written = stated
+        print_note("cells are read as the release's schema says they are written ([file]).")
+    return replace(release, schema=replace(release.schema, file=written))
 
 
 def _beside(frame: pd.DataFrame, kept: list[str], answers: pd.DataFrame) -> pd.DataFrame:

@@ -344,6 +344,7 @@ def _features(
         names = [str(c) for c in frame.columns if c not in aside]
         numbers = [name for name in names if are_numbers(frame[name])]
         if args.infer_schema:  # a rehearsal may choose by what the cells hold
+            _demand_usual(frame[[name for name in names if name not in numbers]])
             names = numbers
         elif numbers != names:
             raise InputError("columns", "some hold text", "name those to fit with --columns")
@@ -351,6 +352,21 @@ def _features(
     if not names:
         raise InputError("columns", "no number column is left to fit", "name some with --columns")
     return [Column(name, unit=units.get(name)) for name in names]
+
+
+def _demand_usual(frame: pd.DataFrame) -> None:
+    """Refuse to leave out, as texts, columns of numbers or dates that are written otherwise."""
+    from dpcore.schema.proposals import proposed
+
+    kinds = proposed(frame, None).columns
+    odd = [name for name, column in kinds.items() if column.type != "text"]
+    if odd:
+        raise InputError(
+            f"column {odd[0]}",
+            "it seems to hold numbers or dates in a notation of its own",
+            "have dpcore schema FILE --propose write a schema that says so, fill it in and name it "
+            "with --schema; or name other columns with --columns",
+        )
 
 
 def _aside(args: argparse.Namespace, frame: pd.DataFrame, stated: Schema | None) -> list[Column]:

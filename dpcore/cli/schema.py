@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from typing import Any
 
 from dpcore.cli.output import print_json, print_note
 from dpcore.cli.pages import place_for_file
@@ -25,6 +26,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "file", metavar="FILE", help=".csv, .tsv (also .gz), .parquet, or a folder of these"
     )
     parser.add_argument(
+        "--separator", metavar="S", help='of columns: "," ";" "|" or tab [the header line\'s]'
+    )
+    parser.add_argument("--decimal", metavar="D", help='decimal mark: "." or "," [not stated]')
+    parser.add_argument(
+        "--missing-marks", metavar="A,B", help='texts of missing cells, as "-,n. a." [not stated]'
+    )
+    parser.add_argument(
         "--propose",
         action="store_true",
         help="read the private rows as well, and propose how their cells are written [off]",
@@ -33,6 +41,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FILE.toml", help="where to write; never over a file [standard output]"
     )
     parser.add_argument("--json", action="store_true", help="what was read, as JSON [the schema]")
+
+
+def _stated(args: argparse.Namespace) -> dict[str, Any]:
+    """What is known of how the file is written: keys of ``[file]``."""
+    from dpcore.cli.data import word_list
+    from dpcore.schema.forms import FileFormat
+
+    marks = args.missing_marks
+    asked = {
+        "separator": "\t" if args.separator == "tab" else args.separator,
+        "decimal": args.decimal,
+        "missing_marks": None if marks is None else tuple(word_list("missing_marks", marks)),
+    }
+    stated = {key: value for key, value in asked.items() if value is not None}
+    FileFormat(**stated)
+    return stated
 
 
 def run(args: argparse.Namespace) -> None:
@@ -48,13 +72,18 @@ def run(args: argparse.Namespace) -> None:
     place = place_for_file("out", args.out)
     if place is not None and place.exists():
         raise InputError("out", f"{place.name} is there already", "name another file")
-    header, proposal = header_of(args.file), None
+    stated = _stated(args)
+    header, proposal = header_of(args.file, stated.get("separator")), None
     if args.propose:
         first = files_of(args.file)[0]
         proposal = proposed(read_frame(first, separator=header.separator), header.separator)
         if not args.json:
             print_note("the private rows were read; what is proposed is for the custodian's eyes.")
-    text = template(Path(args.file).name, header.types, header.separator, proposal)
+    if stated and header.separator is None:
+        raise InputError(
+            "command line", f"{Path(args.file).name} is no text", "leave out how texts are written"
+        )
+    text = template(Path(args.file).name, header.types, header.separator, proposal, stated)
     if args.json:
         told = None if proposal is None else asdict(proposal)
         print_json({**asdict(header), "proposed_from_private_rows": told, "schema": text})

@@ -31,8 +31,10 @@ class Header:
     separator: str | None
 
 
-def header_of(source: str | PathLike[str] | InMemory) -> Header:
+def header_of(source: str | PathLike[str] | InMemory, separator: str | None = None) -> Header:
     """The header of a delimited file, or of a Parquet file; of a folder that of its first table.
+
+    separator: of a delimited file, where it is known [the header line's].
 
     Read are the first line of the one and the schema in the footer of the other, no row.
     Raises InputError on a file that cannot be read or that has no header.
@@ -50,7 +52,7 @@ def header_of(source: str | PathLike[str] | InMemory) -> Header:
             "an archive of arrays has no header",
             "write the schema by hand: columns are called x1, x2 and so on",
         )
-    separator = separator_of(header_line(path), usual_separator(path))
+    separator = separator or separator_of(header_line(path), usual_separator(path))
     return Header(dict.fromkeys(checked_header(path, separator), "number"), separator)
 
 

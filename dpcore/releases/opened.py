@@ -282,7 +282,9 @@ class OpenedRelease:
             remedy = "give the release's columns, as its report lists them"
             if refusal.field in rows.columns:
                 dates = refusal.field in {c.name for c in self.schema.columns if c.type == "date"}
-                how = "dates as 2026-12-31" if dates else "numbers with a point (0.5)"
+                comma = self.schema.file is not None and self.schema.file.decimal == ","
+                mark = "comma (0,5)" if comma else "point (0.5)"
+                how = "dates as 2026-12-31" if dates else f"numbers with a {mark}"
                 remedy = f"write {how}, and mend or empty the other cells"
                 if list(rows.columns).count(refusal.field) > 1:
                     remedy = refusal.remedy

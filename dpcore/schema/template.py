@@ -29,38 +29,48 @@ rows_per_person = 1       # the most rows one of them can have
 
 
 def template(
-    file: str, types: Mapping[str, str], separator: str | None, proposal: Proposal | None = None
+    file: str,
+    types: Mapping[str, str],
+    separator: str | None,
+    proposal: Proposal | None = None,
+    stated: Mapping[str, Any] | None = None,
 ) -> str:
     """The text of a schema file without limits.
 
     file: what it is for. types: of each column by its name, as far as the header shows them.
     separator: of the header line, or ``None`` for a file that has no such line. proposal: what the
-    private rows look like, for lines that do not count until they are confirmed.
+    private rows look like, for lines that do not count until they are confirmed. stated: keys of
+    ``[file]`` that were said beforehand, which count.
     """
     read = " and all rows" if proposal else f" {'line' if separator else 'alone'}; no row"
     lines = [_FROM.format(file=file, rows=read) + (_ROWS if proposal else ""), _HEAD]
     if separator is not None:
-        lines.append(_file(separator, proposal))
+        lines.append(_file(separator, proposal, stated or {}))
     for number, (name, kind) in enumerate(types.items()):
         proposed = None if proposal is None else proposal.columns[name]
         lines.append(_column(name, kind, proposed, explained=number == 0))
     return "\n".join(lines)
 
 
-def _file(separator: str, proposal: Proposal | None) -> str:
-    lines = ["[file]", _line("separator", separator, "as in the header line")]
+def _file(separator: str, proposal: Proposal | None, stated: Mapping[str, Any]) -> str:
+    seen = "" if "separator" in stated else "as in the header line"
+    lines = ["[file]", _line("separator", separator, seen)]
+    said = {key: value for key, value in stated.items() if key != "separator"}
+    lines += [_line(key, value, "") for key, value in said.items()]
     if proposal is None:
-        lines += [
-            _line("decimal", ",", "of numbers such as 0,5", counts=False),
-            _line("thousands", ".", "of numbers such as 1.234", counts=False),
-            _line("missing_marks", ("-", "n. a."), "of missing cells", counts=False),
+        asked: list[tuple[str, Any, str]] = [
+            ("decimal", ",", "of numbers such as 0,5"),
+            ("thousands", ".", "of numbers such as 1.234"),
+            ("missing_marks", ("-", "n. a."), "of missing cells"),
         ]
     else:
         found = vars(proposal.file)
-        asked = {key: found[key] for key in ("decimal", "thousands", "missing_marks") if found[key]}
-        if asked["decimal"] == ".":
-            del asked["decimal"]
-        lines += [_line(key, value, PROPOSED, counts=False) for key, value in asked.items()]
+        asked = [
+            (key, found[key], PROPOSED)
+            for key in ("decimal", "thousands", "missing_marks")
+            if found[key] and (key, found[key]) != ("decimal", ".")
+        ]
+    lines += [_line(*one, counts=False) for one in asked if one[0] not in said]
     return "\n".join(lines) + "\n"
 
 

@@ -80,6 +80,47 @@ def test_what_is_proposed_and_confirmed_reads_the_table(run: Run, tmp_path: Path
     )
 
 
+def test_what_is_known_beforehand_stands_in_the_schema(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("a,b;c\n1;2\n")
+    words = ("--separator", ";", "--decimal", ",", "--missing-marks", "-,n. a.")
+    for more in ((), ("--propose",)):
+        text = run("schema", path, *words, *more).out
+        assert re.findall(r"^(?:separator|decimal|missing_marks) = .*$", text, re.MULTILINE) == [
+            'separator = ";"',
+            'decimal = ","',
+            'missing_marks = ["-", "n. a."]',
+        ]
+        schema = Schema.parse(
+            text.replace("# lower =", "lower=0#").replace("# upper =", "upper=1#")
+        )
+        assert schema.features == ("a,b", "c")
+        assert schema.file is not None
+        assert schema.file.missing_marks == ("-", "n. a.")
+    for odd, field in (
+        (["--separator", ":"], "file.separator"),
+        (["--decimal", "x"], "file.decimal"),
+        (["--missing-marks", " ,"], "missing_marks"),
+    ):
+        answer = run("schema", path, *odd)
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.err.startswith(f"dpcore: {field}: ")
+    pq.write_table(pa.table({"n": [1]}), tmp_path / "t.parquet")
+    assert "t.parquet is no text" in run("schema", tmp_path / "t.parquet", *words).err
+
+
+def test_numbers_written_otherwise_are_not_left_out_of_inferred_bounds(
+    run: Run, tmp_path: Path
+) -> None:
+    path, words = tmp_path / "pay.csv", ("--infer-schema", "--privacy", "none", "--components", "1")
+    path.write_text("age,pay,region\n" + "".join(f'{i},"{i},5 EUR",north\n' for i in range(30)))
+    answer = run("fit", "gmm", path, *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("dpcore: column pay: it seems to hold numbers or dates in a not")
+    assert "--propose" in answer.err
+    assert run("fit", "gmm", path, *words, "--columns", "age").code == 0
+
+
 @pytest.mark.parametrize(
     ("cells", "separator", "kind", "form"),
     [
