@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from difflib import get_close_matches
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from dpcore.errors import InputError
 
 def number(field: str, value: Any) -> float:
     """Any number, which may be infinite or undefined."""
+    if value is None:
+        raise InputError(field, "none was given", "give a number")
     if isinstance(value, bool):
         raise InputError(field, f"{value!r} is not a number", "give a number")
     try:
@@ -146,6 +149,8 @@ def one_of(field: str, value: Any, allowed: Collection[str]) -> str:
 
 def path_of(field: str, path: str | Path) -> Path:
     """A path that a file can have."""
+    if not isinstance(path, str | PathLike):
+        raise InputError(field, "it is no path", "give the path of one, as text")
     if "\0" in str(path):
         raise InputError(field, "its name holds a NUL", "name another place")
     return Path(path)

@@ -37,7 +37,6 @@ from sklearn.base import (
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    check_consistent_length,
     check_is_fitted,
     column_or_1d,
     validate_data,
@@ -158,7 +157,8 @@ class _Private(BaseEstimator):  # type: ignore[misc]
             accountant=self.accountant,
         )
         if self.ledger is None:
-            seed = None if self.random_state is None else int(self.random_state)
+            given = self.random_state
+            seed = None if given is None else whole("random_state", int(given), least=0)
             self.fit_ = fit(model, table, privacy=privacy, seed=seed, **options)
         elif self.random_state is None:
             self.fit_ = paid_fit(model, table, privacy=privacy, ledger=self.ledger, **options)
@@ -667,7 +667,8 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         schema = _schema(names, self.bounds)
         infer = self._reads_classes()
         labels = column_or_1d(y if infer else np.asarray(y, object), warn=True)
-        check_consistent_length(rows, labels)
+        if len(labels) != rows.shape[0]:
+            raise InputError("y", "it has not as many outcomes as X has rows", "give one a row")
         self.classes_ = _read_classes(labels) if infer else _two_classes(self.classes)
         yes = labels == self.classes_[-1] if infer else self._says_yes(labels)
         answer = next(

@@ -316,6 +316,47 @@ def test_a_report_leaves_out_what_is_too_large_and_says_so() -> None:
     assert told.count("<th>") == 3  # no column of fills without a schema
 
 
+@every(
+    "call, said",
+    [
+        (lambda place: dp.fit("mean", table(), privacy=1.0), "privacy: it is no dpcore.Privacy"),  # type: ignore[arg-type]
+        (
+            lambda place: dp.release(
+                "mean",
+                table(),
+                privacy=None,  # type: ignore[arg-type]
+                ledger=place / "b.sqlite",
+                out=place / "out",
+            ),
+            "privacy: it is no dpcore.Privacy",
+        ),
+        (lambda place: dp.load(place / "t.csv", schema=7), "schema: it is neither a schema nor"),  # type: ignore[arg-type]
+        (lambda place: Schema.from_bounds(None), "bounds: it is no dict; give one such as"),  # type: ignore[arg-type]
+        (lambda place: Schema.from_bounds({"a": 5}), "columns.a: it is not a pair"),  # type: ignore[dict-item]
+        (lambda place: BudgetLedger(None), "ledger: it is no path"),  # type: ignore[arg-type]
+        (lambda place: BudgetLedger(place), "ledger: it is a folder; name the ledger's file"),
+        (
+            lambda place: BudgetLedger.create(place / "b.sqlite", (1.0, 1e-5)),  # type: ignore[arg-type]
+            "limit: it is no Amount",
+        ),
+        (lambda place: dp.open_release(None), "dossier: it is no path"),  # type: ignore[arg-type]
+        (lambda place: dp.open_release(place), "dossier: .*; name the folder of a release"),
+        (lambda place: dp.open_release(made("gmm").folder).sample(-1), "count: -1 is below 0"),
+        (lambda place: dp.open_release(made("gmm").folder).sample("n"), "count: 'n' is not a num"),  # type: ignore[arg-type]
+        (
+            lambda place: Column("day", type="date", lower="2020-02-30", upper="2021-01-01"),  # type: ignore[arg-type]
+            "columns.day.lower: it is no date; write one as 2026-12-31, without quotes",
+        ),
+    ],
+)
+def test_a_thing_of_another_kind_gets_a_sentence(
+    call: Callable[[Path], object], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=f"^{said}"):
+        call(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 # --- tables and their public facts ----------------------------------------------------------------
 
 

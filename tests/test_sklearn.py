@@ -333,6 +333,14 @@ def test_what_scikit_learn_has_of_groups_is_there_or_says_why_not() -> None:
             getattr(model, name)
 
 
+def test_a_refusal_counts_no_rows() -> None:
+    model = DPLogisticRegression(bounds=(-10, 10), classes=(0, 1))
+    with pytest.raises(dp.InputError, match=r"^y: it has not as many outcomes as X has rows; give"):
+        model.fit(rows(), [0, 1])
+    with pytest.raises(dp.InputError, match="random_state: -1 is below 0"):
+        DPKMeans(2, bounds=(-10, 10), random_state=-1).fit(rows())
+
+
 def test_outcomes_are_public_or_nothing_is_proved() -> None:
     rows, said = answers(500)
     read_off = DPLogisticRegression(bounds=(-4, 4), classes="infer", random_state=0).fit(rows, said)

@@ -25,6 +25,7 @@ from dpcore.fitting.recipe import Later, Recipe, Runs, demand_enough_rows, deman
 from dpcore.fitting.result import Fit
 from dpcore.models.options import demand_options
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
+from dpcore.privacy.budget import demand_privacy
 from dpcore.schema import Schema
 from dpcore.wall.data import (
     PrivateCorpus,
@@ -197,6 +198,8 @@ def fit_grid(
         raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
     if schema is not None and isinstance(table, PrivateTable):
         table = table.with_schema(schema)
+    for one in privacy or ():
+        demand_privacy(one)
     requests = _charged(_alike(privacy), table.schema)
     mode = "proved" if requests is None else requests[0].mode
     asked = options.pop("mode", mode)

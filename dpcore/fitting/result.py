@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpcore.checks import whole
 from dpcore.fitting.recipe import Parameters
 from dpcore.privacy.guarantee import Guarantee
 from dpcore.privacy.ledger import Ledger
@@ -51,6 +52,7 @@ class Fit:
 
         schema: rows are drawn inside its public limits (anywhere), as real ones would be.
         """
+        count = whole("count", count, least=0)
         draw = partial(self.parameters.sample, rng=np.random.default_rng(seed))
         rows: pd.DataFrame = draw(count) if schema is None else _drawn_inside(draw, count, schema)
         return rows

@@ -148,5 +148,5 @@ def demand_options(model: str, settings: type[Settings], words: Mapping[str, Any
     own = [name for name in settings.options() if name != "components"]
     for name in words:
         if name not in own:
-            takes = "it takes " + ", ".join(own) if own else "leave it out: it takes none"
+            takes = "it takes " + ", ".join(["n_components", *own])
             raise InputError(name, f"model {model!r} takes no such option", takes)

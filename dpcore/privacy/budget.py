@@ -58,3 +58,11 @@ class Privacy:
         one_of("adjacency", self.adjacency, ADJACENCIES)
         one_of("mode", self.mode, MODES)
         rows_of_one(self.rows_per_person)
+
+
+def demand_privacy(asked: object) -> None:
+    """Raise InputError for a request that is none."""
+    if not isinstance(asked, Privacy):
+        raise InputError(
+            "privacy", "it is no dpcore.Privacy", "give dpcore.Privacy(epsilon=1, delta=0.00001)"
+        )

@@ -20,6 +20,7 @@ from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
 from dpcore.models.options import demand_options
 from dpcore.privacy import DiscreteGaussian, Event, Gaussian, Ledger, Privacy
+from dpcore.privacy.budget import demand_privacy
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.beside import DOSSIER, FILES, REPORT, ROWS, sealed, text_of
 from dpcore.releases.dossier import CHOSEN, dossier_of, line_of
@@ -99,6 +100,7 @@ def release(
     PaidError where a release was paid for and failed, or its files could not be written;
     :func:`rewrite` writes them.
     """
+    demand_privacy(privacy)
     if privacy.accountant == Privacy.accountant:
         privacy = replace(privacy, accountant=COUNTED_BY[0])
     schema = _demand_releasable(table, privacy, chosen_on, options)

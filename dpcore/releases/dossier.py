@@ -39,6 +39,7 @@ from dpcore.wall.grid import MOST_ROWS
 FIRST = "dpcore dossier 1"  # without the hashes of all its files
 SECOND = "dpcore dossier 2"  # without the hash of its own content, and who answers for it
 FORMAT = "dpcore dossier 3"
+NAME_IT = "name the folder of a release, or its dossier.json"
 CHOSEN = {
     "unsaid": "nobody said what was looked at while settings were chosen",
     "stand-in": "settings were chosen while looking at a stand-in drawn from public bounds",
@@ -158,13 +159,11 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
         text = path_of("dossier", path).read_text(encoding="utf-8")
         found = json.loads(text, object_pairs_hook=_once)
     except OSError as problem:
-        raise InputError(
-            "dossier", f"it cannot be read ({problem.strerror})", "name the file dossier.json"
-        ) from None
+        raise InputError("dossier", f"it cannot be read ({problem.strerror})", NAME_IT) from None
     except (ValueError, RecursionError):
-        raise InputError("dossier", "the file is no JSON", "name the file dossier.json") from None
+        raise InputError("dossier", "the file is no JSON", NAME_IT) from None
     if not isinstance(found, dict) or found.get("format") not in (FIRST, SECOND, FORMAT):
-        raise InputError("dossier", "the file is no dossier of this kind", "name dossier.json")
+        raise InputError("dossier", "the file is no dossier of this kind", NAME_IT)
     return found
 
 

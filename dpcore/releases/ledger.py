@@ -164,6 +164,8 @@ class BudgetLedger:
 
     def __init__(self, path: str | Path) -> None:
         self.path = path_of("ledger", path)
+        if self.path.is_dir():
+            raise InputError("ledger", "it is a folder", "name the ledger's file")
         if not self.path.is_file():
             raise InputError(
                 "ledger", "there is no such file", "create one with dpcore ledger FILE --create"
@@ -185,6 +187,8 @@ class BudgetLedger:
         limit: epsilon and delta of everything that will ever leave, together. rows_per_person: how
         many rows of one are protected together, at least, in every release.
         """
+        if not isinstance(limit, Amount):
+            raise InputError("limit", "it is no Amount", "give Amount(epsilon, delta)")
         positive("epsilon", limit.epsilon)
         probability("delta", limit.delta)
         one_of("adjacency", adjacency, ADJACENCIES)

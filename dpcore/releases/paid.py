@@ -14,6 +14,7 @@ from dpcore.errors import DPCoreError, InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.fitting.result import Fit
 from dpcore.privacy import Event, Gaussian, Laplace, Ledger, Privacy
+from dpcore.privacy.budget import demand_privacy
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, Protected, State
@@ -48,6 +49,7 @@ def paid_fit(
     noise may have been drawn: it is paid for.
     """
     book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
+    demand_privacy(privacy)
     if privacy.epsilon is None or privacy.delta is None:
         raise InputError("epsilon", "what is paid for needs a budget", "give epsilon and delta")
     if table.schema is None or table.schema.rehearsal:

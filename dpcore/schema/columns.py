@@ -59,6 +59,10 @@ class Column:
         object.__setattr__(self, "categories", _categories(self._field(), self.categories))
         self._check_form()
         for bound in ("lower", "upper"):
+            if self.type == "date" and isinstance(getattr(self, bound), str):
+                raise InputError(
+                    self._field(bound), "it is no date", "write one as 2026-12-31, without quotes"
+                )
             value = _finite_or_none(self._field(bound), getattr(self, bound))
             object.__setattr__(self, bound, value)
         self._check_bounds()

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.schema.cells import DECIMAL, MISSING_TOKENS, plain
 
@@ -53,10 +52,13 @@ class FileFormat:
     missing_marks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for key, known in (("separator", SEPARATORS), ("thousands", THOUSANDS)):
-            if getattr(self, key) is not None:
-                one_of(f"file.{key}", getattr(self, key), known)
-        one_of("file.decimal", self.decimal, DECIMALS)
+        for key, known in (
+            ("separator", SEPARATORS), ("decimal", DECIMALS), ("thousands", THOUSANDS),
+        ):  # fmt: skip
+            sign = getattr(self, key)
+            if sign not in known and (sign is not None or key == "decimal"):
+                signs = ", ".join("tab" if one == "\t" else f'"{one}"' for one in known)
+                raise InputError(f"file.{key}", f"{sign!r} is not known", f"choose one of {signs}")
         if self.thousands == self.decimal:
             raise InputError(
                 "file.thousands", "it is the decimal mark as well", "give two different marks"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -291,9 +291,12 @@ class Schema:
         rows_per_person: int = 1,
     ) -> Schema:
         """Number columns from ``{name: (lower, upper)}`` or ``{name: (lower, upper, unit)}``."""
+        if not isinstance(bounds, Mapping):
+            raise InputError("bounds", "it is no dict", 'give one such as {"age": (0, 110)}')
         columns = []
         for name, limits in bounds.items():
-            if isinstance(limits, str) or len(limits) not in (2, 3):
+            pair = isinstance(limits, Sized) and not isinstance(limits, str)
+            if not pair or len(limits) not in (2, 3):
                 raise InputError(f"columns.{name}", "it is not a pair", "give (lower, upper)")
             measured = limits[2] if len(limits) == 3 else None
             columns.append(Column(name, lower=limits[0], upper=limits[1], unit=measured))
@@ -323,6 +326,12 @@ class Schema:
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Schema:
         """Read a schema file; every mistake in it raises InputError."""
+        if not isinstance(path, str | PathLike):
+            raise InputError(
+                "schema",
+                "it is neither a schema nor the path of one",
+                'give dpcore.Schema.from_bounds({"age": (0, 110)}) or a .toml file',
+            )
         return cls.parse(document.read(Path(path)), Path(path).name)
 
     @classmethod

@@ -646,6 +646,19 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("no dossier", lambda tmp: ["verify", tmp / "dossier.json"], "dossier", "it cannot be read"),
     ("figure", lambda tmp: ["reproduce", "figure-9"], "name", "'figure-9' is not known"),
     (
+        "separator of a schema",
+        fitted("t.csv", f"a,b\n{ROWS}", schema='[file]\nseparator = "#"\n'),
+        "file.separator",
+        'choose one of ",", ";", tab, "|"',
+    ),
+    (
+        "new ledger without a budget",
+        lambda tmp: ["ledger", tmp / "new.sqlite", "--create"],
+        "epsilon",
+        "none was given",
+    ),
+    ("folder for a ledger", lambda tmp: ["ledger", tmp], "ledger", "it is a folder"),
+    (
         "figure, nearly",
         lambda tmp: ["reproduce", "VIPS-fig-8"],
         "name",
