@@ -1,9 +1,12 @@
 // @ts-check
-// Points with names. Muted ones, for orientation, are labelled where there is room.
+// Points with names, none over another. Muted ones are for orientation.
 
 import { note, put, set, setVisible, svg } from "./dom.js";
 import { colour, finite } from "./format.js";
+import { besidePoints } from "./labels.js";
 import { xyAt } from "./steps.js";
+
+const BOLD = 1.12; // how much wider a bold name is
 
 /** @type {import("./types.js").LayerKind} */
 export const labelledPoints = {
@@ -26,14 +29,21 @@ export const labelledPoints = {
     });
     return (step) => {
       const [xs, ys] = xyAt(layer, step);
-      marks.forEach(({ mark, label }, k) => {
+      const widths = marks.map(({ label }) => BOLD * card.widest([label.textContent ?? ""]));
+      const spots = marks.map((_, k) => {
         const [x, y] = [card.px(xs[k]), card.py(ys[k])];
-        const complete = finite(x) && finite(y);
-        for (const node of [mark, label]) setVisible(node, complete);
-        if (!complete) return;
+        return finite(x) && finite(y) ? /** @type {[number, number]} */ ([x, y]) : null;
+      });
+      const places = muted ? [] : besidePoints(spots, widths, card.frame);
+      marks.forEach(({ mark, label }, k) => {
+        const [spot, place] = [spots[k], places[k]];
+        setVisible(mark, spot !== null);
+        setVisible(label, Boolean(place));
+        if (!spot) return;
+        const [x, y] = spot;
         set(mark, { transform: `translate(${x} ${y}) scale(${muted ? 0.42 : 1})` });
         if (muted) card.settle(label, [[x + 6, y + 4, "start"], [x - 6, y + 4, "end"]]);
-        else put(label, x + 8, y - 5);
+        else if (place) put(label, ...place);
       });
     };
   },

@@ -42,6 +42,30 @@ export function firstFree(places, width, { x0, x1, y1 }, taken) {
   return null;
 }
 
+/**
+ * Where the names of points go: above and right if that is free, else around their point; nowhere
+ * (null) where each place would cover another point or name.
+ * @param {([number, number] | null)[]} points
+ * @param {number[]} widths of the names
+ * @param {Frame} frame
+ * @returns {(Place | null)[]}
+ */
+export function besidePoints(points, widths, frame) {
+  /** @type {Box[]} */
+  const taken = points.flatMap((at) => (at ? [[at[0] - 5, at[0] + 5, at[1] - 5, at[1] + 5]] : []));
+  return points.map((at, k) => {
+    const free = at && firstFree(around(...at), widths[k], frame, taken);
+    if (free) taken.push(free.box);
+    return free && free.place;
+  });
+}
+
+/** @param {number} x @param {number} y @returns {Place[]} */
+const around = (x, y) => [
+  [x + 8, y - 5, "start"], [x + 8, y + 15, "start"], [x - 8, y - 5, "end"], [x - 8, y + 15, "end"],
+  [x, y - 12, "middle"], [x, y + 21, "middle"],
+];
+
 /** @param {Box} one @param {Box} other */
 const overlap = ([left, right, top, bottom], [a, b, c, d]) =>
   right >= a && left <= b && bottom >= c && top <= d;

@@ -7,7 +7,7 @@ import { heightOf } from "../../app/live/card.js";
 
 import { barLengths, isNumberLabel } from "../../app/live/bars.js";
 import { cellAt, cellRows, cellValue, tilesOf } from "../../app/live/heatmap.js";
-import { firstFree, spread } from "../../app/live/labels.js";
+import { besidePoints, firstFree, spread } from "../../app/live/labels.js";
 import { nearest } from "../../app/live/readout.js";
 import { factorAt, keyStep } from "../../app/live/ring.js";
 import * as shapes from "../../app/live/shapes.js";
@@ -77,6 +77,25 @@ test("a label takes the first place where it covers nothing", () => {
   }
   assert.equal(firstFree([[50, 5, "middle"]], 30, frame, []), null, "it would be cut above");
   assert.equal(firstFree([[50, 98, "middle"]], 30, frame, []), null, "it would be cut below");
+});
+
+test("names beside points cover neither a point nor a name, and stand where they used to if they can", () => {
+  const row = [[20, 50], [32, 50], [44, 52], null, [50, 90]];
+  const places = besidePoints(row, [24, 24, 24, 24, 24], frame);
+  assert.deepEqual(places[3], null);
+  const boxes = places.flatMap((place, k) => {
+    if (!place) return [];
+    const [x, y, anchor] = place;
+    const left = x - 24 * { start: 0, middle: 0.5, end: 1 }[anchor];
+    return [{ k, box: [left, left + 24, y - 11, y + 3] }];
+  });
+  assert.ok(boxes.length >= 3);
+  const apart = ([a, b, c, d], [e, f, g, h]) => b < e || f < a || d < g || h < c;
+  for (const { k, box } of boxes) {
+    for (const other of boxes) assert.ok(k === other.k || apart(box, other.box), `${k} ${other.k}`);
+    row.forEach((at) => at && assert.ok(apart(box, [at[0] - 5, at[0] + 5, at[1] - 5, at[1] + 5])));
+  }
+  assert.deepEqual(besidePoints([[10, 50], [60, 50]], [30, 30], frame), [[18, 45, "start"], [68, 45, "start"]]);
 });
 
 test("images lie beside one another, square cells, their key below", () => {
