@@ -4,6 +4,7 @@ before the true one is shown. The words stand in ``path.md``.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -502,3 +503,9 @@ SCREENS: tuple[Callable[[], Screen], ...] = (
 def screens() -> list[dict[str, Any]]:
     """Every screen as the browser takes it, worked out once."""
     return [make().as_dict() for make in SCREENS]
+
+
+@cache
+def screens_json() -> str:
+    """The same as text."""
+    return json.dumps(screens(), separators=(",", ":"), allow_nan=False)

@@ -98,7 +98,7 @@ def scene(page: AppTest) -> dict[str, Any]:
     """The scene of the live picture, as the browser gets it."""
     found = [node for node in _all(page.main) if node.type == "bidi_component"]
     assert found, "the page has no picture"
-    sent: dict[str, Any] = json.loads(found[0].proto.json)
+    sent: dict[str, Any] = json.loads(found[0].proto.bytes)
     return dict(sent["pictures"][0]["scene"])
 
 
@@ -659,8 +659,8 @@ def test_step_by_step_opens_a_picture_of_every_method() -> None:
     page = opened(data="two_clouds")
     next(one for one in page.button if one.label == "Step by step").click().run()
     healthy(page)
-    sent = [node.proto.json for node in page.get("bidi_component")]
-    assert any("Robust means, as published" in text for text in sent)
+    sent = [node.proto.bytes for node in page.get("bidi_component")]
+    assert any(b"Robust means, as published" in text for text in sent)
     told = [str(one.value) for one in page.markdown]
     assert any("ε = 1.00, δ = 0.00001, replacing one person's row." in text for text in told)
 

@@ -123,7 +123,7 @@ def texts(page: AppTest) -> list[str]:
 def scene(page: AppTest) -> dict[str, Any]:
     found = [node for node in _all(page.main) if node.type == "bidi_component"]
     assert len(found) == 1
-    return dict(json.loads(found[0].proto.json)["pictures"][0]["scene"])
+    return dict(json.loads(found[0].proto.bytes)["pictures"][0]["scene"])
 
 
 def bars(page: AppTest) -> dict[str, tuple[float | None, str]]:

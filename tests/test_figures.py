@@ -167,6 +167,9 @@ def test_another_step_is_the_same_picture(scene: Scene) -> None:
     assert other["id"] == one["id"]
     assert other["panels"] is one["panels"]
     assert (other["step"], other["thumb"]) == (3, 3)
+    for step in (0, 3):
+        data = json.loads(json.dumps(scene.at(step).as_dict()))
+        assert json.loads(scene.at(step).to_json()) == data
 
 
 def test_what_moves_is_drawn_anew_and_nothing_else() -> None:

@@ -237,7 +237,7 @@ def sections(**query: str) -> tuple[list[str], list[str]]:
     page.run()
     assert [error.message for error in page.exception] == []
     nodes = list(_all(page.main))
-    live = [json.loads(node.proto.json) for node in nodes if node.type == "bidi_component"]
+    live = [json.loads(node.proto.bytes) for node in nodes if node.type == "bidi_component"]
     heads = [node.value for node in nodes if node.type == "html" and "<h2" in node.value]
     scenes = [one["pictures"][0]["scene"] for one in live]
     return [panel["id"] for scene in scenes for panel in scene["panels"]], heads

@@ -503,7 +503,7 @@ def told(at: AppTest) -> str:
 def shown(at: AppTest) -> list[str]:
     """Panels of the picture."""
     (picture,) = [one for one in elements(at.main) if one.type == "bidi_component"]
-    sent = json.loads(picture.proto.json)["pictures"][0]
+    sent = json.loads(picture.proto.bytes)["pictures"][0]
     return [panel["id"] for panel in sent["scene"]["panels"]]
 
 

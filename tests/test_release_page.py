@@ -323,7 +323,7 @@ def curves(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
 
 def planned_scene(at: AppTest) -> Any:
-    nodes = [json.loads(one.proto.json) for one in at.get("bidi_component")]
+    nodes = [json.loads(one.proto.bytes) for one in at.get("bidi_component")]
     return next(n["pictures"][0]["scene"] for n in nodes if "plan_step" in json.dumps(n))
 
 

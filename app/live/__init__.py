@@ -8,8 +8,9 @@ no server (:mod:`app.static_page`) draw with the same modules.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,22 +76,21 @@ def live(scenes: Mapping[str, Scene], *, key: str) -> Any:
     Texts elsewhere on the page follow too: ``st.html('<p data-live="sentence"></p>')`` shows the
     scene's live text "sentence"; with ``data-live-width`` an element has it as its width.
     """
+    pictures = ",".join(
+        f'{{"slider":{json.dumps(slider_class(slider))},"scene":{scene.to_json()}}}'
+        for slider, scene in scenes.items()
+    )
     return _component()(
         key=key,
-        data={
-            "pictures": [
-                {"scene": scene.as_dict(), "slider": slider_class(slider)}
-                for slider, scene in scenes.items()
-            ]
-        },
+        data=f'{{"pictures":[{pictures}]}}'.encode(),  # of a mapping Streamlit makes text anew
         on_ring_change=_nothing,
         on_picked_change=_nothing,
     )
 
 
-def live_path(screens: Sequence[Mapping[str, Any]], *, key: str) -> None:
-    """Draw the path of lessons (:mod:`app.path`): it asks Python for nothing."""
-    _component()(key=key, data={"path": list(screens), "pictures": []})
+def live_path(screens: str, *, key: str) -> None:
+    """Draw the path of lessons (:mod:`app.path`, as JSON): it asks Python for nothing."""
+    _component()(key=key, data=f'{{"path":{screens},"pictures":[]}}'.encode())
 
 
 def _nothing() -> None:

@@ -5,19 +5,22 @@ import { Live } from "./live.js";
 import { Path } from "./path.js";
 
 /** @import { Delivery } from "./types.js" */
+/** @typedef {Omit<Delivery, "data"> & { data: Uint8Array }} Sent JSON as bytes */
 
 /** @type {WeakMap<HTMLElement, Live | Path>} */
 const MOUNTED = new WeakMap();
 
 /** Entry point: Streamlit calls it at mount and at every change of data or theme.
- * @param {Delivery} delivery */
+ * @param {Sent} delivery */
 export default function (delivery) {
-  const { parentElement, data } = delivery;
+  const { parentElement, setTriggerValue } = delivery;
+  /** @type {Delivery["data"]} */
+  const data = JSON.parse(new TextDecoder().decode(delivery.data));
   const found = MOUNTED.get(parentElement)
     ?? (data.path ? new Path(parentElement) : new Live(parentElement));
   MOUNTED.set(parentElement, found);
   if (found instanceof Path) found.receive(data.path ?? []);
-  else found.receive(delivery);
+  else found.receive({ data, setTriggerValue });
   return () => {
     found.remove();
     MOUNTED.delete(parentElement);

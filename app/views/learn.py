@@ -39,7 +39,7 @@ def page() -> None:
     if linked is not None:
         papers(linked)
     with st.spinner("Working out the path…"):
-        screens = path.screens()
+        screens = path.screens_json()
     live_path(screens, key="path")
     st.html(f'<h2 id="exercises">{learning.EXERCISES_TITLE}</h2><p>{learning.LEAD}</p>')
     left, right = st.columns(2, gap="medium")

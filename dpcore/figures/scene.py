@@ -250,12 +250,21 @@ class Scene:
     def at(self, step: int) -> Scene:
         """The same picture with another current step; what was worked out for it is shared."""
         other = replace(self, step=step)
-        other.__dict__["_body"] = self._body
+        other.__dict__.update(_body=self._body, _text=self._text)
         return other
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; ``id`` is a fingerprint of everything except the current step."""
         return self._body | {"step": self.step, "thumb": self.thumb}
+
+    def to_json(self) -> str:
+        """The same as text. All but the current step is written once, however often it is asked."""
+        return f'{self._text[:-1]},"step":{self.step},"thumb":{self.thumb}}}'
+
+    @cached_property
+    def _text(self) -> str:
+        """All but the current step."""
+        return json.dumps(self._body, separators=(",", ":"), allow_nan=False)
 
     @cached_property
     def _body(self) -> dict[str, Any]:
