@@ -35,7 +35,8 @@ h2 { break-after: avoid; } .name { margin: .5rem 0 1rem; }
 """
 
 NOTES = (
-    "Let everybody write a guess down before anybody drags. Wrong guesses teach most.",
+    "Let everybody write a guess down before anybody drags. Wrong guesses teach most. With a "
+    "**Class code** on Learn, a dot plot shows the guesses of all, without names.",
     "Each link hides its answer. **Show it** on the page takes the cover away for all to see, and "
     "the back button puts it on again.",
     "Links of your own: **Take it with you**, **Hide from the class**; or add `hide=` with words "

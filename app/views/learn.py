@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import exercise_sheet, learning, path
+from app import class_panel, exercise_sheet, learning, path
 from app.components import brand, to_page
 from app.learning import DOCUMENTS, LESSONS
 from app.lesson import Lesson
@@ -30,6 +30,7 @@ def page() -> None:
         known = linked in learning.figures()
         st.session_state["linked"] = linked if known else None
         note_misread([] if known or linked is None else ["figure"])
+        note_misread(class_panel.from_address(st.query_params))
     brand("simulated")
     st.html(f'<h1 class="dp-title">{learning.TITLE}</h1>')
     st.html(f'<p class="dp-lead">{learning.PATH_LEAD}</p>')
@@ -42,9 +43,10 @@ def page() -> None:
         screens = path.screens_json()
     live_path(screens, key="path")
     st.html(f'<h2 id="exercises">{learning.EXERCISES_TITLE}</h2><p>{learning.LEAD}</p>')
+    class_panel.bar(LESSONS)
     left, right = st.columns(2, gap="medium")
     for number, lesson in enumerate(LESSONS):
-        with (left, right)[number % 2], st.container(border=True):
+        with (left, right)[number % 2], st.container(border=True, key=f"question_{lesson.name}"):
             one(number + 1, lesson, guesses)
     st.session_state["guesses"] = guesses
     if arriving:  # later only with a guess, so that the back button leads on
@@ -59,6 +61,10 @@ def one(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
     """A question, a guess, and once it is made the answer."""
     st.html(f"<h2>{number} · {lesson.title}</h2>")
     st.markdown(lesson.ask)
+    if class_panel.on_screen():
+        if class_panel.revealed(lesson):
+            answer(lesson, None)
+        return
     made = guesses.get(lesson.name)
     middle = lesson.options[len(lesson.options) // 2]
     guess = st.select_slider(
@@ -76,21 +82,27 @@ def one(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
         hint.popover("Hint", type="tertiary").markdown(lesson.hint)
         if button.button("That is my guess", key=f"made_{lesson.name}"):
             guesses[lesson.name] = float(guess)
+            class_panel.count(lesson, float(guess))
             st.session_state["guesses"] = guesses
             write(guesses)
             st.rerun()
         return
-    truth = lesson.answer()
-    near = lesson.nearest(truth) == made
+    near = lesson.nearest(lesson.answer()) == made
     st.markdown(f"You said **{said(made)}**{', and that is it' if near else ''}.")
+    answer(lesson, made)
+
+
+def answer(lesson: Lesson, made: float | None) -> None:
+    """What the answer is, what the class guessed, and where it can be seen."""
     st.markdown(lesson.explained())
+    class_panel.guesses(lesson, made)
     to_page(lesson.page, lesson.query, "See it", ":material/arrow_forward:")
 
 
 def write(guesses: Mapping[str, float]) -> None:
-    """Put the guesses and the figure that a link named into the address, and nothing else."""
+    """Put the guesses, a linked figure and the class into the address, and nothing else."""
     named = {"guesses": learning.write_guesses(guesses), "figure": st.session_state["linked"]}
-    wanted = {name: value for name, value in named.items() if value}
+    wanted = {name: value for name, value in named.items() if value} | class_panel.in_address()
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
 

@@ -1,0 +1,131 @@
+"""Guesses of a class: kept under a code that its lecturer chooses, without names, in memory alone.
+
+A seat stands for a session; it has one guess a question. Nothing is written to disk, and a class
+that guesses no more is forgotten.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from statistics import median_low
+from threading import Lock
+from time import monotonic
+
+from app.lesson import Lesson
+from dpcore.errors import InputError
+from dpcore.figures.model_plot import said
+
+CODES, SEATS = 50, 300  # kept at most: classes, and guesses of each question in one
+HOURS = 6  # after its last guess until a class is forgotten
+HIGHEST = 60  # dots on one another, at most
+LABELS = 9  # below the dots, at most
+
+
+def code_of(text: str) -> str:
+    """A class code as it is kept.
+
+    >>> code_of(" Stats 7 ")
+    'stats-7'
+
+    Raises InputError for a text that is none.
+    """
+    code = "-".join(text.lower().split())
+    if not re.fullmatch(r"[a-z0-9-]{3,24}", code):
+        found = "it is not made of 3 to 24 letters from a to z, digits and hyphens"
+        raise InputError("class code", found, "choose one like stats-7")
+    return code
+
+
+@dataclass
+class _Class:
+    """Guesses by question and seat, and when the last one was made."""
+
+    guesses: dict[str, dict[str, float]] = field(default_factory=dict)
+    last: float = 0.0
+
+
+class GuessBook:
+    """Guesses of all classes. Beyond `CODES`, the class that was looked at least recently goes."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock, self._lock = clock, Lock()
+        self._classes: OrderedDict[str, _Class] = OrderedDict()
+
+    def put(self, code: str, seat: str, question: str, guess: float) -> bool:
+        """Keep a guess in place of the seat's former one; False where the class is full."""
+        with self._lock:
+            found = self._find(code)
+            known = _Class() if found is None else found
+            seats = known.guesses.setdefault(question, {})
+            if seat not in seats and len(seats) >= SEATS:
+                return False
+            seats[seat], known.last = guess, self._clock()
+            self._classes[code] = known
+            while len(self._classes) > CODES:
+                self._classes.popitem(last=False)
+            return True
+
+    def guesses(self, code: str) -> dict[str, list[float]]:
+        """What was guessed in a class, by question."""
+        with self._lock:
+            found = self._find(code)
+            questions = {} if found is None else found.guesses
+            return {name: list(seats.values()) for name, seats in questions.items()}
+
+    def _find(self, code: str) -> _Class | None:
+        since = self._clock() - 3600.0 * HOURS
+        for name in [name for name, one in self._classes.items() if one.last < since]:
+            del self._classes[name]
+        if code in self._classes:
+            self._classes.move_to_end(code)
+        return self._classes.get(code)
+
+
+@cache
+def book() -> GuessBook:
+    """That of this process."""
+    return GuessBook()
+
+
+def dot_plot(lesson: Lesson, guesses: list[float], own: float | None) -> str:
+    """A dot for each guess, above its option, with the answer marked, as HTML.
+
+    own: the reader's guess, whose option is framed.
+    """
+    if not guesses:
+        return '<p class="dp-dots-told">No guess under this code yet.</p>'
+    piles, right = Counter(guesses), lesson.nearest(lesson.answer())
+    each = math.ceil(max(piles.values()) / HIGHEST)
+    chose = f"{piles[right]} of {len(guesses)}"
+    told = (
+        f"<b>The class: {chose} chose {said(right)}</b>, the option nearest to the answer ▲; "
+        f"the median guess is {said(median_low(guesses))}."
+    )
+    told += " Framed: your guess." if own in piles else ""
+    told += f" One dot stands for up to {each} guesses." if each > 1 else ""
+    counts = "; ".join(f"{said(one)}: {piles[one]}" for one in lesson.options if piles[one])
+    alt = f"Dot plot of guesses by option, {len(guesses)} in all. {counts}. Answer: {said(right)}."
+    columns = ""
+    for one, label in _labelled(lesson.options, right).items():
+        marks = "dp-right " * (one == right) + "dp-own" * (one == own)
+        dots = "<i></i>" * math.ceil(piles[one] / each)
+        columns += f'<div class="{marks}"><p>{dots}</p><span>{label}</span></div>'
+    return (
+        f'<div class="dp-dots" role="img" aria-label="{escape(alt)}">{columns}</div>'
+        f'<p class="dp-dots-told">{told}</p>'
+    )
+
+
+def _labelled(options: tuple[float, ...], right: float) -> Mapping[float, str]:
+    """Options with their labels: that of the answer, and as many others as there is room for."""
+    step, place = math.ceil(len(options) / LABELS), options.index(right)
+    return {
+        one: said(one) if i == place or (i % step == 0 and abs(i - place) >= step) else ""
+        for i, one in enumerate(options)
+    }
