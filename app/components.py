@@ -43,10 +43,18 @@ def app_text(name: str) -> str:
 
 
 def frame() -> None:
-    """The style sheet, and how boxes of numbers take a comma; once per run."""
+    """The style sheet, how boxes of numbers take a comma, and present mode; once per run.
+
+    A link with ``present=1`` opens in present mode, also where the session goes on to other pages.
+    """
     st.html(f"<style>{app_text('style.css')}</style>")
-    script = f"<script>(() => {{{joined('numbers')}}})()</script>"
-    st.html(script, unsafe_allow_javascript=True)
+    if st.query_params.get("present") == "1":
+        st.session_state["present"] = True
+    st.query_params.pop("present", None)
+    asked = "true" if st.session_state.get("present") else "false"
+    scripts = "".join(f"(() => {{{joined(name)}}})();" for name in ("numbers", "present"))
+    told = f"document.documentElement.dataset.presentAsked = {asked};"
+    st.html(f"<script>{told} {scripts}</script>", unsafe_allow_javascript=True)
 
 
 def brand(provenance: str) -> None:
@@ -59,7 +67,11 @@ def brand(provenance: str) -> None:
 
 def brand_html(about: str) -> str:
     """The product's name, and a few words about the page at the other end of the line."""
-    return f'<div class="dp-brand"><b>dpcore explorer</b><span>{escape(about)}</span></div>'
+    return (
+        f'<div class="dp-brand"><b>dpcore explorer</b><span>{escape(about)}</span>'
+        '<button type="button" class="dp-present" title="One card at a time, in large type (P)">'
+        "Present</button></div>"
+    )
 
 
 def ends(low: str, high: str) -> None:

@@ -71,7 +71,7 @@ def _links(page: str, choices: Scenario | Composition, held: str) -> None:
     here = (st.context.url or "").partition("?")[0]
     st.code(f"{here}?{link}".rstrip("?"), language=None, wrap_lines=True)
     state = link if page == "explore" else f"{page}?{link}".rstrip("?")
-    st.caption("The same on another machine:")
+    st.caption("With `&present=1` it opens in present mode. The same on another machine:")
     st.code(f'dpcore explore "{state}"', language=None, wrap_lines=True)
 
 

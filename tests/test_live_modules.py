@@ -14,8 +14,8 @@ from app.live import joined
 
 LIVE = ROOT / "app" / "live"
 MODULES = sorted(LIVE.glob("*.js"))
-# The component, what every page's boxes of numbers do, and a page that needs no server.
-ENTRIES = ("component", "numbers", "site")
+# The component, every page's boxes of numbers, present mode, and a page that needs no server.
+ENTRIES = ("component", "numbers", "present", "site")
 
 
 def tool(name: str) -> str:
@@ -34,7 +34,8 @@ def ran(*command: str | Path) -> str:
 
 def test_the_component_stays_small_and_every_module_is_part_of_it() -> None:
     texts = {name: joined(name) for name in ENTRIES}
-    assert len((texts["component"] + texts["numbers"]).encode()) < 120_000
+    explorer = texts["component"] + texts["numbers"] + texts["present"]
+    assert len(explorer.encode()) < 120_000
     assert len(texts["site"].encode()) < 120_000
     for module in MODULES:
         about = module.read_text(encoding="utf-8").splitlines()[1]
@@ -47,6 +48,12 @@ def test_the_component_stays_small_and_every_module_is_part_of_it() -> None:
 def test_nothing_but_the_entry_is_imported_or_exported(name: str) -> None:
     left = re.findall(r"^(?:import|export)\b.*$", joined(name), re.MULTILINE)
     assert left == (["export default function (delivery) {"] if name == "component" else [])
+
+
+@every("name", ("numbers", "present"))
+def test_nothing_in_a_script_of_the_frame_looks_like_markup(name: str) -> None:
+    """The browser would be given no script at all: its text is cleaned as markup."""
+    assert not re.search(r"<[/\w!]", joined(name))
 
 
 @every("name", ENTRIES)

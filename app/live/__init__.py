@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+_DOC = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.M | re.S)  # types are for the checker alone
 
 
 @cache
@@ -35,7 +36,7 @@ def joined(name: str) -> str:
         for other in _IMPORT.findall(text):
             if other not in texts:
                 add(other)
-        texts[module] = _EXPORT.sub("", _IMPORT.sub("", text))
+        texts[module] = _DOC.sub("", _EXPORT.sub("", _IMPORT.sub("", text)))
 
     add(name)
     return "\n".join(texts.values())

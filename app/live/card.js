@@ -23,16 +23,19 @@ const BESIDE = 0.4; // share of a card's width that they may take; else they sta
 const HEADING = 52; // px of a card's height above its plot
 const ROOMY = 1040; // px of a window in which axes have all the height that a scene gives them
 const LEAST = 0.76; // of it, however low the window is
+const PRESENTED = 0.62; // share of the window's height in present mode
 let clips = 0;
 
 /**
  * Height of a card: on a low screen (a laptop, a projector) axes are lower, so that both the panels
- * and the curve are in sight. What is no axes is as high as its content.
+ * and the curve are in sight; a card that is presented has most of the screen. What is no axes is
+ * as high as its content.
  * @param {Pick<Panel, "height" | "bare">} panel
  * @param {number} window its height
+ * @param {boolean} presented
  */
-export const heightOf = ({ height, bare }, window) =>
-  Math.round(bare ? height : height * clamp(window / ROOMY, LEAST, 1));
+export const heightOf = ({ height, bare }, window, presented = false) => Math.round(
+  bare ? height : presented ? PRESENTED * window : height * clamp(window / ROOMY, LEAST, 1));
 
 export class Card {
   /** @type {Panel} */ panel;
@@ -84,6 +87,7 @@ export class Card {
     this.panel = panel;
     this.root.classList.toggle("dpl-full", panel.width === "full");
     this.root.classList.toggle("dpl-bare", panel.bare);
+    this.root.dataset.link = panel.link ?? "";
     setVisible(this.play, panel.film);
     this.title.textContent = panel.title;
     this.painted = panel.layers.filter((layer) => LAYERS[layer.kind].paint);
@@ -105,9 +109,6 @@ export class Card {
       .map((layer) => this.endLabel(layer));
     this.pin = svg("text", { class: "dpl-note dpl-pinned" }, [panel.pin ?? ""]);
     this.over.append(this.hair, this.pin);
-    // For the longest label of any step, so that nothing shifts while the slider moves.
-    const longest = this.widest(this.labels.flatMap(({ layer }) => layer.label));
-    this.labelRoom = longest && longest + 44;
   }
 
   /** The elements of a layer. @param {Layer} layer */
@@ -131,10 +132,14 @@ export class Card {
     return { layer, text, key };
   }
 
-  /** Width of the longest of some texts at 13 px. @param {string[]} texts */
+  get presented() {
+    return "here" in this.root.dataset;
+  }
+
+  /** Width of the longest of some texts as they are drawn. @param {string[]} texts */
   widest(texts) {
     const pen = penOf(this.canvas);
-    pen.font = `13px ${getComputedStyle(this.live.root).fontFamily}`;
+    pen.font = `${this.presented ? 15 : 13}px ${getComputedStyle(this.live.root).fontFamily}`;
     return Math.max(0, ...texts.map((text) => pen.measureText(text).width));
   }
 
@@ -142,11 +147,14 @@ export class Card {
 
   /** Everything: when size, zoom, theme or scene has changed. @param {number} step */
   layout(step) {
+    // For the longest label of any step, so that nothing shifts while the slider moves.
+    const longest = this.widest(this.labels.flatMap(({ layer }) => layer.label));
+    this.labelRoom = longest && longest + 44;
     this.below = this.labelRoom > this.plot.clientWidth * BESIDE ? this.labels.length * GAP : 0;
-    this.plot.style.height =
-      `${heightOf(this.panel, window.innerHeight) - HEADING + this.below}px`;
-    const [width, height] = [this.plot.clientWidth, this.plot.clientHeight];
-    if (!width || !height) return;
+    const high = heightOf(this.panel, window.innerHeight, this.presented);
+    const [width, height] = [this.plot.clientWidth, high - HEADING + this.below];
+    this.plot.style.height = `${height}px`;
+    if (!width) return;
     set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     if (this.panel.bare) {
       this.frame = { x0: 16, x1: width - 12, y0: 2, y1: height - 8, width, height };

@@ -35,10 +35,14 @@ export function gridOf(card, view) {
     line(x0, x1, p, p);
     write(tickLabel(value), x0 - 8, p + 4, "end");
   }
+  let taken = -Infinity; // by numbers, which may not touch one another
   for (const value of ticksOf(x, view.x, (x1 - x0) / ROOM.x)) {
     const p = card.px(value);
     line(p, p, y0, y1);
+    const half = card.widest([tickLabel(value)]) / 2;
+    if (p - half < taken) continue;
     write(tickLabel(value), p, y1 + 17, "middle");
+    taken = p + half + 3;
   }
   const title = { class: "dpl-axis" };
   write(x.label, (x0 + x1) / 2, y1 + 36, "middle", title);

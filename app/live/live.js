@@ -72,6 +72,8 @@ export class Live {
       if (this.root.clientWidth !== this.width) this.layout();
     });
     this.size.observe(this.root);
+    this.presented = () => this.layout();
+    window.addEventListener("dp-present", this.presented);
     // Streamlit may add or replace the slider and the live texts after us.
     this.page = new MutationObserver((records) => {
       if (records.every((record) => this.root.contains(record.target))) return;
@@ -324,6 +326,7 @@ export class Live {
     this.size.disconnect();
     this.page.disconnect();
     window.removeEventListener("wheel", this.wheel, { capture: true });
+    window.removeEventListener("dp-present", this.presented);
     this.root.remove();
   }
 }

@@ -5,6 +5,7 @@
 import { boldParts, setVisible } from "./dom.js";
 import { Live } from "./live.js";
 import { Path } from "./path.js";
+import { Presenter } from "./presenter.js";
 
 /** @import { Picture, Scene } from "./types.js" */
 /**
@@ -211,4 +212,6 @@ if (store) {
   const stored = JSON.parse(store.textContent ?? "");
   if (stored.path) new Path(places[0], true).receive(stored.path);
   else new Site(stored, [...places]);
+  const asked = new URLSearchParams(location.hash.slice(1)).get("present");
+  new Presenter().show(asked === "1");
 }

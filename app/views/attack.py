@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import attacking
 from app.attacking import CHOSEN, TYPED, WHOSE, WORST, Cells, Game
-from app.components import brand, live_line, look_again
+from app.components import brand, ends, live_line, look_again
 from app.covers import cover
 from app.live import live
 from app.result_store import Data
@@ -109,15 +109,17 @@ def typed(data: Data) -> Cells:
 def step() -> None:
     """The slider over the budgets that are attacked."""
     st.session_state.setdefault("attack_step", 5.0)
-    st.select_slider(
-        "Privacy budget ε",
-        attacking.EPSILONS,
-        st.session_state["attack_step"],
-        format_func=show,
-        key="attack_step",
-        help="The more budget, the farther apart the two clouds, and the more often you are right.",
-    )
-    st.html('<p class="dp-ends"><span>◂ hard to tell</span><span>easy to tell ▸</span></p>')
+    with st.columns(1)[0]:  # as on the other pages: what holds a slider stays in sight
+        st.select_slider(
+            "Privacy budget ε",
+            attacking.EPSILONS,
+            st.session_state["attack_step"],
+            format_func=show,
+            key="attack_step",
+            help="The more budget, the farther apart the two clouds, and the more often you are "
+            "right.",
+        )
+        ends("hard to tell", "easy to tell")
 
 
 def exhibits() -> None:
