@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import streamlit as st
 
 from app.components import live_line
 from app.live import live
-from app.result_store import Data
+from app.result_store import Data, in_background
 from app.scenario import Scenario, opening
 from app.tables import store_of
 from dpcore.errors import DPCoreError
@@ -17,6 +18,7 @@ from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.planned import SAYS, plan_scene
 from dpcore.models.declaration import declarations
 from dpcore.planning import export
+from dpcore.planning.curves import MIDDLING, WORLDS
 from dpcore.planning.plan import Planner, WantedRelease
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show
@@ -27,9 +29,11 @@ NAME, MODEL, PARTS, TIMES = "Release", "Model", "Parts", "Times"
 LEAST, EPSILON, LOCKED = "Keeps at least (%)", "ε at least", "Locked at ε"
 
 
-def panel(scenario: Scenario, data: Data, schema: Schema) -> None:
+def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] | None:
     """The table of what is to leave, the total to drag, and the best split; nothing unless asked
-    for. Of the data only limits and a public number of rows are used."""
+    for. Of the data only limits and a public number of rows are used.
+
+    Returns what asks whether the ranges are there, while they are not."""
     with st.container(border=True):
         asked = st.toggle(
             "Plan several releases together",
@@ -37,7 +41,7 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> None:
             help="Before any ledger is started: how one budget serves them all best.",
         )
         if not asked:
-            return
+            return None
         lines, rows, delta = table(scenario, data, schema)
         try:
             wanted = tuple(_wanted(line, scenario, schema, rows) for line in lines)
@@ -45,7 +49,7 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> None:
                 planner, plans = _planned(wanted, scenario, data, delta)
         except DPCoreError as refusal:
             st.error(str(refusal))
-            return
+            return None
         total = st.select_slider("ε in all", TOTALS, 2.0, format_func=show, key="plan_step")
         step = TOTALS.index(total)
         scene = plan_scene(plans, step)
@@ -59,7 +63,35 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> None:
         _files(plans[step], what_ifs, schema.unit)
         terms = (scenario.adjacency, schema.unit, schema.rows_per_person)
         who = protects(*terms, limited=schema.person is not None)
-        st.caption(f"Protected: {who}. {export.HOW}")
+        whole = planner.worlds == WORLDS
+        so_far = (
+            "" if whole else "Of middling rows so far: easy and hard ones are being simulated. "
+        )
+        how = " ".join((*plans[step].decided(), export.HOW))
+        st.caption(f"{so_far}Protected: {who}. {how}")
+        return None if whole else lambda: _ranged(wanted, scenario, data) is not None
+
+
+def over_worlds(
+    scenario: Scenario, data: Data, schema: Schema, at_least: float
+) -> tuple[str, ...] | None:
+    """What one release keeps on rows that are easy, middling and hard, and what a wanted share
+    takes there; ``None`` while they are simulated. Reads limits and a number of rows alone."""
+    options = (*scenario.setting().options().items(), ("clip", scenario.clip))
+    rows = data.all_rows or data.rows
+    assert rows is not None  # stand-ins are as many as the table is said to have
+    wish = WantedRelease(scenario.model, scenario.model, schema, rows, options=options)
+    budget = scenario.epsilon, scenario.delta
+    if (planner := _ranged((wish,), scenario, data)) is None:
+        return None
+    wanted = Planner([replace(wish, at_least=at_least)], adjacency=scenario.adjacency)
+    (one,), then = planner.plan(*budget).releases, wanted.plan(*budget)
+    keeps = f"With ε = {show(scenario.epsilon)} a release keeps {one.low:.0%} to {one.high:.0%}"
+    return (
+        f"{keeps} on rows that are easy to hard, {one.median:.0%} on middling ones.",
+        *then.ranges(),
+        *then.decided(),
+    )
 
 
 def table(
@@ -133,15 +165,32 @@ def _wanted(line: dict[str, Any], scenario: Scenario, schema: Schema, rows: int)
 def _planned(
     wanted: tuple[WantedRelease, ...], scenario: Scenario, data: Data, delta: float
 ) -> tuple[Planner, list[Any]]:
-    """The planner of the wishes, and its plan at every total; kept."""
-    store, key = store_of(data), (wanted, scenario.adjacency)
-    planner: Planner = store.answers.get(
-        ("planner", *key), lambda: Planner(wanted, adjacency=scenario.adjacency)
+    """The planner of the wishes, and its plan at every total; kept. Middling rows come first, and
+    the ranges over others from behind the page."""
+    answers, key = store_of(data).answers, (wanted, scenario.adjacency)
+    found: Planner = answers.peek(("planner", *key)) or answers.get(
+        ("middling", *key),
+        lambda: Planner(wanted, adjacency=scenario.adjacency, worlds=(MIDDLING,)),
     )
-    plans: list[Any] = store.answers.get(
-        ("plans", *key, delta), lambda: [planner.plan(total, delta) for total in TOTALS]
+    found = _ranged(wanted, scenario, data) or found
+    plans: list[Any] = answers.get(
+        ("plans", *key, delta, found.worlds),
+        lambda: [found.plan(total, delta) for total in TOTALS],
     )
-    return planner, plans
+    return found, plans
+
+
+def _ranged(wanted: tuple[WantedRelease, ...], scenario: Scenario, data: Data) -> Planner | None:
+    """The planner with its ranges; ``None`` while they are simulated in the background."""
+    store, key = store_of(data), ("planner", wanted, scenario.adjacency)
+
+    def work() -> None:
+        store.answers.get(key, lambda: Planner(wanted, adjacency=scenario.adjacency))
+
+    known: Planner | None = store.answers.peek(key)
+    if known is None:
+        in_background(store, key, work)
+    return known
 
 
 def _files(plan: Any, what_ifs: export.WhatIfs, unit: str) -> None:

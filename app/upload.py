@@ -27,6 +27,7 @@ from dpcore.datasets.generators import stand_in
 from dpcore.datasets.header import Header, header_of
 from dpcore.datasets.load import load, read_frame
 from dpcore.errors import DPCoreError, InputError
+from dpcore.models.declaration import WORLDS
 from dpcore.schema import Column, FileFormat, Schema
 from dpcore.schema.forms import DATE_FORMATS, DECIMALS, THOUSANDS, day_of
 from dpcore.schema.proposals import Proposal, proposed
@@ -126,7 +127,8 @@ def _data(found: Upload, table: PrivateTable, real: bool) -> Data:
     schema = table.schema
     assert schema is not None  # a table is taken into use with its limits
     if not real:
-        table = PrivateTable.seal(stand_in(schema, found.rows), schema, open_to_all=True)
+        rows = stand_in(schema, found.rows, world=WORLDS[1])  # middling
+        table = PrivateTable.seal(rows, schema, open_to_all=True)
     kind = "real" if real else "stand-in"
     key = f"upload/{found.mark}/{kind}/{schema.to_toml()}/{found.rows}"
     return Data(key, found.file.name, table, schema, "upload", found.rows, found.secret)

@@ -20,8 +20,9 @@ from support import every
 import dpcore as dp
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.errors import InputError
+from dpcore.models.declaration import declarations
 from dpcore.planning import export, plan
-from dpcore.planning.curves import UtilityCurve, utility_curve
+from dpcore.planning.curves import MIDDLING, WORLDS, UtilityCurve, _kept_in, utility_curve
 from dpcore.planning.plan import Planner, ReleasePlan, WantedRelease
 from dpcore.planning.split import Split
 from dpcore.privacy import Privacy
@@ -341,12 +342,64 @@ def test_what_cannot_be_released_is_refused_by_name() -> None:
 
 
 def test_a_simulated_curve_rises_from_nothing_and_is_repeatable() -> None:
-    found = utility_curve("gmm", BOX, 400, options=(("iterations", 2),))
+    found = utility_curve("gmm", BOX, 400, options=(("iterations", 2),), worlds=(MIDDLING,))
     assert found.rho[0] == found.median[0] == 0.0
-    assert np.all(np.diff(found.median) >= 0.0)
-    assert found.median[-1] > 0.5 > found.median[3]
-    fresh = utility_curve.__wrapped__("gmm", BOX, 400, options=(("iterations", 2),))
+    for one in (found.low, found.median, found.high):
+        assert np.all(np.diff(one) >= 0.0)
+    assert found.median[-1] > 0.3 > found.median[3]
+    _kept_in.cache_clear()
+    words = {"options": (("iterations", 2),), "worlds": (MIDDLING,)}
+    fresh = utility_curve.__wrapped__("gmm", BOX, 400, **words)
     np.testing.assert_array_equal(found.median, fresh.median)
+
+
+def test_a_range_is_over_easy_middling_and_hard_rows() -> None:
+    """Each world gives less than the one before, and the range reaches over all of them."""
+    whole = utility_curve("mean", BOX, 400)
+    alone = [np.median(_kept_in("mean", BOX, 400, "replace_one", (), one), axis=1)
+             for one in WORLDS]  # fmt: skip
+    assert alone[0].mean() > alone[1].mean() > alone[2].mean()
+    middling = utility_curve("mean", BOX, 400, worlds=(MIDDLING,))
+    np.testing.assert_array_equal(whole.median, middling.median)
+    assert np.all(whole.low <= middling.low)
+    assert np.all(whole.high >= middling.high)
+    assert np.mean(whole.high - whole.low) > 1.2 * np.mean(middling.high - middling.low)
+
+
+def test_a_wanted_share_takes_a_range_of_epsilons_and_of_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rho = np.concatenate([[0.0], np.geomspace(1e-4, 20.0, 25)])
+    shares = [top * rho / (rho + half) for top, half in ((0.7, 0.2), (0.9, 0.05), (1.0, 0.01))]
+    made = planner(monkeypatch, [UtilityCurve(rho, *shares)] * 2, a={"at_least": 0.6})
+    found = made.plan(2.0, DELTA)
+    (one, other), middle = found.releases, shares[1]
+    assert one.low < one.median < one.high
+    assert one.needed is not None
+    assert one.rows_needed is not None
+    assert one.needed[0] < one.needed[1] < one.needed[2]
+    for epsilon, rows in zip(one.needed, one.rows_needed, strict=True):  # a quarter of the cost
+        at = float(tight_rho(epsilon, DELTA)) / float(tight_rho(one.epsilon, DELTA))
+        assert rows == pytest.approx(1 * np.sqrt(at))
+    assert np.interp(tight_rho(one.needed[1], DELTA), rho, middle) == pytest.approx(0.6)
+    assert other.sentence() is None
+    assert str(one.sentence()).startswith("60% for 'a' takes epsilon = ")
+    assert one.sentence() in export.told(found)
+    never = planner(monkeypatch, [UtilityCurve(rho, *shares)], a={"at_least": 0.8}).plan(9, DELTA)
+    assert "on hard rows no epsilon simulated is enough" in " ".join(export.told(never))
+    read = json.loads(export.as_json(never))["releases"][0]
+    assert read["needed"]["hard"] is read["rows_needed"]["hard"] is None
+    assert read["needed"]["easy"] < read["needed"]["middling"]
+    assert "needed_middling" in export.plan_csv(never).splitlines()[0]
+
+
+def test_every_model_says_what_decides_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = planner(monkeypatch, [curve(0.05)]).plan(1.0, DELTA)
+    assert "Where in its range gmm lies is decided by how far apart" in export.plan_page(told)
+    for model in declarations().values():
+        assert len(model.worlds) == len(set(model.worlds)) == len(WORLDS)
+        assert model.decides[0].islower()
+        assert not model.decides.endswith(".")
 
 
 def test_a_plan_goes_to_csv_json_and_a_page(monkeypatch: pytest.MonkeyPatch) -> None:

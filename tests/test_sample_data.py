@@ -22,6 +22,7 @@ from dpcore.datasets.make import files, make_all
 from dpcore.datasets.make.__main__ import main
 from dpcore.datasets.places import PARTS, check_ins, points_from_histogram
 from dpcore.errors import InputError
+from dpcore.models.declaration import World
 from dpcore.schema import Column, Schema
 from dpcore.wall.data.clipping import bounded_rows
 
@@ -434,3 +435,22 @@ def test_rows_to_stand_in_have_what_a_regression_a_label_and_answers_read() -> N
     rows = stand_in(replace(box, columns=(*box.columns, paid)), 4000)
     assert rows["paid"].between(0, 10).all()
     assert abs(rows[["age", "visits", "paid"]].corr()["paid"]).drop("paid").max() > 0.4
+
+
+def test_worlds_say_how_rows_lie_inside_their_limits() -> None:
+    box = Schema.from_bounds({"age": (0, 110), "visits": (0, 80)})
+    sick = replace(box, columns=(*box.columns, Column("sick", "target", "binary")))
+    easy = stand_in(box, 3000)
+    pd.testing.assert_frame_equal(easy, stand_in(box, 3000, world=World()))
+    narrow = stand_in(box, 3000, world=World(width=0.1))
+    assert (narrow.std() < 0.4 * easy.std()).all()
+    together = stand_in(box, 3000, world=World(apart=0.0))
+    assert (together.std() < easy.std()).any()
+    assert (abs(together.mean() / [110, 80] - 0.5) < 0.03).all(), "one cloud in the middle"
+    rare = stand_in(sick, 3000, world=World(yes=0.03, related=0.5))["sick"]
+    assert 0.01 < np.mean(rare == "1") < 0.1
+    counts = stand_in(box, 3000, world=World(width=0.1, counts=True))
+    assert (counts == counts.round()).all(axis=None)
+    assert (counts["age"].between(0, 110)).all()
+    mirrored = stand_in(box, 3000, groups=1, world=World(mirrored=True))
+    assert (abs(mirrored.mean() / [110, 80] - 0.5) < 0.03).all()

@@ -27,6 +27,8 @@ from dpcore.releases.whatif import counted_otherwise
 from dpcore.wall.table import PrivateTable, locked
 
 FOR_REPORT = "Stands in the report, as you write it; it may stay empty."
+SIMULATING = "Easy and hard rows are being simulated…"
+Pending = Callable[[], bool] | None  # whether there is more to show
 NAMED, LOCK = "Release to come", "Locked at ε"
 
 
@@ -59,8 +61,9 @@ def page() -> None:
         to_explore()
         return
     assert table.schema is not None  # it was fitted on Explore
-    several.panel(scenario, data, table.schema)
-    plan, study = planning(scenario, data)
+    pending = [several.panel(scenario, data, table.schema)]
+    plan, more = planning(scenario, data)
+    pending += more
     with st.container(border=True):
         st.html("<h2>2 · Review</h2>")
         for line in releasing.review(scenario, table, chosen_on):
@@ -73,8 +76,9 @@ def page() -> None:
             hidden = locked() or scenario.adjacency == "add_remove"
             rows = None if hidden else data.rows
             spending(scenario, plan, table, chosen_on, rows, data.title)
-    if study is not None and not study.complete:
-        look_again(lambda: more_of(study, scenario), every=0.3)
+    waiting = [more for more in pending if more is not None]
+    if waiting:
+        look_again(lambda: any([more() for more in waiting]), every=0.3)
 
 
 def to_explore() -> None:
@@ -82,21 +86,21 @@ def to_explore() -> None:
     to_page("explore", {}, "Choose on Explore", ":material/arrow_back:")
 
 
-def planning(scenario: Scenario, data: Data) -> tuple[Plan | None, compute.Study | None]:
-    """Step 1: the ledger, this release's budget, and what it would buy."""
+def planning(scenario: Scenario, data: Data) -> tuple[Plan | None, list[Pending]]:
+    """Step 1: the ledger, this release's budget, and what it would buy; what is still worked on."""
     with st.container(border=True):
         st.html("<h2>1 · Plan</h2>")
         left, right = st.columns(2, gap="large")
         with left:
             budget(scenario)
-            study = buys(scenario)
+            pending = buys(scenario)
         with right:
             state = ledger(data.unit, scenario.adjacency, scenario.rows_per_person)
             if state is None:
-                return None, study
+                return None, pending
             plan = releasing.planned(state, scenario)
             bar(plan, scenario.epsilon)
-            return plan, study
+            return plan, pending
 
 
 def budget(scenario: Scenario) -> None:
@@ -120,9 +124,10 @@ def budget(scenario: Scenario) -> None:
         st.caption("Units differ, so these numbers cannot be compared with one another.")
 
 
-def buys(scenario: Scenario) -> compute.Study | None:
+def buys(scenario: Scenario) -> list[Pending]:
     """The least epsilon, and the least rows, for a wanted accuracy: simulated, with its range, on
-    the rows that Explore fits; the study that says so, as far as it is worked out.
+    the rows that Explore fits; of stand-ins also over rows of other kinds. Returns what asks
+    whether there is more to show.
     """
     data = data_of(scenario)
     assert data is not None  # as the whole table is there
@@ -138,10 +143,18 @@ def buys(scenario: Scenario) -> compute.Study | None:
         found = releasing.reached(study, scenario, wanted, data.rows)
     except DPCoreError as refusal:
         st.caption(str(refusal))
-        return None
+        return []
     st.markdown(_bought(found, wanted, scenario.epsilon, study.grid.utility.shape[1]))
     st.caption(f"Simulated on the rows that Explore fits. {judged_on(scenario, data)}")
-    return study
+    pending: list[Pending] = [None if study.complete else lambda: more_of(study, scenario)]
+    if provenance(data) == "stand-in":
+        told = several.over_worlds(scenario, data, data.schema, wanted)
+        st.caption(" ".join(told or (SIMULATING,)))
+        if told is None:
+            pending.append(
+                lambda: several.over_worlds(scenario, data, data.schema, wanted) is not None
+            )
+    return pending
 
 
 def more_of(seen: compute.Study, scenario: Scenario) -> bool:

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
         if what_ifs:
             print()
             print_table(export.changes(plan, what_ifs))
-        print_prose(export.HOW)
+        print_prose(" ".join((*plan.decided(), export.HOW)))
     if plan.conflict is not None:
         raise BudgetExceeded(f"The wishes do not fit: {plan.conflict}.")
 

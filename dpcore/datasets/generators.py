@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.checks import whole
 from dpcore.errors import InputError
+from dpcore.models.declaration import World
 from dpcore.schema import Schema
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-PULL = 3.0  # how far what a stand-in's target follows from spreads, in scales of its noise
+EASY = World()
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,12 @@ def covariance_2d(sd_x: float, sd_y: float, correlation: float) -> Array:
     return np.array([[sd_x**2, across], [across, sd_y**2]], dtype=float)
 
 
-def _tilted(scales: Array, rng: np.random.Generator) -> Array:
-    """A random covariance with the given scales ``(d,)``: a low-rank part and a diagonal rest."""
+def _tilted(scales: Array, rng: np.random.Generator, share: float = 0.3) -> Array:
+    """A random covariance with the given scales ``(d,)``: a low-rank part, which has a share of the
+    variance, and a diagonal rest."""
     rank = max(1, len(scales) // 10)
     loadings = rng.standard_normal((len(scales), rank)) / np.sqrt(rank)
-    common = 0.3 * loadings @ loadings.T + 0.7 * np.eye(len(scales))
+    common = share * loadings @ loadings.T + (1.0 - share) * np.eye(len(scales))
     spread = np.sqrt(np.diag(common))
     return np.asarray(common / np.outer(spread, spread) * np.outer(scales, scales))
 
@@ -138,28 +140,38 @@ def generated_table(rows: int, columns: int, groups: int, seed: int) -> tuple[pd
     return stand_in(schema, rows, seed, groups=groups), schema
 
 
-def stand_in(schema: Schema, rows: int, seed: int = 0, *, groups: int = 3) -> pd.DataFrame:
+def stand_in(
+    schema: Schema, rows: int, seed: int = 0, *, groups: int = 3, world: World = EASY
+) -> pd.DataFrame:
     """Rows drawn from the public schema alone, to plan on before a real table is read.
 
-    Number columns hold ``groups`` overlapping clouds inside the bounds, at least one for each class
-    of a label, which says which cloud a row is of. A target follows from a sum of the numbers, with
-    noise; answers of yes or no have their cloud's chance; other categories are drawn evenly. Each
-    id has as many rows as one may have.
+    Number columns hold ``groups`` clouds inside the bounds, at least one for each class of a label,
+    which says which cloud a row is of; a world says how they lie there. A target follows from a sum
+    of the numbers, with noise; answers of yes or no have their cloud's chance; other categories are
+    drawn evenly. Each id has as many rows as one may have.
     Nothing of any table enters.
     """
     import pandas as pd
 
-    rng = np.random.default_rng([seed, rows, groups])
+    rng, where = np.random.default_rng([seed, rows, groups]), np.random.default_rng([seed, groups])
     numbers = [c for c in schema.numeric_columns() if c.category is None]
     classes = () if schema.label is None else schema.column(schema.label).categories
     dim, count = max(1, len(numbers)), max(whole("groups", groups), len(classes))
     centres = 0.18 + 0.64 * rng.random((64, count, dim))
     apart = np.linalg.norm(centres[:, :, None] - centres[:, None], axis=-1) + 9 * np.eye(count)
     centres = centres[np.argmax(apart.min(axis=(1, 2)))]
-    shapes = np.stack([_tilted(0.05 + 0.06 * rng.random(dim), rng) for _ in range(count)])
-    sizes = rng.dirichlet(np.full(count, 8.0))
+    centres = world.apart * centres + (1.0 - world.apart) * 0.5
+    shapes = np.stack(
+        [_tilted(0.05 + 0.06 * rng.random(dim), rng, world.common) for _ in range(count)]
+    )
+    sizes = rng.dirichlet(np.full(count, world.even))
     units, cloud = gaussian_mixture(rows, sizes, centres, shapes, rng)
+    signs = where.choice([-1.0, 1.0], size=rows) if world.mirrored else np.ones(rows)
+    if world.mirrored and schema.target is None:
+        units = 0.5 + signs[:, None] * (units - 0.5)
     units = np.clip(units, 0.0, 1.0)
+    fills = world.width ** (0.5 + where.random(dim))
+    units = fills * units + (0.0 if world.counts else where.random(dim)) * (1.0 - fills)
     if schema.ball is not None:  # a ball's column bounds are those of the box around it
         units = 0.5 + (units - 0.5) / np.sqrt(dim)
     found = {
@@ -169,8 +181,11 @@ def stand_in(schema: Schema, rows: int, seed: int = 0, *, groups: int = 3) -> pd
     for i, one in enumerate(numbers):
         if schema.column(one.name).type == "binary":  # yes as often as its cloud says
             found[one.name] = (rng.random(rows) < units[:, i]).astype(float)
+        elif world.counts:
+            found[one.name] = np.clip(rng.poisson(found[one.name].clip(0)), one.lower, one.upper)
     pull = (units - units.mean(axis=0)) @ rng.standard_normal(dim)
-    pull = PULL * pull / max(float(pull.std()), 1e-9) + rng.logistic(size=rows)
+    noise = rng.logistic(size=rows)
+    pull = signs * world.related * pull / max(float(pull.std()), 1e-9) + noise
     for column in schema.columns:
         if column.name in found:
             continue
@@ -179,7 +194,8 @@ def stand_in(schema: Schema, rows: int, seed: int = 0, *, groups: int = 3) -> pd
             middle, spread = (column.low + column.high) / 2, (column.high - column.low) / 20
             found[column.name] = np.clip(middle + spread * pull, column.low, column.high)
         elif column.role == "target" and len(choices) == 2:
-            found[column.name] = choices[(pull > 0.0).astype(int)]
+            often = np.log(world.yes / (1.0 - world.yes))
+            found[column.name] = choices[(pull + often > 0.0).astype(int)]
         elif column.name == schema.label and classes:
             found[column.name] = choices[cloud % len(choices)]
         elif column.name == schema.person:  # each with as many rows as one may have

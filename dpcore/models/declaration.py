@@ -87,6 +87,32 @@ class Opening:
 
 
 @dataclass(frozen=True)
+class World:
+    """How rows that are drawn from a schema lie inside its limits; as it stands, easily.
+
+    width: of what a column fills, as a share of what it does in easy rows; where, is drawn. apart:
+    how far the centres of clouds lie apart, likewise. common: share of the spread inside a cloud
+    that columns have in common. even: concentration of the Dirichlet law of the clouds' sizes.
+    related: how far a target follows from the numbers, in scales of its noise. yes: share of an
+    outcome's second category among middling rows. counts: whether numbers are Poisson counts, with
+    places in clouds as their rates. mirrored: whether clouds, or the slopes of a target, have
+    either sign.
+    """
+
+    width: float = 1.0
+    apart: float = 1.0
+    common: float = 0.3
+    even: float = 8.0
+    related: float = 3.0
+    yes: float = 0.5
+    counts: bool = False
+    mirrored: bool = False
+
+
+WORLDS = (World(), World(0.6, 0.6, 0.5), World(0.25, 0.3, 0.5, even=3.0))
+
+
+@dataclass(frozen=True)
 class Model:
     """One model; :func:`declaration` finds it by its name.
 
@@ -104,7 +130,9 @@ class Model:
     which no fit sees. metrics: of utility, the paper's own first; empty: the score of its yardstick
     alone. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest is found, as
     ``file:object`` in its folder; without an estimator no release of it is opened. uncertainty:
-    likewise what its intervals need; without it no_intervals says why it has none.
+    likewise what its intervals need; without it no_intervals says why it has none. worlds: easy,
+    middling and hard rows, on which plans are simulated. decides: what of the rows decides how much
+    a release keeps, as far as somebody may know it without them.
     """
 
     name: str
@@ -142,6 +170,8 @@ class Model:
     estimator: str = "estimator:ESTIMATOR"
     uncertainty: str = ""
     no_intervals: str = "this model has no intervals that were seen to hold"
+    worlds: tuple[World, World, World] = WORLDS
+    decides: str = "how far apart the groups lie, and how much of its limits each column fills"
 
     def load(self, place: str) -> Any:
         """What stands at ``file:object`` in the model's folder."""

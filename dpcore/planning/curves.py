@@ -1,12 +1,15 @@
 """What a release keeps of its exact fit against its cost in zCDP, simulated on stand-in rows.
 
-Rows are drawn from the public schema, as many as are said to be there; no table is read. Of more
-than :data:`MOST_ROWS`, or fewer of a slow model, so many are simulated and costs are scaled: noise
+Rows are drawn from the public schema, as many as are said to be there; no table is read. How rows
+lie inside their limits decides what is kept and is not public, so easy, middling and hard ones are
+drawn, as the model's declaration has them, and a curve has the range over all of them. Of more than
+:data:`MOST_ROWS`, or fewer of a slow model, so many are simulated and costs are scaled: noise
 matters relative to the rows, so twice the rows keep as much at a quarter of the cost.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -28,8 +31,10 @@ from dpcore.wall.table import PrivateTable
 Array = NDArray[np.float64]
 
 STOPS, STOPS_DELTA = EPSILONS[::4], 1e-5  # budgets simulated, five a decade
-WORLDS, DRAWS = 3, 4  # tables drawn from the schema, and noise draws on each
-LEAST_ROWS, MOST_ROWS = 1_000, 5_000  # simulated, of slow models and of others
+MIDDLING = "middling"
+WORLDS = ("easy", MIDDLING, "hard")  # as a model's declaration has them
+TABLES, DRAWS = 3, 4  # drawn from the schema for each world, and noise draws on each
+LEAST_ROWS, MOST_ROWS = 1_000, 2_000  # simulated, of slow models and of others
 LEAST_GAIN = 1e-9
 
 
@@ -38,9 +43,10 @@ class UtilityCurve:
     """The share of the exact gain that a release keeps, at costs rho in zCDP.
 
     The gain is what the exact fit adds to the model's simplest rival. rho ``(S,)``: rising from 0.
-    low, median, high ``(S,)``: tenth, fiftieth and ninetieth percentile of simulated releases; the
-    median is the least of those from there on, so it never falls. Between two costs all of them are
-    interpolated in rho; beyond the last they stay.
+    median ``(S,)``: of simulated releases from middling rows. low, high ``(S,)``: the least tenth
+    and the largest ninetieth percentile over easy, middling and hard rows. Each is the least of
+    those from there on, so none falls. Between two costs all of them are interpolated in rho;
+    beyond the last they stay.
     """
 
     rho: Array
@@ -57,12 +63,21 @@ class UtilityCurve:
 
     def needed(self, share: float) -> float:
         """The least cost at which the median reaches a share; infinite where none does."""
-        at = int(np.searchsorted(self.median, share))
+        return self._reaches(self.median, share)
+
+    def needed_between(self, share: float) -> tuple[float, float]:
+        """The same of the high and of the low curve: the range over the worlds."""
+        middle = self.needed(share)
+        best, worst = (self._reaches(curve, share) for curve in (self.high, self.low))
+        return min(best, middle), max(worst, middle)
+
+    def _reaches(self, curve: Array, share: float) -> float:
+        at = int(np.searchsorted(curve, share))
         if at == len(self.rho):
             return float("inf")
         if at == 0:
             return 0.0
-        part = (share - self.median[at - 1]) / (self.median[at] - self.median[at - 1])
+        part = (share - curve[at - 1]) / (curve[at] - curve[at - 1])
         return float(self.rho[at - 1] + part * (self.rho[at] - self.rho[at - 1]))
 
     def majorant(self) -> tuple[Array, Array]:
@@ -94,41 +109,73 @@ def utility_curve(
     rows: int,
     adjacency: str = "replace_one",
     options: tuple[tuple[str, Any], ...] = (),
+    worlds: tuple[str, ...] = WORLDS,
 ) -> UtilityCurve:
     """Simulate releases of a model from rows drawn from a schema, at costs of two decades of
     epsilon and more.
 
-    rows: a public number. options: as :func:`dpcore.fit` takes them. Raises InputError for what
+    rows: a public number. options: as :func:`dpcore.fit` takes them. worlds: of the rows; without
+    the easy and the hard ones, the range is that of middling rows alone. Raises InputError for what
     cannot be released, and as a fit does.
     """
     if schema.rehearsal:
         raise InputError(
             "schema", "its bounds were read from the data", "state limits you could print before"
         )
-    setting = _setting(model, schema, adjacency, dict(options))
-    judge, slow = yardstick(model), declaration(model).cost > 1.0
+    slow = declaration(model).cost > 1.0
     sampled = min(rows, LEAST_ROWS if slow else MOST_ROWS)
-    shares = []
-    for world in range(WORLDS):
-        frame = stand_in(schema, sampled, seed=world, groups=setting.components)
-        table = PrivateTable.seal(frame, schema, open_to_all=True)
-        here = replace(setting, seed=world)
-        known = references(table, here)
-        alone = setting.components == judge.simplest
-        base = known.bounds_utility if alone else known.single_utility
-        gain = known.converged_utility - base
-        grid = fitted(table, here, [here.request(e) for e in STOPS], range(DRAWS))
-        scores = judge.score(grid.runs.final, scorer_of(model, table, here.options()))
-        kept = np.clip((scores - base) / max(gain, LEAST_GAIN), 0.0, 1.0) * (gain > LEAST_GAIN)
-        shares.append(np.nan_to_num(kept).reshape(len(STOPS), DRAWS))
-    low, median, high = np.quantile(np.concatenate(shares, axis=1), [0.1, 0.5, 0.9], axis=1)
-    median = np.flip(np.minimum.accumulate(np.flip(median)))
+    found = [_kept_in(model, schema, sampled, adjacency, options, one) for one in worlds]
+    low, high = (
+        pick([np.quantile(kept, at, axis=1) for kept in found], axis=0)
+        for pick, at in ((np.min, 0.1), (np.max, 0.9))
+    )
+    median = np.median(found[worlds.index(MIDDLING)], axis=1)
+    low, median, high = (_rising(one) for one in (low, median, high))
     rho = np.asarray(tight_rho(np.array(STOPS), STOPS_DELTA)) * (sampled / rows) ** 2
     start = np.zeros(1)
     return UtilityCurve(*(np.concatenate([start, one]) for one in (rho, low, median, high)))
 
 
-def _setting(model: str, schema: Schema, adjacency: str, options: dict[str, Any]) -> Setting:
+@lru_cache(maxsize=384)
+def _kept_in(
+    model: str,
+    schema: Schema,
+    rows: int,
+    adjacency: str,
+    options: tuple[tuple[str, Any], ...],
+    world: str,
+) -> Array:
+    """Shares ``(S, R)`` kept by releases from rows of one world, at :data:`STOPS`."""
+    setting = release_setting(model, schema, adjacency, dict(options))
+    lies = declaration(model).worlds[WORLDS.index(world)]
+    shares = []
+    for seed in range(TABLES):
+        frame = stand_in(schema, rows, seed=seed, groups=setting.components, world=lies)
+        table = PrivateTable.seal(frame, schema, open_to_all=True)
+        shares.append(kept_shares(table, replace(setting, seed=seed), STOPS, DRAWS))
+    return np.concatenate(shares, axis=1)
+
+
+def kept_shares(
+    table: PrivateTable, setting: Setting, epsilons: Sequence[float], draws: int
+) -> Array:
+    """The share ``(S, D)`` of the exact gain that private fits keep on the rows of a table."""
+    judge, known = yardstick(setting.model), references(table, setting)
+    alone = setting.components == judge.simplest
+    base = known.bounds_utility if alone else known.single_utility
+    gain = known.converged_utility - base
+    grid = fitted(table, setting, [setting.request(e) for e in epsilons], range(draws))
+    scores = judge.score(grid.runs.final, scorer_of(setting.model, table, setting.options()))
+    kept = np.clip((scores - base) / max(gain, LEAST_GAIN), 0.0, 1.0) * (gain > LEAST_GAIN)
+    return np.asarray(np.nan_to_num(kept).reshape(len(epsilons), draws))
+
+
+def _rising(shares: Array) -> Array:
+    """The least of the shares from each cost on."""
+    return np.flip(np.minimum.accumulate(np.flip(shares)))
+
+
+def release_setting(model: str, schema: Schema, adjacency: str, options: dict[str, Any]) -> Setting:
     """What is simulated: a release as it is made, with its own defaults where nothing is said."""
     components, clip = options.pop("n_components", 3), options.pop("clip", None)
     how = recipe(model)

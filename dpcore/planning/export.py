@@ -9,6 +9,7 @@ from html import escape
 
 import pandas as pd
 
+from dpcore.planning.curves import WORLDS
 from dpcore.planning.plan import ReleasePlan
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show_bound, show_most
@@ -18,8 +19,9 @@ from dpcore.releases.sheet import as_csv
 WhatIfs = Sequence[tuple[str, ReleasePlan]]
 HOW = (
     "Accuracy is the share of the exact fit's gain over the model's simplest rival that a release "
-    "keeps, simulated on rows drawn from the public limits: median, and tenth to ninetieth "
-    "percentile. No row of any table was read, and nothing is spent."
+    "keeps, simulated on rows drawn from the public limits: the median on middling rows, and the "
+    "range over easy, middling and hard ones, from the tenth to the ninetieth percentile. No row "
+    "of any table was read, and nothing is spent."
 )
 
 
@@ -51,7 +53,7 @@ def lines(plan: ReleasePlan) -> list[dict[str, str]]:
 def told(plan: ReleasePlan) -> tuple[str, ...]:
     """What a plan comes to, its prices and what to know, in sentences."""
     if plan.conflict is not None:
-        return (f"The wishes do not fit: {plan.conflict}.", *plan.notes)
+        return (f"The wishes do not fit: {plan.conflict}.", *plan.ranges(), *plan.notes)
     return (
         f"Spent: epsilon = {show_bound(plan.spent.epsilon)} of {show_bound(plan.budget.epsilon)} "
         f"at delta = {show_bound(plan.budget.delta)}, as a budget ledger counts; counted exactly, "
@@ -92,6 +94,10 @@ def as_json(plan: ReleasePlan, what_ifs: WhatIfs = ()) -> str:
 def plan_csv(plan: ReleasePlan) -> str:
     """One line a release, numbers in full."""
     flat = [one | one.pop("utility") for one in plan.as_dict()["releases"]]
+    for one in flat:
+        for name in ("needed", "rows_needed"):
+            found = one.pop(name) or {}
+            one |= {f"{name}_{world}": found.get(world) for world in WORLDS}
     return as_csv(pd.DataFrame(flat))
 
 
@@ -108,7 +114,8 @@ def plan_page(plan: ReleasePlan, what_ifs: WhatIfs = (), *, unit: str = "person"
     ]
     if what_ifs and plan.feasible:
         parts += ["<h2>What if</h2>", _table(changes(plan, what_ifs))]
-    return html_page(title, [*parts, f'<p class="quiet">{HOW}</p>'])
+    how = " ".join((*plan.decided(), HOW))
+    return html_page(title, [*parts, f'<p class="quiet">{escape(how)}</p>'])
 
 
 def _table(rows: Sequence[dict[str, str]]) -> str:

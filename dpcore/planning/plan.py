@@ -14,11 +14,12 @@ from dpcore.accounting import compose
 from dpcore.accounting.zcdp import tight_epsilon, tight_rho
 from dpcore.checks import one_of, positive, probability, whole
 from dpcore.errors import InputError
-from dpcore.planning.curves import UtilityCurve, utility_curve
+from dpcore.models.declaration import declaration
+from dpcore.planning.curves import WORLDS, UtilityCurve, utility_curve
 from dpcore.planning.split import Division, Split
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.privacy.adjacency import ADJACENCIES
-from dpcore.privacy.guarantee import show_bound
+from dpcore.privacy.guarantee import show_bound, show_most
 from dpcore.registry import MODELS
 from dpcore.releases.api import planned_noise
 from dpcore.releases.filter import PER_RHO, SOLVED, Amount, filter_of
@@ -82,8 +83,11 @@ class PlannedRelease:
     """What a plan gives each release of one line.
 
     epsilon: of each, at the plan's delta; noise_multiplier: total, of each (infinite where it gets
-    nothing). low, median, high: share of the exact gain that simulated releases kept there.
-    counted_on: the share that the programme counted on. budget_share: of all its times together.
+    nothing). median: share of the exact gain that simulated releases kept there on middling rows;
+    low, high: range over easy, middling and hard ones. counted_on: the share that the programme
+    counted on. budget_share: of all its times together. at_least: the share wanted; it takes the
+    epsilons needed, on easy, middling and hard rows, and at its own epsilon rows_needed (infinite:
+    no budget simulated is enough).
     """
 
     name: str
@@ -96,6 +100,27 @@ class PlannedRelease:
     high: float
     counted_on: float
     budget_share: float
+    at_least: float | None = None
+    needed: tuple[float, float, float] | None = None
+    rows_needed: tuple[float, float, float] | None = None
+
+    def sentence(self) -> str | None:
+        """What its wanted share takes, over the worlds; ``None`` where none is wanted."""
+        if self.at_least is None or self.needed is None or self.rows_needed is None:
+            return None
+        reached = [math.isfinite(each) for each in self.needed]
+        told = [
+            f"epsilon = {show_bound(each)} on {world} rows"
+            for world, each, there in zip(WORLDS, self.needed, reached, strict=True)
+            if there
+        ]
+        if any(reached) and self.epsilon > 0.0:
+            rows = [f"{float(f'{each:.2g}'):,.0f}" for each in self.rows_needed if each < math.inf]
+            told[-1] += f" (with epsilon = {show_most(self.epsilon)}: {' or '.join(rows)} rows)"
+        out = [world for world, there in zip(WORLDS, reached, strict=True) if not there]
+        if out:
+            told.append(f"on {' and '.join(out)} rows no epsilon simulated is enough")
+        return f"{self.at_least:.0%} for {self.name!r} takes {', '.join(told)}."
 
 
 @dataclass(frozen=True)
@@ -130,19 +155,32 @@ class ReleasePlan:
         return sum(one.times * one.median for one in self.releases) / count
 
     def sentences(self) -> tuple[str, ...]:
-        """The dual values in words: of the budget, then of each release's accuracy."""
+        """The dual values in words, of the budget and of each release's accuracy; then what wanted
+        shares take."""
         if not self.feasible:
             return ()
         more = f"One percent more of the budget gains {self.budget_dual:.2g} points in all."
-        return more, *(
+        prices = (
             f"One more percentage point for {'each ' if one.times > 1 else ''}{one.name!r} costs "
             f"the others {price:.2g} points together."
             for one in self.releases
             if (price := self.prices.get(one.name)) is not None
         )
+        return more, *prices, *self.ranges()
+
+    def ranges(self) -> tuple[str, ...]:
+        """What wanted shares take over the worlds."""
+        return tuple(told for one in self.releases if (told := one.sentence()))
+
+    def decided(self) -> tuple[str, ...]:
+        """What decides where in its range each model lies."""
+        return tuple(
+            f"Where in its range {model} lies is decided by {declaration(model).decides}."
+            for model in dict.fromkeys(one.model for one in self.releases)
+        )
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """JSON-ready; what no budget reaches is null."""
         return {
             "budget": vars(self.budget),
             "adjacency": self.adjacency,
@@ -155,6 +193,9 @@ class ReleasePlan:
                     "noise_multiplier": one.noise_multiplier,
                     "utility": {"low": one.low, "median": one.median, "high": one.high},
                     "budget_share": one.budget_share,
+                    "needed": _over_worlds(one.needed),
+                    "rows_needed": _over_worlds(one.rows_needed),
+                    "decided_by": declaration(one.model).decides,
                 }
                 for one in self.releases
             ],
@@ -172,13 +213,21 @@ class ReleasePlan:
 class Planner:
     """Plans of some wanted releases under any total budget: curves and programme are kept.
 
-    wanted: the releases, each with its own name. adjacency: what the budget protects. Raises
+    wanted: the releases, each with its own name. adjacency: what the budget protects. worlds: of
+    the simulated rows; the plan is that of middling ones, the others give its ranges. Raises
     InputError, which names the release, for what cannot be released or simulated.
     """
 
-    def __init__(self, wanted: Sequence[WantedRelease], *, adjacency: str = "replace_one") -> None:
+    def __init__(
+        self,
+        wanted: Sequence[WantedRelease],
+        *,
+        adjacency: str = "replace_one",
+        worlds: tuple[str, ...] = WORLDS,
+    ) -> None:
         self.wanted = tuple(wanted)
         self.adjacency = one_of("adjacency", adjacency, ADJACENCIES)
+        self.worlds = worlds
         names = [one.name for one in self.wanted]
         if not names or len(set(names)) < len(names):
             found = "two releases have one name" if names else "there is none"
@@ -188,7 +237,9 @@ class Planner:
 
     def _curve(self, one: WantedRelease) -> UtilityCurve:
         try:
-            return utility_curve(one.model, one.schema, one.rows, self.adjacency, one.options)
+            return utility_curve(
+                one.model, one.schema, one.rows, self.adjacency, one.options, self.worlds
+            )
         except InputError as refusal:
             field = f"release {one.name!r}, {refusal.field}"
             raise InputError(field, refusal.found, refusal.remedy) from None
@@ -208,11 +259,11 @@ class Planner:
         low, conflict = self._wishes(curves, times, total, limit)
         if conflict is not None:
             needed = np.where(np.isfinite(low), low, 0.0)
-            return self._priced(curves, times, needed, total, limit, None, conflict)
+            return self._priced(curves, times, needed, total, limit, None, conflict, rows=rows)
         locked = [one.locked for one in self.wanted]
         division = self.split.solve(total, times, low, np.where(locked, low, total), rows=rows)
         rho = total * division.shares
-        return self._priced(curves, times, rho, total, limit, division, None, low=low)
+        return self._priced(curves, times, rho, total, limit, division, None, low, rows)
 
     def _wishes(
         self, curves: Sequence[UtilityCurve], times: Array, total: float, limit: Amount
@@ -249,6 +300,7 @@ class Planner:
         division: Division | None,
         conflict: str | None,
         low: Array | None = None,
+        rows: float = 1.0,
     ) -> ReleasePlan:
         """The plan of a cost for each release, with what a ledger and the exact method charge."""
         releases, events, units = [], [], 0
@@ -269,6 +321,7 @@ class Planner:
                     one.name, one.model, int(times[i]), epsilon,
                     (2.0 * each) ** -0.5 if each > 0.0 else math.inf,
                     *seen, counted, float(times[i] * each / total),
+                    *_takes(one, curve, rows * one.rows, each, limit.delta),
                 )
             )  # fmt: skip
         rest = max(0, way.budget(limit)[0] - units)
@@ -311,6 +364,27 @@ class Planner:
         )
 
 
+def _takes(
+    one: WantedRelease, curve: UtilityCurve, rows: float, rho: float, delta: float
+) -> tuple[Any, ...]:
+    """The share wanted, with the epsilons and, at a cost, the rows it takes over the worlds."""
+    if one.at_least is None:
+        return None, None, None
+    best, worst = curve.needed_between(one.at_least)
+    needed = best, curve.needed(one.at_least), worst
+    epsilons = tuple(float(tight_epsilon(each, delta)) if each < math.inf else each
+                     for each in needed)  # fmt: skip
+    factor = rows / math.sqrt(rho) if rho > 0.0 else math.inf
+    return one.at_least, epsilons, tuple(factor * math.sqrt(each) for each in needed)
+
+
+def _over_worlds(found: tuple[float, float, float] | None) -> dict[str, float | None] | None:
+    if found is None:
+        return None
+    known = (each if math.isfinite(each) else None for each in found)
+    return dict(zip(WORLDS, known, strict=True))
+
+
 def _wish(one: WantedRelease) -> str:
     """A wish in words."""
     parts = [] if one.at_least is None else [f"at least {one.at_least:.0%}"]
@@ -326,7 +400,7 @@ def _most_to_drop(cost: Array, total: float) -> int:
 
 def _note(one: PlannedRelease, curve: UtilityCurve) -> str | None:
     if curve.median[-1] <= 0.0:
-        return f"{one.name!r}: rows drawn from the limits show it no gain; lock an epsilon."
+        return f"{one.name!r}: middling rows drawn from the limits show no gain; lock an epsilon."
     if one.epsilon == 0.0:
         return f"{one.name!r} gets nothing: its budget serves the others better; ask for a share."
     if abs(one.counted_on - one.median) > GAP:

@@ -17,5 +17,6 @@ MODEL = Model(
     plane=False,
     ghosts=False,
     uncertainty="uncertainty:UNCERTAINTY",
+    decides="how differently the groups answer",
     audits={"bernoulli": "attack:BERNOULLI"},
 )

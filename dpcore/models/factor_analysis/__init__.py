@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcore.checks import whole
-from dpcore.models.declaration import LOG_LIKELIHOOD, SCALED, Method, Metric, Model, Opening
+from dpcore.models.declaration import LOG_LIKELIHOOD, SCALED, Method, Metric, Model, Opening, World
 from dpcore.models.factor_analysis.mathematics import PsiUpdate
 from dpcore.models.options import Settings, from_zero, option, word
 
@@ -60,5 +60,8 @@ MODEL = Model(
             falls=True,
         ),
     ),
+    worlds=(World(common=0.8), World(0.8, 0.5, 0.7), World(0.5, 0.3, 0.4)),
+    decides="how much of their spread the columns have in common, and how much of its limits each "
+    "column fills",
     audits={"fa": "attack:FA"},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Opening
+from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Opening, World
 from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
 
 _METHODS = {
@@ -14,6 +14,16 @@ _METHODS = {
         "Clipping at 1", "paper", ("zcdp",), algorithm="clipped", words=(("threshold", 1.0),)
     ),
 }
+
+
+_WORLDS = (
+    World(mirrored=True),
+    World(0.6, related=1.5, mirrored=True),
+    World(0.35, related=0.5, mirrored=True),
+)
+_DECIDES = (
+    "how long the coefficients are beside sigma, and how much of its limits each column fills"
+)
 
 
 def _gradient_model(
@@ -53,6 +63,8 @@ def _gradient_model(
         fuzz=f"fuzz:{constant}",
         estimator=f"estimator:{constant}",
         uncertainty="uncertainty:UNCERTAINTY",
+        worlds=_WORLDS,
+        decides=_DECIDES,
         **more,
     )
 

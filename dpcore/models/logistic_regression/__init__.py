@@ -14,7 +14,7 @@ from dpcore.fitting.minibatch import (
     forgetting_exponent,
     sampling_rate,
 )
-from dpcore.models.declaration import CLIP, Method, Metric, Model, Opening
+from dpcore.models.declaration import CLIP, Method, Metric, Model, Opening, World
 from dpcore.models.options import Settings, option, word
 
 ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
@@ -155,5 +155,11 @@ MODEL = Model(
         Metric("test_log_loss", "Log loss", "log loss (nats)", falls=True),
         Metric("test_calibration_error", "Calibration", "calibration error", falls=True),
     ),
+    worlds=(
+        World(common=0.8, related=6.0),
+        World(0.6, 0.6, 0.5, related=1.0, yes=0.3),
+        World(0.35, 0.5, 0.5, related=0.5, yes=0.1),
+    ),
+    decides="how closely the outcome follows from the columns, and how rare the rarer answer is",
     audits={"logistic": "attack:LOGISTIC", "logistic-objective": "attack:LOGISTIC_OBJECTIVE"},
 )

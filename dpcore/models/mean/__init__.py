@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore.checks import positive, probability, whole
 from dpcore.errors import InputError
-from dpcore.models.declaration import Metric, Model, Opening
+from dpcore.models.declaration import Metric, Model, Opening, World
 from dpcore.models.mean.mathematics import METHODS
 from dpcore.models.options import Settings, option, word
 
@@ -80,6 +80,8 @@ MODEL = Model(
             of_rows=False,
         ),
     ),
+    worlds=(World(0.2), World(), World(apart=0.25)),
+    decides="how far the means lie from the middle of their limits",
     audits={
         "mean": "attack:MEAN",
         "mean-local": "attack:MEAN_LOCAL",

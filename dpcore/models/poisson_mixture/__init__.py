@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.models.declaration import Model
+from dpcore.models.declaration import Model, World
 from dpcore.models.exponential_family import FamilySettings
 
 MODEL = Model(
@@ -17,5 +17,10 @@ MODEL = Model(
     plane=False,
     ghosts=False,
     uncertainty="uncertainty:UNCERTAINTY",
+    worlds=(
+        World(counts=True),
+        World(0.4, 0.8, counts=True),
+        World(0.1, 0.5, even=3.0, counts=True),
+    ),
     audits={"poisson": "attack:POISSON"},
 )
