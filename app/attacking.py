@@ -143,7 +143,7 @@ def game(
         raise InputError(
             "model", "hundreds of fits of it take minutes", f"run: dpcore audit {scenario.model}"
         )
-    known = replace(scenario, epsilon=1.0, noise=0, metric="", x=0, y=1, hide="", pins="")
+    known = replace(scenario, epsilon=1.0, noise=0, metric="", show="", x=0, y=1, hide="", pins="")
     key: Hashable = ("attack", data.key, known, whose, row, typed)
     kept: Game = store.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))
     kept.first = first

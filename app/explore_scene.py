@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app import compute
+from app import compute, intervals
 from app.components import LOSSES, guarantee_line
 from app.compute import Study
 from app.result_store import Data
@@ -19,13 +21,15 @@ from dpcore.datasets.cities import CITIES
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.budget import Words, budget_scene
-from dpcore.figures.scene import Scene
+from dpcore.figures.scene import Choice, Scene
 from dpcore.figures.utility_curve import Marks, show_delta
+from dpcore.models.declaration import Picture
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.privacy import Guarantee, Ledger
 from dpcore.privacy.guarantee import show
 
 Array = NDArray[np.float64]
+Choices = Mapping[str, tuple[Choice, tuple[Any, ...]]]
 
 SEES = {
     "simulated": "sees everyone",
@@ -44,6 +48,7 @@ def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
         found.grid.utility.shape[1],
         found.grid.refusals,
         found.curves is None,
+        tuple(intervals.known(scenario, data, store, found.grid.epsilons)),
     )
     found, step = compute.with_extra_budget(found, scenario, data, store)
     positions = len(scenario.budgets(data.rows))
@@ -128,7 +133,67 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         else judge.marks(grid)
         if grid.dial == "epsilon"
         else (),
+        show=_shown(scenario, data),
+        intervals=intervals.at_stops(scenario, data, store_of(data), grid.epsilons)
+        if grid.dial == "epsilon"
+        else None,
     )
+
+
+def _shown(scenario: Scenario, data: Data) -> str:
+    """The picture that is shown: the usual one, of a table that another does not suit."""
+    return scenario.show if scenario.show in _pictures(scenario, data) else ""
+
+
+def _pictures(scenario: Scenario, data: Data) -> dict[str, Picture]:
+    """The pictures of the model that the table has enough columns for, or images."""
+    return {
+        name: one
+        for name, one in scenario.declared.shows().items()
+        if one.columns <= data.public.dim and not (one.images and image(data) is None)
+    }
+
+
+def choices(scenario: Scenario, data: Data) -> Choices:
+    """What can be chosen in the head of a card: the picture, and the columns of a plane; each with
+    the values that its items stand for."""
+    dim, found = data.public.dim, dict[str, tuple[Choice, tuple[Any, ...]]]()
+    pictures = _pictures(scenario, data)
+    shown = _shown(scenario, data)
+    if len(pictures) > 1:
+        titles = tuple(one.title for one in pictures.values())
+        at = list(pictures).index(shown)
+        found["show"] = Choice("show", "Show", titles, at), tuple(pictures)
+    if pictures[shown].plane and dim > 2:
+        for name, label, at in zip("xy", ("Across", "Up"), pair(scenario, data), strict=True):
+            found[name] = Choice(name, label, data.public.names, at), tuple(range(dim))
+    return found
+
+
+def picked_of(picked: Mapping[str, Any], offered: Choices, scenario: Scenario) -> dict[str, Any]:
+    """The scenario's fields after an item was picked; of two equal columns, the other moves."""
+    name, item = picked["name"], picked["item"]
+    if name not in offered or not 0 <= item < len(offered[name][1]):
+        return {}  # of a list that is no longer there
+    chosen = {name: offered[name][1][item]}
+    other = {"x": "y", "y": "x"}.get(name)
+    if other is not None and chosen[name] == getattr(scenario, other):
+        chosen[other] = getattr(scenario, name)
+    return chosen
+
+
+def with_choices(scene: Scene, offered: tuple[Choice, ...], data: Data) -> Scene:
+    """The scene with lists in the head of its first panel, where that is a fit's."""
+    first, *others = scene.panels
+    if first.id not in ("exact", "private") or not offered:
+        return scene
+    key = ("choices", scene.as_dict()["id"], offered)
+
+    def make() -> Scene:
+        return replace(scene, panels=(replace(first, choices=offered), *others))
+
+    drawn: Scene = store_of(data).scenes.get(key, make)
+    return drawn.at(scene.step)
 
 
 def _held(scenario: Scenario, dial: str) -> str:
@@ -159,7 +224,7 @@ def _hidden(scenario: Scenario, data: Data) -> str:
 def _faint(scenario: Scenario, ghosts: int) -> str:
     """What the faint draws are; left out where more has to be said."""
     said = scenario.adjacency in ("label", "feature")
-    if said or not ghosts or not scenario.declared.ghosts:
+    if said or not ghosts or not scenario.declared.shows()[scenario.show].ghosts:
         return ""
     return f" · faint: {ghosts} other draws"
 

@@ -34,7 +34,16 @@ from dpcore.registry import FIRST
 UPLOAD, GENERATED = "upload", "generated"
 SLIDING = ("epsilon", "delta", "clip", "threshold")  # what the curve may be against
 PINS, PIN = "ABCD", "|"  # what pinned settings are called; what stands before each in a link
-NOT_PINNED = ("data", "made", "dial", "x", "y", "hide", "pins")  # of the table, or of the view
+NOT_PINNED = (
+    "data",
+    "made",
+    "dial",
+    "show",
+    "x",
+    "y",
+    "hide",
+    "pins",
+)  # of the table, or of the view
 QUICK = 15e6  # visits of a row, as of a mixture's, for a fit that may stand at every fourth budget
 
 
@@ -54,6 +63,7 @@ class Scenario:
     covariance: str = "full"
     words: str = ""
     metric: str = ""
+    show: str = ""
     pool: int = 1
     adjacency: str = "replace_one"
     rows_per_person: int = 1
@@ -294,6 +304,8 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, metric="")
     if scenario.metric not in [one.name for one in kind.metrics]:
         scenario = replace(scenario, metric="")
+    if scenario.show not in kind.shows():
+        scenario = replace(scenario, show="")
     if not kind.clips_rows:
         scenario = replace(scenario, clip=1.0)
     slides = {"clip": kind.clips_rows, "threshold": "threshold" in offered}
@@ -338,6 +350,7 @@ _READERS: dict[str, Reader] = {
     "adjacency": among(ADJACENCIES),
     "dial": among(SLIDING),
     "metric": str,
+    "show": str,
     "without": lambda text: text == "1",
     "words": str,
     "made": _made,

@@ -47,6 +47,7 @@ export class Card {
   /** @type {Layer[]} those on the canvas */ painted;
   /** @type {{ draw: (step: number) => void, moves: boolean }[]} */ layers;
   /** @type {EndLabel[]} */ labels;
+  /** @type {string} the lists in its head */ offered;
   /** @type {SVGLineElement} */ hair;
   /** @type {SVGTextElement} */ pin;
   /** @type {number} px right of the axes */ labelRoom;
@@ -75,8 +76,9 @@ export class Card {
     this.play = make("button", { type: "button", class: "dpl-play" }, ["▶ Play"]);
     this.play.addEventListener("click", () => live.play());
     this.derived = make("div", { class: "dpl-derived", hidden: "" });
+    this.choices = make("div", { class: "dpl-choices" });
     this.root = make("figure", { class: "dpl-card", "data-panel": panel.id }, [
-      make("figcaption", {}, [this.title, this.subtitle]), this.play, bar, this.plot, this.derived,
+      make("figcaption", {}, [this.title, this.subtitle]), this.choices, this.play, bar, this.plot, this.derived,
       this.table,
     ]);
     this.listen();
@@ -89,6 +91,7 @@ export class Card {
     this.root.classList.toggle("dpl-bare", panel.bare);
     this.root.dataset.link = panel.link ?? "";
     setVisible(this.play, panel.film);
+    this.offer();
     this.title.textContent = panel.title;
     this.painted = panel.layers.filter((layer) => LAYERS[layer.kind].paint);
     setVisible(this.canvas, this.painted.length > 0);
@@ -109,6 +112,22 @@ export class Card {
       .map((layer) => this.endLabel(layer));
     this.pin = svg("text", { class: "dpl-note dpl-pinned" }, [panel.pin ?? ""]);
     this.over.append(this.hair, this.pin);
+  }
+
+  /** The lists in its head; they stay, with focus, where nothing else can be chosen. */
+  offer() {
+    const { choices } = this.panel;
+    const offered = JSON.stringify(choices);
+    if (this.offered === offered) return;
+    this.offered = offered;
+    this.choices.replaceChildren(...choices.map(({ name, label, options, at }) => {
+      const list = make("select", { "aria-label": label, title: label, "data-choice": name },
+        options.map((text) => make("option", {}, [text])));
+      list.selectedIndex = at;
+      list.addEventListener("change", () =>
+        this.live.send("picked", { name, item: list.selectedIndex }));
+      return list;
+    }));
   }
 
   /** The elements of a layer. @param {Layer} layer */

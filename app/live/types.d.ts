@@ -96,6 +96,8 @@ export interface Panel {
   bare: boolean;
   /** Whether a button plays the steps up to the current one. */
   film: boolean;
+  /** Lists in its head. */
+  choices: { name: string; label: string; options: string[]; at: number }[];
   /** Key of the pinned layers. */
   pin?: string;
   layers: Layer[];

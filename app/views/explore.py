@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app import classes, compute, pins, steps, upload
+from app import classes, compute, intervals, pins, steps, upload
 from app.components import brand, ends, live_line, look_again, loss_bar, to_page
 from app.covers import cover
-from app.explore_scene import picture, swept_picture
+from app.explore_scene import choices as choices_in_cards
+from app.explore_scene import picked_of, picture, swept_picture, with_choices
 from app.export_menu import take_fit
 from app.live import live
 from app.papers import at_full_size
@@ -77,8 +78,16 @@ def page() -> None:
         live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
         if data.whole is not None:
             played(scenario, data)
-    seen = {key: visible("explore", one, scenario.hide) for key, one in scenes.items()}
+    offered = choices_in_cards(scenario, data)
+    lists = tuple(choice for choice, _ in offered.values())
+    seen = {
+        key: with_choices(visible("explore", one, scenario.hide), lists, data)
+        for key, one in scenes.items()
+    }
     moved = live(seen, key="picture")
+    if moved.picked is not None:
+        change(**picked_of(moved.picked, offered, scenario))
+        st.rerun()
     if moved.ring is not None:
         change(clip=round(float(np.clip(moved.ring["factor"], 0.1, 1.0)), 2), dial="clip")
         st.rerun()
@@ -87,12 +96,19 @@ def page() -> None:
         st.caption(judged_on(scenario, data))
         if "covariance" in scenario.declared.settings.options():
             st.caption(WIDER)
+    ends = intervals.found(scenario, data, store_of(data))
+    if said := intervals.sentence(ends):
+        st.caption(said)
     pins.panel(scenario, data, scene, pinned, beside)
     buttons(scenario, data, found, scene)
     full_size(scenario)
     classes.panel(scenario, data)
     if not found.complete:
         look_again(lambda: compute.more_of(found, scenario, data, store_of(data)), every=0.3)
+        return
+    if ends is None and intervals.suits(scenario):
+        intervals.ask(scenario, data, store_of(data))
+        look_again(lambda: intervals.found(scenario, data, store_of(data)) is not None, every=0.3)
         return
     if (waited := pins.coming(scenario)) is not None:
         look_again(lambda: pins.coming(scenario) != waited, every=0.3)

@@ -57,6 +57,8 @@ def budget_scene(
     places: Places = (),
     outlines: bool = True,
     marks: Marks = (),
+    show: str = "",
+    intervals: Array | None = None,
 ) -> Scene:
     """The scene of a study, whatever the model and the dial.
 
@@ -67,11 +69,12 @@ def budget_scene(
     axes must hold [the converged fit]. image: height and width, where the columns are the pixels of
     an image, row after row. places: names, longitudes and latitudes to show where the columns are
     such. outlines: whether the private panel shows the exact fit too. marks: stops to mark on the
-    curves, each with its label.
+    curves, each with its label. show: which of the model's pictures [the usual one].
+    intervals: as of a :class:`~dpcore.figures.model_plot.Subject`.
     """
     each = (references,) if isinstance(references, References) else tuple(references)
     dial = AXES[grid.dial]
-    drawing = portrait(grid.model)(
+    drawing = portrait(grid.model, show)(
         Subject(
             public=grid.public,
             exact=each[0].converged,
@@ -84,6 +87,7 @@ def budget_scene(
             image=image,
             places=places,
             outlines=outlines,
+            intervals=intervals,
         )
     )
     stops = tuple(map(dial.show, grid.stops))

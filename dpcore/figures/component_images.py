@@ -91,6 +91,44 @@ def drawing(parts: Parts, image: tuple[int, int] | None, most: int = MOST_ROWS) 
     )
 
 
+def given_back(
+    seen: Array, exact: Array, private: Array, image: tuple[int, int], limit: float, label: str
+) -> Drawing:
+    """Rows that are pictures above what fits make of them.
+
+    seen, exact ``(n, d)``, private ``(S, n, d)``: from the lowest value up, at most ``limit``, in
+    what ``label`` says.
+    """
+    count = len(seen)
+    names = tuple(f"row {i + 1}" for i in range(count))
+    both = (*names, *(f"{name}, reconstructed" for name in names))
+    steps = np.concatenate([np.broadcast_to(seen, private.shape), private], axis=1)
+    true, tiles = as_images(
+        *(np.swapaxes(one, 1, 2) for one in (np.concatenate([seen, exact])[None], steps)), image
+    )
+
+    def told(fit: Array) -> str:
+        if not np.isfinite(fit).all():
+            return NO_FIT
+        off = float(np.abs(fit - seen).mean())
+        return f"{count} rows, each above what the fit makes of it: off by {said(off)} on average."
+
+    def heat(values: Array) -> Heat:
+        return Heat(values, limit, label, both, ("",) * len(both), across=count, above=True)
+
+    return Drawing(
+        exact=(heat(true),),
+        private=(heat(tiles),),
+        exact_alt=told(exact),
+        private_alts=tuple(map(told, private)),
+        x=Axis("row", (0.5, count + 0.5)),
+        y=Axis("pixel row", (0.0, float(image[0]))),
+        bare=True,
+        height=LEAST_HEIGHT,
+        key="above: exact rows, below: reconstructed",
+    )
+
+
 def cosines(private: Array, truth: Array) -> Array:
     """Cosine ``(S, k)`` of the angle between parts ``(S, d, k)`` and ``(d, k)``; 0 for none."""
     lengths = np.linalg.norm(private, axis=1) * np.linalg.norm(truth, axis=0)

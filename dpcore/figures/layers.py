@@ -19,8 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore.checks import one_of
 from dpcore.errors import InputError
+from dpcore.figures.cells import Cells
 from dpcore.figures.columns import Columns
+from dpcore.figures.density import Density
 from dpcore.figures.heatmap import Heat
+from dpcore.figures.marginals import Marginals
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.tail import Tail
 
@@ -283,8 +286,11 @@ Layer = (
     | Cursor
     | Ring
     | Bars
+    | Cells
     | Columns
+    | Density
     | Heat
+    | Marginals
     | Ranked
     | Tail
 )
@@ -299,8 +305,11 @@ PER_STEP: dict[str, dict[str, int]] = {
     "rule": {},
     "ring": {"factor": 0},
     "bars": {"values": 1},
+    "cells": {},
     "columns": {"x": 1, "values": 1, "inner": 1},
+    "density": {"params": 3},
     "heatmap": {"values": 3},
+    "marginals": {"weights": 2, "means": 3, "sds": 3},
     "ranked": {"words": 2, "values": 2, "marked": 2},
     "tail": {"x": 1, "y": 1, "epsilons": 1, "deltas": 1, "start": 0},
 }
@@ -330,7 +339,7 @@ def layer_dict(layer: Layer) -> dict[str, Any]:
         depth = max(arrays.values(), default=0)
         data |= {"title": title, "table": {} if quiet else columns, "depth": depth}
     for name, value in vars(layer).items():
-        is_number = isinstance(value, float) or name in arrays
+        is_number = isinstance(value, float | np.ndarray) or name in arrays
         data[name] = compact(value) if is_number and value is not None else value
     return data
 

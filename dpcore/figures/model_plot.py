@@ -32,7 +32,9 @@ class Subject:
     stops or one for each. window: a
     fit and rows that the axes must hold. unit: who one row is about. image: height and width, where
     the columns are the pixels of one. places: names, longitudes and latitudes for orientation.
-    outlines: whether the exact fit may be drawn beside the private one.
+    outlines: whether the exact fit may be drawn beside the private one. intervals ``(S, d, 2)``: of
+    the bold fit's numbers, one a column, in own units as ``Fit.intervals`` has them; NaN where none
+    is known.
     """
 
     public: PublicFrame
@@ -46,6 +48,7 @@ class Subject:
     image: tuple[int, int] | None = None
     places: Places = ()
     outlines: bool = True
+    intervals: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,11 @@ class Portrait(Protocol):
     def __call__(self, subject: Subject) -> Drawing: ...
 
 
-def portrait(model: str) -> Portrait:
-    """The portrait of a model of the registry."""
+def portrait(model: str, show: str = "") -> Portrait:
+    """A portrait of a model of the registry: the one that ``show`` names, or else the usual one."""
     declared = declaration(model)
-    found: Portrait = declared.load(declared.picture)
+    pictures = declared.shows()
+    found: Portrait = declared.load(pictures.get(show, pictures[""]).place)
     return found
 
 

@@ -79,7 +79,7 @@ def beside(scene: Scene, pinned: Scene, name: str, at: float | None) -> Scene:
 def _is_fit(layer: Layer) -> bool:
     """Whether a layer is the fit itself: not rows, other draws, references or borders."""
     if isinstance(layer, Ellipses):
-        return layer.style == "bold"
+        return layer.style == "bold" and bool(layer.levels)
     if isinstance(layer, Curve):
         return layer.bold
     return isinstance(layer, Cursor | Heat | Ranked) or (

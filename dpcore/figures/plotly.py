@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from dpcore.evaluation.composition import Prices
 from dpcore.evaluation.study import Study
 from dpcore.figures.budget import study_scene
+from dpcore.figures.cells import Cells
 from dpcore.figures.columns import Columns
 from dpcore.figures.composition import prices_scene
+from dpcore.figures.density import Density
 from dpcore.figures.heatmap import BLUE, ORANGE, WHITE, Heat
+from dpcore.figures.marginals import Marginals
 from dpcore.figures.ranked import Ranked
 from dpcore.figures.scene import (
     GROUPS,
@@ -50,6 +53,7 @@ Array = NDArray[np.float64]
 DASHES = ("solid", "dashdot", "dash", "dot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 MUTED = "#5B6B7A"
+SIDE = 80  # cells along each axis of a density
 _TURN = np.linspace(0.0, 2.0 * np.pi, 49)
 
 
@@ -102,7 +106,7 @@ def scene_figure(scene: Scene) -> go.Figure:
             if isinstance(layer, Heat):
                 fig.update_xaxes(visible=False, row=row, col=column)
                 fig.update_yaxes(**_rows(layer, fig.get_subplot(row, column)), row=row, col=column)
-            if isinstance(layer, Ranked):
+            if isinstance(layer, Cells | Marginals | Ranked):
                 fig.update_xaxes(visible=False, row=row, col=column)
                 fig.update_yaxes(visible=False, row=row, col=column)
             if isinstance(layer, Mark):
@@ -163,7 +167,9 @@ def _named(scene: Scene) -> bool:
 
 def _slider(scene: Scene) -> dict[str, Any]:
     # Plotly moves lines and points in place; colours of cells it must draw anew.
-    anew = any(isinstance(layer, Heat) for panel in scene.panels for layer in panel.layers)
+    anew = any(
+        isinstance(layer, Density | Heat) for panel in scene.panels for layer in panel.layers
+    )
     now = {"mode": "immediate", "frame": {"duration": 0, "redraw": anew}}
     shown = scene.positions or ()
     return {
@@ -212,8 +218,14 @@ def _drawn(layer: Layer, panel: Panel, step: int) -> Iterator[Any]:
             yield _line(x, y, name=layer.label, line={"color": MUTED, "dash": "dash"})
         case Bars():
             yield _bars(layer, step)
+        case Cells():
+            yield _table(layer, step)
         case Columns():
             yield from _columns(layer)
+        case Density():
+            yield _density(layer, panel, step)
+        case Marginals():
+            yield from _marginals(layer, step)
         case Tail():
             yield _tail(layer, step)
 
@@ -229,6 +241,57 @@ def _columns(layer: Columns) -> Iterator[Any]:
             hovertext=layer.names,
             hoverinfo="text",
         )
+
+
+def _table(layer: Cells, step: int) -> Any:
+    """Texts under their heads, beside the names of their rows."""
+    wide, high = len(layer.heads), len(layer.names)
+    across = [*range(1, wide + 1), *[0.5] * high, *list(range(1, wide + 1)) * high]
+    below = [0] * wide + [-row - 1 for row in range(high)]
+    below += [-row - 1 for row in range(high) for _ in range(wide)]
+    texts = [*(f"<b>{head}</b>" for head in layer.heads), *layer.names]
+    texts += texts_at(layer.labels, step)
+    return _line(across, below, mode="text", text=texts, textposition="middle left", name="")
+
+
+def _density(layer: Density, panel: Panel, step: int) -> Any:
+    """One tone between two levels: the number of levels that a cell is above."""
+    import plotly.graph_objects as go
+
+    x, y = (np.linspace(*axis.range, SIDE) for axis in (panel.x, panel.y))
+    values = layer.values(step, x, y)
+    over = np.searchsorted(layer.levels, values, side="right").astype(float)
+    ink = PALETTE_LIGHT[layer.colour]
+    return go.Contour(
+        x=x,
+        y=y,
+        z=np.where(np.isfinite(values), over, 0.0),
+        contours={"start": 0.5, "end": len(layer.levels) - 0.5, "size": 1.0},
+        colorscale=[[0.0, "#FFFFFF"], [1.0, ink]],
+        line={"width": 0},
+        showscale=False,
+        hoverinfo="skip",
+        name="density",
+    )
+
+
+def _marginals(layer: Marginals, step: int) -> Iterator[Any]:
+    """A line each; the names of the columns under their axes."""
+    looks: dict[str, dict[str, Any]] = {
+        "bars": {"line": {"color": MUTED, "width": 0.5}, "opacity": 0.6},
+        "ghost": {"line": {"color": PALETTE_LIGHT[0], "width": 1}, "opacity": 0.25},
+        "bold": {"line": {"color": PALETTE_LIGHT[0], "width": 2.5}},
+        "outline": {"line": {"color": MUTED, "width": 1.2, "dash": "dash"}},
+    }
+    for x, y, kind in layer.curves(step):
+        yield _line(x, y, name=kind, hoverinfo="skip", **looks[kind])
+    texts = [
+        f"{low:.3g} · {name} · {high:.3g}"
+        for name, (low, high) in zip(layer.names, np.asarray(layer.ranges), strict=True)
+    ]
+    feet = [float(row) for row in range(len(texts))][::-1]
+    here = {"mode": "text", "textposition": "bottom center"}
+    yield _line([0.5] * len(texts), feet, text=texts, name="", **here)
 
 
 def _tail(layer: Tail, step: int) -> Any:
@@ -263,7 +326,7 @@ def _ellipses(layer: Ellipses, step: int) -> Iterator[Any]:
     for k, (colour, name) in enumerate(zip(layer.colours or (), layer.names, strict=True)):
         outlines = [outline(one, level) for one in params[:, k] for level in layer.levels]
         gap = np.full((1, 2), np.nan)
-        path = np.concatenate([part for line in outlines for part in (line, gap)])
+        path = np.concatenate([*(part for line in outlines for part in (line, gap)), gap])
         yield _line(
             path[:, 0],
             path[:, 1],

@@ -54,7 +54,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -92,6 +92,7 @@ __all__ = [
     "PALETTE_LIGHT",
     "Axis",
     "Bars",
+    "Choice",
     "Cursor",
     "Curve",
     "Ellipses",
@@ -142,6 +143,19 @@ class Axis:
         return data
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A list in the head of a card: the app reads a picked item, counted from 0, under ``name``.
+
+    label: what is chosen. options: its items; at: the one that is shown.
+    """
+
+    name: str
+    label: str
+    options: tuple[str, ...]
+    at: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Panel:
     """One card: title, muted subtitle, text for readers who cannot see it, axes, layers.
@@ -150,7 +164,7 @@ class Panel:
     and pan (give them the same axes). ``width``: "half" or "full" of the page; ``height``: of the
     whole card in pixels [half 340, full 250]. ``bare``: draw no axes (bars are their own scale).
     ``pinned``: layers of another view, drawn over these thin and in one colour; ``pin``: their key.
-    ``film``: a button plays the steps up to the current one.
+    ``film``: a button plays the steps up to the current one. ``choices``: lists in its head.
     """
 
     id: str
@@ -167,6 +181,7 @@ class Panel:
     pinned: tuple[Layer, ...] = ()
     pin: str = ""
     film: bool = False
+    choices: tuple[Choice, ...] = ()
 
     def __post_init__(self) -> None:
         one_of("panel width", self.width, ("half", "full"))
@@ -189,6 +204,7 @@ class Panel:
             "bare": self.bare,
             "pin": self.pin,
             "film": self.film,
+            "choices": [asdict(one) for one in self.choices],
             "layers": [
                 *map(layer_dict, self.layers),
                 *(layer_dict(layer) | {"pinned": True} for layer in self.pinned),

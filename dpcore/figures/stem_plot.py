@@ -15,6 +15,8 @@ MOST_COLUMNS = 40  # that are drawn: those with the largest exact numbers
 TOLD = 4  # numbers in words
 ROOM = 0.6  # of the exact numbers' range, above and below it
 WIDTH = 0.32  # of a bar that marks an exact number, on the left of its column
+CAP = 0.09  # half of the bar across the end of an interval
+INTERVAL = "90% intervals, privacy noise alone"
 SPREAD = (-0.28, -0.08)  # where the other draws stand, beside their column
 
 
@@ -24,16 +26,20 @@ def drawing(
     private: Array,
     label: str,
     short: tuple[str, ...] = (),
+    intervals: Array | None = None,
+    interval: str = INTERVAL,
 ) -> Drawing:
     """Both panels of a portrait whose fits are one number a column.
 
     exact ``(d,)``, private ``(S, D, d)``, in what ``label`` says; draw 0 is the bold one, the other
     draws are faint points. The exact numbers are marked behind the private ones. short: names as
-    they are written beside points [names].
+    they are written beside points [names]. intervals ``(S, d, 2)``: of the bold numbers; interval:
+    what they are.
     """
     kept = np.sort(np.argsort(-np.abs(exact), kind="stable")[:MOST_COLUMNS])
     short = tuple((short or names)[i] for i in kept)
     names, exact, private = tuple(names[i] for i in kept), exact[kept], private[..., kept]
+    ends = None if intervals is None else intervals[:, kept]
     low, high = min(0.0, float(exact.min())), max(0.0, float(exact.max()))
     room = ROOM * (high - low or 1.0)
     return Drawing(
@@ -43,6 +49,7 @@ def drawing(
             _bars(exact),
             *_ghosts(private[:, 1:]),
             _stem(private[:, 0]),
+            *(() if ends is None else (_reach(ends, interval),)),
             _spots(names, private[:, 0], short),
         ),
         exact_alt=_described(names, exact),
@@ -68,6 +75,17 @@ def _stem(values: Array) -> Curve:
     y = np.stack([np.zeros(values.shape), values, gap], axis=-1)
     flat = (*values.shape[:-1], -1)
     return Curve(x.reshape(flat), y.reshape(flat), colour=None)
+
+
+def _reach(ends: Array, name: str) -> Curve:
+    """An upright line along each interval ``(S, d, 2)``, with a short one across each end."""
+    places = _places(ends[..., 0])[..., None]
+    x = np.concatenate(
+        [places + side for side in (-CAP, CAP, 0.0, 0.0, -CAP, CAP, np.nan)], axis=-1
+    )
+    low, high = ends[..., :1], ends[..., 1:]
+    y = np.concatenate([low, low, low, high, high, high, np.full(low.shape, np.nan)], axis=-1)
+    return Curve(x.reshape(len(ends), -1), y.reshape(len(ends), -1), label_at="none", name=name)
 
 
 def _bars(exact: Array) -> Curve:

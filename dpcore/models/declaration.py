@@ -113,6 +113,23 @@ WORLDS = (World(), World(0.6, 0.6, 0.5), World(0.25, 0.3, 0.5, even=3.0))
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A way to show the fits of a model.
+
+    place: where it is drawn, as ``file:object`` in the model's folder. ghosts: whether it shows
+    other draws of the noise. plane: whether it is a plane of two columns, of which a reader picks
+    the pair. columns: how many a table must have; images: whether its rows must be pictures.
+    """
+
+    title: str
+    place: str = "picture:PORTRAIT"
+    ghosts: bool = True
+    plane: bool = False
+    columns: int = 1
+    images: bool = False
+
+
+@dataclass(frozen=True)
 class Model:
     """One model; :func:`declaration` finds it by its name.
 
@@ -155,6 +172,8 @@ class Model:
     methods: Mapping[str, Method] = field(default_factory=dict)
     plane: bool = True
     ghosts: bool = True
+    shown: str = "Fit"
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
     cost: float = 1.0
     one_row: bool = False
     columns_first: bool = False
@@ -189,6 +208,10 @@ class Model:
     def dials(self) -> dict[str, Option]:
         """The options that the explorer asks for, by name."""
         return {name: each for name, each in self.settings.options().items() if each.dial}
+
+    def shows(self) -> dict[str, Picture]:
+        """The pictures of its fits by name, the usual one first under the empty name."""
+        return {"": Picture(self.shown, self.picture, self.ghosts, self.plane), **self.pictures}
 
     def method(self, name: str) -> Method:
         """The recommended method, or another of the model's by name."""

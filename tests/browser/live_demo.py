@@ -6,7 +6,10 @@ import numpy as np
 import streamlit as st
 
 from app.live import live
+from dpcore.figures.cells import Cells
+from dpcore.figures.density import Density, levels_of
 from dpcore.figures.heatmap import Heat
+from dpcore.figures.marginals import Marginals
 from dpcore.figures.scene import (
     Axis,
     Cursor,
@@ -40,8 +43,9 @@ def groups(noise: np.ndarray, epsilon: np.ndarray) -> np.ndarray:
     return params
 
 
-def more(epsilon: np.ndarray) -> tuple[Panel, ...]:
-    """Centres with moving borders and ghosts, and ten moving images beside ten still ones."""
+def more(epsilon: np.ndarray, fits: np.ndarray) -> tuple[Panel, ...]:
+    """Centres with moving borders and ghosts, ten moving images beside ten still ones, and the fits
+    as a density, column by column and in numbers."""
     rng = np.random.default_rng(7)
     steps = len(epsilon)
     far = 1 / epsilon[:, None, None]
@@ -94,7 +98,43 @@ def more(epsilon: np.ndarray) -> tuple[Panel, ...]:
         bare=True,
     )
     assert private.shape == (steps, 10, 16, 16)
-    return centres, heat, table
+    bold, names = fits[:, :1], ("one", "two", "three")
+    levels = levels_of(fits[-1, 0], AGE.range, VISITS.range)
+    density = Panel(
+        "density", "Density", "", "One density.", AGE, VISITS, (Density(bold, levels, names),)
+    )
+    spread = np.sqrt(fits[..., [2, 4]])
+    ranges = [AGE.range, VISITS.range]
+    columns = Panel(
+        "marginals",
+        "Marginals",
+        "",
+        "Two columns.",
+        *pixels,
+        (
+            Marginals(
+                fits[..., 5],
+                fits[..., :2],
+                spread,
+                ranges,
+                (0.03, 0.05),
+                (AGE.label, VISITS.label),
+                rng.random((2, 24)) * 0.03,
+            ),
+        ),
+        bare=True,
+    )
+    texts = tuple(tuple(f"{number:.3g}" for number in one[0].T.ravel()[:6]) for one in fits)
+    numbers = Panel(
+        "numbers",
+        "Numbers",
+        "",
+        "Six numbers.",
+        *pixels,
+        (Cells(names, ("mean age", "mean visits"), texts),),
+        bare=True,
+    )
+    return centres, heat, table, density, columns, numbers
 
 
 PLACES = ("Here", "Quite near", "Far away")
@@ -183,7 +223,7 @@ def demo(seed: int, current: int, exact_value: float | None, everything: bool) -
                 ),
                 width="full",
             ),
-            *(more(epsilon) if everything else ()),
+            *(more(epsilon, fits) if everything else ()),
         ),
         live_text={
             "sentence": tuple(f"At **ε = {label}** <i>nothing</i> is lost." for label in labels)

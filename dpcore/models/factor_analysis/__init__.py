@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcore.checks import whole
-from dpcore.models.declaration import LOG_LIKELIHOOD, SCALED, Method, Metric, Model, Opening, World
+from dpcore.models.declaration import (
+    LOG_LIKELIHOOD,
+    SCALED,
+    Method,
+    Metric,
+    Model,
+    Opening,
+    Picture,
+    World,
+)
 from dpcore.models.factor_analysis.mathematics import PsiUpdate
 from dpcore.models.options import Settings, from_zero, option, word
 
@@ -46,6 +55,12 @@ MODEL = Model(
     methods={"dpem_factors": Method("DP-EM's factor analysis", "paper", ("linear",))},
     plane=False,
     ghosts=False,
+    shown="Loadings",
+    pictures={
+        "reconstructions": Picture(
+            "Reconstructions", "picture:RECONSTRUCTIONS", ghosts=False, images=True
+        )
+    },
     columns_first=True,
     free_iterations=True,
     no_intervals="factors that noise hides are levelled before they leave, so the released numbers "

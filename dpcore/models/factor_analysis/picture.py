@@ -9,12 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.component_images import Parts, cosines, drawing
+from dpcore.evaluation.yardstick import mapped
+from dpcore.figures.component_images import Parts, cosines, drawing, given_back
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
-from dpcore.models.factor_analysis.mathematics import Factors
+from dpcore.models.factor_analysis.mathematics import Factors, reconstruct
 from dpcore.wall.data import PublicFrame
 
 Array = NDArray[np.float64]
+
+SHOWN = 6  # rows that are reconstructed
 
 
 def draw(subject: Subject) -> Drawing:
@@ -38,6 +41,25 @@ def draw(subject: Subject) -> Drawing:
     )
 
 
+def draw_reconstructions(subject: Subject) -> Drawing:
+    """Rows that are pictures, as their expected factors draw them."""
+    public, rows, image = subject.public, subject.rows, subject.image
+    if rows is None or image is None or not subject.outlines:  # what is given back tells of rows
+        return draw(subject)
+    units = (rows[:SHOWN] - public.center) / public.half_range
+    bold: Factors = mapped(subject.private, lambda one: one[:, 0])
+    known = np.isfinite(bold.mean).all(axis=1)
+    private = np.full((len(known), *units.shape), np.nan)
+    if known.any():
+        private[known] = reconstruct(mapped(bold, lambda one: one[known]), units)
+    seen, exact, private = (
+        (np.clip(one, -1.0, 1.0) + 1.0) * public.half_range
+        for one in (units, reconstruct(subject.exact, units)[0], private)
+    )
+    limit = 2.0 * float(public.half_range.max())
+    return given_back(seen, exact, private, image, limit, public.units[0] or "value")
+
+
 def _in_units(public: PublicFrame, loadings: Array) -> tuple[Array, float, str]:
     """Loadings in the columns' own unit where they share one, else in half ranges of each."""
     spread, units = public.half_range, set(public.units)
@@ -48,3 +70,4 @@ def _in_units(public: PublicFrame, loadings: Array) -> tuple[Array, float, str]:
 
 
 PORTRAIT: Portrait = draw
+RECONSTRUCTIONS: Portrait = draw_reconstructions

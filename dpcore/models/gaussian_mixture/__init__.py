@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.checks import whole
-from dpcore.models.declaration import ACCOUNTANTS, LOG_LIKELIHOOD, SCALED, Method, Model
+from dpcore.models.declaration import ACCOUNTANTS, LOG_LIKELIHOOD, SCALED, Method, Model, Picture
 from dpcore.models.gaussian_mixture.mathematics import Prior
 from dpcore.models.options import Settings, from_zero, option, word, yes_or_no
 from dpcore.wall.statistics import STRUCTURES, Structure
@@ -53,6 +53,13 @@ class MixtureSettings(Settings):
     even: bool = option(False, yes_or_no)
 
 
+PICTURES = {
+    "density": Picture("Density", "picture:DENSITY", ghosts=False, plane=True, columns=2),
+    "marginals": Picture("Marginals", "picture:MARGINALS"),
+    "numbers": Picture("Numbers", "picture:NUMBERS", ghosts=False),
+    "synthetic": Picture("Synthetic rows", "picture:SYNTHETIC", ghosts=False, plane=True),
+}
+
 MODEL = Model(
     name="gmm",
     package=__name__,
@@ -67,6 +74,8 @@ MODEL = Model(
             "DP-EM, Laplace and Gaussian noise", "paper", ACCOUNTANTS[1:], combination="LLG"
         ),
     },
+    shown="Groups",
+    pictures=PICTURES,
     uncertainty="uncertainty:UNCERTAINTY",
     metrics=(LOG_LIKELIHOOD, SCALED),
     audits={"gmm": "attack:GMM"},

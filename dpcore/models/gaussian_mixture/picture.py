@@ -1,4 +1,5 @@
-"""The portrait of a mixture: every group an ellipse, one and two standard deviations out.
+"""The portraits of a mixture: groups as ellipses, as one density, column by column, in numbers, and
+rows drawn from them.
 
 Beside the private groups the exact ones are dashed, where they may be seen. Groups with labels are
 classes, and have names of their own.
@@ -6,9 +7,15 @@ classes, and have names of their own.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.figures import number_table
+from dpcore.figures.density import Density, levels_of
+from dpcore.figures.marginals import POINTS, TALL, Marginals, histograms, mixed
 from dpcore.figures.model_plot import (
     NO_FIT,
     Drawing,
@@ -16,10 +23,12 @@ from dpcore.figures.model_plot import (
     Subject,
     cloud,
     column_axis,
+    column_title,
     own_units,
     ring,
+    said,
 )
-from dpcore.figures.scene import Axis, Ellipses, Spots
+from dpcore.figures.scene import Axis, Ellipses, Points, Spots
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
 from dpcore.privacy.guarantee import show
@@ -28,6 +37,10 @@ from dpcore.wall.data import PublicFrame
 Array = NDArray[np.float64]
 
 ROOM = 3.6  # standard deviations around each exact group that the axes hold
+ROW, AROUND, LEAST_HEIGHT = 48, 34, 260  # pixels of a column's marginal, and of all else on a card
+MOST_COLUMNS = 20  # that have a marginal: those in which exact groups lie farthest apart
+MOST_CURVES = 12_000  # numbers of the faint draws of all marginals
+DRAWN = 300  # synthetic rows
 
 
 def draw(subject: Subject) -> Drawing:
@@ -125,4 +138,166 @@ def _described(params: Array, names: tuple[str, ...], x: Axis, y: Axis) -> str:
     return "; ".join(parts) + "."
 
 
+def draw_density(subject: Subject) -> Drawing:
+    """The density in the plane of two columns, at the same levels exact and private."""
+    usual = draw(subject)
+    x, y = usual.x, usual.y
+    exact = _params(subject.exact, subject.public, subject.pair)[None]
+    private = _params(subject.private, subject.public, subject.pair)[:, :1]
+    names = _names(subject.exact, private.shape[2])
+    levels = levels_of(exact[0, 0], x.range, y.range)
+
+    def layers(params: Array) -> tuple[Density, Ellipses]:
+        return Density(params, levels, names), Ellipses(params, levels=(), names=names)
+
+    below, centres = layers(private)
+    exact_below, exact_centres = layers(exact)
+    return replace(
+        usual,
+        exact=(exact_below, *cloud(subject), *ring(subject), exact_centres),
+        private=(below, *ring(subject), *_exact_outlines(subject, exact, names), centres),
+        key="same levels" + (" · dashed: exact" if subject.outlines else ""),
+    )
+
+
+def draw_marginals(subject: Subject) -> Drawing:
+    """The density of each column, over a histogram of the rows where any may be shown."""
+    public, fits, best = subject.public, subject.private, subject.exact
+    columns = _apart(best)
+    axes = [_axis(subject, int(column)) for column in columns]
+    ranges = np.array([axis.range for axis in axes])
+    steps, _, count = fits.weights.shape
+    most = max(1, 1 + MOST_CURVES // (steps * count * len(columns)))
+    exact, private = (_columns(one, public, columns) for one in (best, fits))
+    bars = np.empty(0)
+    if subject.rows is not None and len(subject.rows):
+        bars = histograms(subject.rows[:, columns], ranges)
+    tops = _tops(best.weights[0], *(one[0] for one in exact), ranges)
+    if bars.size:
+        tops = np.maximum(tops, bars.max(axis=1))
+    names = tuple(axis.label for axis in axes)
+
+    def layer(weights: Array, means: Array, sds: Array, **more: Any) -> Marginals:
+        return Marginals(weights, means, sds, ranges, tops, names, **more)
+
+    true = best.weights[None], exact[0][None], exact[1][None]
+    outlines = (layer(*true, style="outline"),) if subject.outlines else ()
+    shown = bars if subject.outlines else ()
+    return Drawing(
+        exact=(layer(*true, bars=bars),),
+        private=(
+            layer(fits.weights[:, :most], *(one[:, :most] for one in private), bars=shown),
+            *outlines,
+        ),
+        exact_alt=_said_columns(names, exact[0][0]),
+        private_alts=tuple(_said_columns(names, means) for means in private[0][:, 0]),
+        x=Axis("share of the axis of each column", (0.0, 1.0)),
+        y=Axis("column", (0.0, len(columns) - 1.0 + TALL + 0.2)),
+        bare=True,
+        height=max(LEAST_HEIGHT, AROUND + ROW * len(columns)),
+        key="dashed: exact" if subject.outlines else "",
+    )
+
+
+def _apart(exact: Mixture) -> NDArray[np.intp]:
+    """The columns in which exact groups lie farthest apart, in their own order."""
+    means = exact.means[0]
+    variances = np.diagonal(exact.covariances[0], axis1=1, axis2=2)
+    apart = np.var(means, axis=0) / np.mean(variances, axis=0)
+    return np.sort(np.argsort(-apart, kind="stable")[:MOST_COLUMNS])
+
+
+def _columns(mixture: Mixture, public: PublicFrame, columns: Any) -> tuple[Array, Array]:
+    """Means and standard deviations ``(..., K, d)`` of some columns, in own units."""
+    variances = np.diagonal(mixture.covariances, axis1=-2, axis2=-1)
+    means = public.center + public.half_range * mixture.means
+    sds = public.half_range * np.sqrt(np.maximum(variances, 0.0))
+    return means[..., columns], sds[..., columns]
+
+
+def _tops(weights: Array, means: Array, sds: Array, ranges: Array) -> Array:
+    """The highest density of groups in each column ``(d,)``."""
+    return np.array(
+        [
+            mixed(weights, means[:, i], sds[:, i], np.linspace(*ends, POINTS)).max()
+            for i, ends in enumerate(ranges)
+        ]
+    )
+
+
+def _said_columns(names: tuple[str, ...], means: Array) -> str:
+    """Where the groups' means ``(K, d)`` are, column by column."""
+    if not np.all(np.isfinite(means)):
+        return NO_FIT
+    told = (
+        f"{name}: means {', '.join(said(float(one)) for one in column)}"
+        for name, column in zip(names, means.T, strict=True)
+    )
+    return "; ".join(told) + "."
+
+
+def draw_numbers(subject: Subject) -> Drawing:
+    """Share, means, standard deviations and the correlation of each group, in own units."""
+    public, (i, j) = subject.public, subject.pair
+    columns = np.unique([i, j, *range(public.dim)]) if public.dim <= 12 else np.array([i, j])
+    two = public.dim > 1 and i != j
+
+    def numbers(mixture: Any) -> Array:
+        means, sds = _columns(mixture, public, columns)  # (..., K, d)
+        rows = [mixture.weights[..., None]]
+        for place in range(len(columns)):
+            rows += [means[..., place, None], sds[..., place, None]]
+        if two:
+            shapes = mixture.covariances
+            sizes = np.sqrt(shapes[..., i, i] * shapes[..., j, j])
+            rows.append((shapes[..., i, j] / sizes)[..., None])
+        return np.swapaxes(np.concatenate(rows, axis=-1), -1, -2)
+
+    titles = [column_title(public, int(column)) for column in columns]
+    names = ["share of the rows"]
+    for title in titles:
+        names += [f"{title}, mean", f"{title}, sd"]
+    if two:
+        names.append(f"correlation of {public.names[i]} and {public.names[j]}")
+    exact, private = numbers(subject.exact)[0], numbers(subject.private)
+    heads = _names(subject.exact, private.shape[3])
+    return number_table.drawing(
+        heads, names, exact, private, outlines=subject.outlines, shares=(0,)
+    )
+
+
+def draw_synthetic(subject: Subject) -> Drawing:
+    """Rows drawn from the private fit, the same draw at every step, beside exact rows; where no row
+    may be shown, beside rows drawn from the exact fit."""
+    usual = draw(subject)
+    public, pair = subject.public, subject.pair
+    exact = _params(subject.exact, public, pair)[None, :1]
+    shown = cloud(subject) or (_synthetic(exact[:, 0], "drawn from the exact fit"),)
+    private = _params(subject.private, public, pair)[:, 0]
+    return replace(
+        usual,
+        exact=(*shown, *ring(subject)),
+        private=(_synthetic(private, "synthetic rows"), *ring(subject)),
+        key=f"{DRAWN} synthetic rows",
+    )
+
+
+def _synthetic(params: Array, name: str) -> Points:
+    """Rows ``(S, n)`` drawn from Gaussian groups ``(S, K, 6)`` with common random numbers."""
+    rng = np.random.default_rng(0)
+    share, normals = rng.random(DRAWN), rng.standard_normal((2, DRAWN))
+    ends = np.cumsum(np.nan_to_num(params[..., 5]), axis=1)
+    group = np.sum(share[:, None] > ends[:, None, :-1], axis=-1)  # (S, n)
+    of = np.take_along_axis(params, group[..., None], axis=1)  # (S, n, 6)
+    across = np.sqrt(of[..., 2])
+    lean = of[..., 3] / across
+    up = np.sqrt(np.maximum(of[..., 4] - lean**2, 0.0))
+    x = of[..., 0] + across * normals[0]
+    return Points(x, of[..., 1] + lean * normals[0] + up * normals[1], opacity=0.5, name=name)
+
+
 PORTRAIT: Portrait = draw
+DENSITY: Portrait = draw_density
+MARGINALS: Portrait = draw_marginals
+NUMBERS: Portrait = draw_numbers
+SYNTHETIC: Portrait = draw_synthetic

@@ -204,7 +204,8 @@ def _slopes(subject: Subject) -> Drawing:
     unit = public.units[0] or "unit"
     label = f"{target} per {unit}" if alike else f"{target} per half of a column's limits"
     exact, private = _slope(subject.exact)[0] * per, _slope(subject.private) * per
-    return stem_plot.drawing(public.names[:-1], exact, private, label)
+    ends = None if subject.intervals is None else subject.intervals * per[:, None]
+    return stem_plot.drawing(public.names[:-1], exact, private, label, intervals=ends)
 
 
 CLOUD_PORTRAIT: Portrait = draw_clouds

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore.checks import whole
 from dpcore.errors import InputError
-from dpcore.models.declaration import ACCOUNTANTS, Method, Metric, Model
+from dpcore.models.declaration import ACCOUNTANTS, Method, Metric, Model, Picture
 from dpcore.models.options import Settings, from_zero, option, word, yes_or_no
 
 ALGORITHMS = ("proved", "dplloyd", "paper")
@@ -64,6 +64,8 @@ MODEL = Model(
             algorithm="paper",
         ),
     },
+    shown="Cells",
+    pictures={"numbers": Picture("Numbers", "picture:NUMBERS", ghosts=False)},
     uncertainty="uncertainty:UNCERTAINTY",
     metrics=(
         Metric("nicv", "NICV", "NICV", falls=True),

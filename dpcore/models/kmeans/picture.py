@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.figures import number_table
 from dpcore.figures.basemap import base_map, graticule, is_map
 from dpcore.figures.heatmap import Heat, as_images, images_across
 from dpcore.figures.model_plot import (
@@ -14,6 +15,7 @@ from dpcore.figures.model_plot import (
     Subject,
     cloud,
     column_axis,
+    column_title,
     own_units,
     ring,
     said,
@@ -197,4 +199,21 @@ def _described(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tup
     )
 
 
+def draw_numbers(subject: Subject) -> Drawing:
+    """Share and place of each centre, in own units."""
+    public = subject.public
+
+    def numbers(fits: Centres) -> Array:
+        places = public.center + public.half_range * fits.centres
+        return np.swapaxes(np.concatenate([fits.shares[..., None], places], axis=-1), -1, -2)
+
+    exact, private = numbers(subject.exact)[0], numbers(subject.private)
+    heads = [f"centre {k + 1}" for k in range(exact.shape[1])]
+    names = ["share of the rows", *(column_title(public, i) for i in range(public.dim))]
+    return number_table.drawing(
+        heads, names, exact, private, outlines=subject.outlines, shares=(0,)
+    )
+
+
 PORTRAIT: Portrait = draw
+NUMBERS: Portrait = draw_numbers

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcore.errors import InputError
 from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Opening
+from dpcore.models.gaussian_mixture import PICTURES
 from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
 from dpcore.models.options import Settings, option, word
@@ -103,6 +104,8 @@ MODEL = Model(
             adjacencies=("label",),
         ),
     },
+    shown="Classes",
+    pictures=PICTURES,
     uncertainty="uncertainty:UNCERTAINTY",
     metrics=(
         Metric(

@@ -1,5 +1,11 @@
-"""The portrait of labelled classes: that of a mixture, whose groups have names here."""
+"""The portraits of labelled classes: those of a mixture, whose groups have names here."""
 
-from dpcore.models.gaussian_mixture.picture import PORTRAIT
+from dpcore.models.gaussian_mixture.picture import (
+    DENSITY,
+    MARGINALS,
+    NUMBERS,
+    PORTRAIT,
+    SYNTHETIC,
+)
 
-__all__ = ["PORTRAIT"]
+__all__ = ["DENSITY", "MARGINALS", "NUMBERS", "PORTRAIT", "SYNTHETIC"]

@@ -69,12 +69,8 @@ class LogisticParameters:
 
         Undefined where the fit does not know how large the noise in it is.
         """
-        reach = float(ndtri(0.5 + 0.5 * probability("level", level, example="0.95")))
         middle = np.append(self.coefficients, self.intercept)
-        spread = reach * np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
-        if not self.knows_noise:
-            spread = np.full_like(spread, np.nan)
-        return np.column_stack([middle - spread, middle + spread])
+        return first_order(middle, self.covariance, self.noise_covariance, level)
 
     @property
     def knows_noise(self) -> bool:
@@ -100,6 +96,16 @@ class LogisticParameters:
             "a regression says who says yes, not what rows look like",
             "sample from a mixture",
         )
+
+
+def first_order(mean: Array, covariance: Array, noise: Array, level: float) -> Array:
+    """Intervals ``(..., p, 2)`` of coefficients ``(..., p)`` with covariances ``(..., p, p)``, of
+    which ``noise`` is the part that is privacy noise; undefined where that is not known."""
+    reach = float(ndtri(0.5 + 0.5 * probability("level", level, example="0.95")))
+    variances = np.diagonal(covariance, axis1=-2, axis2=-1)
+    known = np.all(np.isfinite(noise), axis=(-2, -1))[..., None]
+    spread = np.where(known, reach * np.sqrt(np.maximum(variances, 0.0)), np.nan)
+    return np.stack([mean - spread, mean + spread], axis=-1)
 
 
 def _own_units(public: PublicFrame) -> Array:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from dpcore.figures import stem_plot
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
+from dpcore.models.logistic_regression.parameters import first_order
+
+LEVEL = 0.95
+INTERVAL = "95% intervals, noise and drawing of rows, to first order"
 
 
 def draw(subject: Subject) -> Drawing:
@@ -13,7 +21,11 @@ def draw(subject: Subject) -> Drawing:
     names = subject.public.names
     label = f"log odds of {subject.public.outcome or 'a yes'}"
     short = tuple(name.rpartition("=")[2] for name in names)
-    return stem_plot.drawing(names, exact, private, label, short)
+    bold = subject.private
+    parts = bold.mean[:, 0], bold.covariance[:, 0], bold.noise_covariance[:, 0]
+    ends = first_order(*parts, level=LEVEL)[:, :-1]
+    drawn = stem_plot.drawing(names, exact, private, label, short, ends, INTERVAL)
+    return replace(drawn, key=f"bars: {INTERVAL}") if np.isfinite(ends).any() else drawn
 
 
 PORTRAIT: Portrait = draw

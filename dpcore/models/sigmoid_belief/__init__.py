@@ -12,7 +12,7 @@ from dpcore.fitting.minibatch import (
     epochs_option,
     forgetting_option,
 )
-from dpcore.models.declaration import Method, Metric, Model, Opening
+from dpcore.models.declaration import Method, Metric, Model, Opening, Picture
 from dpcore.models.options import option
 
 
@@ -53,6 +53,12 @@ MODEL = Model(
     methods={"vips_sums": Method("VIPS", "paper", ("wbk27", "advanced"), words=(("delay", 1.0),))},
     plane=False,
     ghosts=False,
+    shown="Weights",
+    pictures={
+        "reconstructions": Picture(
+            "Reconstructions", "picture:RECONSTRUCTIONS", ghosts=False, images=True
+        )
+    },
     columns_first=True,
     cost=15.0,
     no_intervals="its steps average noise in ways that no simulation here was seen to cover",

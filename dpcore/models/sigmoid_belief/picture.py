@@ -9,13 +9,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.evaluation.yardstick import mapped
+from dpcore.figures import component_images
 from dpcore.figures.component_images import Parts, cosines, drawing
 from dpcore.figures.heatmap import Heat, images_across
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
 from dpcore.figures.scene import Axis, Panel, Scene
+from dpcore.models.sigmoid_belief.mathematics import reconstructed
 from dpcore.privacy.guarantee import show
 
 Array = NDArray[np.float64]
+
+SHOWN = 8  # rows that are reconstructed
 
 
 class Network(Protocol):
@@ -47,6 +52,20 @@ def draw(subject: Subject) -> Drawing:
         ),
         subject.image,
     )
+
+
+def draw_reconstructions(subject: Subject) -> Drawing:
+    """Rows that are pictures, as their expected hidden units draw them."""
+    public, rows, image = subject.public, subject.rows, subject.image
+    if rows is None or image is None or not subject.outlines:  # what is given back tells of rows
+        return draw(subject)
+    seen = (rows[:SHOWN] > public.center).astype(float)
+    bold = mapped(subject.private, lambda one: one[:, 0])
+    private = np.full((bold.runs, *seen.shape), np.nan)
+    for run in np.flatnonzero(np.isfinite(bold.weights).all(axis=(1, 2))):
+        private[run] = reconstructed(seen, bold, int(run))
+    exact = reconstructed(seen, subject.exact, 0)
+    return component_images.given_back(seen, exact, private, image, 1.0, "chance to be on")
 
 
 def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int, int]) -> Scene:
@@ -82,3 +101,4 @@ def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int,
 
 
 PORTRAIT: Portrait = draw
+RECONSTRUCTIONS: Portrait = draw_reconstructions

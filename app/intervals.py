@@ -1,0 +1,96 @@
+"""Intervals of the bold fit's numbers on Explore: worked out behind the page, a budget at a time.
+
+They are those of ``Fit.intervals`` (:mod:`dpcore.fitting.intervals`): simulated from what the fit
+found, so they cost nothing, and only where the hand rests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app import compute
+from app.result_store import Data, ResultStore, in_background
+from app.scenario import Scenario
+from dpcore.errors import DPCoreError
+from dpcore.fitting.intervals import LEVEL, Intervals
+
+Array = NDArray[np.float64]
+Found = Intervals | str  # or why there are none
+
+SAYS = (
+    "Upright bars: {level:.0%} intervals for what the same algorithm finds on the same rows "
+    "without noise. They include the privacy noise alone, not the chance of drawing these rows. "
+    "{sentence}"
+)
+
+
+def suits(scenario: Scenario) -> bool:
+    """Whether the picture is one number a column, of a model whose intervals were seen to hold."""
+    declared = scenario.declared
+    return declared.one_row and not declared.plane and bool(declared.uncertainty)
+
+
+def found(scenario: Scenario, data: Data, store: ResultStore) -> Found | None:
+    """The intervals at the scenario's budget, or why there are none; ``None``: not there yet."""
+    known: Found | None = store.answers.peek(_key(scenario, data))
+    return known
+
+
+def ask(scenario: Scenario, data: Data, store: ResultStore) -> None:
+    """Have them worked out."""
+    key = _key(scenario, data)
+
+    def make() -> Found:
+        try:
+            return compute.one_fit(scenario, data).intervals()
+        except DPCoreError as refusal:
+            return str(refusal)
+
+    in_background(store, key, lambda: store.answers.get(key, make))
+
+
+def known(
+    scenario: Scenario, data: Data, store: ResultStore, epsilons: tuple[float, ...]
+) -> dict[int, Array]:
+    """The intervals ``(d, 2)`` that are there, by the place of their budget."""
+    if not suits(scenario):
+        return {}
+    each = (found(replace(scenario, epsilon=epsilon), data, store) for epsilon in epsilons)
+    return {
+        place: next(iter(one.same_rows.values()))
+        for place, one in enumerate(each)
+        if isinstance(one, Intervals)
+    }
+
+
+def at_stops(
+    scenario: Scenario, data: Data, store: ResultStore, epsilons: tuple[float, ...]
+) -> Array | None:
+    """Intervals ``(S, d, 2)`` at each budget, NaN where none are known; ``None``: at none."""
+    there = known(scenario, data, store, epsilons)
+    if not there:
+        return None
+    ends = np.full((len(epsilons), *next(iter(there.values())).shape), np.nan)
+    ends[list(there)] = list(there.values())
+    return ends
+
+
+def sentence(known: Found | None) -> str:
+    """What the bars say and include, or why there are none."""
+    if known is None:
+        return ""
+    if isinstance(known, str):
+        return known
+    return SAYS.format(level=LEVEL, sentence=known.sentence)
+
+
+def _key(scenario: Scenario, data: Data) -> tuple[object, ...]:
+    return (
+        "intervals",
+        data.key,
+        replace(scenario.setting(data.secret), metric=""),
+        scenario.epsilon,
+    )

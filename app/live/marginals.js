@@ -1,0 +1,126 @@
+// @ts-check
+// Columns one below another: the density of Gaussian groups over a histogram of each.
+
+import { note, put, set, svg } from "./dom.js";
+import { finite, formatNumber } from "./format.js";
+import { slice } from "./steps.js";
+
+/** @import { Frame, Row } from "./types.js" */
+
+const SAMPLES = 97; // points of a curve
+const FOOT = 18; // px below a row for its axis
+
+/**
+ * The density of groups at a value.
+ * @param {number[]} weights
+ * @param {number[]} means
+ * @param {number[]} sds
+ * @param {number} x
+ */
+export const mixedAt = (weights, means, sds, x) => weights.reduce((total, weight, k) =>
+  total + (weight / sds[k]) * Math.exp(-(((x - means[k]) / sds[k]) ** 2) / 2), 0)
+    / Math.sqrt(2 * Math.PI);
+
+/**
+ * Where the axis of each column lies: its height, and what its curves may fill above it.
+ * @param {Frame} frame
+ * @param {number} count
+ */
+export const rowsOf = ({ y0, y1 }, count) => Array.from({ length: count }, (_, i) => {
+  const high = (y1 - y0) / count;
+  return { foot: y0 + high * (i + 1) - FOOT, tall: high - FOOT - 4 };
+});
+
+/**
+ * Every group in every column as a line of a table.
+ * @param {any} layer
+ * @param {number} step
+ * @returns {Row[]}
+ */
+export function marginalRows(layer, step) {
+  const [weights, means, sds] = groupsAt(layer, step);
+  return layer.names.flatMap((/** @type {string} */ name, /** @type {number} */ column) =>
+    weights[0].map((/** @type {number} */ weight, /** @type {number} */ k) => ({
+      layer: layer.style === "outline" ? "exact groups" : "groups", name: `${name}, mean and sd`,
+      item: k + 1, x: means[0][k][column], half_x: sds[0][k][column], weight,
+    })));
+}
+
+/** @param {any} layer @param {number} step */
+const groupsAt = (layer, step) =>
+  [slice(layer.weights, step, 2), slice(layer.means, step, 3), slice(layer.sds, step, 3)];
+
+/** @type {import("./types.js").LayerKind} */
+export const marginals = {
+  build(card, layer, group) {
+    if (layer.style === "outline") return () => {};
+    /** @type {string[]} */
+    const names = layer.names;
+    const parts = names.map((name, i) => {
+      const [low, high] = layer.ranges[i].map((/** @type {number} */ end) => formatNumber(end, 3));
+      const texts = [low, name, high].map((text) => note(text.replace(/^-/, "−")));
+      const line = svg("line", { class: "dpl-rule" });
+      group.append(line, ...texts);
+      return { line, texts };
+    });
+    return () => {
+      const { x0, x1 } = card.frame;
+      rowsOf(card.frame, names.length).forEach(({ foot }, i) => {
+        const { line, texts: [low, name, high] } = parts[i];
+        set(line, { x1: x0, x2: x1, y1: foot, y2: foot });
+        put(low, x0, foot + 14);
+        put(name, (x0 + x1) / 2, foot + 14, "middle");
+        put(high, x1, foot + 14, "end");
+      });
+    };
+  },
+
+  paint(card, layer, step, pen) {
+    const { x0, x1 } = card.frame;
+    const [weights, means, sds] = groupsAt(layer, step);
+    /** @type {number[][]} */
+    const bars = layer.bars;
+    const outline = layer.style === "outline";
+    rowsOf(card.frame, layer.names.length).forEach(({ foot, tall }, column) => {
+      const [low, high] = layer.ranges[column];
+      const scale = tall / layer.tops[column];
+      pen.globalAlpha = 0.16;
+      pen.fillStyle = card.live.ink(null);
+      bars[column]?.forEach((value, i, { length }) => {
+        const wide = (x1 - x0) / length;
+        pen.fillRect(x0 + i * wide + 0.5, foot, wide - 1, -scale * value);
+      });
+      /**
+       * @param {number[]} parts weights @param {any[][]} at means @param {any[][]} wide sds
+       * @param {boolean} filled
+       */
+      const line = (parts, at, wide, filled) => {
+        if (![...parts, ...at.flat(), ...wide.flat()].every(finite)) return;
+        const [centres, spreads] = [at, wide].map((one) => one.map((row) => row[column]));
+        pen.beginPath();
+        if (filled) pen.moveTo(x0, foot);
+        for (let i = 0; i < SAMPLES; i += 1) {
+          const share = i / (SAMPLES - 1);
+          const value = mixedAt(parts, centres, spreads, low + share * (high - low));
+          pen.lineTo(x0 + share * (x1 - x0), foot - Math.min(scale * value, tall + 3));
+        }
+        if (!filled) return pen.stroke();
+        pen.lineTo(x1, foot);
+        pen.fill();
+      };
+      weights.forEach((/** @type {number[]} */ parts, /** @type {number} */ draw) => {
+        Object.assign(pen, { globalAlpha: draw ? 0.22 : 1, lineWidth: draw ? 1 : outline ? 1.4 : 2.4 });
+        pen.strokeStyle = card.live.ink(outline ? null : 0);
+        pen.setLineDash(outline ? [3, 3] : []);
+        line(parts, means[draw], sds[draw], false);
+        if (draw || outline || parts.length < 2) return;
+        parts.forEach((weight, k) => {
+          pen.globalAlpha = 0.18;
+          pen.fillStyle = card.live.ink(k % 6);
+          line([weight], [means[0][k]], [sds[0][k]], true);
+        });
+      });
+    });
+  },
+  rows: marginalRows,
+};

@@ -1,0 +1,93 @@
+"""Columns of a table one below another: the density of Gaussian groups over a histogram of each.
+
+A layer of `dpcore.figures.scene`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpcore.errors import InputError
+
+Array = NDArray[np.float64]
+
+BINS = 24  # of a histogram
+POINTS = 97  # of a curve
+TALL = 0.8  # of a row that its highest curve fills
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """Densities of K groups in d columns, all draws of a step; draw 0 is bold, the others faint.
+
+    weights ``(S or 1, D, K)``; means and sds ``(S or 1, D, K, d)``, in own units; NaN: not drawn.
+    ranges ``(d, 2)``: what the axis of each column holds. tops ``(d,)``: the density that fills a
+    row. bars ``(d, B)``: heights of a histogram with B equal bins over each range; empty: none.
+    names: of the columns, with their units. style: "bold", or "outline" for a reference.
+    """
+
+    kind: ClassVar[str] = "marginals"
+    weights: ArrayLike
+    means: ArrayLike
+    sds: ArrayLike
+    ranges: ArrayLike
+    tops: ArrayLike
+    names: tuple[str, ...]
+    bars: ArrayLike = ()
+    style: str = "bold"
+
+    def __post_init__(self) -> None:
+        for name in ("weights", "means", "sds", "ranges", "tops", "bars"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
+        means, count = np.shape(self.means), len(self.names)
+        if (
+            len(means) != 4
+            or np.shape(self.sds) != means
+            or np.shape(self.weights) != means[:3]
+            or not means[3] == len(np.asarray(self.ranges)) == np.size(self.tops) == count
+        ):
+            raise InputError(
+                "marginals", "weights, means, sds and names do not match", "give one name a column"
+            )
+
+    def curves(self, step: int) -> Iterator[tuple[Array, Array, str]]:
+        """Lines ``x``, ``y`` (m,) of a step with what each is (``"bars"``, ``"bold"``, ``"ghost"``
+        or ``"outline"``): x as a share of each column's range, columns from the top down."""
+        ranges, tops, bars = map(np.asarray, (self.ranges, self.tops, self.bars))
+        weights, means, sds = (
+            np.asarray(one)[step if len(np.asarray(one)) > 1 else 0]
+            for one in (self.weights, self.means, self.sds)
+        )
+        share = np.linspace(0.0, 1.0, POINTS)
+        for row, (low, high) in enumerate(ranges):
+            foot, scale = len(ranges) - 1.0 - row, TALL / tops[row]
+            if bars.size:
+                edges = np.repeat(np.linspace(0.0, 1.0, bars.shape[1] + 1), 2)
+                heights = np.concatenate([[0.0], np.repeat(bars[row], 2), [0.0]])
+                yield edges, foot + scale * heights, "bars"
+            x = low + share * (high - low)
+            for draw in range(len(means)):
+                y = mixed(weights[draw], means[draw, :, row], sds[draw, :, row], x)
+                kind = "ghost" if draw else self.style
+                yield share, foot + np.minimum(scale * y, 1.0), kind
+
+
+def mixed(weights: Array, means: Array, sds: Array, x: Array) -> Array:
+    """Density of Gaussian groups (K,) at ``x`` (m,)."""
+    z = (x[:, None] - means) / sds
+    return np.asarray(np.exp(-0.5 * z**2) @ (weights / (sds * np.sqrt(2.0 * np.pi))))
+
+
+def histograms(rows: Array, ranges: Array) -> Array:
+    """Heights ``(d, BINS)`` of histograms of rows ``(n, d)`` over ranges ``(d, 2)``, as densities
+    of all rows: what lies outside a range is in no bar."""
+    found = []
+    for cells, (low, high) in zip(rows.T, ranges, strict=True):
+        counts, _ = np.histogram(cells, BINS, (low, high))
+        found.append(counts * (BINS / (high - low) / max(np.isfinite(cells).sum(), 1)))
+    return np.array(found)
