@@ -15,13 +15,14 @@ from app.compute import Study
 from app.result_store import Data
 from app.scenario import Scenario
 from app.sweeps import DELTAS, Sliding
-from app.tables import provenance, store_of
+from app.tables import badge, provenance, store_of
 from dpcore.accounting import guess_rate
 from dpcore.datasets.cities import CITIES
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import metric_of, yardstick
-from dpcore.figures.budget import Words, budget_scene
-from dpcore.figures.scene import Choice, Scene
+from dpcore.figures.budget import Words, budget_scene, pair_of_panels
+from dpcore.figures.model_plot import Drawing, Subject, portrait
+from dpcore.figures.scene import Choice, Panel, Points, Scene
 from dpcore.figures.utility_curve import Marks, show_delta
 from dpcore.models.declaration import Picture
 from dpcore.models.gaussian_mixture.mathematics import Mixture
@@ -138,6 +139,49 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         if grid.dial == "epsilon"
         else None,
     )
+
+
+def walked_panels(
+    scenario: Scenario, data: Data, exact: Any, plain: Any, private: Any
+) -> tuple[Panel, ...]:
+    """The fits ``(T, 1, ...)`` after each step, without noise beside with it; nothing where a link
+    hides the exact fit, a batch of one."""
+    if _asks_for_the_exact_fit(scenario):
+        return ()
+    own = provenance(data) == "upload"
+
+    def drawn(fits: Any) -> tuple[Drawing, tuple[Panel, ...]]:
+        drawing = portrait(scenario.model, _shown(scenario, data))(
+            Subject(
+                public=data.public,
+                exact=exact,
+                private=fits,
+                pair=pair(scenario, data),
+                rows=compute.shown_rows(data, store_of(data), scenario.model),
+                clip=(scenario.clip,),
+                window=window(scenario, data),
+                unit=data.unit,
+                image=image(data),
+                places=CITIES,
+                outlines=not own,
+            )
+        )
+        steps = tuple(f"step {step + 1}" for step in range(len(drawing.private_alts)))
+        words = Words((), {}, private_subtitle=f"hides each {data.unit}")
+        return drawing, pair_of_panels(drawing, words, steps, (None,) * len(steps))
+
+    drawing, (_, left) = drawn(plain)
+    _, (_, right) = drawn(private)
+    rows = tuple(layer for layer in drawing.exact if isinstance(layer, Points))
+    left = replace(
+        left,
+        id="plain",
+        title="Without noise",
+        subtitle=f"the same steps{badge(data)}",
+        layers=(*rows, *left.layers),
+        alt=tuple(alt.replace("Private fit", "Without noise") for alt in left.alt),
+    )
+    return left, replace(right, film=True)
 
 
 def _shown(scenario: Scenario, data: Data) -> str:

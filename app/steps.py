@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
 from app import compute
+from app.explore_scene import walked_panels
 from app.live import live
 from app.result_store import Data, ResultStore
 from app.scenario import Scenario, sane
 from app.state import change
 from app.tables import badge
 from dpcore.errors import DPCoreError, InputError
-from dpcore.evaluation.steps import Spending, spending, walk
+from dpcore.evaluation.steps import Spending, fits_after, spending, walk
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.scene import Panel, Scene
 from dpcore.figures.steps import spending_strip, steps_scene
@@ -24,6 +26,7 @@ from dpcore.privacy.guarantee import show_bound
 
 Array = NDArray[np.float64]
 
+STEP = "step_taken"  # key of the dialog's slider
 AS_PUBLISHED = ", as published"
 SHARED = "All steps share one budget: more steps learn more, and leave each of them more noise."
 FEWER = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
@@ -35,23 +38,25 @@ class Walks:
     """By method's title: utility ``(T, D)``, the chosen method first, or why there is none.
 
     plain ``(T,)``: the chosen method's steps without noise; empty where it reads the data once.
-    spent: what the chosen method's steps spend, or ``None`` where that is not known.
+    spent: what the chosen method's steps spend, or ``None`` where that is not known. fits: of its
+    bold draw ``(T, 1, ...)``, without noise and with it; empty where it reads the data once.
     """
 
     walked: dict[str, Array]
     refused: dict[str, str]
     plain: Array
     spent: Spending | None = None
+    fits: tuple[Any, ...] = ()
 
 
 def walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     """The steps of every method of the model that takes steps, at the scenario's budget."""
-    key = ("steps", data.key, replace(scenario, x=0, y=1, hide="", pins=""))
-    found: Walks = store.answers.get(key, lambda: _walks(scenario, data))
+    key = ("steps", data.key, replace(scenario, show="", x=0, y=1, hide="", pins=""))
+    found: Walks = store.answers.get(key, lambda: _walks(scenario, data, store))
     return found
 
 
-def _walks(scenario: Scenario, data: Data) -> Walks:
+def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     draws = range(compute.draws_of(scenario))
     walked, refused = dict[str, Array](), dict[str, str]()
     for method in sorted(scenario.recipes(), key=lambda one: one != scenario.method):
@@ -71,14 +76,21 @@ def _walks(scenario: Scenario, data: Data) -> Walks:
             walked[title] = found
     if not walked:
         return Walks(walked, refused, np.empty(0))
-    plain = walk(data.table, scenario.setting(data.secret), None, (0,), data.held_out)
-    return Walks(walked, refused, plain[:, 0], _spent(scenario, data))
+    setting = scenario.setting(data.secret)
+    plain = walk(data.table, setting, None, (0,), data.held_out)
+    fits = tuple[Any, ...]()
+    if next(iter(walked)).startswith(scenario.recipe.title):
+        best = compute.references_of(setting, data, store).converged
+        budgets = (None, scenario.epsilon)
+        fits = tuple(fits_after(data.table, setting, one, 0, best) for one in budgets)
+    return Walks(walked, refused, plain[:, 0], _spent(scenario, data), fits)
 
 
 def _spent(scenario: Scenario, data: Data) -> Spending | None:
     try:
         ledger = compute.one_fit(scenario, data).ledger
-        return spending(ledger, scenario.count_by, scenario.delta)
+        others = [name for name in scenario.curves() if name != scenario.count_by]
+        return spending(ledger, scenario.count_by, scenario.delta, others)
     except DPCoreError:
         return None  # the budget is out of reach, or the method has no theorem for a step
 
@@ -104,6 +116,7 @@ def scene_of(found: Walks, scenario: Scenario, data: Data, store: ResultStore) -
             clipped=f"{known.clipped_share:.0%} of {data.schema.thing}s clipped",
             worth=metric.worth,
             pick="stop" if scenario.steps else "",
+            titles=scenario.titles(scenario.curves()),
         )
     return steps_scene(
         {title: sign * one for title, one in found.walked.items()},
@@ -114,7 +127,15 @@ def scene_of(found: Walks, scenario: Scenario, data: Data, store: ResultStore) -
         subtitle=f"median of the noise draws, the band holds 8 of 10{badge(data)}",
         strip=strip,
         falls=metric.falls,
+        above=walked_panels(scenario, data, known.converged, *found.fits) if found.fits else (),
     )
+
+
+def slide_steps(count: int) -> None:
+    """The slider that the fits after each step follow; it opens at the last."""
+    if count > 1:
+        steps = range(1, count + 1)
+        st.select_slider("Steps taken", steps, count, key=STEP)
 
 
 @st.dialog("Step by step", width="large")
@@ -128,7 +149,8 @@ def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
         st.info("No method of this model takes more than one step: each reads the data once.")
     else:
         scene = scene_of(found, scenario, data, store)
-        picked = live({"none": scene}, key="steps").picked
+        slide_steps(len(scene.steps))
+        picked = live({STEP: scene}, key="steps").picked
         if picked is not None:
             change(iterations=picked["item"] + 1)
             st.rerun()

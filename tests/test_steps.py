@@ -3,6 +3,7 @@ out."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from dpcore.evaluation.steps import spending, walk
 from dpcore.evaluation.study import Setting, budget_grid, references
 from dpcore.figures.columns import Columns
 from dpcore.figures.plotly import scene_figure
-from dpcore.figures.scene import Scene
+from dpcore.figures.scene import Ellipses, Scene
 from dpcore.figures.steps import steps_scene
 from dpcore.privacy import Gaussian, Ledger
 from dpcore.privacy.guarantee import show
@@ -52,8 +53,9 @@ def test_every_method_that_takes_steps_is_there_the_chosen_one_first() -> None:
     assert all(one.shape == (scenario.iterations, 13) for one in found.walked.values())
     assert len(found.plain) == scenario.iterations
     scene = scene_of(found, scenario, data, ResultStore())
-    assert scene.panels[0].y.label == "distance from exact"
-    low, high = scene.panels[0].y.range
+    assert [panel.id for panel in scene.panels[:3]] == ["plain", "private", "steps"]
+    assert scene.panels[2].y.label == "distance from exact"
+    low, high = scene.panels[2].y.range
     assert low < 0.0 < high  # the exact fit is at no distance
     names = {trace.name for trace in scene_figure(scene).data}
     assert set(found.walked) <= names
@@ -90,7 +92,9 @@ def test_of_an_upload_the_picture_wears_its_badge(
     assert badge(data) == ""
     own = replace(data, provenance="upload")
     assert worn in badge(own)
-    assert str(scene_of(found, scenario, own, store).panels[0].subtitle).endswith(badge(own))
+    panels = {panel.id: panel for panel in scene_of(found, scenario, own, store).panels}
+    assert str(panels["steps"].subtitle).endswith(badge(own))
+    assert str(panels["plain"].subtitle).endswith(badge(own))
 
 
 def test_methods_that_protect_another_change_are_left_out_and_named() -> None:
@@ -101,6 +105,28 @@ def test_methods_that_protect_another_change_are_left_out_and_named() -> None:
     assert set(found.walked) == {"Recommended", "Robust means, all rows in every step"}
     assert set(found.refused) == {f"Robust means{AS_PUBLISHED}", f"Clipping at 1{AS_PUBLISHED}"}
     assert all("replacing one" in reason for reason in found.refused.values())
+
+
+def test_the_panels_show_the_fit_after_each_step_and_a_film_plays_them() -> None:
+    scenario, store = replace(Scenario(), iterations=3, epsilon=0.7), ResultStore()
+    data = data_of(scenario)
+    assert data is not None
+    found = walks(scenario, data, store)
+    known = compute.references_of(scenario.setting(data.secret), data, store)
+    setting = scenario.setting(data.secret)
+    grid = budget_grid(data.table, setting, known.converged, (0.7,), (0,))
+    plain, private = found.fits
+    np.testing.assert_allclose(private.means[-1, 0], grid.fits.means[0, 0])
+    assert not np.allclose(plain.means[-1], private.means[-1])
+    scene = scene_of(found, scenario, data, store)
+    assert scene.steps == (1.0, 2.0, 3.0)
+    assert scene.step == 2
+    panels = {panel.id: panel for panel in scene.panels}
+    assert [panels[name].film for name in ("plain", "private")] == [False, True]
+    drawn = [one for one in panels["private"].layers if isinstance(one, Ellipses)][-1]
+    assert np.asarray(drawn.params).shape[0] == 3
+    hidden = replace(scenario, hide="exact")
+    assert "plain" not in {panel.id for panel in scene_of(found, hidden, data, store).panels}
 
 
 def test_the_band_holds_eight_of_ten_draws() -> None:
@@ -133,8 +159,20 @@ def test_what_the_steps_spend_adds_up_to_the_fit(data: str, choices: dict[str, A
     assert np.all(np.diff(found.so_far) > 0.0)
     assert np.all(found.alone[1:] < found.so_far[1:])
     assert found.alone[0] == found.so_far[0]
+    other = spending(ledger, scenario.count_by, scenario.delta, ("linear",))
+    assert other is not None
+    np.testing.assert_allclose(
+        other.others["linear"][0], compose(_first(ledger), "linear", delta=scenario.delta).epsilon
+    )
     noises = [e.mechanism.noise_multiplier for e in ledger.events if type(e.mechanism) is Gaussian]
     assert [one for step in found.noise for one in step] == pytest.approx(noises)
+
+
+def _first(ledger: Ledger) -> list[Any]:
+    """The events up to the end of the first step."""
+    names = [entry.what for entry in ledger]
+    second = next(i for i, name in enumerate(names) if re.match(r"(iteration|step) 2:", name))
+    return list(ledger.events[:second])
 
 
 @pytest.mark.parametrize("whats", [("sums",), ("iterations 1 to 3: gradients",)])

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.accounting.base import noise_of
+from dpcore.errors import NotCovered
 from dpcore.evaluation.study import Setting, fitted
-from dpcore.evaluation.yardstick import scorer_of, utility, yardstick
+from dpcore.evaluation.yardstick import mapped, scorer_of, utility, yardstick
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Event, Ledger
 from dpcore.wall.table import PrivateTable
@@ -31,16 +34,20 @@ class Spending:
     """What each of T steps of a fit spends.
 
     noise: noise over sensitivity of each release, step by step. alone, so_far ``(T,)``: epsilon of
-    the step, and of all steps up to it, at the fit's delta.
+    the step, and of all steps up to it, at the fit's delta. others: so_far by other methods.
     """
 
     noise: tuple[tuple[float, ...], ...]
     alone: Array
     so_far: Array
+    others: dict[str, Array] = field(default_factory=dict)
 
 
-def spending(ledger: Ledger, accountant: str, delta: float) -> Spending | None:
-    """What the steps of one fit's ledger spend, by one composition method.
+def spending(
+    ledger: Ledger, accountant: str, delta: float, others: Sequence[str] = ()
+) -> Spending | None:
+    """What the steps of one fit's ledger spend, by one composition method; and so far by others,
+    where they have a theorem.
 
     What is released before the first step counts to it, anything else to the step before. ``None``
     where the ledger names no steps, or they read samples, which take minutes to compose. Raises
@@ -55,14 +62,21 @@ def spending(ledger: Ledger, accountant: str, delta: float) -> Spending | None:
             steps.append([])
         steps[-1].append(event)
 
-    def epsilon(events: Sequence[Event]) -> float:
-        return float(compose(events, accountant, delta=delta, lower=False).epsilon)
+    def epsilons(runs: Sequence[Sequence[Event]], method: str) -> Array:
+        return np.array(
+            [float(compose(events, method, delta=delta, lower=False).epsilon) for events in runs]
+        )
 
     every = [sum(steps[: t + 1], list[Event]()) for t in range(len(steps))]
+    found = dict[str, Array]()
+    for method in others:
+        with suppress(NotCovered):
+            found[method] = epsilons(every, method)
     return Spending(
         tuple(tuple(float(noise_of(event)) for event in step) for step in steps),
-        np.array([epsilon(step) for step in steps]),
-        np.array([epsilon(events) for events in every]),
+        epsilons(steps, accountant),
+        epsilons(every, accountant),
+        found,
     )
 
 
@@ -79,14 +93,35 @@ def walk(
     method that reads the data once. held_out: rows that no fit sees, to judge fits on [those that
     are fitted]. Raises InputError for a budget out of reach.
     """
-    judge = yardstick(setting.model)
-    if epsilon is None:
-        options = judge.noiseless(setting.options())
-        grid = fit_grid(
-            setting.model, table, privacy=None, as_private=True, clip=setting.clip, **options
-        )
-    else:
-        grid = fitted(table, setting, [setting.request(epsilon)], draws)
     scorer = scorer_of(setting.model, table, setting.options(), held_out=held_out)
-    scored = (utility(setting.model, after, scorer, setting.metric) for after in grid.runs.history)
-    return np.stack(list(scored))
+    history = _history(table, setting, epsilon, draws)
+    return np.stack([utility(setting.model, one, scorer, setting.metric) for one in history])
+
+
+def fits_after(
+    table: PrivateTable, setting: Setting, epsilon: float | None, draw: int, reference: Any
+) -> Any:
+    """One draw's fits ``(T, 1, ...)`` after each step, with their parts in a reference's order.
+
+    Otherwise as :func:`walk`.
+    """
+    judge = yardstick(setting.model)
+    aligned = [judge.align(one, reference)[0] for one in _history(table, setting, epsilon, (draw,))]
+    return mapped(aligned[0], lambda *arrays: np.stack(arrays), *aligned[1:])
+
+
+def _history(
+    table: PrivateTable, setting: Setting, epsilon: float | None, draws: Sequence[int]
+) -> Sequence[Any]:
+    """Batches of fits, one after each step."""
+    if epsilon is not None:
+        history: Sequence[Any] = fitted(
+            table, setting, [setting.request(epsilon)], draws
+        ).runs.history
+        return history
+    options = yardstick(setting.model).noiseless(setting.options())
+    grid = fit_grid(
+        setting.model, table, privacy=None, as_private=True, clip=setting.clip, **options
+    )
+    plain: Sequence[Any] = grid.runs.history
+    return plain

@@ -107,7 +107,7 @@ def budget_scene(
         steps=grid.stops,
         step_labels=stops,
         panels=(
-            *_pair_of_panels(drawing, words, tuple(map(dial.alt.format, stops)), grid.refusals),
+            *pair_of_panels(drawing, words, tuple(map(dial.alt.format, stops)), grid.refusals),
             curve,
         ),
         live_text=words.live_text,
@@ -134,7 +134,7 @@ def study_scene(found: Study) -> Scene:
     return scene.at(int(np.argmin(np.abs(np.log(grid.epsilons)))))
 
 
-def _pair_of_panels(
+def pair_of_panels(
     drawing: Drawing, words: Words, stops: tuple[str, ...], refusals: tuple[str | None, ...]
 ) -> tuple[Panel, ...]:
     """Two cards of one size on the same axes; they share zoom and pan.

@@ -3,17 +3,20 @@ each step spends, one column a step."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.steps import Spending
 from dpcore.figures.columns import Columns
-from dpcore.figures.scene import Axis, Curve, Panel, Rule, Scene
+from dpcore.figures.composition import COLOURS
+from dpcore.figures.scene import Axis, Cursor, Curve, Panel, Rule, Scene
 from dpcore.privacy.guarantee import show
 
 Array = NDArray[np.float64]
+
+MOST = 2.5  # times the columns' height, of the axis that holds other methods' lines
 
 
 def steps_scene(
@@ -26,14 +29,19 @@ def steps_scene(
     subtitle: str,
     strip: Panel | None = None,
     falls: bool = False,
+    above: Sequence[Panel] = (),
 ) -> Scene:
-    """One panel over the steps, and below it the strip of :func:`spending_strip`, if there is one.
+    """One panel over the steps, and below it the strip of :func:`spending_strip`, if there is one;
+    each step of the first walk is a step of the scene.
 
     walks: a method's title -> utility ``(T, D)`` of T steps and D draws, the chosen method first;
     plain ``(T,)``: the first one's steps without noise. utility: what the axis says. best, least:
-    the exact fit, and knowing nothing but the limits. falls: whether less is better.
+    the exact fit, and knowing nothing but the limits. falls: whether less is better. above: panels
+    with the fits after each step.
     """
     steps = np.arange(1.0, 1 + max(len(plain), *map(len, walks.values())))
+    first = next(iter(walks.values()))
+    taken = np.arange(1.0, 1 + len(first))
     layers = [_line(title, found, number) for number, (title, found) in enumerate(walks.items())]
     ends = {title: found[-1] for title, found in walks.items()}
     told = "; ".join(f"{title}: {np.median(end):.3g}" for title, end in ends.items())
@@ -54,32 +62,58 @@ def steps_scene(
             Rule(best, "exact fit (converged)"),
             Curve(steps[: len(plain)], plain, dash=2, label="without noise", name="without noise"),
             *layers,
+            Cursor(taken, np.median(first, axis=1)),
         ),
         width="full",
         height=360,
     )
     below = () if strip is None else (strip,)
-    return Scene(steps=(0.0,), step_labels=("",), panels=(panel, *below))
+    return Scene(
+        steps=tuple(taken),
+        step_labels=tuple(f"{step:.0f}" for step in taken),
+        panels=(*above, panel, *below),
+        step=len(taken) - 1,
+        symbol="step",
+    )
 
 
 def spending_strip(
-    spent: Spending, utilities: Array, *, method: str, clipped: str, worth: str, pick: str = ""
+    spent: Spending,
+    utilities: Array,
+    *,
+    method: str,
+    clipped: str,
+    worth: str,
+    pick: str = "",
+    titles: Mapping[str, str] | None = None,
 ) -> Panel:
-    """What each step spends: a column as high as epsilon so far, the step's own epsilon inside.
+    """What each step spends: a column as high as epsilon so far, the step's own epsilon inside, and
+    a line for epsilon so far by each other method.
 
     utilities ``(T,)``: after each step. method: that composes. clipped: what is clipped, in words.
     worth: what a utility is called. pick: what a picked step is read under; empty: none can be.
+    titles: what other methods are called.
     """
     steps = np.arange(1.0, 1 + len(spent.so_far))
+    others = {name: values for name, values in spent.others.items() if np.isfinite(values).any()}
+    top = 1.12 * float(np.max(spent.so_far))
+    highest = max((float(np.nanmax(values)) for values in others.values()), default=top)
 
     def told(step: int) -> str:
         noise = ", ".join(dict.fromkeys(map(show, spent.noise[step])))
         alone, so_far = show(spent.alone[step]), show(spent.so_far[step])
         return (
             f"Step {step + 1}: noise / sensitivity {noise}; {clipped}; ε of the step {alone}, "
-            f"so far {so_far}; {worth} so far {show(float(utilities[step]))}."
+            f"so far {so_far}{by_others(step)}; {worth} so far {show(float(utilities[step]))}."
             + (" Click to stop here." if pick else "")
         ).replace(" -", " −")
+
+    def by_others(step: int) -> str:
+        each = (f"{called(name)} {show(values[step])}" for name, values in others.items())
+        return f" ({', '.join(each)})" if others else ""
+
+    def called(name: str) -> str:
+        return (titles or {}).get(name, name)
 
     names = tuple(map(told, range(len(steps))))
     return Panel(
@@ -88,10 +122,22 @@ def spending_strip(
         subtitle=f"ε so far, composed by {method}; dark: ε of the step alone",
         alt=" ".join(names),
         x=Axis("steps taken", (0.5, len(steps) + 0.5), ticks=_ticks(len(steps))),
-        y=Axis("ε so far", (0.0, 1.12 * float(np.max(spent.so_far)))),
-        layers=(Columns(steps, spent.so_far, spent.alone, names, pick),),
+        y=Axis("ε so far", (0.0, max(top, min(1.04 * highest, MOST * top)))),
+        layers=(
+            Columns(steps, spent.so_far, spent.alone, names, pick),
+            *(
+                Curve(
+                    steps,
+                    values,
+                    colour=COLOURS.get(name, 0),
+                    label=f"{called(name)}: {show(values[-1])}",
+                    name=called(name),
+                )
+                for name, values in others.items()
+            ),
+        ),
         width="full",
-        height=210,
+        height=240,
     )
 
 
