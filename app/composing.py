@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from urllib.parse import urlencode
 
 from app import links
-from app.links import Reader, among, between, chosen, differences, number
+from app.links import Reader, all_of, among, between, chosen, differences, number
 from app.spoilers import hideable
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.accounting.published import published_budget
@@ -354,7 +354,8 @@ def from_query(query: Mapping[str, str]) -> Composition:
 
 def misread(query: Mapping[str, str]) -> tuple[str, ...]:
     """What a link says in words that are not understood."""
-    return links.misread(query, {"preset": among({*PRESETS, "own"}), **_READERS})
+    hide = all_of(partial(hideable, "compose"))
+    return links.misread(query, {"preset": among({*PRESETS, "own"}), **_READERS, "hide": hide})
 
 
 def sane(choices: Composition) -> Composition:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,6 +14,7 @@ from app.composing import ADJACENCIES, MECHANISMS, MOST_ROWS, Composition, Line,
 from app.state import ask, left_on_explore
 from app.tables import data_of
 from app.widgets import box, field, pick
+from dpcore.checks import whole
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import protects
 
@@ -122,13 +124,14 @@ def _changed(line: Line, row: Mapping[str, Any], i: int) -> Line:
     fields: dict[str, tuple[str, Callable[[Any], Any]]] = {
         _MECHANISM: ("mechanism", words.get),
         _NOISE: ("noise", float),
-        _COUNT: ("count", int),
+        _COUNT: ("count", partial(whole, "times", least=0)),
         _SAMPLING: ("sampling", sampled.get),
         _RATE: ("rate", float),
         _EACH: ("each", float),
     }
-    new = {fields[k][0]: fields[k][1](v) for k, v in row.items() if k in fields and v is not None}
     try:
+        told = {k: v for k, v in row.items() if k in fields and v is not None}
+        new = {fields[k][0]: fields[k][1](v) for k, v in told.items()}
         found: Line = replace(line, **new).checked()
     except ValueError:
         raise ValueError(

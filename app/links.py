@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import fields, replace
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import numpy as np
@@ -67,12 +68,15 @@ def chosen(choices: Choices, query: Mapping[str, str], readers: Mapping[str, Rea
 
 
 def misread(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[str, ...]:
-    """The names whose value in a link no reader takes.
+    """The names whose value in a link no reader takes, and mistyped names.
 
     >>> misread({"epsilon": "abc", "k": "5"}, {"epsilon": between(0.1, 9.0), "k": between(1, 9)})
     ('epsilon',)
+    >>> misread({"epsilom": "1", "utm": "9"}, {"epsilon": between(0.1, 9.0)})
+    ('epsilom',)
     """
-    names = []
+    strange = [name for name in query if name not in readers and name.isalpha()]
+    names = [name for name in strange if get_close_matches(name.lower(), readers, 1, 0.8)]
     for name, reader in readers.items():
         try:
             reader(query.get(name, ""))
@@ -91,10 +95,27 @@ def between(low: float, high: float) -> Reader:
     def reader(text: str) -> float:
         if isinstance(low, int) and not (text.isascii() and text.isdecimal() and len(text) < 9):
             raise ValueError(text)
+        if "_" in text:  # which Python takes for a blank between digits
+            raise ValueError(text)
         value = type(low)(text)
         if not low <= value <= high:
             raise ValueError(text)
         return value
+
+    return reader
+
+
+def all_of(understood: Callable[[str], str], mark: str = ",") -> Reader:
+    """Reads a list of words, if each is among those that are ``understood`` of it.
+
+    >>> all_of(lambda text: "k,says")("says,k")
+    'says,k'
+    """
+
+    def reader(text: str) -> str:
+        if {*text.split(mark)} - {"", *understood(text).split(mark)}:
+            raise ValueError(text)
+        return text
 
     return reader
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from urllib.parse import parse_qsl, urlencode
 
 from app import links
 from app.choices import dials, read_words, write_words
-from app.links import Reader, among, between, chosen, differences, written
+from app.links import Reader, all_of, among, between, chosen, differences, written
 from app.spoilers import hideable
 from dpcore.accounting import ACCOUNTANTS, accountant
 from dpcore.datasets.catalogue import BundledTable, bundled
@@ -276,9 +276,33 @@ def from_query(query: Mapping[str, str], data_names: Container[str]) -> Scenario
 
 def misread(query: Mapping[str, str], data_names: Container[str]) -> tuple[str, ...]:
     """What a link says of the scenario in words that are not understood."""
+    metrics = from_query(query, data_names).declared.metrics
     return links.misread(
-        query, {"data": among(data_names), "model": among(declarations()), **_READERS}
+        query,
+        {
+            "data": among(data_names),
+            "model": among(declarations()),
+            **_READERS,
+            "metric": among(["", *(one.name for one in metrics)]),
+            "words": _words,
+            "hide": all_of(partial(hideable, "explore")),
+            "without": among(("0", "1")),
+            "pins": partial(_pins, data_names),
+        },
     )
+
+
+def _words(text: str) -> str:
+    if len(read_words(text)) < len([part for part in text.split(";") if part]):
+        raise ValueError(text)
+    return text
+
+
+def _pins(data_names: Container[str], text: str) -> str:
+    begun, *links = text.split(PIN)
+    if begun or any(misread(dict(parse_qsl(one)), data_names) for one in links):
+        raise ValueError(text)
+    return text
 
 
 def sane(scenario: Scenario) -> Scenario:

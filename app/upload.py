@@ -8,6 +8,7 @@ deliberate click, and on such a server never. What is confirmed is a schema; a f
 from __future__ import annotations
 
 import math
+import re
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -511,12 +512,20 @@ def _column(name: str, line: dict[Any, Any]) -> Column:
 
 
 def _number_or_day(name: str, text: str, dates: str | None) -> float | date:
-    """A limit as somebody has written it. Raises InputError."""
+    """A limit as somebody has written it. Raises InputError, also for one comma that may stand
+    between thousands or before a decimal."""
+    if dates is None and re.fullmatch(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}", text):
+        plain = text.replace(",", "")
+        raise InputError(
+            name,
+            f"{text!r} can be read in two ways",
+            f"write {plain} for thousands, or {text.replace(',', '.')} for a decimal",
+        )
     try:
         if dates is not None:
             return date.fromisoformat(text)
         number = float(text.replace(",", ".") if text.count(",") == 1 else text)
-        if math.isfinite(number):
+        if math.isfinite(number) and "_" not in text:
             return number
     except ValueError:
         pass

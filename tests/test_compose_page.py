@@ -528,6 +528,8 @@ def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
     )
     with pytest.raises(ValueError, match="Line 1 describes no release"):
         edited_lines(base, {**edits, "edited_rows": {0: {wording.NOISE_OF_A_BOX: 0.0}}})
+    with pytest.raises(ValueError, match="Line 1 describes no release"):
+        edited_lines(base, {**edits, "edited_rows": {0: {"Times": 2.5}}})
     with pytest.raises(ValueError, match="empty"):
         edited_lines(base, {"edited_rows": {}, "added_rows": [], "deleted_rows": [0, 1]})
 

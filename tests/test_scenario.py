@@ -267,6 +267,13 @@ def test_another_table_opens_with_what_suits_it() -> None:
     assert from_query({"data": "iris"}, NAMES).iterations == 10
     assert from_query({"data": "iris", "iterations": "5"}, NAMES).iterations == 5
     assert from_query({"data": "nonsense"}, NAMES) == Scenario()
+    for name, value in (
+        ("epsilon", "1_0"), ("epsilom", "1"), ("Delta", "1"), ("metric", "acc"), ("hide", "x,says"),
+        ("words", "combination:LLL"), ("words", "x"), ("without", "yes"), ("pins", "zzz"),
+        ("pins", "|epsilon=abc"),
+    ):  # fmt: skip
+        assert misread({name: value}, NAMES) == (name,)
+        assert from_query({name: value}, NAMES).epsilon == 1.0
     bad = {"data": "x", "model": "zzz", "epsilon": "abc", "made": "2x2", "noise": "1", "utm": "9"}
     assert misread(bad, NAMES) == ("data", "model", "epsilon", "made")
 
