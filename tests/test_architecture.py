@@ -114,7 +114,7 @@ MAY_IMPORT = {
         "checks",
         "errors",
     },
-    "sklearn": {"fitting", "models", "privacy", "releases", "schema", "wall", "errors"},
+    "sklearn": {"checks", "fitting", "models", "privacy", "releases", "schema", "wall", "errors"},
     "bench": {
         "accounting",
         "fitting",

@@ -657,7 +657,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "epsilon",
         "none was given",
     ),
-    ("folder for a ledger", lambda tmp: ["ledger", tmp], "ledger", "it is a folder"),
+    ("folder for a ledger", lambda tmp: ["ledger", tmp], "ledger", "name the ledger's file"),
     (
         "figure, nearly",
         lambda tmp: ["reproduce", "VIPS-fig-8"],
