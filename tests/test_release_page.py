@@ -323,6 +323,20 @@ def curves(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     return asked
 
 
+def test_on_stand_in_rows_an_accuracy_is_a_range_over_worlds(
+    curves: list[tuple[Any, ...]],
+) -> None:
+    scenario = Scenario(epsilon=1.0, iterations=2)
+    data = tables.data_of(scenario)
+    assert data is not None
+    while (told := several.over_worlds(scenario, data, data.schema, 0.4)) is None:
+        time.sleep(0.01)
+    assert told[0].startswith("With ε = 1.00 a release keeps 37% to 37% on rows that are easy")
+    assert told[1].startswith("40% for 'gmm' takes epsilon = ")
+    assert "is decided by how far apart" in told[2]
+    assert {given[2] for given in curves} == {5000}, "a release reads all rows"
+
+
 def planned_scene(at: AppTest) -> Any:
     nodes = [json.loads(one.proto.bytes) for one in at.get("bidi_component")]
     return next(n["pictures"][0]["scene"] for n in nodes if "plan_step" in json.dumps(n))

@@ -72,7 +72,7 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
             Panel(
                 id="plan_accuracy",
                 title="What each release keeps",
-                subtitle="of its exact fit's gain; bands: the middle 80% of simulated releases",
+                subtitle="of its exact fit's gain; bands: over easy to hard rows",
                 alt=tuple(_alt(plan) for plan in plans),
                 x=Axis(f"ε in all (δ = {delta})", (min(totals), max(totals)), scale="log",
                        ticks=(0.1, 0.3, 1.0, 3.0, 10.0)),
