@@ -15,6 +15,7 @@ import pytest
 import wording
 from hypothesis import given
 from hypothesis import strategies as st
+from studio import plans
 from support import every
 
 import dpcore as dp
@@ -448,3 +449,13 @@ def test_the_public_call_plans_what_it_is_asked(monkeypatch: pytest.MonkeyPatch)
     found = dp.plan_releases([WantedRelease("a", "gmm", BOX, 9)], epsilon=1.0, delta=DELTA)
     assert found.releases[0].epsilon == pytest.approx(1.0, rel=1e-3)
     assert float(tight_epsilon(0.5 / found.releases[0].noise_multiplier ** 2, DELTA)) <= 1.0
+
+
+@pytest.mark.realdata
+@pytest.mark.full
+@pytest.mark.parametrize("model", ["mean", "logistic", "kmeans"])
+def test_the_range_of_a_plan_holds_on_real_rows(model: str) -> None:
+    """On tables on which nothing was tuned."""
+    seen = [each for each in plans.cases([model]) if not each.tuned]
+    held = [plans.holds(plans.stated(each), plans.real(each)) for each in seen]
+    assert np.mean(held) >= 0.8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.models.declaration import Model
+from dpcore.models.declaration import Model, World
 from dpcore.models.exponential_family import FamilySettings
 
 MODEL = Model(
@@ -17,6 +17,7 @@ MODEL = Model(
     plane=False,
     ghosts=False,
     uncertainty="uncertainty:UNCERTAINTY",
+    worlds=(World(apart=1.5), World(), World(0.6, 0.6, 0.5)),
     decides="how differently the groups answer",
     audits={"bernoulli": "attack:BERNOULLI"},
 )
