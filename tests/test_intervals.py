@@ -33,6 +33,7 @@ TABLES = {
     "poisson": "a_year_of_care",
 }
 AS_PUBLISHED = dp.Privacy(epsilon=1, delta=1e-5, mode="paper", accountant="ma")
+NO_BETTER = "By the noise alone, these centres explain no more than one centre does."
 FAST = ("mean", "symmetric-mixture", "bernoulli")
 ONE_OF_EACH = [
     pytest.param(model, marks=() if model in FAST else pytest.mark.merge) for model in TABLES
@@ -119,13 +120,21 @@ def test_it_covers_what_the_fit_finds_without_noise() -> None:
             "kmeans",
             0.02,
             "At this noise no two of the three centres can be told apart: they are no evidence of "
-            "more than one.",
+            "more than one. " + NO_BETTER,
         ),
         ("gmm-release", 0.02, "At this noise none of the 5 groups can be told apart from noise."),
     ],
 )
 def test_a_sentence_says_what_can_be_told_apart(model: str, epsilon: float, sentence: str) -> None:
     assert fitted(model, epsilon).told_apart == sentence
+
+
+@every("epsilon", [0.02, 2.0])
+def test_centres_that_are_worse_than_one_say_so(epsilon: float) -> None:
+    """Released numbers and the noise alone tell what the rows then confirm."""
+    fit = fitted("kmeans", epsilon)
+    worse = fit.score(load.load(f"bundled:{TABLES['kmeans']}")) <= 0.0
+    assert worse == (epsilon < 1.0) == str(fit.told_apart).endswith(NO_BETTER)
 
 
 @every("model", ["gmm", "kmeans"])

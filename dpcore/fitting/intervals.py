@@ -92,7 +92,9 @@ class Uncertainty:
     order, in units ``(d,)`` of the columns. draw: rows from released parameters. shares: arrays
     between 0 and 1. from_zero: whether the numbers of places are coefficients, which say nothing
     at 0. refuse: why settings allow no intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of
-    which noise has left too little: their ends are undefined.
+    which noise has left too little: their ends are undefined. explained: from released arrays, how
+    far they moved in simulated releases, and units of the columns, what the parts explain beyond
+    one part, if that can be told; 0 or less is said.
     """
 
     arrays: tuple[str, ...]
@@ -105,6 +107,7 @@ class Uncertainty:
     from_zero: bool = False
     refuse: Callable[[Any], str] = _nothing
     lost: Callable[[Any], NDArray[np.bool_]] = _none
+    explained: Callable[[Arrays, Arrays, Array], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -285,7 +288,7 @@ class _Simulated:
     def _told(self, moved: Arrays) -> str:
         places, moved_places = self.released[self.told.places], moved[self.told.places]
         if places.ndim == 2 and len(places) > 1:
-            return self._of_parts(places, moved_places)
+            return self._of_parts(places, moved_places) + self._no_better(moved)
         reach = self.told.widen * np.quantile(np.abs(moved_places), APART, axis=0).ravel()
         columns = [column.name for column in self.schema.numeric_columns()]
         if self.told.from_zero:
@@ -309,6 +312,15 @@ class _Simulated:
             return _of_parts(left, parts, apart)
         said = _of_parts(left, parts, apart, some=True)
         return f"{said} Nothing can be told of {_listed(lost)}."
+
+    def _no_better(self, moved: Arrays) -> str:
+        explained = self.told.explained
+        if explained is None or explained(self.released, moved, self.scale) > 0.0:
+            return ""
+        parts = self.model.parts
+        return (
+            f" By the noise alone, these {parts} explain no more than one {self.model.part} does."
+        )
 
     def _names(self) -> list[str]:
         classes = getattr(self.fit.parameters, "classes", None)
