@@ -71,6 +71,9 @@ FIELDS = {
     "metric": st.sampled_from(
         ["", *(metric.name for model in declarations().values() for metric in model.metrics)]
     ),
+    "show": st.sampled_from(
+        sorted({name for model in declarations().values() for name in model.shows()})
+    ),
     "adjacency": st.sampled_from(["replace_one", "add_remove", "label", "feature"]),
     "rows_per_person": st.integers(1, 1000),
     "noise": st.integers(0, 10**6),

@@ -28,6 +28,7 @@ from dpcore.figures.plotly import scene_figure
 from dpcore.figures.scene import Curve, Ellipses, Panel, Points, Scene
 from dpcore.models.declaration import declarations
 from dpcore.models.gaussian_mixture.mathematics import Mixture
+from dpcore.models.logistic_regression.parameters import INCLUDED
 
 BUDGETS = (0.3, 1.0, 10.0)
 DRAWS = 3
@@ -294,7 +295,9 @@ def test_coefficients_of_a_logistic_regression_have_the_intervals_that_leave_wit
     assert data is not None
     monkeypatch.setattr("app.explore_scene.store_of", lambda _: store)
     study = compute.study(scenario, data, store)
-    panel = picture(scenario, data, study).panels[1]
+    scene = picture(scenario, data, study)
+    assert INCLUDED in scene.live_text["note"][0]
+    panel = scene.panels[1]
     (bars,) = (one for one in panel.layers if isinstance(one, Curve) and "interval" in one.name)
     at = study.grid.epsilons.index(1.0)
     fit = compute.one_fit(scenario, data)

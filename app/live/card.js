@@ -172,6 +172,7 @@ export class Card {
     this.below = this.labelRoom > this.plot.clientWidth * BESIDE ? this.labels.length * GAP : 0;
     const high = heightOf(this.panel, window.innerHeight, this.presented);
     const [width, height] = [this.plot.clientWidth, high - HEADING + this.below];
+    this.root.style.setProperty("--dpl-choices", `${this.choices.offsetWidth}px`);
     this.plot.style.height = `${height}px`;
     if (!width) return;
     set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });

@@ -30,6 +30,7 @@ from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.corpora import corpora
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
+from dpcore.figures.budget import NOTE
 from dpcore.figures.scene import Scene
 from dpcore.figures.utility_curve import AXES
 from dpcore.models.declaration import Method, Model, declarations
@@ -97,7 +98,7 @@ def page() -> None:
         if "covariance" in scenario.declared.settings.options():
             st.caption(WIDER)
     ends = intervals.found(scenario, data, store_of(data))
-    if said := intervals.sentence(ends):
+    if said := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
         st.caption(said)
     pins.panel(scenario, data, scene, pinned, beside)
     buttons(scenario, data, found, scene)

@@ -22,6 +22,7 @@ from dpcore.privacy.guarantee import show_bound
 Array = NDArray[np.float64]
 
 MAP = "map"
+NOTE = "note"  # live text: what has to be said of the picture
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def budget_scene(
             *pair_of_panels(drawing, words, tuple(map(dial.alt.format, stops)), grid.refusals),
             curve,
         ),
-        live_text=words.live_text,
+        live_text=words.live_text | ({NOTE: (drawing.note,) * len(stops)} if drawing.note else {}),
         positions=positions,
         symbol=dial.symbol,
     )

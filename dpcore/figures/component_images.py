@@ -24,6 +24,7 @@ Places = NDArray[np.intp]
 MOST_ROWS = 50  # columns of a table that are drawn: those with the largest exact numbers
 ROW, AROUND = 13, 110  # pixels of a row, and of all else on a card
 LEAST_HEIGHT = 340
+LOW = 260  # of two rows of images
 LARGEST = 3  # numbers named in words
 LONGEST = 24  # letters of a column's name on a card
 LONG, SHORT = 10, 7  # words of a list: where all lists stand side by side, and where not
@@ -124,7 +125,7 @@ def given_back(
         x=Axis("row", (0.5, count + 0.5)),
         y=Axis("pixel row", (0.0, float(image[0]))),
         bare=True,
-        height=LEAST_HEIGHT,
+        height=LOW,
         key="above: exact rows, below: reconstructed",
     )
 

@@ -57,7 +57,7 @@ class Drawing:
 
     private_alts: one a budget. bare: draw no axes. height: of a card in pixels [the usual one].
     outside: what of the private fit lies beyond the axes, one text a budget [nothing]. key: what a
-    mark on the private panel means [there is none].
+    mark on the private panel means [there is none]. note: a sentence to stand below them.
     """
 
     exact: tuple[Layer, ...]
@@ -70,6 +70,7 @@ class Drawing:
     height: int | None = None
     outside: tuple[str, ...] | None = None
     key: str = ""
+    note: str = ""
 
 
 class Portrait(Protocol):

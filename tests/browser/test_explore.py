@@ -317,6 +317,20 @@ def test_a_pinned_view_stays_while_the_slider_is_dragged(explore: Any) -> None:
     healthy(page)
 
 
+def test_the_picture_is_picked_in_its_card_and_follows_the_hand(explore: Any) -> None:
+    page = explore(f"?{SMALL}")
+    show = page.locator('[data-panel="exact"] [data-choice="show"]')
+    show.select_option("Density")
+    page.wait_for_function("location.search.includes('show=density')")
+    private = '[data-panel="private"] canvas'
+    page.wait_for_selector(private)  # ellipses need none
+    wait_until_idle(page)
+    painted = f"document.querySelector('{private}').toDataURL()"
+    before = page.evaluate(painted)
+    page.locator(THUMB).first.press("ArrowRight")
+    page.wait_for_function(f"old => {painted} !== old", arg=before)
+
+
 def test_a_click_on_a_step_stops_there(explore: Any) -> None:
     page = explore(f"?{SMALL}&iterations=3")
     page.get_by_role("button", name="Step by step").click()

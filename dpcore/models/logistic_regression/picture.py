@@ -8,10 +8,10 @@ import numpy as np
 
 from dpcore.figures import stem_plot
 from dpcore.figures.model_plot import Drawing, Portrait, Subject
-from dpcore.models.logistic_regression.parameters import first_order
+from dpcore.models.logistic_regression.parameters import INCLUDED, first_order
 
 LEVEL = 0.95
-INTERVAL = "95% intervals, noise and drawing of rows, to first order"
+INTERVAL = "95% interval, to first order"
 
 
 def draw(subject: Subject) -> Drawing:
@@ -25,7 +25,9 @@ def draw(subject: Subject) -> Drawing:
     parts = bold.mean[:, 0], bold.covariance[:, 0], bold.noise_covariance[:, 0]
     ends = first_order(*parts, level=LEVEL)[:, :-1]
     drawn = stem_plot.drawing(names, exact, private, label, short, ends, INTERVAL)
-    return replace(drawn, key=f"bars: {INTERVAL}") if np.isfinite(ends).any() else drawn
+    if not np.isfinite(ends).any():
+        return drawn
+    return replace(drawn, key="bars: 95% intervals", note=f"The 95% {INCLUDED}.")
 
 
 PORTRAIT: Portrait = draw
