@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wording
 from scipy.stats import multivariate_normal
 
 import dpcore as dp
@@ -165,7 +166,7 @@ def test_numbers_are_in_own_units_and_a_fit_that_is_none_has_dashes() -> None:
     gone = np.full((1, 2, 1, 1), np.nan)
     drawn = drawing(["g"], ["n"], np.ones((1, 1)), gone, outlines=True)
     assert layer_of(drawn.private).labels == (("–",),)
-    assert drawn.private_alts == ("No fit at this budget.",)
+    assert drawn.private_alts == (wording.NO_FIT,)
 
 
 def test_the_table_of_a_mixture_has_share_mean_sd_and_correlation(

@@ -104,9 +104,8 @@ def given_back(
     names = tuple(f"row {i + 1}" for i in range(count))
     both = (*names, *(f"{name}, reconstructed" for name in names))
     steps = np.concatenate([np.broadcast_to(seen, private.shape), private], axis=1)
-    true, tiles = as_images(
-        *(np.swapaxes(one, 1, 2) for one in (np.concatenate([seen, exact])[None], steps)), image
-    )
+    still = np.concatenate([seen, exact])[None]
+    true, tiles = as_images(np.swapaxes(still, 1, 2), np.swapaxes(steps, 1, 2), image)
 
     def told(fit: Array) -> str:
         if not np.isfinite(fit).all():

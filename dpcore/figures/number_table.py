@@ -42,15 +42,15 @@ def drawing(
     draws = private.shape[1]
     middle = exact if outlines else private.mean(axis=1, keepdims=True)
     freedom = draws if outlines else max(draws - 1, 1)
-    error = np.sqrt(np.sum((private - middle) ** 2, axis=1) / freedom)  # (S, R, C)
+    spread = np.sqrt(np.sum((private - middle) ** 2, axis=1) / freedom)  # (S, R, C)
 
     def text(row: int, value: float, off: float | None = None) -> str:
         if not np.isfinite(value):
             return "–"
-        known = off is not None and np.isfinite(off)
-        form = "{:.1%}".format if row in shares else _as_fine_as(off) if known and off else said
+        error = None if off is None or not np.isfinite(off) else off
+        form = "{:.1%}".format if row in shares else _as_fine_as(error) if error else said
         told = form(value).replace("-", "−")
-        return f"{told} ± {form(off)}" if known else told
+        return told if error is None else f"{told} ± {form(error)}"
 
     def flat(values: Array, errors: Array | None) -> tuple[str, ...]:
         return tuple(
@@ -61,7 +61,7 @@ def drawing(
 
     steps = tuple(
         flat(values, errors if draws > 1 else None)
-        for values, errors in zip(private[:, 0], error, strict=True)
+        for values, errors in zip(private[:, 0], spread, strict=True)
     )
     exactly = flat(exact, None)
     key = (FROM_EXACT if outlines else AMONG_DRAWS).format(draws) if draws > 1 else ""

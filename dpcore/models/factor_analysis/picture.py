@@ -48,7 +48,7 @@ def draw_reconstructions(subject: Subject) -> Drawing:
         return draw(subject)
     units = (rows[:SHOWN] - public.center) / public.half_range
     bold: Factors = mapped(subject.private, lambda one: one[:, 0])
-    known = np.isfinite(bold.mean).all(axis=1)
+    known = np.asarray(np.isfinite(bold.mean).all(axis=1))
     private = np.full((len(known), *units.shape), np.nan)
     if known.any():
         private[known] = reconstruct(mapped(bold, lambda one: one[known]), units)

@@ -168,11 +168,11 @@ def draw_marginals(subject: Subject) -> Drawing:
     ranges = np.array([axis.range for axis in axes])
     steps, _, count = fits.weights.shape
     most = max(1, 1 + MOST_CURVES // (steps * count * len(columns)))
-    exact, private = (_columns(one, public, columns) for one in (best, fits))
+    exact, private = _columns(best, public, columns), _columns(fits, public, columns)
     bars = np.empty(0)
     if subject.rows is not None and len(subject.rows):
         bars = histograms(subject.rows[:, columns], ranges)
-    tops = _tops(best.weights[0], *(one[0] for one in exact), ranges)
+    tops = _tops(best.weights[0], exact[0][0], exact[1][0], ranges)
     if bars.size:
         tops = np.maximum(tops, bars.max(axis=1))
     names = tuple(axis.label for axis in axes)
@@ -219,7 +219,7 @@ def _tops(weights: Array, means: Array, sds: Array, ranges: Array) -> Array:
     """The highest density of groups in each column ``(d,)``."""
     return np.array(
         [
-            mixed(weights, means[:, i], sds[:, i], np.linspace(*ends, POINTS)).max()
+            mixed(weights, means[:, i], sds[:, i], np.linspace(ends[0], ends[1], POINTS)).max()
             for i, ends in enumerate(ranges)
         ]
     )
