@@ -1,8 +1,9 @@
-// Densities and marginals of Gaussian groups.
+// Densities, marginals and numbers of Gaussian groups.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { fitted } from "../../app/live/cells.js";
 import { densityOf } from "../../app/live/density.js";
 import { marginalRows, mixedAt, rowsOf } from "../../app/live/marginals.js";
 
@@ -36,4 +37,12 @@ test("every group of every column is a line of the table, of the bold draw", () 
   const rows = marginalRows(layer, 0);
   assert.deepEqual(rows.map(({ x, half_x, weight }) => [x, half_x, weight]),
     [[1, 5, 0.4], [3, 7, 0.6], [2, 6, 0.4], [4, 8, 0.6]]);
+});
+
+test("names stand above their numbers where a card is narrow, and no number covers another", () => {
+  assert.deepEqual(fitted(560, 180, 110, 3, 30), { left: 180, stacked: false, size: 14 });
+  const narrow = fitted(300, 180, 110, 3, 24);
+  assert.equal(narrow.stacked, true);
+  assert.ok(narrow.size <= 0.45 * 24 && (110 * narrow.size) / 14 <= 100);
+  assert.ok((110 * 10 * fitted(560, 180, 110, 10, 30).size) / 14 <= 560);
 });

@@ -258,7 +258,8 @@ def draw_numbers(subject: Subject) -> Drawing:
     for title in titles:
         names += [f"{title}, mean", f"{title}, sd"]
     if two:
-        names.append(f"correlation of {public.names[i]} and {public.names[j]}")
+        of = f" of {public.names[i]}, {public.names[j]}" if public.dim > 2 else ""
+        names.append(f"correlation{of}")
     exact, private = numbers(subject.exact)[0], numbers(subject.private)
     heads = _names(subject.exact, private.shape[3])
     return number_table.drawing(
