@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, Self
 
 from dpcore.checks import one_of, whole
@@ -110,6 +111,7 @@ class Settings:
     mode: str = "proved"
 
     @classmethod
+    @cache
     def options(cls) -> dict[str, Option]:
         """The options by name, in the order of their declaration."""
         return {
