@@ -49,7 +49,8 @@ export class Presenter {
     this.page = new MutationObserver(() => {
       this.asked ||= requestAnimationFrame(() => { this.asked = 0; this.mark(); });
     });
-    document.addEventListener("keydown", (event) => this.key(event));
+    // Before a slider hears of it, which pages too.
+    document.addEventListener("keydown", (event) => this.key(event), true);
     document.addEventListener("click", ({ target }) => {
       if (target instanceof Element && target.closest(".dp-present")) this.show(true);
     });
@@ -64,7 +65,9 @@ export class Presenter {
     /** @param {string} what */
     const all = (what) => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(what)]);
     const cards = all(".dpl-card").filter((card) => !card.closest(".dpp, [role=dialog]"));
-    return [...slidesOf(cards), ...all('[class*="st-key-question_"]').map((one) => [one])];
+    const number = (/** @type {HTMLElement} */ one) => Number.parseInt(one.textContent ?? "", 10);
+    const questions = all('[class*="st-key-question_"]').sort((a, b) => number(a) - number(b));
+    return [...slidesOf(cards), ...questions.map((one) => [one])];
   }
 
   /** @param {boolean} shown */
@@ -126,6 +129,7 @@ export class Presenter {
     const by = pages[key] ?? arrows[key];
     if (!by) return;
     event.preventDefault();
+    event.stopPropagation();
     this.turn(by);
   }
 }
