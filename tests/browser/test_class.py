@@ -74,7 +74,7 @@ def test_a_page_prints_without_controls_and_breaks_no_card(
     printed = page.pdf(format="A4")
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 4
     page.emulate_media(media="print")
-    for control in ("input[type=range]", "button", ".dpl-tools", "header"):
+    for control in ("input[type=range]", "button", "select", ".dpl-tools", "header"):
         assert page.locator(control).evaluate_all("all => all.every((n) => !n.checkVisibility())")
     cards = page.locator(".dpl-card:visible")
     assert cards.count() >= 2
