@@ -193,13 +193,16 @@ def spending(ledger: Ledger) -> str:
 
 
 def look_again(more: Callable[[], bool], every: float) -> None:
-    """Draw the page anew once there is more to show, without holding it up: asked every so often.
+    """Draw the page anew once there is more to show, without holding it up: asked every so often,
+    more seldom where many visitors wait.
 
     At the end of a page: there its coming and going moves nothing, and swallows no click that
     something below it has not answered yet.
     """
 
-    @st.fragment(run_every=every)
+    from app.result_store import pause  # with imports that a page which waits for nothing needs not
+
+    @st.fragment(run_every=pause(every))
     def look() -> None:
         try:
             found = more()

@@ -27,6 +27,7 @@ T = TypeVar("T")
 LOOKED_AT = 5.0  # seconds: a page in view asks for its own again within them
 TOGETHER = 1  # jobs that somebody looks at, worked on at a time: each uses every core
 AT_MOST = 2  # with those that nobody looks at any more, but which cannot be stopped
+ALONE = 8  # visitors who may look as often as they like
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,14 @@ class Background:
             store.waiting[key], self._looking[visitor] = job, (job, monotonic())
             self._go_on()
 
+    def pause(self, every: float) -> float:
+        """Seconds between two looks of a visitor who alone would look every so many: the longer the
+        more of them wait, but never so long that a page in view is taken for a closed one."""
+        with self._lock:
+            since = monotonic() - LOOKED_AT
+            visitors = sum(when > since for _, when in self._looking.values())
+        return max(every, min(every * visitors / ALONE, 0.6 * LOOKED_AT))
+
     def _go_on(self) -> None:
         """Let go of what nobody looks at; begin with what there is room for."""
         since = monotonic() - LOOKED_AT
@@ -199,3 +208,8 @@ def in_background(store: ResultStore, key: Hashable, work: Callable[[], None]) -
     """Have the work done once, for the visitor whose page this is."""
     context = get_script_run_ctx(suppress_warning=True)
     _background.ask(store, key, work, "" if context is None else context.session_id)
+
+
+def pause(every: float) -> float:
+    """Seconds between two looks of a page at what it waits for."""
+    return _background.pause(every)

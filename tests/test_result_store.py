@@ -13,7 +13,7 @@ import pytest
 
 from app import compute, result_store, tables
 from app.explore_scene import picture, scene_of
-from app.result_store import AT_MOST, TOGETHER, Background, ResultStore
+from app.result_store import AT_MOST, LOOKED_AT, TOGETHER, Background, ResultStore
 from app.scenario import Scenario
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves
 
@@ -116,6 +116,19 @@ def test_a_closed_tab_is_looked_at_no_longer(
     background.ask(store, "mine", seen.set, "me")
     assert seen.wait(SOON)
     assert set(store.waiting) <= {"mine"}
+
+
+def test_the_more_visitors_wait_the_more_seldom_each_looks_but_none_is_forgotten(
+    begin: Callable[[], Study],
+) -> None:
+    background, store, study = Background(), ResultStore(), begin()
+    assert background.pause(0.3) == 0.3
+    for visitor in range(40):
+        background.ask(store, "study", study, str(visitor))
+    assert 1.0 < background.pause(0.3) < LOOKED_AT
+    for visitor in range(1000):
+        background.ask(store, "study", study, str(visitor))
+    assert background.pause(0.3) < LOOKED_AT
 
 
 def test_who_comes_back_finds_the_work_that_went_on(begin: Callable[[], Study]) -> None:
