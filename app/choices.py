@@ -1,30 +1,45 @@
-"""Options that few models have: those with a dial in their declaration, asked for and linked."""
+"""Options of models: those with a dial in their declaration, asked for, slid and linked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from app.links import read, written
-from dpcore.models.declaration import declaration, declarations
-from dpcore.models.options import Dial, Option
+from dpcore.models.declaration import Method, declaration
+from dpcore.models.options import Dial
+from dpcore.registry import MODELS
+
+FIELDS = ("iterations", "covariance")  # options that are fields of a scenario, as many models have
 
 
-def dials(model: str, method: str) -> dict[str, Dial]:
-    """The dials that a model offers with a method, by option."""
-    options = declaration(model).dials()
-    offered = {name: each.dial for name, each in options.items() if each.dial is not None}
-    return {
-        name: dial for name, dial in offered.items() if not dial.methods or method in dial.methods
-    }
+def dials(model: str, method: str, words: Mapping[str, Any]) -> dict[str, Dial]:
+    """The dials that a model offers with a method, by option; words: the options given."""
+    options, how = declaration(model).dials(), declaration(model).method(method)
+    found = {}
+    for name, one in options.items():
+        dial = one.dial
+        if dial is None or (dial.methods and method not in dial.methods):
+            continue
+        if dial.only and dial.only[1] != value_of(model, how, dial.only[0], words):
+            continue
+        found[name] = dial
+    return found
 
 
-def usual(model: str, name: str, known: Mapping[str, Any], columns: int) -> Any:
-    """What an option is unless given, from the other options and the number of columns."""
+def value_of(
+    model: str, method: Method, name: str, words: Mapping[str, Any], columns: int = 1
+) -> Any:
+    """What an option is: given, or what the method has, or the usual from the other options and the
+    number of columns; ``None`` where an empty box stands for it."""
     option = declaration(model).dials()[name]
-    if option.dial is None or option.dial.usual is None:
-        return option.default
-    return option.dial.usual(known, columns)
+    known = {"mode": method.mode, **dict(method.words), **words}
+    if name in known:
+        return known[name]
+    if option.dial is not None and option.dial.usual is not None:
+        return option.dial.usual(known, columns)
+    return option.paper if method.mode == "paper" else option.default
 
 
 def read_words(text: str) -> dict[str, Any]:
@@ -34,7 +49,8 @@ def read_words(text: str) -> dict[str, Any]:
     {'sigma': 1.5, 'tau': 9.0, 'own': False}
     """
     given = dict(part.split(":", 1) for part in text.split(";") if ":" in part)
-    values = {name: _read(each, given[name]) for name, each in _every().items() if name in given}
+    known = _every(tuple(MODELS)).items()
+    values = {name: _read(each, given[name]) for name, each in known if name in given}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -44,18 +60,31 @@ def write_words(words: Mapping[str, Any]) -> str:
     >>> write_words({"sigma": 1.5, "own": False})
     'sigma:1.5;own:0'
     """
-    return ";".join(f"{name}:{written(words[name])}" for name in _every() if name in words)
+    known = {name: value for name, value in words.items() if value is not None}
+    return ";".join(
+        f"{name}:{written(known[name])}" for name in _every(tuple(MODELS)) if name in known
+    )
 
 
-def _every() -> dict[str, Option]:
-    """The options of all models that have a dial; those of one name have one range."""
-    return {name: each for model in declarations().values() for name, each in model.dials().items()}
+@lru_cache(maxsize=4)
+def _every(models: tuple[str, ...]) -> dict[str, list[Dial]]:
+    """The dials of all models by option; those of one name may differ from model to model."""
+    found: dict[str, list[Dial]] = {}
+    for model in models:
+        for name, each in declaration(model).dials().items():
+            if name not in FIELDS and each.dial is not None:
+                found.setdefault(name, []).append(each.dial)
+    return found
 
 
-def _read(option: Option, text: str) -> Any:
-    """What a link says, or ``None`` where that cannot be."""
-    dial = option.dial
-    if dial is None or not dial.form:
-        return {"0": False, "1": True}.get(text)
-    value = read(0 if dial.form == "%d" else 0.0, text)
-    return value if value is not None and dial.low <= value <= dial.high else None
+def _read(dials: list[Dial], text: str) -> Any:
+    """What a link says, or ``None`` where no dial takes that."""
+    for dial in dials:
+        value: Any = text
+        if dial.form:
+            value = read(0 if dial.form == "%d" else 0.0, text)
+        elif dial.choices is None:
+            value = {"0": False, "1": True}.get(text)
+        if value is not None and dial.takes(value):
+            return value
+    return None

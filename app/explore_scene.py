@@ -283,7 +283,7 @@ def _chance(guarantee: Guarantee | None, ledger: Ledger | None) -> float:
 def without_epsilon(scenario: Scenario) -> Scenario:
     """What a picture depends on besides the slider."""
     hide = "exact" if _asks_for_the_exact_fit(scenario) else ""
-    return replace(scenario, epsilon=1.0, hide=hide, dial="epsilon", pins="")
+    return replace(scenario, epsilon=1.0, hide=hide, dial="epsilon", third="", pins="")
 
 
 def _asks_for_the_exact_fit(scenario: Scenario) -> bool:

@@ -36,6 +36,7 @@ def command(scenario: Scenario) -> str:
         own["clip"] = number(scenario.clip)
     options: dict[str, Any] = {
         **written(scenario.model, own),
+        **{name: own[name] for name in ("trust",) if name in own},
         "epsilon": number(scenario.epsilon),
         "delta": number(scenario.delta),
         "accountant": scenario.count_by,

@@ -13,12 +13,11 @@ import numpy as np
 import streamlit as st
 
 from app import compute
-from app.choices import read_words
+from app.choices import FIELDS, read_words
 from app.compute import Study
 from app.explore_scene import picture
 from app.result_store import Data
 from app.scenario import PINS, Scenario
-from app.settings_panel import SHAPES
 from app.state import change
 from app.sweeps import Sliding
 from app.tables import data_of, store_of
@@ -26,7 +25,7 @@ from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.pins import beside, kept, utilities
 from dpcore.figures.scene import Scene
-from dpcore.figures.utility_curve import AXES, show_delta
+from dpcore.figures.utility_curve import AXES, axis_of, show_delta
 from dpcore.privacy.guarantee import show
 
 Views = dict[str, Scene | str]
@@ -41,7 +40,10 @@ SAID: dict[str, tuple[str, Callable[[Scenario], str]]] = {
     "count_by": ("Composition", lambda one: one.titles((one.count_by,))[one.count_by]),
     "clip": ("Clipping", lambda one: AXES["clip"].show(one.clip)),
     "iterations": ("Iterations", lambda one: f"{one.iterations}"),
-    "covariance": ("Shapes", lambda one: SHAPES[one.covariance]),
+    "covariance": (
+        "Shapes",
+        lambda one: (one.offered()["covariance"].choices or {})[one.covariance],
+    ),
     "words": ("More", lambda one: _words(one)),
     "metric": ("Metric", lambda one: metric_of(one.model, one.setting().metric).title),
     "pool": ("Pixels averaged", lambda one: f"{one.pool} × {one.pool}"),
@@ -54,8 +56,11 @@ SAID: dict[str, tuple[str, Callable[[Scenario], str]]] = {
 
 def _words(scenario: Scenario) -> str:
     """The options that few models have, where they are not the usual ones."""
-    known = read_words(scenario.words).items()
-    return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in known) or "usual"
+    told = {
+        name: value if isinstance(value, str) else f"{value:g}"
+        for name, value in read_words(scenario.words).items()
+    }
+    return ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in told.items()) or "usual"
 
 
 def views(scenario: Scenario, *, ask: bool) -> Views:
@@ -128,11 +133,10 @@ def with_ghost(scene: Scene, scenario: Scenario, data: Data, known: Views, dial:
 
 
 def _value(scenario: Scenario, dial: str) -> float | None:
-    """Where a setting stands on a dial."""
-    if dial == "threshold":
-        value = read_words(scenario.words).get("threshold")
-        return None if value is None else float(value)
-    return float(getattr(scenario, dial))
+    """Where a setting stands on a dial; ``None`` where it has the usual value."""
+    if dial in ("epsilon", "delta", "clip", *FIELDS):
+        return float(getattr(scenario, dial))
+    return read_words(scenario.words).get(dial)
 
 
 def _now(scene: Scene, scenario: Scenario, dial: str) -> dict[str, tuple[str, ...]]:
@@ -141,16 +145,17 @@ def _now(scene: Scene, scenario: Scenario, dial: str) -> dict[str, tuple[str, ..
     texts = {
         "now epsilon": (show(scenario.epsilon),) * steps,
         "now delta": (show_delta(scenario.delta),) * steps,
-        "now clip": (_clipping(scenario),) * steps,
+        "now third": (_told(scenario, scenario.beside),) * steps,
         "now utility": tuple(map(_number, utilities(scene))),
     }
-    moved = "clip" if dial == "threshold" else dial
+    moved = dial if dial in ("epsilon", "delta") else "third"
     return texts | {f"now {moved}": scene.step_labels}
 
 
-def _clipping(scenario: Scenario) -> str:
-    value = _value(scenario, "threshold" if not scenario.declared.clips_rows else "clip")
-    return "usual" if value is None else show(value)
+def _told(scenario: Scenario, dial: str) -> str:
+    """Where a setting stands on the dial beside epsilon and delta, in words."""
+    value = _value(scenario, dial) if dial else None
+    return "usual" if value is None else axis_of(scenario.model, dial).show(value)
 
 
 def _number(utility: float) -> str:
@@ -168,8 +173,9 @@ def table(
     pinned = scenario.pinned
     every = {"Now": scenario} | pinned
     differ = _differing(list(every.values()))
-    if any(dial.name in ("clip", "threshold") for dial in beside):
-        differ["Clipping"] = _clipping
+    third = next((dial for dial in beside if dial.name != "delta"), None)
+    if third is not None:
+        differ[third.title(scenario)] = lambda one: _told(one, third.name)
     metrics = {name: metric_of(one.model, one.setting().metric) for name, one in every.items()}
     alike = len(set(metrics.values())) == 1
     utility = metrics["Now"].axis.format(unit=data.unit) if alike else "Utility"
@@ -183,8 +189,9 @@ def table(
         cells = {title: told(one) for title, told in differ.items()}
         cells |= {"epsilon": show(one.epsilon), "delta": show_delta(one.delta), "utility": worth}
         live = ' data-live="now {}"'.format if now else "".format
+        moves = third.title(scenario) if third else ""
         row = "".join(
-            f"<td{live('clip' if title == 'Clipping' else title)}>{escape(text)}</td>"
+            f"<td{live('third' if title == moves else title)}>{escape(text)}</td>"
             for title, text in cells.items()
         )
         return f'<tr><th scope="row">{name}{SWATCH if name == [*every][-1] else ""}</th>{row}</tr>'

@@ -9,18 +9,18 @@ import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from app import links
-from app.choices import dials, read_words, write_words
+from app.choices import FIELDS, dials, read_words, value_of, write_words
 from app.links import Reader, all_of, among, between, chosen, differences, written
 from app.spoilers import hideable
 from dpcore.accounting import ACCOUNTANTS, accountant
 from dpcore.datasets.catalogue import BundledTable, bundled
 from dpcore.datasets.corpora import BundledCorpus, corpora, is_corpus
+from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, Setting
-from dpcore.fitting.minibatch import QUARTER
-from dpcore.models.declaration import ACCOUNTANTS as PAGE_ACCOUNTANTS
 from dpcore.models.declaration import (
     MOST_COMPONENTS,
     Method,
@@ -28,16 +28,18 @@ from dpcore.models.declaration import (
     declaration,
     declarations,
 )
+from dpcore.models.options import Dial, Slide
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.registry import FIRST
 
 UPLOAD, GENERATED = "upload", "generated"
-SLIDING = ("epsilon", "delta", "clip", "threshold")  # what the curve may be against
+LISTED = 10  # numbers of parts in the list of models; more are typed
 PINS, PIN = "ABCD", "|"  # what pinned settings are called; what stands before each in a link
 NOT_PINNED = (
     "data",
     "made",
     "dial",
+    "third",
     "show",
     "x",
     "y",
@@ -72,6 +74,7 @@ class Scenario:
     y: int = 1
     without: bool = False
     dial: str = "epsilon"
+    third: str = ""
     made: str = "5000x2x3x0"
     hide: str = ""
     pins: str = ""
@@ -87,7 +90,7 @@ class Scenario:
             mode=recipe.mode,
             combination=recipe.combination,
             algorithm=recipe.algorithm,
-            words=tuple({**read_words(self.words), **dict(recipe.words)}.items()),
+            words=tuple({**dict(recipe.words), **read_words(self.words)}.items()),
             accountant=self.count_by,
             delta=self.delta,
             adjacency=self.adjacency,
@@ -125,16 +128,31 @@ class Scenario:
         return self.recipe.adjacencies or published or self.declared.adjacencies
 
     def methods(self) -> tuple[str, ...]:
-        """Composition methods to pick from, the usual one first; on samples that one alone.
+        """Composition methods to pick from: all that cover the fit, the usual one first."""
+        refused = self.refused()
+        return tuple(way for way in self._ways() if way not in refused)
 
-        Where all noise is Gaussian and nothing is printed, every method there is.
-        """
-        ways = self.compared_methods()
-        return ways if ways != PAGE_ACCOUNTANTS else tuple(dict.fromkeys((*ways, *ACCOUNTANTS)))
+    def refused(self) -> dict[str, str]:
+        """The other composition methods, and why each does not cover the fit."""
+        recipe = self.recipe
+        if recipe.mode == "paper":
+            *most, last = [accountant(way).title for way in recipe.accountants]
+            ways = f"{', '.join(most)} or {last}" if most else last
+            why = f"As published, this method is counted by {ways}"
+            return {way: f"{why}." for way in self._ways() if way not in recipe.accountants}
+        setting = replace(self.setting(), accountant="", metric="", clip=1.0, delta=1e-5, seed=0)
+        return _refused(setting, self._ways())
+
+    def _ways(self) -> tuple[str, ...]:
+        """Every composition method, the usual ones first; of samples "exact" is "pld"."""
+        ways = dict.fromkeys((*self.recipe.accountants, *ACCOUNTANTS))
+        if self.on_samples:
+            ways.pop("pld")
+        return tuple(ways)
 
     def compared_methods(self) -> tuple[str, ...]:
         """Composition methods that have a curve whichever is picked."""
-        ways = self.recipe.accountants
+        ways = tuple(way for way in self.methods() if way in self.recipe.accountants)
         return ways[:1] if self.on_samples and self.recipe.mode != "paper" else ways
 
     def titles(self, methods: tuple[str, ...]) -> dict[str, str]:
@@ -149,12 +167,50 @@ class Scenario:
     @property
     def samples(self) -> bool:
         """Whether steps read samples of a share that can be chosen."""
-        return "rate" in self.declared.dials()
+        return "rate" in self.offered()
 
     @property
     def on_samples(self) -> bool:
         """Whether each step reads a sample, not all rows."""
-        return self.samples and read_words(self.words).get("rate", QUARTER) < 1.0
+        return self.samples and self.value("rate") < 1.0
+
+    def offered(self) -> dict[str, Dial]:
+        """The options that the model offers with the method."""
+        found = dials(self.model, self.method, read_words(self.words))
+        return {name: one for name, one in found.items() if name != "iterations" or self.steps}
+
+    def value(self, option: str, columns: int = 1) -> Any:
+        """What an option is; ``None`` where an empty box stands for it."""
+        if option in FIELDS:
+            return getattr(self, option)
+        return value_of(self.model, self.recipe, option, read_words(self.words), columns)
+
+    def with_value(self, option: str, value: Any) -> dict[str, Any]:
+        """The fields of a scenario where an option has another value; ``None``: the usual one."""
+        if option in FIELDS or option in ("delta", "clip"):
+            return {option: value}
+        return {"words": write_words({**read_words(self.words), option: value})}
+
+    def middle(self, option: str, columns: int = 1) -> float | None:
+        """The value about which an option slides, where it has no stops of its own."""
+        begins = read_words(opening(self.data, self.model).words)
+        if option in begins:
+            return float(begins[option])
+        known = {name: one for name, one in read_words(self.words).items() if name != option}
+        value = value_of(self.model, self.recipe, option, known, columns)
+        return value or None
+
+    def slides(self) -> dict[str, Slide]:
+        """The options that may slide in the third dial's place."""
+        found = {name: one.slide for name, one in self.offered().items() if one.slide}
+        return {name: one for name, one in found.items() if one.stops or self.middle(name)}
+
+    @property
+    def beside(self) -> str:
+        """The dial beside epsilon and delta: the one that was pulled up, or what the model clips
+        by; empty where it does not."""
+        usual = "threshold" if "threshold" in self.slides() else ""
+        return self.third or ("clip" if self.declared.clips_rows else usual)
 
     def recipes(self) -> dict[str, Method]:
         """The methods of the model, the recommended one first."""
@@ -316,14 +372,16 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, method="recommended")
     kind = scenario.declared
     parts = min(max(scenario.components, kind.least), kind.most)
-    offered = dials(scenario.model, scenario.method)
-    known = {name: v for name, v in read_words(scenario.words).items() if name in offered}
+    known = read_words(scenario.words)
+    for _ in known:  # one option may offer another
+        offered = dials(scenario.model, scenario.method, known)
+        known = {name: v for name, v in known.items() if name in offered and offered[name].takes(v)}
     scenario = replace(scenario, components=parts, words=write_words(known))
+    if scenario.adjacency not in scenario.adjacencies():
+        scenario = replace(scenario, adjacency=scenario.adjacencies()[0])
     methods = scenario.methods()
     if scenario.count_by not in methods:
         scenario = replace(scenario, count_by=methods[0])
-    if scenario.adjacency not in scenario.adjacencies():
-        scenario = replace(scenario, adjacency=scenario.adjacencies()[0])
     if scenario.metric == kind.metric(""):  # the usual one
         scenario = replace(scenario, metric="")
     if scenario.metric not in [one.name for one in kind.metrics]:
@@ -332,13 +390,24 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, show="")
     if not kind.clips_rows:
         scenario = replace(scenario, clip=1.0)
-    slides = {"clip": kind.clips_rows, "threshold": "threshold" in offered}
-    if not slides.get(scenario.dial, True):
+    if scenario.third not in scenario.slides() or scenario.third == "threshold":
+        scenario = replace(scenario, third="")
+    if scenario.dial not in ("epsilon", "delta", scenario.beside):
         scenario = replace(scenario, dial="epsilon")
     if scenario.x == scenario.y:
         scenario = replace(scenario, x=0, y=1)
     scenario = replace(scenario, hide=hideable("explore", scenario.hide))
     return scenario.with_pins(scenario.pinned.values())
+
+
+@lru_cache(maxsize=256)  # a page asks many times
+def _refused(setting: Setting, ways: tuple[str, ...]) -> dict[str, str]:
+    """Which composition methods do not cover a proved fit, and why."""
+    try:
+        found = {way: setting.refusal(way) for way in ways}
+    except InputError:
+        return {}  # the options do not go together, which the picture says
+    return {way: why for way, why in found.items() if why is not None}
 
 
 @lru_cache(maxsize=64)  # a page asks many times
@@ -366,13 +435,20 @@ RANGES: dict[str, tuple[float, float]] = {
     "x": (0, 999),
     "y": (0, 999),
 }
+_SLIDING = tuple(
+    name
+    for model in declarations().values()
+    for name, one in model.dials().items()
+    if one.dial and one.dial.slide
+)
 _READERS: dict[str, Reader] = {
     **{name: between(*limits) for name, limits in RANGES.items()},
     "method": among(["recommended", *(n for m in declarations().values() for n in m.methods)]),
     "count_by": among(list(ACCOUNTANTS)),
     "covariance": among(("full", "diag", "spherical")),
     "adjacency": among(ADJACENCIES),
-    "dial": among(SLIDING),
+    "dial": among(("epsilon", "delta", "clip", *_SLIDING)),
+    "third": among(("", *_SLIDING)),
     "metric": str,
     "show": str,
     "without": lambda text: text == "1",

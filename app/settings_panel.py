@@ -7,26 +7,24 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from app.choices import dials, read_words, usual, write_words
 from app.explore_scene import image
 from app.result_store import Data
-from app.scenario import GENERATED, Made, Scenario
+from app.scenario import GENERATED, LISTED, Made, Scenario
 from app.state import bind, change, current, on_choice
 from app.widgets import box, number, pick
+from dpcore.models.options import Dial
 
+PULL = "Slide it: the third dial on the page, with a curve over its own axis."
 HELP = {
     "delta": "The probability mass for which the bound ε need not hold; keep it well below one "
     "over the number of rows.",
     "clip": "Rows beyond this norm are scaled back to it. A smaller norm needs less noise but "
     "distorts more rows.",
-    "iterations": "Each one spends privacy. Their number is fixed in advance: stopping when the "
-    "fit looks good would leak.",
-    "free iterations": "They cost nothing here: the data is read once, before them.",
     "rows_per_person": "All {}s of one are protected together.",
     "noise": "A seed makes a rehearsal that can be repeated, not a release.",
 }
-SHAPES = {"full": "tilted ellipses", "diag": "upright ellipses", "spherical": "circles"}
 
 
 def more_settings(scenario: Scenario, data: Data) -> None:
@@ -37,15 +35,16 @@ def more_settings(scenario: Scenario, data: Data) -> None:
             _made(scenario)
         _seen(scenario, data)
         box(scenario, "delta", "δ", 1e-5, HELP["delta"], "%.2g")
+        if kind.most > LISTED:
+            box(scenario, "components", f"Number of {kind.parts}", 1, None, "%d")
         if kind.clips_rows:
             whole = "a document" if data.documents else "the limits"
-            box(scenario, "clip", f"Clipping, as a share of {whole}", 0.05, HELP["clip"], "%.2f")
-        _words(scenario, data)
-        if scenario.steps:
-            about = HELP["free iterations" if kind.free_iterations else "iterations"]
-            box(scenario, "iterations", "Iterations", 1, about, "%d")
-        if "covariance" in kind.settings.options():
-            _pick("covariance", "Shapes", SHAPES, scenario.covariance)
+            with _pulled(scenario, "clip"):
+                label = f"Clipping, as a share of {whole}"
+                box(scenario, "clip", label, 0.05, HELP["clip"], "%.2f")
+        for name, dial in scenario.offered().items():
+            with _pulled(scenario, name):
+                _option(scenario, data, name, dial)
         _neighbours(scenario, thing)
         label, about = f"{thing.capitalize()}s per {data.unit}", HELP["rows_per_person"]
         box(scenario, "rows_per_person", label, 1, about.format(thing), "%d")
@@ -85,23 +84,39 @@ def _squares(data: Data, pool: int) -> list[int]:
     return [side for side in (1, 2, 4, 8) if height % side == width % side == 0]
 
 
-def _words(scenario: Scenario, data: Data) -> None:
-    """The settings that few models have."""
-    known = read_words(scenario.words)
-    for name, one in dials(scenario.model, scenario.method).items():
-        key, value = f"setting_{name}", known.get(name)
-        if value is None:
-            value = usual(scenario.model, name, known, data.public.dim)
+def _option(scenario: Scenario, data: Data, name: str, dial: Dial) -> None:
+    """One option of the model, as its declaration has it."""
+    key, value = f"setting_{name}", scenario.value(name, data.public.dim)
 
-        def apply(chosen: Any, name: str = name) -> None:
-            change(words=write_words({**read_words(current().words), name: chosen}))
+    def apply(chosen: Any) -> None:
+        change(**current().with_value(name, chosen))
 
-        if one.form:
-            span = (one.low, one.high, one.step)
-            number(key, one.label, value, span, apply, one.help, one.form)
-        else:
-            bind(key, value)
-            st.checkbox(one.label, value, key=key, help=one.help, on_change=on_choice(key, apply))
+    if dial.choices is not None:
+        pick(key, dial.label, dial.choices, value, apply, dial.help)
+    elif dial.form:
+        whole = dial.form == "%d"
+        span = tuple(map(int if whole else float, (dial.low, dial.high, dial.step)))
+        number(key, dial.label, value, span, apply, dial.help, dial.form, dial.empty)
+    else:
+        bind(key, value)
+        st.checkbox(dial.label, value, key=key, help=dial.help, on_change=on_choice(key, apply))
+
+
+def _pulled(scenario: Scenario, name: str) -> DeltaGenerator:
+    """Where an option stands, beside a button that pulls it up to the other dials if it slides."""
+    if name not in scenario.slides() and (name != "clip" or not scenario.third):
+        return st.container()
+    left, right = st.columns([2.2, 1], vertical_alignment="bottom")
+    third = "" if name == "clip" else name
+    with right:
+        st.button(
+            "Slide",
+            key=f"pull_{name}",
+            help=PULL,
+            disabled=scenario.beside == name,
+            on_click=lambda: change(third=third, dial=name),
+        )
+    return left
 
 
 def _neighbours(scenario: Scenario, thing: str) -> None:

@@ -146,9 +146,9 @@ def explore_page(scenario: Scenario, tell: Tell, *, beside: bool = True) -> Page
     assert data is not None  # bundled data is there
     scenes = dict(_scenes(scenario, data, tell, beside=beside))
     dials = [
-        _dial("epsilon", scenes, ""),
+        _dial(scenario, "epsilon", scenes, ""),
         *(
-            _dial(dial.name, scenes, dial.why_not)
+            _dial(scenario, dial.name, scenes, dial.why_not)
             for dial in sliding(scenario, data, store_of(data))
             if beside
         ),
@@ -174,11 +174,10 @@ def explore_page(scenario: Scenario, tell: Tell, *, beside: bool = True) -> Page
     )
 
 
-def _dial(name: str, scenes: Mapping[str, Scene], why_not: str) -> Dial:
+def _dial(scenario: Scenario, name: str, scenes: Mapping[str, Scene], why_not: str) -> Dial:
     """A slider of Explore in its words."""
-    key, help = f"{name}_step", why_not or explore.HELP[name]
-    hide = explore.WORD_OF.get(name, name)
-    return Dial(name, hide, key, explore.LABELS[name], explore.ENDS[name], help, scenes.get(key))
+    key, (label, ends, help) = f"{name}_step", explore.words_of(scenario, name)
+    return Dial(name, explore.word_of(name), key, label, ends, why_not or help, scenes.get(key))
 
 
 def _scenes(
@@ -195,7 +194,7 @@ def _scenes(
     for dial in sliding(scenario, data, store):
         if dial.why_not or not beside:
             continue
-        tell(f"{data.title}: {explore.LABELS[dial.name]}")
+        tell(f"{data.title}: {explore.words_of(scenario, dial.name)[0]}")
         while not done(scenario, data, store, dial):
             work_out(scenario, data, store, dial, found.references)
             sleep(LOOK)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from app.choices import dials, read_words, usual, write_words
 from app.compute import Study, draws_of
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
@@ -17,7 +16,7 @@ from dpcore.evaluation.study import Curves, References, Sweep, sweep
 
 DELTAS = tuple(float(f"{digit}e-{power}") for power in range(12, 1, -1) for digit in (1, 3))[:-1]
 CLIPS = tuple(round(0.05 * step, 2) for step in range(2, 21))
-DECADE = 8  # stops of a threshold in a decade, one decade to each side of the usual one
+DECADE = 8  # stops of an option in a decade, one decade to each side of the usual one
 FEW_DRAWS = 3  # of a slow model, at every second stop
 SAME = 1e-9  # two noise multipliers that are one
 
@@ -37,7 +36,11 @@ class Sliding:
     @property
     def place(self) -> int:
         """The stop nearest to the value."""
-        return int(np.argmin(np.abs(np.log(np.array(self.stops) / self.value))))
+        return int(np.argmin(np.abs(np.array(self.stops) - self.value)))  # as Scene.thumb has it
+
+    def title(self, scenario: Scenario) -> str:
+        """Of its column in a table."""
+        return "Clipping" if self.name == "clip" else scenario.slides()[self.name].name
 
     @property
     def key(self) -> str:
@@ -47,30 +50,28 @@ class Sliding:
     @property
     def typed(self) -> bool:
         """Whether the value is none of the stops."""
-        return bool(abs(self.stops[self.place] - self.value) > 1e-9 * self.value)
+        return abs(self.stops[self.place] - self.value) > 1e-9 * abs(self.value)
 
     def put(self, value: float, scenario: Scenario) -> dict[str, Any]:
         """The scenario's fields with another value, and this dial as the one that slides."""
-        if self.name in ("delta", "clip"):
-            return {self.name: value, "dial": self.name}
-        words = {**read_words(scenario.words), self.name: value}
-        return {"words": write_words(words), "dial": self.name}
+        return {**scenario.with_value(self.name, value), "dial": self.name}
 
 
 def sliding(scenario: Scenario, data: Data, store: ResultStore) -> tuple[Sliding, ...]:
-    """The dials beside epsilon: delta, and what the model clips by, where it clips."""
+    """The dials beside epsilon: delta, and the one pulled up, or what the model clips by."""
     few = slice(None, None, 1 if scenario.cost == 1.0 else 2)  # openings are among every second
     found = [Sliding("delta", scenario.delta, DELTAS[few], _without_delta(scenario, data, store))]
-    if scenario.declared.clips_rows:
+    if scenario.beside == "clip":
         found.append(Sliding("clip", scenario.clip, CLIPS[few]))
-    elif "threshold" in dials(scenario.model, scenario.method):
-        known = read_words(scenario.words)
-        middle = usual(scenario.model, "threshold", known, data.public.dim)
-        stops = tuple(
+    elif name := scenario.beside:
+        columns = data.public.dim
+        middle = scenario.middle(name, columns) or 0.0
+        stops = scenario.slides()[name].stops or tuple(
             float(f"{middle * 10 ** (step / DECADE):.2g}") if step else middle
             for step in range(-DECADE, DECADE + 1)
         )
-        found.append(Sliding("threshold", known.get("threshold", middle), stops[few]))
+        value = scenario.value(name, columns)
+        found.append(Sliding(name, middle if value is None else value, stops[few]))
     return tuple(
         replace(dial, why_not=dial.why_not or _refusal(scenario, data, store, dial))
         for dial in found

@@ -40,17 +40,19 @@ def pick(
 def number(
     key: str,
     label: str,
-    value: float,
-    span: tuple[float, float, float],
+    value: float | None,
+    span: tuple[float, ...],
     apply: Apply,
     help: str | None = None,
     form: str | None = None,
+    empty: str | None = None,
 ) -> None:
-    """A number in a box. span: lowest, highest and step, whole where the value is."""
-    low, high, step = map(type(value), span)
+    """A number in a box. span: lowest, highest and step, whole where the value is. empty: what an
+    empty box means."""
+    low, high, step = span if value is None else map(type(value), span)
     bind(key, value)
     st.number_input(
-        label, low, high, value, step=step, format=form, key=key, help=help,
+        label, low, high, value, step=step, format=form, key=key, help=help, placeholder=empty,
         on_change=on_choice(key, apply),
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from studio import options
 from support import ROOT
 
 import dpcore as dp
@@ -47,6 +48,10 @@ def table(text: str, heading: str) -> list[list[str]]:
 def test_every_link_leads_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), target
+
+
+def test_the_page_of_options_is_what_the_declarations_say() -> None:
+    assert page("options") == options.page(), "python -m tests.studio.options"
 
 
 def test_the_examples_of_pipelines_do_what_they_say() -> None:

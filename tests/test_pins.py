@@ -170,7 +170,7 @@ def test_the_table_names_what_differs_and_gives_the_numbers() -> None:
     assert head[-1].startswith("log-likelihood per")
     assert now[:-1] == ["Now", "Recommended · proved", "Exact", "1.00", "1.00", "10⁻⁵"]
     assert a[:-1] == ["A", "Recommended · proved", "Exact", "1.00", "0.100", "10⁻⁵"]
-    assert b[2:-1] == ["zCDP", "0.500", "2.00", "10⁻⁵"]
+    assert b[2:-1] == ["zCDP", "0.50", "2.00", "10⁻⁵"]
     scene = shown(OTHER)
     assert b[-1] == f"{utilities(scene)[scene.step]:.3g}".replace("-", "−")
 

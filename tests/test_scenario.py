@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from methods import MODELS_OF_METHODS
 from support import ROOT, every
 
-from app.choices import dials, read_words, usual, write_words
+from app.choices import FIELDS as OWN_FIELDS
+from app.choices import read_words, value_of, write_words
 from app.scenario import (
     GENERATED,
     UPLOAD,
@@ -39,6 +40,7 @@ from dpcore.evaluation.study import EPSILONS
 from dpcore.figures.scene import Scene
 from dpcore.fitting.recipe import recipe
 from dpcore.models.declaration import ACCOUNTANTS, MOST_COMPONENTS, declaration, declarations
+from dpcore.models.options import BY_METHOD
 
 NAMES = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
 MADE = st.builds(
@@ -80,7 +82,9 @@ FIELDS = {
     "x": st.integers(0, 999),
     "y": st.integers(0, 999),
     "without": st.booleans(),
-    "dial": st.sampled_from(["epsilon", "delta", "clip", "threshold"]),
+    "dial": st.sampled_from(["epsilon", "delta", "clip", "threshold", "iterations"]),
+    "show": st.sampled_from(["", *(one for m in declarations().values() for one in m.pictures)]),
+    "third": st.sampled_from(["", "iterations", "tau", "rate", "threshold"]),
     "made": MADE.map(str),
     "hide": st.lists(st.sampled_from(["data", "model", "method", "count", "epsilon"])).map(
         ",".join
@@ -126,6 +130,7 @@ def test_one_changed_choice_is_in_the_link_alone(name: str) -> None:
         "pins": "|noise=3",
         "noise": 12,
         "dial": "clip",
+        "third": "iterations",
         "x": 2,
         "y": 2,
     }
@@ -168,13 +173,37 @@ def test_sane_choices_stand_together(scenario: Scenario) -> None:
     assert found.method in found.recipes()
     assert found.declared.least <= found.components <= found.declared.most
     for name in read_words(found.words):
-        assert name in dials(found.model, found.method)
+        assert name in found.offered()
+    assert found.dial in ("epsilon", "delta", found.beside)
     assert found.x != found.y
     assert found.adjacency in found.adjacencies()
     paper, labelled = found.recipe.mode == "paper", found.model == "gmm-release"
     assert not paper or found.adjacency == ("label" if labelled else "replace_one")
     assert found.declared.clips_rows or found.clip == 1.0
     assert sane(found) == found
+
+
+@every("model", declarations())
+def test_every_composition_method_is_offered_or_refused_with_its_reason(model: str) -> None:
+    first = opening("few_bars") if declaration(model).reads == "documents" else Scenario()
+    for method in ("recommended", *declaration(model).methods):
+        one = sane(replace(first, model=model, method=method))
+        refused = one.refused()
+        ways = set(ALL_ACCOUNTANTS) - ({"pld"} if one.on_samples else set())  # there "exact" is it
+        assert one.methods()
+        assert {*one.methods(), *refused} == ways
+        assert not {*one.methods()} & {*refused}
+        assert all(why.endswith(".") for why in refused.values())
+
+
+def test_samples_are_counted_by_loss_distributions_and_say_so() -> None:
+    sampled = sane(replace(opening("few_bars"), words="rate:0.1"))
+    titles = sampled.titles(sampled.methods())
+    assert titles["exact"] == "PLD (upper bound)"
+    assert "pld" not in titles  # it is the same
+    assert {"zcdp", "ma"} <= set(sampled.refused())
+    assert "on a random sample of the table" in sampled.refused()["zcdp"]
+    assert sane(replace(sampled, words="rate:1")).titles(("exact",)) != {"exact": titles["exact"]}
 
 
 def test_every_composition_method_can_be_picked_where_all_noise_is_gaussian() -> None:
@@ -304,7 +333,8 @@ def test_every_recipe_is_for_a_model_and_fits_it() -> None:
             first = opening("few_bars") if declared.reads == "documents" else Scenario()
             scenario = sane(replace(first, model=model, method=name))
             assert scenario.method == name
-            for way in scenario.methods():
+            every_way = name in ("recommended", "dplloyd_proved")  # Gaussian and Laplace noise
+            for way in scenario.methods() if every_way else scenario.compared_methods():
                 setting = replace(scenario, count_by=way).setting()
                 assert np.isfinite(setting.noise([8.0], way)).all(), (name, way)
 
@@ -339,9 +369,9 @@ def test_a_published_threshold_cannot_be_changed() -> None:
 
 
 READ_ONCE = {  # methods without steps to choose
-    ("mean", "recommended"),
+    *(("mean", name) for name in ("recommended", *declaration("mean").methods)),
     *(("gmm-release", name) for name in ("recommended", *declaration("gmm-release").methods)),
-    *(("logistic", method) for method in ("recommended", "objective", "dpvi")),
+    *(("logistic", method) for method in ("recommended", "objective", "printed_objective", "dpvi")),
 }
 
 
@@ -360,33 +390,51 @@ def test_steps_are_sent_where_a_method_takes_them_and_nowhere_else(model: str) -
 
 
 DIALS = [(model, name) for model, declared in declarations().items() for name in declared.dials()]
+OPTIONS = [
+    (model, name) for model, one in declarations().items() for name in one.settings.options()
+]
 
 
-@every("model, name", DIALS)
+@every("model, name", OPTIONS)
+def test_every_option_is_asked_for_or_says_why_it_is_not(model: str, name: str) -> None:
+    """A dial, a box or a list; else a reason, which for an entry of *Method* is that it is one."""
+    declared = declaration(model)
+    option = declared.settings.options()[name]
+    assert (option.dial is None) is bool(option.not_asked)
+    if option.dial is None:
+        ways = [*(dict(one.words) for one in declared.methods.values()), dict(declared.recommended)]
+        varied = {"algorithm", "combination", "bend"} | {word for one in ways for word in one}
+        assert name in varied or option.not_asked != BY_METHOD
+        return
+    assert option.flag, "else no command could repeat it"
+    assert not option.dial.form or bool(option.dial.slide) is not bool(option.dial.still)
+    assert set(option.dial.methods) <= {"recommended", *declared.methods}
+
+
+@every("model, name", [one for one in DIALS if one[1] not in OWN_FIELDS])
 def test_a_dial_has_a_usual_value_that_may_be_chosen(model: str, name: str) -> None:
     for known in ({}, {"sigma": 3.0}, {"sigma": 0.001, "tau": 2.0}):
-        value = usual(model, name, known, 4)
-        assert read_words(write_words({name: value})) == {name: value}
-
-
-def test_dials_of_one_name_have_one_range() -> None:
-    ranges: dict[str, set[tuple[float, float, str]]] = {}
-    for model, name in DIALS:
+        value = value_of(model, declaration(model).method("recommended"), name, known, 4)
         dial = declaration(model).dials()[name].dial
         assert dial is not None
-        ranges.setdefault(name, set()).add((dial.low, dial.high, dial.form))
-    assert {name: len(found) for name, found in ranges.items()} == dict.fromkeys(ranges, 1)
+        assert dial.empty if value is None else dial.takes(value)
+        if value is not None:
+            assert read_words(write_words({name: value})) == {name: value}
 
 
 def test_the_usual_settings_are_those_that_a_fit_takes() -> None:
     settings = recipe("symmetric-mixture").settings(sigma=3.0)
-    known = {"sigma": 3.0}
-    assert usual("symmetric-mixture", "tau", known, 4) == settings.public_tau
-    assert usual("symmetric-mixture", "threshold", known, 4) == settings.radius(4)
-    assert usual("symmetric-mixture", "own", known, 4) is settings.own
-    assert usual("symmetric-mixture", "start", known, 4) == settings.start
+
+    def usual(name: str) -> Any:
+        clouds = declaration("symmetric-mixture").method("recommended")
+        return value_of("symmetric-mixture", clouds, name, {"sigma": 3.0}, 4)
+
+    assert usual("tau") == settings.public_tau
+    assert usual("threshold") == settings.radius(4)
+    assert usual("own") is settings.own
+    assert usual("start") == settings.start
     assert settings.start_norm is None  # as far as sigma
-    assert usual("symmetric-mixture", "start_norm", known, 4) == settings.sigma
+    assert usual("start_norm") == settings.sigma
 
 
 def test_a_table_opens_with_a_delta_below_one_over_its_rows() -> None:

@@ -12,15 +12,28 @@ import dpcore as dp
 from app import compute
 from app.explore_scene import swept_picture
 from app.result_store import ResultStore
-from app.scenario import Scenario, from_query, sane
+from app.scenario import Scenario, from_query, opening, sane
 from app.sweeps import CLIPS, DELTAS, Sliding, done, sliding, swept
 from app.tables import data_of
+from dpcore.datasets.catalogue import bundled
+from dpcore.datasets.load import load
 from dpcore.evaluation.study import Sweep, references, sweep
+from dpcore.evaluation.yardstick import mapped, yardstick
 from dpcore.figures.scene import Curve, Panel, Ring, Rule
+from dpcore.figures.utility_curve import axis_of
+from dpcore.models.declaration import declaration, declarations
 
 SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=2)
 GRADIENT = Scenario(data="two_clouds", model="symmetric-mixture")
-FEW = {"delta": (1e-9, 1e-5, 0.01), "clip": (0.3, 0.6, 1.0), "threshold": (0.5, 2.0)}
+PULLED = replace(SMALL, third="iterations")
+STEPPED = replace(GRADIENT, third="step_size")
+FEW = {
+    "delta": (1e-9, 1e-5, 0.01),
+    "clip": (0.3, 0.6, 1.0),
+    "threshold": (0.5, 2.0),
+    "iterations": (1, 2, 4),
+    "step_size": (0.5, 1.0),
+}
 
 
 def begin(scenario: Scenario, dial: str, store: ResultStore) -> tuple[Any, Sliding]:
@@ -58,8 +71,10 @@ def made_now(scenario: Scenario, data: Any, store: ResultStore, slide: Sliding, 
 CASES = [
     (SMALL, "delta"),
     pytest.param(SMALL, "clip", marks=pytest.mark.full),
+    (PULLED, "iterations"),
     (GRADIENT, "threshold"),
     pytest.param(GRADIENT, "delta", marks=pytest.mark.full),
+    pytest.param(STEPPED, "step_size", marks=pytest.mark.full),
 ]
 
 
@@ -74,9 +89,11 @@ def test_every_stop_is_the_fit_of_that_setting(scenario: Scenario, dial: str) ->
         said, taken = found.grid.guarantees[i], alone.guarantee
         assert said is not None
         assert (said.epsilon, said.delta) == (taken.epsilon, taken.delta)
-        guarantees.add((said.epsilon, said.delta))
+        assert said.epsilon is not None
+        guarantees.add((round(said.epsilon, 6), said.delta))
         exact = references(data.table, here.setting(), found.references.converged)
         assert found.held[i].clipped_utility == pytest.approx(exact.clipped_utility, rel=1e-9)
+        assert found.held[i].own_steps_utility == pytest.approx(exact.own_steps_utility, rel=1e-9)
         again = compute.study(here, data, ResultStore())
         at = compute.with_extra_budget(again, here, data, ResultStore())
         bold = at[0].grid.utility[at[1], 0]
@@ -170,6 +187,8 @@ def test_which_dials_slide() -> None:
 
     assert names(SMALL) == {"delta": True, "clip": True}
     assert names(GRADIENT) == {"delta": True, "threshold": True}
+    assert names(PULLED) == {"delta": True, "iterations": True}
+    assert names(STEPPED) == {"delta": True, "step_size": True}
     lloyd = replace(SMALL, model="kmeans", method="dplloyd", count_by="linear")
     assert names(lloyd) == {"delta": False, "clip": True}
     assert names(replace(lloyd, count_by="zcdp"))["delta"]
@@ -190,6 +209,36 @@ def test_a_link_keeps_the_dial_and_a_model_without_it_falls_back() -> None:
     assert from_query({"dial": "nonsense"}, names).dial == "epsilon"
     assert sane(replace(GRADIENT, dial="clip")).dial == "epsilon"
     assert sane(replace(GRADIENT, dial="threshold")).dial == "threshold"
+
+
+def test_any_option_that_slides_can_stand_in_the_third_place_and_in_the_link() -> None:
+    for model in declarations():
+        first = opening("few_bars") if declaration(model).reads == "documents" else SMALL
+        usual = sane(replace(first, model=model, method="recommended"))
+        for name in usual.slides():
+            pulled = sane(replace(usual, third=name, dial=name))
+            assert (pulled.beside, pulled.dial) == (name, name)
+            assert from_query(pulled.as_query(), {first.data: None}) == pulled
+            assert len(pulled.slides()[name].stops or "ab") > 1
+            assert axis_of(model, name).title.startswith("What each ")
+        assert sane(replace(usual, third="start")).third == ""
+    assert sane(replace(PULLED, model="gmm-release", dial="iterations")).dial == "epsilon"
+
+
+@pytest.mark.parametrize(
+    ("model", "data"), [(t.models[0], t.name) for t in bundled() if t.rows < 500]
+)
+def test_what_slides_leaves_the_exact_fit_as_it_is(model: str, data: str) -> None:
+    """Else the exact panel, which stands still, would show another fit than the curve's."""
+    scenario, judge = opening(data, model), yardstick(model)
+    table = load(f"bundled:{data}")
+    for name in scenario.slides():
+        near = scenario.slides()[name].stops or (scenario.middle(name, 2),)
+        fits = [
+            judge.converged(table, scenario.components, here.options())
+            for here in (scenario.setting(), scenario.setting().at(name, near[0]))
+        ]
+        mapped(fits[0], lambda one, other: np.testing.assert_array_equal(one, other), fits[1])
 
 
 def test_a_stop_out_of_reach_says_why() -> None:

@@ -18,7 +18,7 @@ from app.export_menu import take_fit
 from app.live import live
 from app.papers import at_full_size
 from app.result_store import Data
-from app.scenario import GENERATED, UPLOAD, Scenario, opening
+from app.scenario import GENERATED, LISTED, UPLOAD, Scenario, opening
 from app.settings import uploads_allowed
 from app.settings_panel import more_settings
 from app.spoilers import visible
@@ -32,7 +32,7 @@ from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.budget import NOTE
 from dpcore.figures.scene import Scene
-from dpcore.figures.utility_curve import AXES
+from dpcore.figures.utility_curve import axis_of
 from dpcore.models.declaration import Method, Model, declarations
 from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
@@ -220,9 +220,19 @@ def choices(scenario: Scenario, table: Data | None) -> None:
         apply = field(scenario, "method")
         _select("method", "Method", recipes, scenario.method, apply, "method" in hidden)
     with counting:
-        ways = scenario.titles(scenario.methods())
-        apply = field(scenario, "count_by")
-        _select("count_by", "Composition", ways, scenario.count_by, apply, "count" in hidden)
+        refused = scenario.refused()
+        ways = scenario.titles((*scenario.methods(), *refused))
+        ways |= {name: f"✗ {ways[name]}" for name in refused}
+
+        def count_by(name: str) -> None:
+            if name in refused:
+                st.session_state["refused"] = refused[name]
+            else:
+                change(count_by=name)
+
+        _select("count_by", "Composition", ways, scenario.count_by, count_by, "count" in hidden)
+    if why := st.session_state.pop("refused", ""):
+        st.warning(f"{why} The picture keeps {ways[scenario.count_by]}.")
 
 
 def data_titles() -> dict[str, str]:
@@ -277,7 +287,8 @@ def _models(scenario: Scenario, table: Data | None) -> list[tuple[str, int]]:
     """Every number of parts of the current model, then the other models as they would open, where
     the table has what they read."""
     kind = scenario.declared
-    own = [(scenario.model, parts) for parts in range(kind.least, kind.most + 1)]
+    listed = {*range(kind.least, min(kind.most, LISTED) + 1), scenario.components}
+    own = [(scenario.model, parts) for parts in sorted(listed)]
     others = [
         opening(scenario.data, model)
         for model, other in declarations().items()
@@ -316,17 +327,16 @@ HELP = {
     "over the number of rows.",
     "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
     "A smaller norm needs less noise but distorts more rows.",
-    "threshold": "Clipping norm of a row's gradient: a longer one is scaled back to it. A smaller "
-    "norm needs less noise but distorts more gradients.",
     "count_by": "The fit reads the data in several steps. A composition method adds up their "
-    "privacy cost; a tighter one needs less noise for the same epsilon.",
+    "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks those that do not "
+    "cover this fit: pick one to read why.",
 }
 
 
 def sliders(scenario: Scenario, budgets: tuple[float, ...], beside: tuple[Sliding, ...]) -> None:
     """Epsilon with the exact box that stays in step with it, and the dials beside it."""
     hidden = scenario.hide.split(",")
-    beside = tuple(dial for dial in beside if WORD_OF[dial.name] not in hidden)
+    beside = tuple(dial for dial in beside if word_of(dial.name) not in hidden)
     wide = [] if "epsilon" in hidden else [3.4, 1.0]
     if not wide and not beside:
         return
@@ -347,36 +357,46 @@ def sliders(scenario: Scenario, budgets: tuple[float, ...], beside: tuple[Slidin
             box(scenario, "epsilon", "Exact ε", 0.1, form="%.3g", key="epsilon_exact")
     for dial, column in zip(beside, columns[len(wide) :], strict=True):
         with column:
-            slide_beside(dial)
+            slide_beside(scenario, dial)
 
 
-def slide_beside(dial: Sliding) -> None:
+def slide_beside(scenario: Scenario, dial: Sliding) -> None:
     """The slider of a dial beside epsilon."""
+    label, sides, help = words_of(scenario, dial.name)
     slide(
         dial.key,
-        LABELS[dial.name],
+        label,
         dial.stops,
         dial.stops[dial.place],
         lambda chosen: change(**dial.put(chosen, current())),
-        dial.why_not or HELP[dial.name],
-        AXES[dial.name].show,
+        dial.why_not or help,
+        axis_of(scenario.model, dial.name).show,
         disabled=bool(dial.why_not),
     )
-    ends(*ENDS[dial.name])
+    ends(*sides)
 
 
-WORD_OF = {"delta": "delta", "clip": "clip", "threshold": "clip"}  # by which a link hides a dial
-LABELS = {
-    "epsilon": "Privacy budget ε",
-    "delta": "δ",
-    "clip": "Clipping",
-    "threshold": "Clipping norm",
-}
+def words_of(scenario: Scenario, dial: str) -> tuple[str, tuple[str, str], str]:
+    """A dial's label, what lies at its ends, and what it does."""
+    if dial in LABELS:
+        return LABELS[dial], ENDS[dial], HELP[dial]
+    option = scenario.offered()[dial]
+    assert option.slide is not None  # it is one of those that slide
+    return option.slide.name, option.slide.ends, option.help
+
+
+def word_of(dial: str) -> str:
+    """By which a link hides a dial: any that was pulled up stands in the place of clipping."""
+    return dial if dial in ("epsilon", "delta") else "clip"
+
+
+LABELS = {"epsilon": "Privacy budget ε", "delta": "δ", "clip": "Clipping"}
+
+
 ENDS = {
     "epsilon": ("stronger privacy", "weaker privacy"),
     "delta": ("stronger", "weaker"),
     "clip": ("less noise", "less cut"),
-    "threshold": ("less noise", "less cut"),
 }
 
 

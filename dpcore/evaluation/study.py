@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.accounting import covers
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import (
     Scorer,
@@ -27,7 +28,7 @@ from dpcore.evaluation.yardstick import (
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import plan_noise
-from dpcore.fitting.recipe import recipe
+from dpcore.fitting.recipe import Recipe, recipe
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.registry import FIRST
 from dpcore.wall.data.clipping import PublicFrame
@@ -85,10 +86,9 @@ class Setting:
 
     def at(self, dial: str, value: float) -> Setting:
         """The same with another value of one dial: a field of this class, or an option's name."""
-        if dial == "delta":
-            return replace(self, delta=value)
-        if dial == "clip":
-            return replace(self, clip=value)
+        if dial in ("delta", "clip", "iterations"):
+            changed: dict[str, Any] = {dial: value}
+            return replace(self, **changed)
         return replace(self, words=tuple({**dict(self.words), dial: value}.items()))
 
     def options(self) -> dict[str, Any]:
@@ -127,17 +127,33 @@ class Setting:
 
         rows: how many there are, for models whose steps read a sample of them.
         """
-        options = self.options()
-        options["components"] = options.pop("n_components")
-        how: Any = recipe(self.model)
-        settings = how.settings(mode=self.mode, **options)
-        if isinstance(how, Minibatched):
-            settings = how.sized(settings, rows, self.adjacency)
-            events = recipe(self.model).events(settings)
-            sampled = any(event.sampling != "none" for event in events)
-            accountant = "pld" if sampled and accountant == "exact" else accountant
+        how, settings = recipe(self.model), self._settings(rows)
+        accountant = _counted(accountant, how, settings)
         requests = tuple(self.request(epsilon, accountant) for epsilon in epsilons)
         return plan_noise(how, requests, settings).factor
+
+    def refusal(self, accountant: str) -> str | None:
+        """Why a composition method cannot count a proved fit, in a sentence; ``None`` where it can.
+
+        Raises InputError where the options do not go together.
+        """
+        how, settings = recipe(self.model), self._settings(None)
+        only = how.accountants(settings)
+        if only and accountant not in only:
+            return str(
+                InputError(
+                    "accountant", "it does not count these releases", f"choose {' or '.join(only)}"
+                )
+            )
+        return covers(_counted(accountant, how, settings), how.events(settings))
+
+    def _settings(self, rows: int | None) -> Any:
+        """The model's settings, sized where steps read samples of so many rows."""
+        options, how = self.options(), recipe(self.model)
+        settings = how.settings(mode=self.mode, components=options.pop("n_components"), **options)
+        if isinstance(how, Minibatched):
+            settings = how.sized(settings, rows, self.adjacency)
+        return settings
 
     def reach(
         self, epsilons: Sequence[float], accountant: str, rows: int | None = None
@@ -151,6 +167,13 @@ class Setting:
         half = len(epsilons) // 2
         parts = [self.reach(part, accountant, rows) for part in (epsilons[:half], epsilons[half:])]
         return np.concatenate([noise for noise, _ in parts]), parts[0][1] + parts[1][1]
+
+
+def _counted(accountant: str, how: Recipe, settings: Any) -> str:
+    """Exact counting knows no samples: there the loss distributions count."""
+    if accountant != "exact" or not isinstance(how, Minibatched):
+        return accountant
+    return "pld" if any(one.sampling != "none" for one in how.events(settings)) else accountant
 
 
 @dataclass(frozen=True)
@@ -387,24 +410,26 @@ def sweep(
 ) -> Sweep:
     """Fit every stop of a dial (delta, clip, or the name of an option) at one epsilon.
 
-    known: the references of the setting. held_out: rows that no fit sees, to judge fits on [those
-    that are fitted]. A stop out of reach is left out with its reason; raises
-    InputError where the setting itself is wrong.
+    The option must leave the converged fit as it is. known: the references of the setting.
+    held_out: rows that no fit sees, to judge fits on [those that are fitted]. A stop out of reach
+    is left out with its reason; raises InputError where the setting itself is wrong.
     """
-    grids, references, single = [], [], []
+    grids, held, single = [], [], []
     for stop in stops:
         here = setting.at(dial, stop)
         grids.append(budget_grid(table, here, known.converged, (epsilon,), draws, held_out))
         at_stop = known
-        if dial != "delta":  # which changes the noise alone
+        if dial == "clip":
             scorer = _scorer(table, here, held_out)
             at_stop = replace(known, **_clipping(table, here, known.converged, scorer))
-        references.append(at_stop)
+        elif dial != "delta":  # which changes the noise alone
+            at_stop = references(table, here, known.converged, held_out)
+        held.append(at_stop)
         reached = grids[-1].refusals[0] is None
         rival = _rival(table, here, (epsilon,), draws, held_out) if reached else (np.nan,)
         single.append(rival[0])
     grid = replace(reduce(BudgetGrid.with_budget, grids), stops=tuple(stops), dial=dial)
-    return Sweep(grid, tuple(references), np.array(single))
+    return Sweep(grid, tuple(held), np.array(single))
 
 
 def _unfitted(one: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from dpcore.evaluation.study import BudgetGrid, Curves, References, Study
 from dpcore.evaluation.verdict import found_sentences, verdicts
 from dpcore.figures.model_plot import Drawing, Places, Subject, portrait
 from dpcore.figures.scene import Panel, Scene
-from dpcore.figures.utility_curve import AXES, Marks, buys_panel
+from dpcore.figures.utility_curve import Marks, axis_of, buys_panel
 from dpcore.privacy.guarantee import show_bound
 
 Array = NDArray[np.float64]
@@ -74,7 +74,7 @@ def budget_scene(
     intervals: as of a :class:`~dpcore.figures.model_plot.Subject`.
     """
     each = (references,) if isinstance(references, References) else tuple(references)
-    dial = AXES[grid.dial]
+    dial = axis_of(grid.model, grid.dial)
     drawing = portrait(grid.model, show)(
         Subject(
             public=grid.public,

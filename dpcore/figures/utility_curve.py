@@ -14,12 +14,14 @@ from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.composition import COLOURS
 from dpcore.figures.model_plot import said
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
+from dpcore.models.declaration import declaration
 from dpcore.privacy.guarantee import show
 
 Array = NDArray[np.float64]
 Marks = tuple[tuple[float, str], ...]
 
 CURVE = "curve"
+SPREAD = 25.0  # of stops, from which their axis is logarithmic
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,29 @@ AXES = {
         scale="linear",
         ticks=(0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
     ),
-    "threshold": DialAxis(
-        "clipping norm",
-        "What each clipping buys",
-        "clipping norm {}",
-        "clipping norm of a gradient",
-    ),
 }
+
+
+def axis_of(model: str, dial: str) -> DialAxis:
+    """The axis of epsilon, delta, clipping, or of an option that the model's declaration lets
+    slide."""
+    if dial in AXES:
+        return AXES[dial]
+    asked = declaration(model).dials()[dial].dial
+    assert asked is not None  # the declaration gives no others
+    assert asked.slide is not None  # a dial that cannot slide has no curve
+    slide = asked.slide
+    name = slide.name[:1].lower() + slide.name[1:]
+    even = bool(slide.stops) and slide.stops[-1] < SPREAD * slide.stops[0]
+    return DialAxis(
+        name,
+        f"What each {slide.buys} buys",
+        f"{name} {{}}",
+        name,
+        show=str if asked.form == "%d" else said,
+        scale="linear" if even else "log",
+        ticks=slide.stops[:: max(1, len(slide.stops) // 6)] or None,
+    )
 
 
 def buys_panel(
@@ -113,7 +131,7 @@ def buys_panel(
         grid, references, curves = _turned(grid, references, curves)
         heights = (-heights[1], -heights[0])
     rival = f"{wording.simplest}, private" if judge.fits_rival else wording.simplest
-    dial, ends = AXES[grid.dial], (min(grid.stops), max(grid.stops))
+    dial, ends = axis_of(grid.model, grid.dial), (min(grid.stops), max(grid.stops))
     middle = np.median(grid.utility, axis=1)
     high = references[0].converged_utility
     return Panel(

@@ -13,11 +13,13 @@ from typing import Any, Protocol, runtime_checkable
 
 from dpcore.checks import number, positive, probability, whole
 from dpcore.errors import InputError
-from dpcore.models.options import Dial, Settings, from_zero, option
+from dpcore.models.options import ITERATIONS, Dial, Settings, Slide, option, start_option
 from dpcore.privacy import Event, Gaussian, Guarantee
 from dpcore.wall.session import Session
 from dpcore.wall.subsample import Sample
 
+BY_SHARE = "*Share of the data in a step* says the same"
+TENTHS = tuple(step / 10 for step in range(1, 11))
 QUARTER = 0.25  # of the rows in a step, where nothing else is asked
 
 
@@ -98,6 +100,7 @@ def epochs_option(default: int) -> Any:
         flag="epochs",
         metavar="E",
         paper=1,
+        not_asked="*Iterations* says how many steps there are",
     )
 
 
@@ -110,11 +113,51 @@ def forgetting_option(default: float) -> Any:
         flag="forgetting",
         metavar="F",
         paper=0.7,
-        dial=Dial(
-            "How fast earlier steps are forgotten",
-            "Small: each step begins almost anew. Large: steps are averaged, which evens out "
-            "noise.",
-            *(0.01, 1.0, 0.1, "%.2f"),
+        dial=forgetting_dial(),
+    )
+
+
+def forgetting_dial(*methods: str) -> Dial:
+    """How fast earlier steps are forgotten."""
+    return Dial(
+        "How fast earlier steps are forgotten",
+        "Small: each step begins almost anew. Large: steps are averaged, which evens out noise.",
+        *(0.01, 1.0, 0.1, "%.2f"),
+        methods=methods,
+        slide=Slide("Forgetting", "speed of forgetting", ("begins anew", "averages"), TENTHS),
+    )
+
+
+def rate_dial(usual: float, *methods: str) -> Dial:
+    """The share of the rows in a step."""
+    return Dial(
+        "Share of the data in a step",
+        "Below 1 each step reads a secret sample: less noise a step, but less to learn from. "
+        "Samples take up to half a minute to count.",
+        *(0.01, 1.0, 0.05, "%.2f"),
+        usual=lambda known, columns: usual,
+        methods=methods,
+        slide=Slide(
+            "Share in a step",
+            "share of the data in a step",
+            ("small samples", "all"),
+            (0.05, 0.1, 0.15, 0.2, 0.25, 0.35, 0.5, 0.75, 1.0),
+        ),
+    )
+
+
+def delay_dial(low: float, *methods: str) -> Dial:
+    """How late forgetting begins. low: the least that the model takes."""
+    return Dial(
+        "How late earlier steps begin to count less",
+        "Step t weighs (T + t) to the power of minus the forgetting; this is T.",
+        *(low, 10_000.0, 1.0, "%.4g"),
+        methods=methods,
+        slide=Slide(
+            "Delay",
+            "delay of forgetting",
+            ("early", "late"),
+            (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0),
         ),
     )
 
@@ -134,6 +177,7 @@ class SampledSettings(Settings):
         "steps, fixed in advance [as many as the epochs have]",
         flag="iterations",
         metavar="J",
+        dial=ITERATIONS,
     )
     minibatch: int | None = option(
         None,
@@ -141,6 +185,7 @@ class SampledSettings(Settings):
         "documents or rows of a step, drawn in secret [a quarter of them]",
         flag="minibatch",
         metavar="S",
+        not_asked=BY_SHARE,
     )
     rate: float | None = option(
         None,
@@ -148,13 +193,7 @@ class SampledSettings(Settings):
         "instead of a minibatch: the share of a step, 1 for all [0.25]",
         flag="rate",
         metavar="Q",
-        dial=Dial(
-            "Share of the data in a step",
-            "Below 1 each step reads a secret sample: less noise a step, but less to learn from. "
-            "Samples take up to half a minute to count.",
-            *(0.01, 1.0, 0.05, "%.2f"),
-            usual=lambda known, columns: QUARTER,
-        ),
+        dial=rate_dial(QUARTER),
     )
     delay: float = option(
         1.0,
@@ -163,8 +202,9 @@ class SampledSettings(Settings):
         flag="delay",
         metavar="T",
         paper=1024.0,
+        dial=delay_dial(0.01),
     )
-    start: int = option(0, from_zero)
+    start: int = start_option()
 
     @classmethod
     def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:

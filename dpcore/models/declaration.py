@@ -17,7 +17,7 @@ from dpcore.registry import MODELS, load
 from dpcore.schema import Schema
 
 ACCOUNTANTS = ("exact", "zcdp", "ma", "linear", "advanced")  # of all-Gaussian fits, as shown
-MOST_COMPONENTS = 10
+MOST_COMPONENTS = 50
 MOST_LABELLED_COLUMNS = 20  # columns of a labelled table whose classes are fitted while one waits
 CLIP = "clipping ball as a share of the public radius [1]"
 
@@ -143,7 +143,7 @@ class Model:
     use. plane: its picture is a plane of two columns. ghosts: its picture shows other draws of the
     noise. cost: of a visit of a row, in units of a mixture's. one_row: its parameters are one
     number a column. columns_first: arrays of its parts are ``(d, K)``, not ``(K, d)``.
-    free_iterations: its steps read released sums alone. holds_out: the explorer holds rows out,
+    holds_out: the explorer holds rows out,
     which no fit sees. metrics: of utility, the paper's own first; empty: the score of its yardstick
     alone. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest is found, as
     ``file:object`` in its folder; without an estimator no release of it is opened. uncertainty:
@@ -177,7 +177,6 @@ class Model:
     cost: float = 1.0
     one_row: bool = False
     columns_first: bool = False
-    free_iterations: bool = False
     holds_out: bool = True
     metrics: tuple[Metric, ...] = ()
     recipe: str = "private:RECIPE"
@@ -201,7 +200,7 @@ class Model:
         flags = {each.flag: each for each in self.settings.options().values() if each.flag}
         if self.clip:
             flags["clip"] = Option(
-                "clip", None, None, number, self.clip, "clip", "SHARE", number, str, None
+                "clip", None, None, number, self.clip, "clip", "SHARE", number, str, None, ""
             )
         return flags
 

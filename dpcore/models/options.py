@@ -18,12 +18,32 @@ Check = Callable[[str, Any], Any]
 
 
 @dataclass(frozen=True)
+class Slide:
+    """How an option slides on the explorer, where it leaves the exact fit as it is.
+
+    name: of the slider and of the curve's axis. buys: the curve's title is "What each {buys} buys".
+    ends: what more of either end means. stops: its positions; empty: a decade to each side of the
+    usual value, on a logarithmic axis.
+    """
+
+    name: str
+    buys: str
+    ends: tuple[str, str]
+    stops: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
 class Dial:
     """How the explorer asks for an option.
 
-    low, high, step, form: of its box; without a form it is a choice between two. usual: the value
-    where none is given, from the other options and the number of columns; ``None``: the option's
-    default. methods: names of the methods with which it is offered; empty: all.
+    low, high, step, form: of its box; without a form it is a choice between two, or (choices:
+    titles by value) one of several. usual: the value where none is given, from the other options
+    and the number of columns; ``None``: the option's default, and where that is ``None`` too the
+    box is empty. empty: what an empty box means. methods: names of the methods with which it is
+    offered; empty: all. only: the option, and its value, with which alone it is offered. slide: how
+    it slides beside epsilon; still: why a number does not.
+
+    The other options that ``usual`` reads have the mode of the fit among them.
     """
 
     label: str
@@ -32,8 +52,21 @@ class Dial:
     high: float = 1.0
     step: float = 1.0
     form: str = ""
+    choices: Mapping[Any, str] | None = None
     usual: Callable[[Mapping[str, Any], int], Any] | None = None
+    empty: str = ""
     methods: tuple[str, ...] = ()
+    only: tuple[str, Any] | None = None
+    slide: Slide | None = None
+    still: str = ""
+
+    def takes(self, value: Any) -> bool:
+        """Whether the explorer may show a value."""
+        if self.choices is not None:
+            return value in self.choices
+        if not self.form:
+            return isinstance(value, bool)
+        return isinstance(value, int | float) and self.low <= value <= self.high
 
 
 @dataclass(frozen=True)
@@ -42,7 +75,7 @@ class Option:
 
     name: as :func:`dpcore.fit` takes it. check: from the name and a value to the value, or
     InputError. flag: its name on the command line; empty: it has none. read, write: from the
-    command line's text and back.
+    command line's text and back. dial: how the explorer asks for it; not_asked: why it does not.
     """
 
     name: str
@@ -55,6 +88,7 @@ class Option:
     read: Check
     write: Callable[[Any], str]
     dial: Dial | None
+    not_asked: str
 
 
 def option(
@@ -68,10 +102,11 @@ def option(
     read: Check | None = None,
     write: Callable[[Any], str] = str,
     dial: Dial | None = None,
+    not_asked: str = "",
 ) -> Any:
     """A field of a model's settings that may be chosen.
 
-    paper: its default in paper mode, where that is another.
+    paper: its default in paper mode, where that is another. dial, not_asked: one of the two.
     """
     return field(
         default=default,
@@ -84,6 +119,7 @@ def option(
             "read": read or check,
             "write": write,
             "dial": dial,
+            "not_asked": not_asked,
         },
     )
 
@@ -103,6 +139,68 @@ def yes_or_no(name: str, value: Any) -> bool:
     return bool(value)
 
 
+COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # where numbers of steps stop
+BY_METHOD = "each is an entry of the list *Method*"
+BY_MODEL = "the list *Model* has the usual numbers, a box all; the exact fit changes with it"
+FITTED = "the exact fit changes with it"
+UNLESS_GIVEN = "it is worked out from public facts unless one is given"
+
+
+def steps_dial(help: str, ends: tuple[str, str]) -> Dial:
+    """How many steps a fit takes."""
+    slide = Slide("Iterations", "number of iterations", ends, COUNTS)
+    return Dial("Iterations", help, *(1, 50, 1, "%d"), slide=slide)
+
+
+ITERATIONS = steps_dial(
+    "Each one spends privacy. Their number is fixed in advance: stopping when the fit looks good "
+    "would leak.",
+    ("less noise a step", "more steps"),
+)
+START = Dial(
+    "Start",
+    "Which of the public random starts: none of them knows the rows.",
+    *(0, 999, 1, "%d"),
+    still="it names a start; there is no more or less of it",
+)
+EVEN = Dial(
+    "The same noise in every step",
+    "Otherwise later steps get more of the budget, since the last ones decide where a fit ends.",
+)
+
+
+def start_option(dial: Dial = START) -> Any:
+    """Which public start a fit begins with."""
+    return option(
+        0,
+        from_zero,
+        "which of the public random starts [0]",
+        flag="start",
+        metavar="S",
+        dial=dial,
+    )
+
+
+def switch_option(help: str, flag: str, dial: Dial) -> Any:
+    """A choice between yes and no, which is no unless given."""
+    read = word("yes", "no")
+    return option(
+        False,
+        yes_or_no,
+        f"{help}: yes or no [no]",
+        flag=flag,
+        metavar="Y",
+        read=lambda name, text: read(name, text) == "yes",
+        write=lambda chosen: "yes" if chosen else "no",
+        dial=dial,
+    )
+
+
+def even_option(dial: Dial = EVEN) -> Any:
+    """Whether all steps have the same noise."""
+    return switch_option("whether all steps have the same noise", "even", dial)
+
+
 @dataclass(frozen=True)
 class Settings:
     """Public choices of a fit; none may be read from the data. mode: ``proved`` | ``paper``."""
@@ -114,11 +212,8 @@ class Settings:
     @cache
     def options(cls) -> dict[str, Option]:
         """The options by name, in the order of their declaration."""
-        return {
-            each.name: Option(each.name, each.default, **each.metadata)
-            for each in fields(cls)
-            if each.metadata
-        }
+        kind: Any = cls  # mypy takes the hash of its instances for its own
+        return dict(_options(kind))
 
     @classmethod
     def parse(cls, *, mode: str = "proved", **words: Any) -> Self:
@@ -143,6 +238,16 @@ class Settings:
     def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
         """The options given, with what follows from them; InputError where two contradict."""
         return given
+
+
+@cache
+def _options(settings: type[Settings]) -> dict[str, Option]:
+    """The options of a kind of settings, which a page asks for again and again."""
+    return {
+        each.name: Option(each.name, each.default, **each.metadata)
+        for each in fields(settings)
+        if each.metadata
+    }
 
 
 def demand_options(model: str, settings: type[Settings], words: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcore.checks import whole
-from dpcore.models.options import Settings, from_zero, option, yes_or_no
+from dpcore.models.options import BY_MODEL, ITERATIONS, Settings, even_option, option, start_option
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,11 @@ class FamilySettings(Settings):
     noise.
     """
 
-    components: int = option(3, whole, "number of groups [3]", flag="components", metavar="K")
-    iterations: int = option(
-        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J"
+    components: int = option(
+        3, whole, "number of groups [3]", flag="components", metavar="K", not_asked=BY_MODEL
     )
-    start: int = option(0, from_zero)
-    even: bool = option(False, yes_or_no)
+    iterations: int = option(
+        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J", dial=ITERATIONS
+    )
+    start: int = start_option()
+    even: bool = even_option()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpcore.checks import whole
 from dpcore.models.declaration import (
@@ -16,7 +16,16 @@ from dpcore.models.declaration import (
     World,
 )
 from dpcore.models.factor_analysis.mathematics import PsiUpdate
-from dpcore.models.options import Settings, from_zero, option, word
+from dpcore.models.options import (
+    BY_MODEL,
+    START,
+    Dial,
+    Settings,
+    option,
+    start_option,
+    steps_dial,
+    word,
+)
 
 
 def _factors(name: str, value: object) -> int:
@@ -32,13 +41,39 @@ class FactorSettings(Settings):
     """
 
     components: int = option(
-        3, _factors, "number of factors [3]", flag="factors", metavar="K", read=whole
+        3,
+        _factors,
+        "number of factors [3]",
+        flag="factors",
+        metavar="K",
+        read=whole,
+        not_asked=BY_MODEL,
     )
     iterations: int = option(
-        50, whole, "EM steps, free of charge [50]", flag="iterations", metavar="J"
+        50,
+        whole,
+        "EM steps, free of charge [50]",
+        flag="iterations",
+        metavar="J",
+        dial=steps_dial(
+            "They cost nothing here: the data is read once, before them.", ("fewer", "more")
+        ),
     )
-    update: PsiUpdate = option("paper", word("paper", "exact"))
-    start: int = option(0, from_zero)
+    update: PsiUpdate = option(
+        "paper",
+        word("paper", "exact"),
+        "of paper mode: noise variance by the loadings before the step (paper) or after it (exact) "
+        "[paper]",
+        flag="psi-update",
+        metavar="U",
+        dial=Dial(
+            "Loadings by which the noise variance is computed",
+            "The paper prints those before the step; EM takes those after it.",
+            choices={"paper": "before the step, as printed", "exact": "after the step"},
+            methods=("dpem_factors",),
+        ),
+    )
+    start: int = start_option(replace(START, methods=("dpem_factors",)))
 
 
 MODEL = Model(
@@ -62,7 +97,6 @@ MODEL = Model(
         )
     },
     columns_first=True,
-    free_iterations=True,
     no_intervals="factors that noise hides are levelled before they leave, so the released numbers "
     "do not tell how much they hide",
     metrics=(

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from dpcore.checks import whole
+from dpcore.checks import nonnegative, whole
+from dpcore.errors import InputError
 from dpcore.models.declaration import ACCOUNTANTS, LOG_LIKELIHOOD, SCALED, Method, Model, Picture
 from dpcore.models.gaussian_mixture.mathematics import Prior
-from dpcore.models.options import Settings, from_zero, option, word, yes_or_no
+from dpcore.models.options import (
+    BY_METHOD,
+    BY_MODEL,
+    ITERATIONS,
+    Dial,
+    Settings,
+    Slide,
+    even_option,
+    option,
+    start_option,
+    word,
+)
 from dpcore.wall.statistics import STRUCTURES, Structure
 
 
@@ -22,15 +34,31 @@ class MixtureSettings(Settings):
     """Public choices of a mixture fit; none may be read from the data.
 
     prior: ``None`` for maximum likelihood; the paper's figures use its prior, the proved recipe
-    needs none. start: seed of the data-free start. even: whether all steps have the same noise.
+    needs none. prior_strength: the power to which it is raised; 0 is maximum likelihood. start:
+    seed of the data-free start. even: whether all steps have the same noise.
     """
 
-    components: int = option(3, whole, "number of groups [3]", flag="components", metavar="K")
+    components: int = option(
+        3, whole, "number of groups [3]", flag="components", metavar="K", not_asked=BY_MODEL
+    )
     iterations: int = option(
-        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J"
+        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J", dial=ITERATIONS
     )
     covariance: Structure = option(
-        "full", word(*STRUCTURES), "full, diag or spherical [full]", flag="covariance", metavar="C"
+        "full",
+        word(*STRUCTURES),
+        "full, diag or spherical [full]",
+        flag="covariance",
+        metavar="C",
+        dial=Dial(
+            "Shapes",
+            "Simpler shapes need fewer numbers, so each is released with less noise.",
+            choices={
+                "full": "tilted ellipses",
+                "diag": "upright ellipses",
+                "spherical": "circles",
+            },
+        ),
     )
     combination: str = option(
         "GGG",
@@ -39,6 +67,7 @@ class MixtureSettings(Settings):
         "twice) [GGG]",
         flag="combination",
         metavar="N",
+        not_asked=BY_METHOD,
     )
     prior: Prior | None = option(
         None,
@@ -48,9 +77,47 @@ class MixtureSettings(Settings):
         metavar="P",
         paper=Prior(),
         read=word("map", "mle"),
+        dial=Dial(
+            "Estimate",
+            "With the paper's prior, or without any. The proved method needs none, and the paper's "
+            "figures have one.",
+            choices={
+                "mle": "maximum likelihood (MLE)",
+                "map": "maximum of the posterior (MAP)",
+            },
+            usual=lambda known, columns: "map" if known.get("mode") == "paper" else "mle",
+        ),
     )
-    start: int = option(0, from_zero)
-    even: bool = option(False, yes_or_no)
+    prior_strength: float = option(
+        1.0,
+        nonnegative,
+        "power to which the prior of map is raised [1]",
+        flag="prior-strength",
+        metavar="S",
+        dial=Dial(
+            "Strength of the prior",
+            "The power to which the paper's prior is raised: 1 is the paper's own, 0 none. A "
+            "stronger one draws groups towards the middle and makes them rounder.",
+            *(0.0, 1000.0, 0.5, "%.3g"),
+            only=("prior", "map"),
+            slide=Slide("Strength of the prior", "strength of the prior", ("weaker", "stronger")),
+        ),
+    )
+    start: int = start_option()
+    even: bool = even_option()
+
+    @classmethod
+    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
+        if "prior_strength" in given and given.get("prior", mode == "paper" or None) is None:
+            raise InputError(
+                "prior_strength", "maximum likelihood has no prior", "leave it out, or choose map"
+            )
+        return given
+
+    @property
+    def held_prior(self) -> Prior | None:
+        """The prior with its strength; ``None`` for maximum likelihood."""
+        return self.prior and replace(self.prior, strength=self.prior_strength)
 
 
 PICTURES = {
@@ -69,7 +136,7 @@ MODEL = Model(
     noun="a mixture of Gaussians",
     papers=("park2017",),
     methods={
-        "dpem_gaussian": Method("DP-EM, Gaussian noise", "paper", ACCOUNTANTS[1:]),
+        "dpem_gaussian": Method("DP-EM, Gaussian noise", "paper", (*ACCOUNTANTS[1:], "exact")),
         "dpem_laplace": Method(
             "DP-EM, Laplace and Gaussian noise", "paper", ACCOUNTANTS[1:], combination="LLG"
         ),

@@ -61,13 +61,24 @@ class Prior:
     """Conjugate prior of the maximum a posteriori fit (DP-EM, after Eq. 12).
 
     concentration: Dirichlet; mean_weight, degrees (beyond d), scatter: normal-inverse-Wishart
-    around the origin of the frame. ``None`` instead of a prior means maximum likelihood.
+    around the origin of the frame. strength: the power to which the whole prior is raised. ``None``
+    instead of a prior means maximum likelihood.
     """
 
     concentration: float = 2.0
     mean_weight: float = 1.0
     degrees: float = 2.0
     scatter: float = 0.1
+    strength: float = 1.0
+
+    def pseudo_counts(self, what: str, dim: int = 0) -> float:
+        """What it adds to the counts for weights, means or shapes (DP-EM, footnotes 5-8)."""
+        each = {
+            "weight": self.concentration - 1.0,
+            "mean": self.mean_weight,
+            "shape": (self.degrees + dim) + dim + 2.0,
+        }
+        return self.strength * each[what]
 
 
 def start(runs: int, components: int, dim: int, seed: int) -> Mixture:
@@ -226,13 +237,14 @@ def m_step(
     eye = np.eye(dim)
     centre = sums / counts[..., None]
     scatter = memory.squares - counts[..., None, None] * centre[..., None] * centre[..., None, :]
-    if prior is not None and prior.mean_weight:
-        shrink = prior.mean_weight * counts / (prior.mean_weight + counts)
+    held = 0.0 if prior is None else prior.pseudo_counts("mean")
+    if held:
+        shrink = held * counts / (held + counts)
         scatter = scatter + shrink[..., None, None] * centre[..., None] * centre[..., None, :]
     scatter = like_structure(scatter, noisy) + left[..., None, None] * eye
     relative = squares_sd[:, None] * math.sqrt(dim) / counts
     pull = squares_sd[:, None] * (2.0 + relative)
-    extra = 0.0 if prior is None else prior.scatter
+    extra = 0.0 if prior is None else prior.strength * prior.scatter
     shapes = (scatter + (pull + extra)[..., None, None] * eye) / (
         _with_prior(counts, prior, "shape", dim) + pull
     )[..., None, None]
@@ -300,12 +312,5 @@ def _floored(counts: Array, counts_sd: Array, rows: Array | float) -> Array:
 
 
 def _with_prior(counts: Array, prior: Prior | None, what: str, dim: int = 0) -> Array:
-    """Counts plus the prior's pseudo-counts for weights, means or shapes (DP-EM, footnotes 5-8)."""
-    if prior is None:
-        return counts
-    pseudo = {
-        "weight": prior.concentration - 1.0,
-        "mean": prior.mean_weight,
-        "shape": (prior.degrees + dim) + dim + 2.0,
-    }
-    return counts + pseudo[what]
+    """Counts plus the prior's pseudo-counts."""
+    return counts if prior is None else counts + prior.pseudo_counts(what, dim)

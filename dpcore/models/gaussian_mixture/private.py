@@ -94,7 +94,7 @@ def fit_proved(
             InFrame(white, gmm.responsibilities(mixture, settings.covariance)),
             Noise("gaussian", noise_factor * step_noise),
         )
-        mixture, memory = gmm.m_step(noisy, rows, white.radius, memory, settings.prior)
+        mixture, memory = gmm.m_step(noisy, rows, white.radius, memory, settings.held_prior)
         history.append(mixture)
     in_units = tuple(_back(step, white) for step in history)
     return Runs(in_units[-1], in_units)
@@ -168,7 +168,7 @@ def fit_published(
             InFrame(ball, gmm.responsibilities(mixture, settings.covariance)),
             noises,
         )
-        mixture = gmm_published.m_step(noisy, session.rows, settings.prior)
+        mixture = gmm_published.m_step(noisy, session.rows, settings.held_prior)
         history.append(mixture)
     in_units = tuple(_back(step, ball) for step in history)
     return Runs(in_units[-1], in_units)

@@ -50,13 +50,14 @@ def m_step(noisy: NoisyMoments, rows: int, prior: Prior | None) -> Mixture:
     if prior is None:
         weights, means, shapes = share, centre, scatter / counts[..., None, None]
     else:
-        weights = rows * share + prior.concentration - 1.0
+        weights = rows * share + prior.pseudo_counts("weight")
         weights = weights / weights.sum(axis=-1, keepdims=True)
-        means = noisy.sums / (counts + prior.mean_weight)[..., None]
-        pull = prior.mean_weight / (prior.mean_weight + counts)
+        held = prior.pseudo_counts("mean")
+        means = noisy.sums / (counts + held)[..., None]
+        pull = held / (held + counts)
         pulled = like_structure(pull[..., None, None] * outer, noisy)
-        shapes = (prior.scatter * np.eye(dim) + scatter + pulled) / (
-            counts + prior.degrees + dim + dim + 2.0
+        shapes = (prior.strength * prior.scatter * np.eye(dim) + scatter + pulled) / (
+            counts + prior.pseudo_counts("shape", dim)
         )[..., None, None]
     norm = np.linalg.norm(means, axis=-1, keepdims=True)
     means = means / np.maximum(norm, 1.0)

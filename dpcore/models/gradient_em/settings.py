@@ -10,7 +10,21 @@ from typing import Any
 from dpcore.checks import one_of, positive, probability, share_below_one, whole
 from dpcore.errors import InputError
 from dpcore.models.gradient_em.mathematics import default_tau
-from dpcore.models.options import Dial, Settings, from_zero, option, word, yes_or_no
+from dpcore.models.options import (
+    BY_METHOD,
+    FITTED,
+    ITERATIONS,
+    UNLESS_GIVEN,
+    Dial,
+    Settings,
+    Slide,
+    from_zero,
+    option,
+    start_option,
+    switch_option,
+    word,
+    yes_or_no,
+)
 
 ALGORITHMS = ("em", "clipped", "robust")
 FORMS = ("first", "second")
@@ -35,17 +49,15 @@ def _own(name: str, text: str) -> bool:
     return one_of(name, text, ("own", "unit")) == "own"
 
 
-_START = Dial(
-    "Start",
-    "Which of the public random starts: none of them knows the rows.",
-    *(0, 999, 1, "%d"),
-)
 _START_NORM = Dial(
     "How far from 0 it starts",
     "Gradient EM finds the answer only from a start that is near enough, and not too near 0.",
     *(1e-3, 1e6, 0.5, "%.4g"),
     usual=_sigma,
+    slide=Slide("Distance of the start", "distance of the start", ("nearer to 0", "farther")),
 )
+_ONE_START = "this model begins at 0"
+_ROBUST = ("robust_means", "robust_means_exact")
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ class GradientSettings(Settings):
     """
 
     iterations: int = option(
-        15, whole, "steps, fixed in advance [15]", flag="iterations", metavar="J"
+        15, whole, "steps, fixed in advance [15]", flag="iterations", metavar="J", dial=ITERATIONS
     )
     algorithm: str | None = option(
         None,
@@ -73,6 +85,7 @@ class GradientSettings(Settings):
         "em (without privacy), clipped or robust [clipped; robust in paper mode]",
         flag="algorithm",
         metavar="A",
+        not_asked=BY_METHOD,
     )
     sigma: float = option(
         1.0,
@@ -85,6 +98,7 @@ class GradientSettings(Settings):
             "How far rows lie from a cloud or a line. The model takes it as known, so it must be "
             "known from elsewhere, never from these rows.",
             *(0.001, 1e6, 0.5, "%.4g"),
+            still=FITTED,
         ),
     )
     tau: float | None = option(
@@ -99,6 +113,7 @@ class GradientSettings(Settings):
             "squared noise level unless you know better. A wrong one hurts the fit, never privacy.",
             *(1e-6, 1e12, 1.0, "%.4g"),
             usual=_tau,
+            slide=Slide("Bound on mean squares", "bound on mean squares", ("smaller", "larger")),
         ),
     )
     threshold: float | None = option(
@@ -114,14 +129,44 @@ class GradientSettings(Settings):
             *(1e-6, 1e6, 1.0, "%.4g"),
             usual=default_threshold,
             methods=("recommended",),
+            slide=Slide("Clipping norm", "clipping norm", ("less noise", "less cut")),
         ),
     )
-    norm: float | None = option(None, positive)
-    step_size: float = option(1.0, positive)
-    initial: tuple[float, ...] | None = option(None, lambda name, values: _finite(values))
+    norm: float | None = option(
+        None,
+        positive,
+        "largest length of the coefficients [what the limits allow]",
+        flag="norm",
+        metavar="R",
+        dial=Dial(
+            "Largest length of the coefficients",
+            "Coefficients that would grow beyond it are drawn back after each step.",
+            *(1e-6, 1e6, 1.0, "%.4g"),
+            empty="what the limits allow",
+            still=UNLESS_GIVEN,
+        ),
+    )
+    step_size: float = option(
+        1.0,
+        positive,
+        "length of a step; 1 is a step of EM [1]",
+        flag="step-size",
+        metavar="A",
+        dial=Dial(
+            "Step size",
+            "1 is a step of EM; smaller ones go less far, and add less of each step's noise.",
+            *(0.01, 10.0, 0.1, "%.3g"),
+            slide=Slide("Step size", "step size", ("smaller", "larger")),
+        ),
+    )
+    initial: tuple[float, ...] | None = option(
+        None,
+        lambda name, values: _finite(values),
+        not_asked="it is a list of numbers, one a column; *Start* draws one",
+    )
     missing_rate: float = 0.0
-    start: int = option(0, from_zero)
-    start_norm: float | None = option(None, positive)
+    start: int = option(0, from_zero, not_asked=_ONE_START)
+    start_norm: float | None = option(None, positive, not_asked=_ONE_START)
     own: bool = option(
         True,
         yes_or_no,
@@ -135,11 +180,63 @@ class GradientSettings(Settings):
             "Otherwise in shares of the limits, about their middle.",
         ),
     )
-    split: bool = option(False, yes_or_no)
-    failure: float = option(0.05, lambda name, value: probability(name, value, example="0.05"))
-    bend: str = option("typical", word(*BENDS))
-    form: str = option("first", word(*FORMS))
-    rows: int | None = option(None, whole)
+    split: bool = switch_option(
+        "whether every step has rows of its own",
+        "split",
+        Dial(
+            "Rows of its own for every step",
+            "Each row is then read once, so a step has less noise but fewer rows.",
+            methods=("recommended", "robust_means_exact"),
+        ),
+    )
+    failure: float = option(
+        0.05,
+        lambda name, value: probability(name, value, example="0.05"),
+        "of robust: the probability at which its truncation aims [0.05]",
+        flag="failure",
+        metavar="Z",
+        dial=Dial(
+            "Chance of failure ζ at which the truncation aims",
+            "A smaller one cuts tails off later and lets in more noise.",
+            *(1e-6, 0.9, 0.01, "%.3g"),
+            methods=_ROBUST,
+            slide=Slide(
+                "Chance of failure ζ",
+                "chance of failure",
+                ("surer", "less noise"),
+                (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3),
+            ),
+        ),
+    )
+    bend: str = option("typical", word(*BENDS), not_asked=BY_METHOD)
+    form: str = option(
+        "first",
+        word(*FORMS),
+        "of robust in paper mode: which printed noise, first or second [first]",
+        flag="form",
+        metavar="F",
+        dial=Dial(
+            "Form of the noise, of the two that are printed",
+            "They differ by a factor of ln(1/ζ).",
+            choices={"first": "first", "second": "second"},
+            methods=_ROBUST[:1],
+        ),
+    )
+    rows: int | None = option(
+        None,
+        whole,
+        "a public guess of how many rows there are, where their number is private [none]",
+        flag="rows",
+        metavar="N",
+        dial=Dial(
+            "Public guess of the number of rows",
+            "Where to truncate depends on it; it is asked for where that number is private.",
+            *(1, 10**9, 100, "%d"),
+            methods=_ROBUST,
+            empty="their number, where it is public",
+            still=UNLESS_GIVEN,
+        ),
+    )
 
     @classmethod
     def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
@@ -180,14 +277,7 @@ class GradientSettings(Settings):
 class MirroredSettings(GradientSettings):
     """Of the two models that are the same with the sign of beta changed: where they start."""
 
-    start: int = option(
-        0,
-        from_zero,
-        "which of the public random starts [0]",
-        flag="start",
-        metavar="S",
-        dial=_START,
-    )
+    start: int = start_option()
     start_norm: float | None = option(
         None,
         positive,
@@ -212,6 +302,7 @@ class MissingSettings(GradientSettings):
             "Share of the answers to hide on top",
             "A coin that reads no answer hides so many of those that are there.",
             *(0.0, 0.9, 0.05, "%.2f"),
+            still=FITTED,
         ),
     )
 

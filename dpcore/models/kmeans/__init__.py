@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcore.checks import whole
 from dpcore.errors import InputError
 from dpcore.models.declaration import ACCOUNTANTS, Method, Metric, Model, Picture
-from dpcore.models.options import Settings, from_zero, option, word, yes_or_no
+from dpcore.models.options import (
+    BY_METHOD,
+    BY_MODEL,
+    EVEN,
+    ITERATIONS,
+    Settings,
+    even_option,
+    option,
+    start_option,
+    word,
+)
 
 ALGORITHMS = ("proved", "dplloyd", "paper")
 
@@ -20,9 +30,11 @@ class KMeansSettings(Settings):
     start: seed of the data-free start. even: whether all steps have the same noise.
     """
 
-    components: int = option(3, whole, "number of centres [3]", flag="components", metavar="K")
+    components: int = option(
+        3, whole, "number of centres [3]", flag="components", metavar="K", not_asked=BY_MODEL
+    )
     iterations: int = option(
-        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J"
+        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J", dial=ITERATIONS
     )
     algorithm: str = option(
         "proved",
@@ -31,9 +43,10 @@ class KMeansSettings(Settings):
         flag="algorithm",
         metavar="A",
         paper="paper",
+        not_asked=BY_METHOD,
     )
-    start: int = option(0, from_zero)
-    even: bool = option(False, yes_or_no)
+    start: int = start_option()
+    even: bool = even_option(replace(EVEN, methods=("recommended",)))
 
     @classmethod
     def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
@@ -57,6 +70,11 @@ MODEL = Model(
     least=2,
     methods={
         "dplloyd": Method("DPLloyd", "paper", ("linear", "zcdp"), algorithm="dplloyd"),
+        "dplloyd_proved": Method(
+            "DPLloyd, noise for a replaced row",
+            accountants=("linear", *ACCOUNTANTS[1:3], "advanced"),
+            algorithm="dplloyd",
+        ),
         "dpem_kmeans": Method("DP-EM's k-means", "paper", ("zcdp", "linear"), algorithm="paper"),
         "dpem_kmeans_paid": Method(
             "DP-EM's k-means, its counts paid for",

@@ -10,7 +10,7 @@ from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Ope
 from dpcore.models.gaussian_mixture import PICTURES
 from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
-from dpcore.models.options import Settings, option, word
+from dpcore.models.options import BY_METHOD, Dial, Settings, option, word
 
 PROVED = ("auto", "staged", "mte", "public_features", "laplace", "gaussian", "colored", "pooled")
 PUBLISHED = ("paper", "laplace", "gaussian", "colored", "r1smg")
@@ -34,6 +34,7 @@ class ReleaseSettings(Settings):
         flag="method",
         metavar="M",
         paper="paper",
+        not_asked=BY_METHOD,
     )
     target: str = option(
         "reverse",
@@ -41,6 +42,13 @@ class ReleaseSettings(Settings):
         "which one is to be small: reverse (of the release from the exact) or forward [reverse]",
         flag="divergence",
         metavar="D",
+        dial=Dial(
+            "Divergence that is to be small",
+            "Of the release from the exact classes (reverse), which fears shapes that are too "
+            "wide, or the other way round (forward), which fears shapes that are too narrow.",
+            choices={"reverse": "reverse", "forward": "forward"},
+            methods=("recommended", "plain_gaussian", "plain_laplace", "colored", "mte", "pooled"),
+        ),
     )
     neighbours: str = option(
         "all",
@@ -48,6 +56,7 @@ class ReleaseSettings(Settings):
         "of paper mode: all, leave, ball or scalable [all]",
         flag="neighbours",
         metavar="N",
+        not_asked=BY_METHOD,
     )
     solver: str = option(
         "exact",
@@ -55,6 +64,12 @@ class ReleaseSettings(Settings):
         "of noise shaped by rows (methods mte, colored, paper): exact, or cvxpy [exact]",
         flag="solver",
         metavar="S",
+        dial=Dial(
+            "Solver of the least-trace problem",
+            "Both find the same noise; cvxpy is general software and takes longer.",
+            choices={"exact": "our own", "cvxpy": "cvxpy"},
+            methods=("mte", "colored", "least_trace", "scalable", "ball"),
+        ),
     )
 
     @classmethod
@@ -71,6 +86,12 @@ class ReleaseSettings(Settings):
                 "choose mode paper, or one of " + ", ".join(PROVED),
             )
         return given
+
+
+def _printed(title: str, method: str, *more: tuple[str, Any], protects: str = "label") -> Method:
+    """One of those that the paper prints."""
+    words = (("method", method), *more)
+    return Method(title, "paper", ("linear",), words=words, adjacencies=(protects,))
 
 
 MODEL = Model(
@@ -96,13 +117,27 @@ MODEL = Model(
         "plain_laplace": Method(
             "Plain Laplace noise", accountants=("linear",), words=(("method", "laplace"),)
         ),
-        "least_trace": Method(
-            "Noise shaped by the rows",
-            "paper",
-            ("linear",),
-            words=(("method", "paper"),),
+        "colored": Method("Noise shaped on the means alone", words=(("method", "colored"),)),
+        "mte": Method(
+            "Noise shaped by the public columns",
+            words=(("method", "mte"),),
             adjacencies=("label",),
         ),
+        "pooled": Method("One Gaussian for all classes", words=(("method", "pooled"),)),
+        "least_trace": _printed("Noise shaped by the rows", "paper"),
+        "scalable": _printed(
+            "Noise shaped by the rows, scalable", "paper", ("neighbours", "scalable")
+        ),
+        "leave": _printed(
+            "Noise shaped by the rows, one row leaves", "paper", ("neighbours", "leave")
+        ),
+        "ball": _printed(
+            "Noise shaped by a norm bound", "paper", ("neighbours", "ball"), protects="feature"
+        ),
+        "printed_laplace": _printed("Laplace noise", "laplace"),
+        "printed_gaussian": _printed("Gaussian noise", "gaussian"),
+        "printed_colored": _printed("Noise shaped on the means alone", "colored"),
+        "r1smg": _printed("Noise along one direction (R1SMG)", "r1smg"),
     },
     shown="Classes",
     pictures=PICTURES,

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcore.checks import nonnegative, positive, whole
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import (
     ALL_ROWS,
+    BY_SHARE,
     Steps,
+    delay_dial,
     demand_one_size,
+    forgetting_dial,
     forgetting_exponent,
+    rate_dial,
     sampling_rate,
 )
 from dpcore.models.declaration import CLIP, Method, Metric, Model, Opening, World
-from dpcore.models.options import Settings, option, word
+from dpcore.models.options import BY_METHOD, ITERATIONS, UNLESS_GIVEN, Dial, Settings, option, word
 
 ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
 SAMPLED = ("vips", "dpvi")  # those that draw minibatches
@@ -42,6 +46,7 @@ class LogisticSettings(Settings):
         flag="algorithm",
         metavar="A",
         paper="vips",
+        not_asked=BY_METHOD,
     )
     iterations: int | None = option(
         None,
@@ -49,6 +54,7 @@ class LogisticSettings(Settings):
         "steps of vb, vips and dpvi; the others take none [5, one pass over the rows, 50]",
         flag="iterations",
         metavar="J",
+        dial=replace(ITERATIONS, methods=("vb", "vips", "vips_proved")),
     )
     minibatch: int | None = option(
         None,
@@ -56,6 +62,7 @@ class LogisticSettings(Settings):
         "rows of a step of vips or dpvi, where their number is public [the recipe's]",
         flag="minibatch",
         metavar="S",
+        not_asked=BY_SHARE,
     )
     rate: float | None = option(
         None,
@@ -63,6 +70,7 @@ class LogisticSettings(Settings):
         "instead, each row's chance to be in a step [unset]",
         flag="rate",
         metavar="Q",
+        dial=rate_dial(1.0, "vips", "vips_proved", "dpvi"),
     )
     delay: float = option(
         0.0,
@@ -71,6 +79,7 @@ class LogisticSettings(Settings):
         flag="delay",
         metavar="T0",
         paper=1024.0,
+        dial=delay_dial(0.0, "vips", "vips_proved"),
     )
     forgetting: float = option(
         1.0,
@@ -79,6 +88,7 @@ class LogisticSettings(Settings):
         flag="forgetting",
         metavar="K",
         paper=0.7,
+        dial=forgetting_dial("vips", "vips_proved"),
     )
     ridge: float | None = option(
         None,
@@ -86,6 +96,14 @@ class LogisticSettings(Settings):
         "of objective: prior precision at least [one that grows with the noise]",
         flag="ridge",
         metavar="L",
+        dial=Dial(
+            "Least pull towards 0",
+            "The least prior precision of a coefficient; more of it needs less noise.",
+            *(1e-6, 1e6, 1.0, "%.4g"),
+            empty="one that grows with the noise",
+            still=UNLESS_GIVEN,
+            methods=("objective", "printed_objective"),
+        ),
     )
     steps: Steps = ALL_ROWS
     only_labels: bool = False
@@ -125,6 +143,11 @@ MODEL = Model(
     most=1,
     adjacencies=("replace_one", "add_remove", "label"),
     methods={
+        "vb": Method(
+            "Variational steps on all rows",
+            algorithm="vb",
+            adjacencies=("replace_one", "add_remove"),
+        ),
         "vips": Method(
             "VIPS",
             "paper",
@@ -132,12 +155,20 @@ MODEL = Model(
             algorithm="vips",
             words=(("rate", 1.0), ("delay", 0.0)),
         ),
-        "vips_proved": Method("Steps of VIPS", algorithm="vips", words=(("rate", 1.0),)),
+        "vips_proved": Method(
+            "Steps of VIPS",
+            algorithm="vips",
+            words=(("rate", 1.0),),
+            adjacencies=("replace_one", "add_remove"),
+        ),
         "objective": Method(
             "Noise in the objective",
             accountants=("linear",),
             algorithm="objective",
             adjacencies=("replace_one", "add_remove"),
+        ),
+        "printed_objective": Method(
+            "Noise in the objective", "paper", ("linear",), algorithm="objective"
         ),
         "dpvi": Method(
             "Noise in the gradients (DPVI)",

@@ -7,9 +7,9 @@ from typing import Any
 
 from dpcore.checks import positive, probability, whole
 from dpcore.errors import InputError
-from dpcore.models.declaration import Metric, Model, Opening, World
+from dpcore.models.declaration import Method, Metric, Model, Opening, World
 from dpcore.models.mean.mathematics import METHODS
-from dpcore.models.options import Settings, option, word
+from dpcore.models.options import BY_METHOD, UNLESS_GIVEN, Dial, Settings, Slide, option, word
 
 TRUSTS = ("central", "local", "local_onebit")
 
@@ -25,22 +25,63 @@ class MeanSettings(Settings):
     are, where that is not public.
     """
 
-    trust: str = option("central", word(*TRUSTS))
-    method: str = option("clip", word(*METHODS), paper="improved")
+    trust: str = option("central", word(*TRUSTS), not_asked=BY_METHOD)
+    method: str = option(
+        "clip",
+        word(*METHODS),
+        "where numbers are bent: clip or bound; in paper mode older or improved [clip; improved]",
+        flag="method",
+        metavar="M",
+        paper="improved",
+        not_asked=BY_METHOD,
+    )
     tau: float | None = option(
         None,
         positive,
         "a public bound on a column's mean square about the middle of its limits [the limits']",
         flag="tau",
         metavar="T",
+        dial=Dial(
+            "Public bound on a column's mean square",
+            "About the middle of its limits, in its own unit squared. Tails are cut off in "
+            "proportion to its root; a wrong one hurts the mean, never privacy.",
+            *(1e-12, 1e15, 1.0, "%.4g"),
+            empty="what the limits allow",
+            slide=Slide("Bound on the mean square", "bound", ("less noise", "less cut")),
+        ),
     )
-    failure: float = option(0.05, lambda name, value: probability(name, value, example="0.05"))
+    failure: float = option(
+        0.05,
+        lambda name, value: probability(name, value, example="0.05"),
+        "the probability at which the bend aims [0.05]",
+        flag="failure",
+        metavar="Z",
+        dial=Dial(
+            "Chance of failure ζ at which the truncation aims",
+            "A smaller one cuts tails off later and lets in more noise.",
+            *(1e-6, 0.9, 0.01, "%.3g"),
+            methods=("bound", "lemma_1", "theorem_2", "local_theorem_2"),
+            slide=Slide(
+                "Chance of failure ζ",
+                "chance of failure",
+                ("surer", "less noise"),
+                (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3),
+            ),
+        ),
+    )
     rows: int | None = option(
         None,
         whole,
         "a public guess of how many rows there are, where their number is private [none]",
         flag="rows",
         metavar="N",
+        dial=Dial(
+            "Public guess of the number of rows",
+            "Where to cut depends on it; it is asked for where that number is private.",
+            *(1, 10**9, 100, "%d"),
+            empty="their number, where it is public",
+            still=UNLESS_GIVEN,
+        ),
     )
 
     @classmethod
@@ -67,14 +108,42 @@ MODEL = Model(
     clips_rows=False,
     opening=Opening(components=1),
     most=1,
+    methods={
+        "bound": Method("Soft truncation, least provable error", words=(("method", "bound"),)),
+        "local": Method("Local model, noise from each person", words=(("trust", "local"),)),
+        "one_bit": Method(
+            "Local model, one random bit from each person",
+            accountants=("linear",),
+            words=(("trust", "local_onebit"),),
+        ),
+        "lemma_1": Method(
+            "Truncated mean, Lemma 1", "paper", ("zcdp",), words=(("method", "older"),)
+        ),
+        "theorem_2": Method(
+            "Truncated mean, Theorem 2", "paper", ("zcdp",), words=(("method", "improved"),)
+        ),
+        "local_theorem_2": Method(
+            "Local model, Theorem 2",
+            "paper",
+            ("zcdp",),
+            words=(("trust", "local"), ("method", "improved")),
+        ),
+    },
     plane=False,
     one_row=True,
     uncertainty="uncertainty:UNCERTAINTY",
     holds_out=False,
     metrics=(
         Metric(
+            "standardised_error",
+            "Error in standard deviations",
+            "error (standard deviations)",
+            falls=True,
+            of_rows=False,
+        ),
+        Metric(
             "estimation_error",
-            "Error",
+            "Error in half ranges",
             "error (half ranges)",
             falls=True,
             of_rows=False,

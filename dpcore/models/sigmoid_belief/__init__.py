@@ -13,7 +13,7 @@ from dpcore.fitting.minibatch import (
     forgetting_option,
 )
 from dpcore.models.declaration import Method, Metric, Model, Opening, Picture
-from dpcore.models.options import option
+from dpcore.models.options import BY_MODEL, FITTED, Dial, option
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,9 @@ class BeliefSettings(SampledSettings):
     rows are drawn, worked out once their number is known.
     """
 
-    components: int = option(3, whole, "number of hidden units [3]", flag="units", metavar="K")
+    components: int = option(
+        3, whole, "number of hidden units [3]", flag="units", metavar="K", not_asked=BY_MODEL
+    )
     epochs: int = epochs_option(5)
     forgetting: float = forgetting_option(0.4)
     threshold: float = option(
@@ -33,6 +35,12 @@ class BeliefSettings(SampledSettings):
         "share of a pixel's limits above which it is on [0.5]",
         flag="threshold",
         metavar="T",
+        dial=Dial(
+            "A pixel is on above",
+            "As a share of its limits; pictures are black or white to this model.",
+            *(0.0, 0.99, 0.05, "%.2f"),
+            still=FITTED,
+        ),
     )
     steps: Steps = ALL_ROWS
 
@@ -50,7 +58,9 @@ MODEL = Model(
     reads="pixels",
     clip="how far a document or a row can move a step, as a share of the most [0.3]",
     opening=Opening(components=4, iterations=10, words="rate:1;forgetting:0.2", clip=0.3),
-    methods={"vips_sums": Method("VIPS", "paper", ("wbk27", "advanced"), words=(("delay", 1.0),))},
+    methods={
+        "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))
+    },
     plane=False,
     ghosts=False,
     shown="Weights",

@@ -9,7 +9,7 @@ from dpcore.checks import whole
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import SampledSettings, epochs_option, forgetting_option
 from dpcore.models.declaration import Method, Metric, Model, Opening
-from dpcore.models.options import Dial, option
+from dpcore.models.options import BY_MODEL, UNLESS_GIVEN, Dial, Slide, option
 from dpcore.models.topics.mathematics import step_size
 from dpcore.privacy.events import Sampling
 
@@ -23,7 +23,9 @@ class TopicSettings(SampledSettings):
     out with the rest.
     """
 
-    components: int = option(3, whole, "number of topics [3]", flag="topics", metavar="K")
+    components: int = option(
+        3, whole, "number of topics [3]", flag="topics", metavar="K", not_asked=BY_MODEL
+    )
     epochs: int = epochs_option(3)
     length: int = option(
         500,
@@ -35,6 +37,12 @@ class TopicSettings(SampledSettings):
             "Words that a document stands for",
             "Every document counts as so many words, however long it is.",
             *(1, 100_000, 50, "%d"),
+            slide=Slide(
+                "Words of a document",
+                "number of words that a document stands for",
+                ("less noise", "more said"),
+                (10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000),
+            ),
         ),
     )
     keep: int | None = option(
@@ -43,6 +51,14 @@ class TopicSettings(SampledSettings):
         "words to keep of the vocabulary, chosen by noisy frequencies [all]",
         flag="keep",
         metavar="V",
+        dial=Dial(
+            "Words to keep of the vocabulary",
+            "Chosen by their released frequencies; the others get no share of a topic.",
+            *(1, 1_000_000, 100, "%d"),
+            empty="all of them",
+            still=UNLESS_GIVEN,
+            methods=("recommended",),
+        ),
     )
     forgetting: float = forgetting_option(0.6)
     sampling: Sampling = "none"
@@ -81,7 +97,9 @@ MODEL = Model(
     reads="documents",
     clip="how far a document or a row can move a step, as a share of the most [0.1]",
     opening=Opening(iterations=10, words="rate:1;length:100;forgetting:0.3", clip=0.1),
-    methods={"vips_sums": Method("VIPS", "paper", ("wbk27", "advanced"), words=(("delay", 1.0),))},
+    methods={
+        "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))
+    },
     plane=False,
     ghosts=False,
     cost=150.0,

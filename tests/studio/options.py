@@ -1,0 +1,48 @@
+"""The page of all options of all models, written from their declarations.
+
+``python -m tests.studio.options`` writes ``app/docs/options.md`` anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpcore.models.declaration import Model, declarations
+from dpcore.models.options import BY_METHOD, BY_MODEL, Option
+
+PAGE = Path(__file__).parents[2] / "app" / "docs" / "options.md"
+HEAD = """# Options on Explore
+
+Every option of every model, as its declaration has it, and how Explore asks for it. *Slides*: it
+can be pulled up beside ε and δ by the button next to its box in *More settings*; the curve is then
+drawn over it. *Box*, *list* and *switch* stand in *More settings*. ε, δ and, where rows are clipped
+to a ball, clipping slide for every model. Where only some methods have an option, they are named.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "".join(_section(name, model) for name, model in declarations().items())
+
+
+def _section(name: str, model: Model) -> str:
+    title = model.title.format("K")
+    ways = [f"{one.title} ({one.badge})" for one in map(model.method, model.methods)]
+    rows = "".join(_row(model, one) for one in model.settings.options().values())
+    head = "\n| option | on Explore | as | remarks |\n| --- | --- | --- | --- |\n"
+    return f"\n## {title}: `{name}`\n\nMethods: {', '.join(['Recommended', *ways])}.\n{head}{rows}"
+
+
+def _row(model: Model, option: Option) -> str:
+    dial = option.dial
+    if dial is None:
+        kind = {BY_METHOD: "list", BY_MODEL: "list, box"}.get(option.not_asked, "not asked")
+        return f"| `{option.name}` | {kind} | | {option.not_asked} |\n"
+    kind = "list" if dial.choices else "box" if dial.form else "switch"
+    ways = ", ".join(model.method(one).title for one in dial.methods)
+    remarks = "; ".join(filter(None, (dial.still, ways and f"with {ways}")))
+    return f"| `{option.name}` | {'slides' if dial.slide else kind} | {dial.label} | {remarks} |\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
