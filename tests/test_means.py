@@ -16,6 +16,9 @@ from dpcore.accounting import compose
 from dpcore.datasets.heavy_tails import Tail, log_normal, pareto, student
 from dpcore.datasets.load import load
 from dpcore.errors import InputError, WallError
+from dpcore.evaluation.study import Setting, study
+from dpcore.figures.budget import Words, budget_scene
+from dpcore.figures.scene import Curve, Scene
 from dpcore.fitting.api import fit_grid
 from dpcore.models.mean import mathematics as heavy_tails
 from dpcore.papers.reproduction import Ask, reproduce
@@ -306,3 +309,66 @@ def test_tails_have_the_moments_that_are_stated(tail: Tail) -> None:
     x = tail.drawn(np.random.default_rng(0), 400_000)
     assert np.mean(x) == pytest.approx(tail.mean, abs=0.02)
     assert np.mean(x**2) == pytest.approx(tail.mean_square, rel=0.1)
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def picture(words: tuple[tuple[str, Any], ...], *, rows: bool = True) -> tuple[Scene, Any]:
+    """The picture of one heavy column at two budgets."""
+    numbers = 300.0 * student(3.0).drawn(np.random.default_rng(1), 300)
+    found = study(
+        table(numbers),
+        Setting("mean", 1, words=(("tau", 4e5), *words)),
+        draws=3,
+        epsilons=(0.1, 5.0),
+    )
+    shown = numbers[:, None] if rows else None
+    scene = budget_scene(
+        found.grid, found.references, None, Words(("", ""), {}), rows=shown, outlines=rows
+    )
+    return scene, found
+
+
+def curves_of(scene: Scene, panel: str) -> dict[str, Curve]:
+    (found,) = [one for one in scene.panels if one.id == panel]
+    return {one.name: one for one in found.layers if isinstance(one, Curve)}
+
+
+@every("words", [(), (("trust", "local"),), (("method", "bound"),)])
+def test_one_column_shows_where_numbers_are_cut_and_the_estimate_beside_the_truth(
+    words: tuple[tuple[str, Any], ...],
+) -> None:
+    scene, found = picture(words)
+    exact, private = curves_of(scene, "exact"), curves_of(scene, "private")
+    grid, public = found.grid, found.grid.public
+    reach, mean = public.half_range[0] * grid.fits.reach[:, 0, 0], grid.fits.mean[:, 0, 0]
+    assert np.all(np.diff(reach) > 0.0)  # less noise, and so less is cut
+    np.testing.assert_allclose(np.asarray(private["cut above"].x)[:, 0], public.center[0] + reach)
+    np.testing.assert_allclose(
+        np.asarray(private["private mean"].x)[:, 0], public.center[0] + public.half_range[0] * mean
+    )
+    truth = float(np.asarray(exact["exact mean"].x)[0])
+    assert truth == pytest.approx(float(np.asarray(private["exact mean"].x)[0]))
+    heights = np.asarray(exact["persons"].y)
+    assert 290 <= heights.sum() / 2 <= 300  # of the 300 rows, the farthest lie outside
+    assert "persons" not in private
+    (panel,) = [one for one in scene.panels if one.id == "private"]
+    assert "mean " in panel.subtitle[0]
+    assert "is cut." in panel.alt[0]
+    assert panel.alt[0].startswith("Private fit at epsilon 0.100. The mean is ")
+
+
+def test_without_rows_to_show_the_picture_is_drawn_from_what_was_released() -> None:
+    scene, _ = picture((), rows=False)
+    assert "persons" not in curves_of(scene, "exact")
+    assert "exact mean" not in curves_of(scene, "private")
+
+
+def test_an_error_in_standard_deviations_is_that_of_the_rows() -> None:
+    _, found = picture(())
+    judged = Setting("mean", 1, words=(("tau", 4e5),), metric="standardised_error")
+    numbers = 300.0 * student(3.0).drawn(np.random.default_rng(1), 300)
+    again = study(table(numbers), judged, draws=3, epsilons=(0.1, 5.0)).grid.utility
+    away = np.abs(found.grid.fits.mean[:, :, 0] * REACH - numbers.mean()) / numbers.std()
+    np.testing.assert_allclose(again, -away)

@@ -264,6 +264,7 @@ def test_each_model_is_shown_the_tables_that_suit_it() -> None:
         ("logistic", "who_comes_back"),
         ("bernoulli", "households"),
         ("poisson", "a_year_of_care"),
+        ("mean", "gains_and_losses"),
     ):
         shown[model] = [table.name for table in bundled(model)]
         assert shown[model] == [name]

@@ -226,6 +226,16 @@ BUNDLED = (
         openings=(Opening("logistic", 1, iterations=10),),
     ),
     BundledTable(
+        "gains_and_losses",
+        "Gains and losses",
+        "What 400 small investors gained in a year: most little, a few a fortune. And on average?",
+        None,
+        rows=400,
+        features=1,
+        provenance="simulated",
+        openings=(Opening("mean", 1, words=(("tau", 2e7),)),),
+    ),
+    BundledTable(
         "lit_windows",
         "Lit windows",
         "Which of sixteen windows are lit in 20,000 houses: four rooms, each used or not.",

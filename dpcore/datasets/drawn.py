@@ -20,6 +20,7 @@ from dpcore.datasets.gradient_models import (
     symmetric_mixture,
     two_regressions,
 )
+from dpcore.datasets.heavy_tails import student
 from dpcore.datasets.places import COLUMNS, check_ins
 from dpcore.schema import Column, Image, Schema
 
@@ -56,6 +57,7 @@ ANSWERS = (
     ),
     Column("content", role="target", lower=-50, upper=50, unit="points about the average"),
 )
+GAINS = (Column("gain", lower=-100_000, upper=100_000, unit="euros"),)
 MISSING = 1 / 3  # share of the answers
 PARTIES = ("Lake", "Hill", "Coast", "Woods", "Town")
 VOTES = (
@@ -184,6 +186,12 @@ def _care() -> pd.DataFrame:
     return pd.DataFrame(counts, columns=[name for name, *_ in CARE])
 
 
+def _gains() -> pd.DataFrame:
+    """Gains with heavy tails: Student t of 3 degrees of freedom, about 500."""
+    tail = student(3.0).drawn(np.random.default_rng(4_006), 400)
+    return _inside(GAINS, (500.0 + 2_000.0 * tail)[:, None])
+
+
 def _windows() -> pd.DataFrame:
     """Windows of houses with four rooms of four windows each; a used room is lit."""
     import pandas as pd
@@ -258,6 +266,9 @@ TABLES = {
     ),
     "who_comes_back": Drawn(
         Schema(STAYS, unit="patient", title="Who comes back?", id="who-comes-back"), _stays
+    ),
+    "gains_and_losses": Drawn(
+        Schema(GAINS, unit="investor", title="Gains and losses", id="gains-and-losses"), _gains
     ),
     "lit_windows": Drawn(
         Schema(

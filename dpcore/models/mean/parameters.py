@@ -19,9 +19,26 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Means:
-    """B means ``(B, d)`` in public unit coordinates."""
+    """B means ``(B, d)`` in public unit coordinates.
+
+    reach ``(B, d)``: how far from the middle of the limits numbers are cut, which is public. spread
+    ``(B, d)``: of the exact fit the standard deviations of the rows; of any other NaN.
+    """
 
     mean: Array
+    reach: Array
+    spread: Array
+
+    @classmethod
+    def uncut(cls, mean: Array, spread: Array | None = None) -> Means:
+        """Means of numbers that are left as they are."""
+        unknown = np.full(mean.shape, np.nan)
+        return cls(mean, np.full(mean.shape, np.inf), unknown if spread is None else spread)
+
+    @classmethod
+    def released(cls, mean: Array, reach: Array) -> Means:
+        """Noisy means of numbers that were cut."""
+        return cls(mean, reach, np.full(mean.shape, np.nan))
 
     @property
     def runs(self) -> int:
@@ -37,7 +54,7 @@ class MeanParameters:
 
     def in_units(self, public: PublicFrame) -> Means:
         """The same as a batch of one in public unit coordinates."""
-        return Means(public.to_units(self.mean)[None])
+        return Means.uncut(public.to_units(self.mean)[None])
 
     def as_dict(self) -> dict[str, Any]:
         return {"columns": list(self.columns), "mean": self.mean.tolist()}

@@ -97,14 +97,15 @@ class MeanRecipe(Recipe):
         if settings.tau is not None:
             spread = math.sqrt(settings.tau) / public.half_range
         if not session.private and not session.as_private:
-            found = _plain(session)
-        elif settings.trust == "local_onebit" and session.private:
-            found = spread * _one_bit(session, settings, multiplier, spread)
-        elif settings.trust == "central" or not session.private:
-            found = spread * _central(session, settings, multiplier, spread)
+            found, scale = _plain(session), np.full(session.runs, math.inf)
         else:
-            found = spread * _local(session, settings, multiplier, spread)
-        mean = Means(np.clip(found, -1.0, 1.0))  # no mean is outside the bounds
+            way = _central
+            if session.private and settings.trust != "central":
+                way = _one_bit if settings.trust == "local_onebit" else _local
+            found, scale = way(session, settings, multiplier, spread)
+            found = spread * found
+        inside = np.clip(found, -1.0, 1.0)  # no mean is outside the bounds
+        mean = Means.released(inside, scale[:, None] * spread)
         return Runs(mean, (mean,))
 
     def parameters(self, batch: Means, run: int, public: PublicFrame) -> MeanParameters:
@@ -125,8 +126,9 @@ def _plain(session: Session[MaskedRows]) -> Array:
 
 def _central(
     session: Session[MaskedRows], settings: MeanSettings, multiplier: Array, spread: Array
-) -> Array:
-    """One noisy sum of bent numbers, in units of ``sqrt tau``: ``(B, d)``."""
+) -> tuple[Array, Array]:
+    """One noisy sum of bent numbers: their mean ``(B, d)`` and where they bend ``(B,)``, both in
+    units of ``sqrt tau``."""
     dim = session.public.dim
     bent = heavy_tails.central(
         settings.method, multiplier, _expected_rows(session, settings), dim, settings.failure
@@ -138,13 +140,13 @@ def _central(
         Noise("gaussian", _of_bound(multiplier, bent, settings)),
     )
     count = np.full(session.runs, float(session.rows)) if session.rows else noisy.counts
-    return np.asarray(bent.scale[:, None] * noisy.sums / np.maximum(count, 1.0)[:, None])
+    return bent.scale[:, None] * noisy.sums / np.maximum(count, 1.0)[:, None], bent.scale
 
 
 def _local(
     session: Session[MaskedRows], settings: MeanSettings, multiplier: Array, spread: Array
-) -> Array:
-    """The mean of what persons send, each with own noise: ``(B, d)`` in units of ``sqrt tau``."""
+) -> tuple[Array, Array]:
+    """The same of what persons send, each with own noise."""
     rows = _expected_rows(session, settings)
     dim = session.public.dim
     bent = heavy_tails.local(settings.method, multiplier, rows, dim, settings.failure)
@@ -155,13 +157,13 @@ def _local(
         partial(_bent, bent, spread),
         Noise("gaussian", _of_bound(multiplier, bent, settings)),
     )
-    return np.asarray(bent.scale[:, None] * sent.mean(axis=1))
+    return bent.scale[:, None] * sent.mean(axis=1), bent.scale
 
 
 def _one_bit(
     session: Session[MaskedRows], settings: MeanSettings, multiplier: Array, spread: Array
-) -> Array:
-    """The mean of random bits, of the size that makes them right on average: ``(B, d)``."""
+) -> tuple[Array, Array]:
+    """The same of random bits, of the size that makes them right on average."""
     each = epsilon_of_a_bit(session, multiplier)
     scale = heavy_tails.one_bit_scale(each, _expected_rows(session, settings))
     bits = randomise_bits(
@@ -171,7 +173,7 @@ def _one_bit(
         multiplier,
     )
     size = scale * heavy_tails.inflation(each)
-    return np.asarray(size[:, None] * (2.0 * bits.mean(axis=1) - 1.0))
+    return size[:, None] * (2.0 * bits.mean(axis=1) - 1.0), np.broadcast_to(scale, (session.runs,))
 
 
 def _of_bound(multiplier: Array, bent: Bent, settings: MeanSettings) -> Array:

@@ -15,12 +15,14 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
-FOUND = 0.05  # of a column's half range
+FOUND = 0.1  # of a column's standard deviation
+LEAST_SPREAD = 1e-9  # of a column whose rows are alike
 
 
 class MeanYardstick(Yardstick):
     """``estimation_error``: distance of the means from the exact ones, each column counted in half
-    ranges of its bounds. Utility: minus that.
+    ranges of its bounds; ``standardised_error``: in standard deviations of its rows. Utility: minus
+    the first.
     """
 
     wording = Wording(
@@ -32,7 +34,7 @@ class MeanYardstick(Yardstick):
     )
     simplest = 0
     alike = 0.95
-    metrics = ("estimation_error",)
+    metrics = ("estimation_error", "standardised_error")
     rival_words: tuple[str, ...] = ()
 
     def scorer(
@@ -47,28 +49,32 @@ class MeanYardstick(Yardstick):
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Means:
         """The exact means of the rows inside their bounds, a batch of one."""
-        return Means(custodian_rows(table)[1].mean(axis=0)[None])
+        rows = custodian_rows(table)[1]
+        return Means.uncut(rows.mean(axis=0)[None], rows.std(axis=0)[None])
 
     def score(self, batch: Means, scorer: Scorer) -> Array:
         return -self.measure(batch, scorer, "estimation_error")
 
     def measure(self, batch: Means, scorer: Scorer, metric: str) -> Array:
-        return np.asarray(np.linalg.norm(batch.mean - scorer.rows.mean(axis=0), axis=1))
+        away = batch.mean - scorer.rows.mean(axis=0)
+        if metric == "standardised_error":
+            away = away / np.maximum(scorer.rows.std(axis=0), LEAST_SPREAD)
+        return np.asarray(np.linalg.norm(away, axis=1))
 
     def nothing(self, scorer: Scorer) -> float:
         """The middle of the bounds."""
         return -float(np.linalg.norm(scorer.rows.mean(axis=0)))
 
     def nothing_by(self, scorer: Scorer, metric: str) -> float:
-        return -self.nothing(scorer)
+        return float(self.measure(Means.uncut(np.zeros((1, scorer.public.dim))), scorer, metric)[0])
 
     def silent(self, reference: Means) -> Means:
         """The same, as a batch of one."""
-        return Means(np.zeros_like(reference.mean))
+        return Means.uncut(np.zeros_like(reference.mean))
 
     def align(self, batch: Means, reference: Means) -> tuple[Means, NDArray[np.bool_]]:
         """Columns have names, so nothing moves; found ``(B, d)``: within :data:`FOUND`."""
-        return batch, np.abs(batch.mean - reference.mean[0]) <= FOUND
+        return batch, np.abs(batch.mean - reference.mean[0]) <= FOUND * reference.spread[0]
 
 
 YARDSTICK = MeanYardstick()
