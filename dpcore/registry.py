@@ -23,6 +23,7 @@ MODELS = {
     "sbn": "dpcore.models.sigmoid_belief:MODEL",
     "bernoulli": "dpcore.models.bernoulli_mixture:MODEL",
     "poisson": "dpcore.models.poisson_mixture:MODEL",
+    "covariance": "dpcore.models.covariance:MODEL",
 }
 FIRST = next(iter(MODELS))  # what is meant where no model is named
 EXHIBITS = {

@@ -34,7 +34,7 @@ from sklearn.base import (
     DensityMixin,
     TransformerMixin,
 )
-from sklearn.utils import Tags, assert_all_finite
+from sklearn.utils import Tags, assert_all_finite, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_is_fitted,
@@ -49,6 +49,7 @@ from dpcore.fitting.result import Fit
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.logistic_regression.mathematics import Coefficients
+from dpcore.models.shared.moments import THINNEST
 from dpcore.models.topics import mathematics as lda
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.releases.ledger import BudgetLedger
@@ -615,6 +616,96 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
     def _model(self) -> factors.Factors:
         model: factors.Factors = self.fit_.parameters.as_factors()
         return model
+
+
+class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # type: ignore[misc]
+    """Private principal components: ``components_ (k, d)``, ``explained_variance_`` and
+    ``explained_variance_ratio_ (k,)``, ``mean_``; also ``covariance_`` and ``correlation_ (d, d)``.
+
+    n_components: how many are kept [all]; it changes nothing of what is released, and costs
+    nothing. Axes are sought in own units, as scikit-learn's ``PCA`` does without a scaler: columns
+    with large numbers lead. Other parameters as in :class:`DPGaussianMixture`.
+
+    **Guarantee:** ``guarantee_``, replayable from ``ledger_``.
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-5,
+        bounds: Bounds | None = None,
+        adjacency: str = "replace_one",
+        accountant: str = "exact",
+        random_state: int | None = None,
+        ledger: str | Path | BudgetLedger | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.adjacency = adjacency
+        self.accountant = accountant
+        self.random_state = random_state
+        self.ledger = ledger
+
+    def fit(self, X: ArrayLike, y: object = None) -> DPPCA:
+        """Fit to rows ``(n, d)`` of two columns or more; y is not read."""
+        rows = self._numbers(X)
+        names = self._names(rows)
+        if self.n_components is not None and whole("n_components", self.n_components) > len(names):
+            raise InputError("n_components", "there are fewer columns", f"give 1 to {len(names)}")
+        self._fitted_to(_sealed(rows, names, self.bounds), "covariance")
+        return self._learned()
+
+    @classmethod
+    def of_fit(cls, fit: Fit, schema: Schema) -> Self:
+        """As of any other; all components are kept."""
+        model = super().of_fit(fit, schema)
+        model.n_components = None
+        return model._learned()
+
+    def _learned(self) -> Self:
+        found, kept = self.fit_.parameters, slice(self.n_components)
+        self.mean_, self.components_ = found.mean, found.components[kept]
+        self.covariance_, self.correlation_ = found.covariance, found.correlation
+        self.explained_variance_ = found.explained_variance[kept]
+        self.explained_variance_ratio_ = found.explained_variance_ratio[kept]
+        self._n_features_out = self.n_components_ = len(self.components_)
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Places of rows along the principal axes, from the mean, ``(n, k)``."""
+        return np.asarray((self._given(X) - self.mean_) @ self.components_.T)
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Rows ``(n, d)`` at places ``(n, k)``."""
+        check_is_fitted(self)
+        places = check_array(X, dtype=np.float64)
+        if places.shape[1] != len(self.components_):
+            raise InputError(
+                "X", "it has not one column a component", f"give {len(self.components_)}"
+            )
+        return np.asarray(self.mean_ + places @ self.components_)
+
+    def get_covariance(self) -> Array:
+        """The released covariance ``(d, d)``, of all components."""
+        check_is_fitted(self)
+        return np.asarray(self.covariance_)
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Log density of each row ``(n,)`` under the normal law with the released mean and
+        covariance, where no variance is below 1e-12 of the largest."""
+        found, away = self.fit_.parameters, self._given(X) - self.mean_
+        variance = found.explained_variance
+        variance = np.maximum(variance, max(THINNEST * variance[0], np.finfo(float).tiny))
+        squares = (away @ found.components.T) ** 2 / variance
+        return np.asarray(-0.5 * np.sum(np.log(2.0 * np.pi * variance) + squares, axis=1))
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Mean log density of a row."""
+        return float(self.score_samples(X).mean())
 
 
 class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]

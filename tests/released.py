@@ -40,6 +40,7 @@ CASES: dict[str, tuple[tuple[Column, ...], dict[str, Any], str]] = {
     "sbn": (ANSWERS, {"rate": 1.0, "iterations": 2}, "transform sample"),
     "bernoulli": (ANSWERS, {"iterations": 2}, DENSITY),
     "poisson": (COUNTS, {"iterations": 2}, DENSITY),
+    "covariance": (PLACES, {}, "score_samples transform score sample"),
 }
 
 

@@ -36,6 +36,7 @@ QUICK = (
     "gmm-release",
     "bernoulli",
     "poisson",
+    "covariance",
     "mean-local",
 )
 EVERY = [(name, mode) for name in AUDITS for mode in modes(name)]

@@ -209,6 +209,7 @@ def test_every_model_has_its_line_of_methods() -> None:
             ("logistic",),
             ("sbn",),
             ("bernoulli", "poisson"),
+            ("covariance",),
         )
         for name in group
     ]
@@ -236,6 +237,7 @@ FITTED = {  # model to a bundled table and the number of its parts
     "sbn": ("digits", 2),
     "bernoulli": ("households", 2),
     "poisson": ("a_year_of_care", 2),
+    "covariance": ("three_groups", 1),
     "lda": ("bars", 10),
     "logistic": ("wine", 1),
 }

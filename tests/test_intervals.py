@@ -31,10 +31,11 @@ TABLES = {
     "missing-regression": "missing_answers",
     "bernoulli": "households",
     "poisson": "a_year_of_care",
+    "covariance": "iris",
 }
 AS_PUBLISHED = dp.Privacy(epsilon=1, delta=1e-5, mode="paper", accountant="ma")
 NO_BETTER = "By the noise alone, these centres explain no more than one centre does."
-FAST = ("mean", "symmetric-mixture", "bernoulli")
+FAST = ("mean", "symmetric-mixture", "bernoulli", "covariance")
 ONE_OF_EACH = [
     pytest.param(model, marks=() if model in FAST else pytest.mark.merge) for model in TABLES
 ]

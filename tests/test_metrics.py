@@ -29,10 +29,11 @@ TABLES = {
     "mixture-regression": "two_lines",
     "missing-regression": "missing_answers",
     "mean": "iris",
+    "covariance": "iris",
     "logistic": "who_comes_back",
     "lda": "few_bars",
 }
-QUICK = ("kmeans", "gmm-release")
+QUICK = ("kmeans", "gmm-release", "covariance")
 PICKED = [
     pytest.param(model, metric.name, marks=[pytest.mark.merge] * (model not in QUICK))
     for model, declared in declarations().items()

@@ -135,6 +135,7 @@ FITS: list[tuple[str, dict[str, str], dict[str, Any], dict[str, Any]]] = [
     ("gmm", {}, {}, {"n_components": 2, "iterations": 2}),
     ("kmeans", {}, {}, {"n_components": 2}),
     ("fa", {}, {}, {"n_components": 1}),
+    ("covariance", {}, {}, {}),
     ("mean", {}, {}, {}),
     ("mean", {}, {"accountant": "linear"}, {"trust": "local_onebit"}),
     ("gmm-release", {"role": "label"}, {"adjacency": "label"}, {"method": "public_features"}),

@@ -198,6 +198,16 @@ def test_factors_means_and_hidden_units() -> None:
     assert release.score(NEW) == pytest.approx(density.mean())
     expected = (rows - p.mean) @ np.linalg.solve(covariance, p.loadings)
     np.testing.assert_allclose(release.transform(NEW), expected)
+    release = opened("covariance")
+    p, away = release.fit.parameters, rows - release.parameters["mean"]
+    np.testing.assert_array_equal(release.parameters["correlation"], p.correlation)
+    np.testing.assert_allclose(release.transform(NEW), away @ release.parameters["components"].T)
+    density = multivariate_normal(p.mean, p.covariance).logpdf(rows)
+    np.testing.assert_allclose(release.score_samples(NEW), density)
+    model = release.to_sklearn()
+    framed = pd.DataFrame(rows, columns=release.columns)
+    np.testing.assert_allclose(model.inverse_transform(model.transform(framed)), rows, atol=1e-9)
+    np.testing.assert_array_equal(model.components_, release.parameters["components"])
     release = opened("mean")
     away = release.rows(NEW) - release.parameters["mean"]
     np.testing.assert_allclose(release.transform(NEW), away)

@@ -60,6 +60,7 @@ PROVED: list[tuple[str, dict[str, Any]]] = [
     ("kmeans", {"n_components": 2, "algorithm": "dplloyd"}),
     ("kmeans", {"n_components": 2, "algorithm": "paper"}),
     ("fa", {"n_components": 1}),
+    ("covariance", {}),
     ("bernoulli", {"n_components": 2, "iterations": 2}),
     ("poisson", {"n_components": 2, "iterations": 2}),
     ("mean", {"rows": 40}),

@@ -120,6 +120,7 @@ RELEASED = {
     "fa": {"n_components": 1},
     "symmetric-mixture": {},
     "mean": {},
+    "covariance": {},
     "mixture-regression": {},
     "logistic": {},
     "gmm-release": {"method": "staged"},

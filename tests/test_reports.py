@@ -51,6 +51,11 @@ def test_the_report_labels_numbers_by_part_or_by_column() -> None:
     assert heads("fa", "loadings") == ["factor 1", "|", *columns]
     assert heads("sbn", "weights") == ["hidden unit 1", "hidden unit 2", "|", *"pqr"]
     assert heads("poisson", "rates") == [*groups, "a", "b"]  # as many groups as columns
+    assert heads("covariance", "correlation") == [*columns, "|", *columns]
+    components = [f"component {number}" for number in range(1, 5)]
+    assert heads("covariance", "components") == [*components, "|", *columns]
+    assert heads("covariance", "explained variance") == ["|", *components]
+    assert heads("covariance", "mean") == ["|", *columns]
     assert heads("symmetric-mixture", "beta") == ["|", *columns]
 
 

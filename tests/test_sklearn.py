@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from support import every
@@ -21,6 +22,7 @@ from dpcore.evaluation.metrics import metrics
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.schema import Column
 from dpcore.sklearn import (
+    DPPCA,
     DPBernoulliMixture,
     DPFactorAnalysis,
     DPGaussianMixture,
@@ -37,6 +39,7 @@ ESTIMATORS = (
     DPGaussianMixture(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPKMeans(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPFactorAnalysis(1, bounds=BOUNDS, random_state=0, iterations=2),
+    DPPCA(bounds=BOUNDS, random_state=0),
     DPBernoulliMixture(2, bounds=BOUNDS, random_state=0, iterations=2),
     DPPoissonMixture(2, bounds=(0.0, 100.0), random_state=0, iterations=2),
     DPLogisticRegression(epsilon=1000.0, bounds=BOUNDS, classes="infer", random_state=0),
@@ -57,11 +60,14 @@ EXCUSED = {
     ("DPGaussianMixture", "check_estimators_nan_inf"): FILLED,
     ("DPKMeans", "check_estimators_nan_inf"): FILLED,
     ("DPFactorAnalysis", "check_estimators_nan_inf"): FILLED,
+    ("DPPCA", "check_estimators_nan_inf"): FILLED,
     ("DPBernoulliMixture", "check_estimators_nan_inf"): FILLED,
     ("DPPoissonMixture", "check_estimators_nan_inf"): FILLED,
     ("DPBernoulliMixture", "check_dtype_object"): "the refusal quotes no cell",
     ("DPPoissonMixture", "check_dtype_object"): "the refusal quotes no cell",
     ("DPFactorAnalysis", "check_fit2d_1feature"): "one factor of one column explains nothing",
+    ("DPPCA", "check_fit2d_1feature"): "one column has no correlations",
+    ("DPPCA", "check_dtype_object"): "the refusal quotes no cell",
     ("DPGaussianMixture", "check_dtype_object"): "the refusal quotes no cell",
     ("DPKMeans", "check_dtype_object"): "the refusal quotes no cell",
     ("DPFactorAnalysis", "check_dtype_object"): "the refusal quotes no cell",
@@ -214,6 +220,45 @@ def test_factors_of_rows_in_a_pipeline() -> None:
     np.testing.assert_allclose(
         model.get_covariance(), np.cov(rows(), rowvar=False), rtol=0.2, atol=0.5
     )
+
+
+def test_principal_components_are_those_of_the_fit_of_the_same_name() -> None:
+    """Keeping fewer changes nothing of what is released; with much budget they are PCA's."""
+    one = DPPCA(2, epsilon=500.0, bounds=(-10, 10), random_state=3).fit(rows())
+    schema = dp.Schema.from_bounds(dict.fromkeys(["x0", "x1", "x2"], (-10, 10)))
+    table = dp.load(pd.DataFrame(rows(), columns=["x0", "x1", "x2"]), schema=schema)
+    two = dp.fit("covariance", table, privacy=dp.Privacy(500.0, 1e-5), seed=3)
+    assert one.ledger_.fingerprint() == two.ledger.fingerprint()
+    np.testing.assert_array_equal(one.components_, two.parameters.components[:2])
+    np.testing.assert_array_equal(one.covariance_, two.parameters.covariance)
+    theirs = PCA(2).fit(rows())
+    np.testing.assert_allclose(one.components_, theirs.components_, atol=0.02)
+    np.testing.assert_allclose(one.explained_variance_, theirs.explained_variance_, rtol=0.02)
+    np.testing.assert_allclose(
+        one.explained_variance_ratio_, theirs.explained_variance_ratio_, atol=0.01
+    )
+    places = one.transform(rows())
+    np.testing.assert_allclose(places, theirs.transform(rows()), atol=0.2)
+    back = one.inverse_transform(places)
+    np.testing.assert_allclose(back, theirs.inverse_transform(theirs.transform(rows())), atol=0.2)
+    whole = DPPCA(epsilon=500.0, bounds=(-10, 10), random_state=3).fit(rows())
+    assert whole.score(rows()) == pytest.approx(PCA().fit(rows()).score(rows()), abs=0.01)
+    assert list(one.get_feature_names_out()) == ["dppca0", "dppca1"]
+    assert one.told_apart_ == one.fit_.told_apart is not None
+
+
+@pytest.mark.parametrize("count", [0, 4, 1.5, "two"])
+def test_components_that_cannot_be_kept_are_refused_before_the_fit(count: Any) -> None:
+    model = DPPCA(count, bounds=(-10, 10), random_state=0)
+    with pytest.raises(dp.InputError, match="n_components"):
+        model.fit(rows())
+    assert not hasattr(model, "fit_")
+
+
+def test_places_need_a_column_for_each_component() -> None:
+    model = DPPCA(2, bounds=(-10, 10), random_state=0).fit(rows())
+    with pytest.raises(dp.InputError, match="X: it has not one column a component; give 2"):
+        model.inverse_transform(rows())
 
 
 # --- regression ----------------------------------------------------------------------------------

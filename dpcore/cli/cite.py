@@ -26,6 +26,8 @@ PAPERS = {
     "duchi2018": "Duchi, Jordan, Wainwright: Minimax optimal procedures for locally private "
     "estimation. JASA 113, 2018.",
     "dwork2014": "Dwork, Roth: The algorithmic foundations of differential privacy. 2014.",
+    "dwork2014gauss": "Dwork, Talwar, Thakurta, Zhang: Analyze Gauss: optimal bounds for "
+    "privacy-preserving principal component analysis. STOC 2014.",
     "feldman2021": "Feldman, Zrnic: Individual privacy accounting via a Rényi filter. NeurIPS "
     "2021.",
     "jalko2017": "Jälkö, Dikmen, Honkela: Differentially private variational inference for "

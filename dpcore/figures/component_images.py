@@ -135,7 +135,7 @@ def cosines(private: Array, truth: Array) -> Array:
     return np.asarray(np.sum(private * truth, axis=1) / np.where(lengths > 0.0, lengths, 1.0))
 
 
-def largest(exact: Array, most: int) -> Array:
+def largest(exact: Array, most: int) -> Places:
     """The columns to draw, in their own order: all, or those with the largest numbers."""
     size = np.linalg.norm(exact, axis=-1)
     return np.sort(np.argsort(-size, kind="stable")[:most])

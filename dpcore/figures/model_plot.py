@@ -56,8 +56,8 @@ class Drawing:
     """Layers and words of the two panels, which share their axes.
 
     private_alts: one a budget. bare: draw no axes. height: of a card in pixels [the usual one].
-    outside: what of the private fit lies beyond the axes, one text a budget [nothing]. key: what a
-    mark on the private panel means [there is none]. note: a sentence to stand below them.
+    outside: what of the private fit lies beyond what is drawn, one text a budget [nothing]. key:
+    what a mark on the private panel means [there is none]. note: a sentence to stand below them.
     """
 
     exact: tuple[Layer, ...]

@@ -90,11 +90,12 @@ class Uncertainty:
     or of numbers ``(d,)``. spread: whether what left says how rows are spread. widen: what
     simulated distances are multiplied by. match: from parts and a reference to the parts in its
     order, in units ``(d,)`` of the columns. draw: rows from released parameters. shares: arrays
-    between 0 and 1. from_zero: whether the numbers of places are coefficients, which say nothing
-    at 0. refuse: why settings allow no intervals, or nothing. lost: parts ``(K,)`` or ``(1,)`` of
-    which noise has left too little: their ends are undefined. explained: from released arrays, how
-    far they moved in simulated releases, and units of the columns, what the parts explain beyond
-    one part, if that can be told; 0 or less is said.
+    between 0 and 1. cosines: arrays between -1 and 1. from_zero: whether the numbers of places are
+    coefficients, which say nothing at 0. refuse: why settings allow no intervals, or nothing. lost:
+    parts ``(K,)`` or ``(1,)`` of which noise has left too little: their ends are undefined.
+    explained: from released arrays, how far they moved in simulated releases, and units of the
+    columns, what the parts explain beyond one part, if that can be told; 0 or less is said.
+    sentence: what could be told apart, from the intervals [told from the places].
     """
 
     arrays: tuple[str, ...]
@@ -104,10 +105,12 @@ class Uncertainty:
     match: Match = as_they_are
     draw: Draw = _sampled
     shares: tuple[str, ...] = ()
+    cosines: tuple[str, ...] = ()
     from_zero: bool = False
     refuse: Callable[[Any], str] = _nothing
     lost: Callable[[Any], NDArray[np.bool_]] = _none
     explained: Callable[[Arrays, Arrays, Array], float] | None = None
+    sentence: Callable[[Arrays], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -280,12 +283,16 @@ class _Simulated:
         for name, value in self.released.items():
             reach = self.told.widen * np.quantile(np.abs(moved[name]), level, axis=0)
             ends = np.stack([value - reach, value + reach], axis=-1)
-            found[name] = np.clip(ends, 0.0, 1.0) if name in self.told.shares else ends
+            if name in self.told.shares + self.told.cosines:
+                ends = np.clip(ends, 0.0 if name in self.told.shares else -1.0, 1.0)
+            found[name] = ends
             lost = self.told.lost(self.fit.parameters)
             found[name][np.broadcast_to(lost, len(value))] = np.nan
         return found
 
     def _told(self, moved: Arrays) -> str:
+        if self.told.sentence is not None:
+            return self.told.sentence(self._around(moved, APART))
         places, moved_places = self.released[self.told.places], moved[self.told.places]
         if places.ndim == 2 and len(places) > 1:
             return self._of_parts(places, moved_places) + self._no_better(moved)

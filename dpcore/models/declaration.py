@@ -145,11 +145,12 @@ class Model:
     number a column. columns_first: arrays of its parts are ``(d, K)``, not ``(K, d)``.
     holds_out: the explorer holds rows out,
     which no fit sees. metrics: of utility, the paper's own first; empty: the score of its yardstick
-    alone. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest is found, as
-    ``file:object`` in its folder; without an estimator no release of it is opened. uncertainty:
-    likewise what its intervals need; without it no_intervals says why it has none. worlds: easy,
-    middling and hard rows, on which plans are simulated. decides: what of the rows decides how much
-    a release keeps, as far as somebody may know it without them.
+    alone. axes: what each axis of a released array stands for, ``column`` or ``component``, by the
+    array's name; empty: its shape tells. recipe, scorer, picture, table, audits, fuzz, estimator:
+    where the rest is found, as ``file:object`` in its folder; without an estimator no release of it
+    is opened. uncertainty: likewise what its intervals need; without it no_intervals says why it
+    has none. worlds: easy, middling and hard rows, on which plans are simulated. decides: what of
+    the rows decides how much a release keeps, as far as somebody may know it without them.
     """
 
     name: str
@@ -179,6 +180,7 @@ class Model:
     columns_first: bool = False
     holds_out: bool = True
     metrics: tuple[Metric, ...] = ()
+    axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recipe: str = "private:RECIPE"
     scorer: str = "scoring:YARDSTICK"
     picture: str = "picture:PORTRAIT"

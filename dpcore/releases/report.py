@@ -269,6 +269,9 @@ def _parameters(dossier: dict[str, Any], model: Model) -> Iterator[tuple[str, st
         heading, shape, value = _spaced(name), array.shape, array.tolist()
         if not 0 < array.size <= MOST_CELLS:
             continue
+        if stands := model.axes.get(name):
+            yield name, _by_axes(heading, stands, array, model, names)
+            continue
         if shape == (len(parts),) and not model.one_row:
             yield name, _table(heading, parts, ("",), [value])
         elif shape == (len(names),):
@@ -283,6 +286,27 @@ def _parameters(dossier: dict[str, Any], model: Model) -> Iterator[tuple[str, st
                 for part, matrix in zip(parts, value, strict=True)
             )
             yield name, "".join(tables)
+
+
+def _by_axes(
+    heading: str,
+    stands: Sequence[str],
+    array: NDArray[np.float64],
+    model: Model,
+    names: Sequence[str],
+) -> str:
+    """A table of an array whose model says what its axes stand for; columns down."""
+    if stands[-1] == "column" and array.ndim == 2:
+        stands, array = stands[::-1], array.T
+    down, across = (
+        names
+        if axis == "column"
+        else [f"{model.part} {number + 1}" for number in range(array.shape[at])]
+        for at, axis in ((0, stands[0]), (-1, stands[-1]))
+    )
+    if array.ndim == 1:
+        return _table(heading, ("",), down, array[:, None].tolist())
+    return _table(heading, across, down, array.tolist())
 
 
 def _parts(dossier: dict[str, Any], model: Model) -> list[str]:

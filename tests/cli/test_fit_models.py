@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import wording
 from commands import (
@@ -229,6 +230,21 @@ def test_without_noise_centres_and_factors_are_the_true_ones(
     assert loadings == pytest.approx(truth, abs=0.15)
     assert found["parameters"]["noise_variance"] == pytest.approx([0.16] * 5, abs=0.05)
     assert {event["noise_multiplier"] for event in found["ledger"]} == {0.0}
+
+
+def test_a_covariance_is_a_matrix_and_its_components(run: Run, marks: Path) -> None:
+    plain = run("fit", "covariance", marks, "--privacy", "none", "--json").json["parameters"]
+    rows = pd.read_csv(marks).to_numpy()
+    assert np.array(plain["covariance"]) == pytest.approx(np.cov(rows.T))
+    assert np.array(plain["correlation"]) == pytest.approx(np.corrcoef(rows.T))
+    assert plain["explained_variance_ratio"][1] > 5.0 * plain["explained_variance_ratio"][2]
+    assert run("fit", "covariance", marks, *BUDGET, "--components", 2).code == 2
+    told = run("fit", "covariance", marks, *BUDGET, "--seed", 0).out
+    assert "At this noise" in told
+    heads = next(line for line in told.splitlines() if line.split()[:1] == ["column"]).split()
+    assert heads[:8] == ["column", "mean", "deviation", "1", "2", "3", "4", "5"]
+    first = next(line for line in told.splitlines() if line.split()[:2] == ["1", "p"])
+    assert first.split()[4] == "+1.00"
 
 
 SAID: dict[str, dict[str, Any] | None] = {

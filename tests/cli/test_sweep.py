@@ -113,6 +113,12 @@ def test_sweeps_of_centres_and_factors_are_the_librarys(
     ]  # fmt: skip
 
 
+def test_a_sweep_of_covariances_is_beside_uncorrelated_columns(run: Run, marks: Path) -> None:
+    found = run("sweep", "covariance", marks, *SMALL).json
+    few, more = (row["mean"] for row in found)
+    assert found[0]["baseline"] > few > more > 0.0
+
+
 def test_methods_that_a_model_does_not_offer_are_left_out_and_say_why(
     run: Run, marks: Path
 ) -> None:

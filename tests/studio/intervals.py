@@ -33,6 +33,7 @@ MORE: dict[str, dict[str, int]] = {  # tables that do not open with a model: par
     "kmeans": {"stewards_table": 3, "iris": 3, "wine": 3, "life_science_like": 3},
     "mean": dict.fromkeys(("three_groups", "rare_person", "places", "iris", "wine"), 1),
     "gmm-release": {"iris": 1},
+    "covariance": dict.fromkeys(("three_groups", "places", "stewards_table", "iris", "wine"), 1),
 }
 Words = dict[str, Any]
 Array = NDArray[np.float64]

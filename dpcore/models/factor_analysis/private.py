@@ -22,6 +22,7 @@ from dpcore.models.factor_analysis import FactorSettings
 from dpcore.models.factor_analysis import mathematics as factors
 from dpcore.models.factor_analysis.mathematics import Factors
 from dpcore.models.factor_analysis.parameters import FactorParameters
+from dpcore.models.shared.moments import AllRows
 from dpcore.models.shared.threads import one_thread
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.data import Frame, PublicFrame
@@ -101,31 +102,48 @@ def _fit_proved(session: Session[Any], settings: FactorSettings, multiplier: Arr
 
     multiplier ``(B,)``: noise of the release / its sensitivity.
     """
-    dim, radius = session.public.dim, session.radius
+    dim = session.public.dim
     demand_fewer_factors(settings.components, dim)
     # Of fewer rows than columns the second moments are larger than the rows and slower to multiply.
     if not session.private and session.runs == 1 and 0 < (session.rows or 0) < dim:
         exact = session.plain_rows()
         if exact is not None:
             return factors.maximum_likelihood(exact, settings.components, settings.iterations)
-    bound = row_bound(session)
-    contribution = MixtureMoments.normalised(1, dim, "full", bound, _weights(dim))
+    seen = release_all_rows(session, multiplier)
+    return factors.proved(
+        seen.mean,
+        seen.second_moment,
+        seen.sd,
+        seen.mean_sd,
+        settings.components,
+        settings.iterations,
+        row_bound(session),
+    )
+
+
+def release_all_rows(session: Session[Any], multiplier: Array) -> AllRows:
+    """Mean and second moments of all rows, from one vector with one noise.
+
+    multiplier ``(B,)``: noise of the release / its sensitivity. **Guarantee:** one Gaussian release
+    with that multiplier, by the lemma of
+    :class:`~dpcore.wall.statistics.mixture_moments.MixtureMoments`. Where the number of rows is
+    private, moments are divided by the released count.
+    """
+    dim = session.public.dim
     noisy = session.release(
         "mean and second moments of all rows",
-        contribution,
-        InFrame(Frame.identity(dim, radius)),
+        MixtureMoments.normalised(1, dim, "full", row_bound(session), _weights(dim)),
+        InFrame(Frame.identity(dim, session.radius)),
         Noise("gaussian", multiplier),
     )
     rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
     count = np.maximum(np.broadcast_to(rows, (session.runs,)), 1.0)
-    return factors.proved(
+    return AllRows(
+        count,
         noisy.sums[:, 0] / count[:, None],
         noisy.squares[:, 0] / count[:, None, None],
         noisy.squares_sd / count,
         noisy.sums_sd / count,
-        settings.components,
-        settings.iterations,
-        bound,
     )
 
 

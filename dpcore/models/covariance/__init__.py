@@ -1,0 +1,59 @@
+"""Covariance, correlations and principal components of all columns, from one proved release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpcore.models.declaration import Metric, Model, Opening, World
+from dpcore.models.options import Settings
+
+
+@dataclass(frozen=True)
+class CovarianceSettings(Settings):
+    """There is nothing to choose: the whole matrix leaves, and all else is worked out from it."""
+
+
+MODEL = Model(
+    name="covariance",
+    package=__name__,
+    settings=CovarianceSettings,
+    title="Covariance and PCA",
+    single_title="Covariance and PCA",
+    noun="a covariance matrix",
+    part="component",
+    parts="components",
+    papers=("dwork2014gauss",),
+    opening=Opening(components=1),
+    most=1,
+    plane=False,
+    ghosts=False,
+    shown="Correlations",
+    holds_out=False,
+    metrics=(
+        Metric(
+            "correlation_error",
+            "Error of the correlations",
+            "error of a correlation",
+            falls=True,
+            of_rows=False,
+        ),
+        Metric(
+            "first_component",
+            "First component",
+            "share of the variance",
+            of_rows=False,
+        ),
+    ),
+    axes={
+        "mean": ("column",),
+        "covariance": ("column", "column"),
+        "correlation": ("column", "column"),
+        "components": ("component", "column"),
+        "explained_variance": ("component",),
+        "explained_variance_ratio": ("component",),
+    },
+    uncertainty="uncertainty:UNCERTAINTY",
+    worlds=(World(common=0.8), World(0.8, 0.5, 0.7), World(0.5, 0.3, 0.4)),
+    decides="how closely the columns go together, and how much of its limits each fills",
+    audits={"covariance": "attack:COVARIANCE"},
+)

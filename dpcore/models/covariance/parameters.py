@@ -1,0 +1,136 @@
+"""A fitted covariance in the data's own units: what is printed, exported and sampled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.fitting.result_table import FEW_COLUMNS, STRONGEST, Table, column_titles
+from dpcore.models.covariance.mathematics import Covariances, correlations, principal, shares
+from dpcore.wall.data import PublicFrame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+SHOWN = 3  # components in a table of columns
+
+
+@dataclass(frozen=True)
+class CovarianceParameters:
+    """Mean ``(d,)`` and covariance ``(d, d)``, divided by n - 1; the rest follows from them."""
+
+    columns: tuple[str, ...]
+    mean: Array
+    covariance: Array
+
+    @classmethod
+    def from_units(cls, batch: Covariances, run: int, public: PublicFrame) -> CovarianceParameters:
+        """One run of a batch in public unit coordinates, put in own units."""
+        spread = public.half_range
+        return cls(
+            public.names,
+            public.center + spread * batch.mean[run],
+            spread[:, None] * batch.covariance[run] * spread,
+        )
+
+    def in_units(self, public: PublicFrame) -> Covariances:
+        """The same as a batch of one in public unit coordinates."""
+        spread = public.half_range
+        return Covariances(
+            public.to_units(self.mean)[None], (self.covariance / spread[:, None] / spread)[None]
+        )
+
+    @cached_property
+    def correlation(self) -> Array:
+        """Correlations ``(d, d)``."""
+        return correlations(self.covariance)
+
+    @cached_property
+    def explained_variance(self) -> Array:
+        """Variance along each principal axis ``(d,)``, largest first."""
+        return principal(self.covariance)[0]
+
+    @property
+    def explained_variance_ratio(self) -> Array:
+        """The same as shares of their sum."""
+        return shares(self.explained_variance)
+
+    @cached_property
+    def components(self) -> Array:
+        """Principal axes ``(d, d)``, a row each, of length 1, in own units."""
+        return principal(self.covariance)[1]
+
+    def as_dict(self) -> dict[str, Any]:
+        names = (
+            "mean",
+            "covariance",
+            "correlation",
+            "components",
+            "explained_variance",
+            "explained_variance_ratio",
+        )
+        return {
+            "columns": list(self.columns),
+            **{name: getattr(self, name).tolist() for name in names},
+        }
+
+    def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Rows of the normal law with this mean and covariance."""
+        import pandas as pd
+
+        drawn = rng.standard_normal((count, len(self.mean))) * np.sqrt(self.explained_variance)
+        return pd.DataFrame(self.mean + drawn @ self.components, columns=list(self.columns))
+
+
+def result_table(record: dict[str, Any]) -> Table:
+    """Few columns: one line each, with its correlations. Many: one line a component."""
+    found, titles = record["parameters"], column_titles(record)
+    explained = [f"{share:.0%}" for share in found["explained_variance_ratio"]]
+    if len(titles) > FEW_COLUMNS:
+        return _component_lines(found, explained)
+    about = (
+        "Each column: its mean, standard deviation, correlation with the column of each number, "
+        f"and place in the first components, which explain {_listed(explained[:SHOWN])} of the "
+        "variance."
+    )
+    axes = np.array(found["components"])[:SHOWN]
+    lines = [
+        {
+            "column": f"{i + 1} {title}",
+            "mean": f"{found['mean'][i]:.4g}",
+            "deviation": f"{max(found['covariance'][i][i], 0.0) ** 0.5:.3g}",
+            **{str(j + 1): f"{one:+.2f}" for j, one in enumerate(found["correlation"][i])},
+            **{f"component {k + 1}": f"{axis[i]:+.2f}" for k, axis in enumerate(axes)},
+        }
+        for i, title in enumerate(titles)
+    ]
+    return about, lines
+
+
+def _component_lines(found: dict[str, Any], explained: list[str]) -> Table:
+    names = found["columns"]
+    lines = [
+        {
+            "component": str(k + 1),
+            "variance": explained[k],
+            "strongest columns": ", ".join(
+                f"{names[i]} {axis[i]:+.2f}" for i in np.argsort(-np.abs(axis))[:STRONGEST]
+            ),
+        }
+        for k, axis in enumerate(np.array(found["components"])[:FEW_COLUMNS])
+    ]
+    about = (
+        f"The first {FEW_COLUMNS} of {len(names)} principal components: the share of the variance "
+        "that each explains, and the columns that it moves most (the matrix: --json)."
+    )
+    return about, lines
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,65 @@
+"""Private covariance: factor analysis' one release of second moments, and nothing besides.
+
+Mean and second moments of all rows leave as one vector
+(:func:`~dpcore.models.factor_analysis.private.release_all_rows`). Covariance, correlations and
+principal components are worked out from it, which costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.accounting.published import PublishedBudget
+from dpcore.errors import InputError
+from dpcore.fitting.recipe import Recipe, Runs
+from dpcore.models.covariance import CovarianceSettings, mathematics
+from dpcore.models.covariance.mathematics import Covariances
+from dpcore.models.covariance.parameters import CovarianceParameters
+from dpcore.models.factor_analysis.private import release_all_rows
+from dpcore.models.shared.threads import one_thread
+from dpcore.privacy import Event, Gaussian
+from dpcore.wall.data import PublicFrame
+from dpcore.wall.session import Session
+
+Array = NDArray[np.float64]
+
+
+class CovarianceRecipe(Recipe):
+    """One covariance matrix; see the module."""
+
+    options = CovarianceSettings
+
+    def events(self, settings: CovarianceSettings) -> tuple[Event, ...]:
+        return (Event(Gaussian(1.0)),)
+
+    def takes_persons(self, settings: CovarianceSettings) -> bool:
+        return True
+
+    @one_thread()
+    def fit(
+        self,
+        session: Session[Any],
+        settings: CovarianceSettings,
+        noise: Array,
+        published: PublishedBudget | None,
+    ) -> Runs[Covariances]:
+        public = session.public
+        demand_two_columns(public.dim)
+        seen = release_all_rows(session, noise)
+        found = mathematics.repaired(seen, session.radius, ball=public.is_ball)
+        return Runs(found, (found,))
+
+    def parameters(self, batch: Covariances, run: int, public: PublicFrame) -> CovarianceParameters:
+        return CovarianceParameters.from_units(batch, run, public)
+
+
+def demand_two_columns(columns: int) -> None:
+    """Raise InputError for one column, which goes together with no other."""
+    if columns < 2:
+        raise InputError("columns", "there is one, which has no correlations", "give two or more")
+
+
+RECIPE: Any = CovarianceRecipe()
