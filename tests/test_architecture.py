@@ -114,6 +114,7 @@ MAY_IMPORT = {
         "checks",
         "errors",
     },
+    "lessons": {"accounting", "privacy", "checks", "errors"},
     "sklearn": {"checks", "fitting", "models", "privacy", "releases", "schema", "wall", "errors"},
     "bench": {
         "accounting",

@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +26,6 @@ Choice = TypeVar("Choice")
 
 KEPT = ("image/svg+xml", "text/markdown", "text/plain")  # kinds of output that are saved
 SLICE = 1.0  # seconds of one wait for a kernel
-_STARTED = time.perf_counter()
 
 
 def fast() -> bool:
@@ -39,9 +39,9 @@ def effort(full: Choice, quick: Choice) -> Choice:
 
 
 def lasted() -> str:
-    """How long the notebook has run, and in which version."""
+    """How long the notebook has computed, whatever else the machine did, and in which version."""
     words = "the fast version (DPCORE_FAST=1)" if fast() else "the full version"
-    return f"{time.perf_counter() - _STARTED:.0f} seconds, {words}."
+    return f"{time.process_time():.0f} seconds of processor time, {words}."
 
 
 def show(figure: go.Figure) -> None:
@@ -57,6 +57,7 @@ def show(figure: go.Figure) -> None:
 def play(draw: Callable[..., go.Figure], **sliders: Sequence[Any]) -> None:
     """Show ``draw(**values)`` with one slider for each name over its values, from the middle one.
 
+    The picture follows the thumb: each position is drawn when the thumb first meets it, and kept.
     Where no kernel runs, or the package ipywidgets is absent, the picture at the middle stays.
     """
     from IPython.display import display
@@ -68,11 +69,25 @@ def play(draw: Callable[..., go.Figure], **sliders: Sequence[Any]) -> None:
         return
     handles = {
         name: widgets.SelectionSlider(
-            options=list(values), value=middle[name], description=name, continuous_update=False
+            options=[(_cell(value), value) for value in values],
+            value=middle[name],
+            description=name,
+            continuous_update=True,
         )
         for name, values in sliders.items()
     }
-    picture = widgets.interactive_output(lambda **values: show(draw(**values)), handles)
+    picture = widgets.HTML()
+
+    @cache
+    def drawn(*values: Any) -> str:
+        return still(draw(**dict(zip(handles, values, strict=True))))
+
+    def follow(_: object = None) -> None:
+        picture.value = drawn(*(handle.value for handle in handles.values()))
+
+    for handle in handles.values():
+        handle.observe(follow, "value")
+    follow()
     display(widgets.VBox([*handles.values(), picture]))
 
 

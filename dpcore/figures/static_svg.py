@@ -144,7 +144,7 @@ def _panel(figure: go.Figure, key: tuple[str, str], height: int) -> list[str]:
     left, right = ((across.domain or (0.0, 1.0))[i] * wide + LEFT for i in (0, 1))
     foot, head = (TOP + (1.0 - (down.domain or (0.0, 1.0))[i]) * high for i in (0, 1))
     x, y = _axis(across, here, "x", left, right), _axis(down, here, "y", foot, head)
-    clip = f"c{key[0]}{key[1]}"
+    clip = f"clip-{left:.0f}-{head:.0f}-{right:.0f}-{foot:.0f}"  # one id, one frame, on any page
     parts = [*_frame(across, down, x, y)]
     parts.append(
         f'<clipPath id="{clip}"><rect x="{left:.1f}" y="{head:.1f}" width="{right - left:.1f}" '

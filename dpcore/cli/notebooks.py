@@ -1,0 +1,56 @@
+"""``dpcore notebooks FOLDER``: the lessons and the papers as notebooks of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+from dpcore.cli.output import print_json
+from dpcore.errors import InputError
+
+HOME = Path(__file__).resolve().parents[2] / "notebooks"  # in a checkout and installed alike
+NEEDED = ("ipykernel", "ipywidgets", "plotly", "jupyterlab")
+_MORE = (
+    "Lessons 01 to 06 have cells to fill in, each with a check. The others hold every figure and "
+    "table of a paper beside ours. With DPCORE_FAST=1 in the environment they run a short version."
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.epilog = _MORE
+    parser.add_argument("folder", metavar="FOLDER", help="where they go; never over a file")
+    parser.add_argument(
+        "--json", action="store_true", help="print the files as JSON [how to open them]"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Copy the notebooks and what they open.
+
+    Raises InputError where one of the files is there already, or a file stands in the folder's
+    place.
+    """
+    folder = Path(args.folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError("folder", "a file of that name is there", "name another folder")
+    names = [
+        path.relative_to(HOME)
+        for path in sorted((*HOME.glob("*.ipynb"), *HOME.glob("first_release/*")))
+    ]
+    there = next((name for name in names if (folder / name).exists()), None)
+    if there is not None:
+        raise InputError("folder", f"{there} is there already", "name another folder")
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(HOME / name, folder / name)
+    if args.json:
+        print_json({"files": [str(folder / name) for name in names]})
+        return
+    count = sum(name.suffix == ".ipynb" for name in names)
+    print(f"{count} notebooks are in {folder}. Open them with: jupyter lab {folder}")
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        print(f"They need more packages: pip install {' '.join(missing)}")
