@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,8 @@ class Priced:
 
     turn: where advanced counting becomes cheaper than adding.
     rows: the answers of all methods, where they were asked for. left: how many answers are missing.
-    refusal: why the picture asked for cannot be drawn, if so.
+    refusal: why the picture asked for cannot be drawn, if so. pinned: the pinned lists' prices by
+    their names, each at its own count.
     """
 
     prices: Prices
@@ -65,6 +66,7 @@ class Priced:
     rows: tuple[Row, ...]
     left: int
     refusal: str = ""
+    pinned: Mapping[str, Prices] = field(default_factory=dict)
 
 
 def priced(asked: Composition, *, all_methods: bool = False) -> Priced:
@@ -74,8 +76,7 @@ def priced(asked: Composition, *, all_methods: bool = False) -> Priced:
     first, then all methods if they are asked for, then the other counts, the nearest first.
     """
     store, tasks = common(), list[Task]()
-    target = asked.epsilon if asked.hold == "budget" else None
-    prices = _prices(store, asked, target, tasks)
+    prices = _prices(store, asked, _target(asked), tasks)
     lone = asked.without_k()
     turn = store.answers.get(("turn", lone), lambda: crossover(asked.events, asked.delta))
     picture: Picture | Prices | None
@@ -88,11 +89,20 @@ def priced(asked: Composition, *, all_methods: bool = False) -> Priced:
         except NotCovered as error:
             picture, refusal = None, str(error)
     rows = _rows(store, asked, tasks) if all_methods else ()
+    pinned = {
+        name: _prices(store, one, _target(one), tasks, (one.k,)).only(one.k)
+        for name, one in asked.pinned.items()
+    }
     if tasks:
         tasks.sort(key=lambda task: task.rank)
         key = ("compose", asked, all_methods)
         in_background(store, key, lambda: _work_off(store, key, tasks))
-    return Priced(prices, turn, picture, rows, len(tasks), refusal)
+    return Priced(prices, turn, picture, rows, len(tasks), refusal, pinned)
+
+
+def _target(asked: Composition) -> float | None:
+    """The budget, where it is held."""
+    return asked.epsilon if asked.hold == "budget" else None
 
 
 def more_of(seen: Priced, asked: Composition, *, all_methods: bool) -> bool:
@@ -118,9 +128,16 @@ def _found(store: ResultStore, key: Hashable) -> dict[Hashable, Any]:
 
 
 def _prices(
-    store: ResultStore, asked: Composition, target: float | None, tasks: list[Task]
+    store: ResultStore,
+    asked: Composition,
+    target: float | None,
+    tasks: list[Task],
+    counts: Sequence[int] = (),
 ) -> Prices:
-    """The five prices, or with a target epsilon the noise each way needs for it."""
+    """The five prices, or with a target epsilon the noise each way needs for it.
+
+    counts: those at which slow answers are wanted [all of the slider].
+    """
     events, delta = asked.events, asked.delta
     slow = _slow(asked, target)
     slots = {way.slot for way in ways(events, asked.methods)}
@@ -134,7 +151,8 @@ def _prices(
     if target is None:
         found |= stored(asked)
     missing = set()
-    for count in dict.fromkeys((asked.k, *(COUNTS if target is None else COARSE))):
+    wanted = counts or (asked.k, *(COUNTS if target is None else COARSE))
+    for count in dict.fromkeys(wanted):
         for slot in slow:
             if (count, slot) not in found:
                 missing.add(slot)

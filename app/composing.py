@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from urllib.parse import urlencode
 
 from app import links
-from app.links import Reader, all_of, among, between, chosen, differences, number
+from app.links import Reader, all_of, among, between, chosen, differences, number, pins_among
 from app.spoilers import hideable
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.accounting.published import published_budget
@@ -19,6 +19,7 @@ from dpcore.privacy.events import DiscreteGaussian, Mechanism, Sampling
 
 MOST = 1_000_000  # repeats
 MOST_ROWS = 12
+NOT_PINNED = ("show", "hide", "pins")  # of the view, not of the list
 MECHANISMS = {
     "g": "Gaussian",
     "l": "Laplace",
@@ -166,6 +167,7 @@ class Composition:
     show: str = "count"
     methods: tuple[str, ...] = ()
     hide: str = ""
+    pins: str = ""
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -192,7 +194,17 @@ class Composition:
 
     def without_k(self) -> Composition:
         """What the prices depend on besides the slider."""
-        return replace(self, k=1, hide="", preset="own", show="count")
+        return replace(self, k=1, hide="", preset="own", show="count", pins="")
+
+    @property
+    def pinned(self) -> dict[str, Composition]:
+        """The pinned lists by their names, oldest first."""
+        return dict(zip(links.PINS, _pinned(self.pins), strict=False))
+
+    def with_pins(self, pinned: Iterable[Composition]) -> Composition:
+        """The same with other pinned lists, each once."""
+        queries = (one.as_query() for one in pinned)
+        return replace(self, pins=links.pins_of(queries, NOT_PINNED))
 
     def as_query(self) -> dict[str, str]:
         """What differs from the preset's opening, as it stands in a link."""
@@ -354,8 +366,9 @@ def from_query(query: Mapping[str, str]) -> Composition:
 
 def misread(query: Mapping[str, str]) -> tuple[str, ...]:
     """What a link says in words that are not understood."""
-    hide = all_of(partial(hideable, "compose"))
-    return links.misread(query, {"preset": among({*PRESETS, "own"}), **_READERS, "hide": hide})
+    hide, presets = all_of(partial(hideable, "compose")), among({*PRESETS, "own"})
+    more = {"preset": presets, "hide": hide, "pins": pins_among(misread)}
+    return links.misread(query, _READERS | more)
 
 
 def sane(choices: Composition) -> Composition:
@@ -364,7 +377,14 @@ def sane(choices: Composition) -> Composition:
         choices = replace(choices, show="count")
     if choices.preset in PRESETS and choices.lines != opening(choices.preset).lines:
         choices = replace(choices, preset="own")
-    return replace(choices, hide=hideable("compose", choices.hide))
+    choices = replace(choices, hide=hideable("compose", choices.hide))
+    return choices.with_pins(choices.pinned.values())
+
+
+@lru_cache(maxsize=64)  # a page asks many times
+def _pinned(pins: str) -> tuple[Composition, ...]:
+    """The lists that a link pins."""
+    return tuple(map(from_query, links.pinned(pins)))
 
 
 def _lines(text: str) -> tuple[Line, ...]:
@@ -394,6 +414,7 @@ _READERS: dict[str, Reader] = {
     "show": among(SHOWS),
     "methods": _methods,
     "hide": str,
+    "pins": str,
 }
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 
 Choices = TypeVar("Choices", bound=Any)
 Reader = Callable[[str], Any]  # raises ValueError for what it does not take
+PINS, PIN = "ABCD", "|"  # what pinned choices are called; what stands before each in a link
 
 
 def differences(choices: Any, default: Any, written: Callable[[Any], str]) -> dict[str, str]:
@@ -125,6 +127,37 @@ def among(words: Container[str]) -> Reader:
 
     def reader(text: str) -> str:
         if text not in words:
+            raise ValueError(text)
+        return text
+
+    return reader
+
+
+def pins_of(queries: Iterable[Mapping[str, str]], left_out: Container[str]) -> str:
+    """Pinned choices as one value of a link, each once, as many as have a name.
+
+    >>> pins_of([{"k": "5", "hide": "k"}, {"k": "5"}, {}], ["hide"])
+    '|k=5|'
+    """
+    chosen = ({key: one for key, one in query.items() if key not in left_out} for query in queries)
+    links = dict.fromkeys(PIN + urlencode(one, safe=",") for one in chosen)
+    return "".join([*links][: len(PINS)])
+
+
+def pinned(pins: str) -> tuple[dict[str, str], ...]:
+    """The same back.
+
+    >>> pinned("|k=5|")
+    ({'k': '5'}, {})
+    """
+    return tuple(dict(parse_qsl(link, keep_blank_values=True)) for link in pins.split(PIN)[1:])
+
+
+def pins_among(misread: Callable[[Mapping[str, str]], tuple[str, ...]]) -> Reader:
+    """Reads pinned choices, each of which has only words that are understood."""
+
+    def reader(text: str) -> str:
+        if (text and text[0] != PIN) or any(misread(one) for one in pinned(text)):
             raise ValueError(text)
         return text
 

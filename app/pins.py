@@ -16,8 +16,9 @@ from app import compute
 from app.choices import FIELDS, read_words
 from app.compute import Study
 from app.explore_scene import picture
+from app.links import PINS
 from app.result_store import Data
-from app.scenario import PINS, Scenario
+from app.scenario import Scenario
 from app.state import change
 from app.sweeps import Sliding
 from app.tables import data_of, store_of

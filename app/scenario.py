@@ -10,11 +10,11 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from app import links
 from app.choices import FIELDS, dials, read_words, value_of, write_words
-from app.links import Reader, all_of, among, between, chosen, differences, written
+from app.links import Reader, all_of, among, between, chosen, differences, pins_among, written
 from app.spoilers import hideable
 from dpcore.accounting import ACCOUNTANTS, accountant
 from dpcore.datasets.catalogue import BundledTable, bundled
@@ -34,7 +34,6 @@ from dpcore.registry import FIRST
 
 UPLOAD, GENERATED = "upload", "generated"
 LISTED = 10  # numbers of parts in the list of models; more are typed
-PINS, PIN = "ABCD", "|"  # what pinned settings are called; what stands before each in a link
 NOT_PINNED = (
     "data",
     "made",
@@ -242,14 +241,12 @@ class Scenario:
     @property
     def pinned(self) -> dict[str, Scenario]:
         """The pinned settings of the same table by their names, oldest first."""
-        return dict(zip(PINS, _pinned(self.pins, self.data, self.made), strict=False))
+        return dict(zip(links.PINS, _pinned(self.pins, self.data, self.made), strict=False))
 
     def with_pins(self, pinned: Iterable[Scenario]) -> Scenario:
         """The same with other pinned settings, each once."""
-        queries = (one.as_query().items() for one in pinned)
-        chosen = ({k: v for k, v in query if k not in NOT_PINNED} for query in queries)
-        links = dict.fromkeys(PIN + urlencode(one, safe=",") for one in chosen)
-        return replace(self, pins="".join([*links][: len(PINS)]))
+        queries = (one.as_query() for one in pinned)
+        return replace(self, pins=links.pins_of(queries, NOT_PINNED))
 
     def as_link(self) -> str:
         """The same as one string, for ``dpcore explore "..."``."""
@@ -343,20 +340,13 @@ def misread(query: Mapping[str, str], data_names: Container[str]) -> tuple[str, 
             "words": _words,
             "hide": all_of(partial(hideable, "explore")),
             "without": among(("0", "1")),
-            "pins": partial(_pins, data_names),
+            "pins": pins_among(partial(misread, data_names=data_names)),
         },
     )
 
 
 def _words(text: str) -> str:
     if len(read_words(text)) < len([part for part in text.split(";") if part]):
-        raise ValueError(text)
-    return text
-
-
-def _pins(data_names: Container[str], text: str) -> str:
-    begun, *links = text.split(PIN)
-    if begun or any(misread(dict(parse_qsl(one)), data_names) for one in links):
         raise ValueError(text)
     return text
 
@@ -413,8 +403,8 @@ def _refused(setting: Setting, ways: tuple[str, ...]) -> dict[str, str]:
 @lru_cache(maxsize=64)  # a page asks many times
 def _pinned(pins: str, data: str, made: str) -> tuple[Scenario, ...]:
     """The settings that a link pins."""
-    queries = (dict(parse_qsl(link, keep_blank_values=True)) for link in pins.split(PIN)[1:])
-    return tuple(from_query(one | {"data": data, "made": made}, {data: None}) for one in queries)
+    fixed = {"data": data, "made": made}
+    return tuple(from_query(one | fixed, {data: None}) for one in links.pinned(pins))
 
 
 def _made(text: str) -> str:

@@ -513,6 +513,21 @@ def test_slider_box_and_preset_change_the_page() -> None:
 # ---------------------------------------------------------------- the list
 
 
+def test_a_list_is_pinned_stays_in_the_link_and_is_let_go() -> None:
+    page = opened(k="10")
+    control(page, "button", "Pin this list").click().run()
+    assert page.query_params["pins"] == "|k=10"
+    assert any("Pinned lists" in text for text in texts(page))
+    assert control(page, "button", "Pin this list").disabled
+    control(page, "number_input", "Exact k").set_value(100).run()
+    assert len(scene(healthy(page))["panels"][0]["layers"][0]["ghosts"]["A"]) == 5
+    hidden = opened(k="10", pins="|k=10", hide="bars")
+    assert not any("Pinned lists" in text for text in texts(hidden))
+    control(page, "button", "Unpin A").click().run()
+    assert "pins" not in page.query_params
+    assert not any("Pinned lists" in text for text in texts(page))
+
+
 def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
     base = (Line(), Line("l", 3.0))
     edits = {

@@ -67,6 +67,13 @@ export const bars = {
     const axis = card.panel.x.log ? card.panel.x : undefined;
     const ticks = svg("g", { class: "dpl-grid" });
     group.prepend(ticks);
+    // A pinned list's number: a tick below the bar, with the list's name.
+    const marks = Object.entries(layer.ghosts).flatMap(([name, ghost]) => titles.map((_, i) => {
+      const [tick, text] = [svg("line"), svg("text", { class: "dpl-note dpl-pinned" }, [name])];
+      const mark = svg("g", { class: "dpl-pin", "data-ghost": name }, [tick, text]);
+      group.append(mark);
+      return { i, value: ghost[i], mark, tick, text };
+    }));
     /** @param {number} left @param {number} length @param {number} y0 @param {number} y1 */
     const drawTicks = (left, length, y0, y1) => {
       if (!axis) return;
@@ -108,6 +115,13 @@ export const bars = {
         row.classList.toggle("dpl-none", !setVisible(bar, width !== null));
         row.dataset.value = String(values[i] ?? "");
       });
+      for (const { i, value, mark, tick, text } of marks) {
+        const [at] = barLengths([value], length, axis);
+        if (!setVisible(mark, at !== null) || at === null) continue;
+        const foot = y0 + pitch * (i + 0.5) + (narrow ? 0.2 * pitch : 0) + height / 2;
+        set(tick, { x1: left + at, x2: left + at, y1: foot + 1, y2: foot + 11 });
+        put(text, left + at + 4, foot + 11);
+      }
     };
   },
 };

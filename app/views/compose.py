@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
 import streamlit as st
 
+from app import compose_pins
 from app.components import brand, ends, live_line, look_again
 from app.compose_prices import Priced, more_of, priced
 from app.compose_text import finding, sentences
@@ -55,6 +57,8 @@ def page() -> None:
         live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
         remarks(asked, found)
     live({"repeats_step": visible("compose", scene, asked.hide)}, key="prices")
+    if "bars" not in hidden:
+        compose_pins.panel(asked, found)
     buttons(asked, scene)
     if "more" not in hidden:
         more_methods(asked, found.rows)
@@ -177,13 +181,17 @@ def repeats(asked: Composition) -> None:
 
 def picture(asked: Composition, found: Priced) -> Scene:
     """The scene of what is asked, as far as it is worked out."""
-    return prices_scene(
+    scene = prices_scene(
         found.prices,
         Texts(asked.repeats, asked.one, sentences(asked, found.prices, found.turn), DIALS),
         found.picture,
         count=asked.k,
         positions=tuple(range(len(COUNTS))),
+        pinned=found.pinned,
     )
+    if not found.pinned:
+        return scene
+    return replace(scene, live_text=scene.live_text | compose_pins.live_text(found.prices))
 
 
 def ticks(asked: Composition) -> None:
@@ -212,11 +220,14 @@ def _ticked(names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
 
 def buttons(asked: Composition, scene: Scene | None) -> None:
     """What to change and take along on the left, what the numbers hold for on the right."""
-    edit, compare, take, line = st.columns([1.3, 1.0, 1.2, 4.6], vertical_alignment="center")
+    widths = [1.3, 1.0, 1.2, 1.2, 3.4]
+    edit, compare, pin, take, line = st.columns(widths, vertical_alignment="center")
     with edit:
         editor(asked)
     with compare:
         ticks(asked)
+    with pin:
+        compose_pins.button(asked)
     with take:
         take_prices(asked, scene)
     with line:

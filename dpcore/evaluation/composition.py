@@ -208,6 +208,15 @@ class Prices:
             lowers=joined(self.lowers, more.lowers),
         )
 
+    def only(self, count: int) -> Prices:
+        """The same at one of the numbers of repeats alone."""
+        i = self.counts.index(count)
+        values, lowers = (
+            {slot: column[i : i + 1] for slot, column in one.items()}
+            for one in (self.values, self.lowers)
+        )
+        return replace(self, counts=(count,), values=values, lowers=lowers)
+
 
 def price_list(
     events: Events,

@@ -5,7 +5,7 @@ Everything drawn is a price that some theorem gives; between two counts the pict
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,11 +100,14 @@ def prices_scene(
     *,
     count: int | None = None,
     positions: tuple[int, ...] | None = None,
+    pinned: Mapping[str, Prices] | None = None,
 ) -> Scene:
     """Bars at the current count beside a picture: the prices against the count, unless another is
     given (other prices, such as the noise that a budget needs, are drawn against the count too).
 
     count: the current one [the first]. positions: the count of each position of the slider.
+    pinned: other lists' prices at one count each, which leave a mark on the bars' axis where they
+    are amounts of the same.
     """
     texts = texts or Texts()
     step = prices.counts.index(count) if count is not None else 0
@@ -115,7 +118,7 @@ def prices_scene(
     return Scene(
         steps=tuple(float(k) for k in prices.counts),
         step_labels=tuple(f"{k:,}" for k in prices.counts),
-        panels=(_bars_panel(prices, texts), *beside),
+        panels=(_bars_panel(prices, texts, pinned or {}), *beside),
         live_text=texts.live_text or {},
         step=step,
         positions=positions,
@@ -134,8 +137,32 @@ def _shown(prices: Prices) -> dict[str, Array]:
     return {slot: unit * values for slot, values in prices.values.items()}
 
 
-def _bars_panel(prices: Prices, texts: Texts) -> Panel:
+def numbers_of(prices: Prices) -> dict[str, float]:
+    """Title of each method -> its number at the first of the counts."""
     shown = _shown(prices)
+    return {way.title: float(shown[way.slot][0]) for way in prices.ways}
+
+
+def amount_of(prices: Prices) -> str:
+    """What the numbers are amounts of."""
+    return _value_label(prices).partition(" (")[0]
+
+
+def _ghosts(prices: Prices, pinned: Mapping[str, Prices]) -> dict[str, tuple[float | None, ...]]:
+    """The pinned lists' numbers, bar by bar, of those that count the same."""
+    same = {n: numbers_of(one) for n, one in pinned.items() if amount_of(one) == amount_of(prices)}
+    return {
+        name: tuple(
+            float(f"{value:.5g}") if np.isfinite(value := numbers.get(way.title, np.nan)) else None
+            for way in prices.ways
+        )
+        for name, numbers in same.items()
+    }
+
+
+def _bars_panel(prices: Prices, texts: Texts, pinned: Mapping[str, Prices]) -> Panel:
+    shown, ghosts = _shown(prices), _ghosts(prices, pinned)
+    marked = np.array([v for ghost in ghosts.values() for v in ghost if v is not None])
     counts = range(len(prices.counts))
     table = np.stack([shown[way.slot] for way in prices.ways], axis=1)
     labels = tuple(
@@ -161,9 +188,15 @@ def _bars_panel(prices: Prices, texts: Texts) -> Panel:
                 f"{way.title} {label}" for way, label in zip(prices.ways, labels[s], strict=True)
             )
             + "."
+            + "".join(f" Pinned {name}: {_told(prices, ghost)}." for name, ghost in ghosts.items())
             for s, k in enumerate(prices.counts)
         ),
-        x=Axis(_value_label(prices), _range([shown[w.slot] for w in prices.ways]), "log", _DECADES),
+        x=Axis(
+            _value_label(prices),
+            _range([*(shown[w.slot] for w in prices.ways), marked]),
+            "log",
+            _DECADES,
+        ),
         y=Axis("composition method", (0.0, 1.0)),
         layers=(
             Bars(
@@ -175,11 +208,19 @@ def _bars_panel(prices: Prices, texts: Texts) -> Panel:
                 colours=tuple(map(colour_of, prices.ways)),
                 derivations=tuple(DERIVATIONS.get(way.name, ()) for way in prices.ways),
                 dials=texts.dials,
+                ghosts=ghosts,
             ),
         ),
         height=HEIGHT,
         bare=True,
     )
+
+
+def _told(prices: Prices, ghost: Sequence[float | None]) -> str:
+    """A pinned list's numbers in words."""
+    pairs = zip(prices.ways, ghost, strict=True)
+    known = [f"{way.title} {show_bound(value)}" for way, value in pairs if value is not None]
+    return "; ".join(known) or "no number of these"
 
 
 def _label(prices: Prices, way: Way, value: float) -> str:

@@ -247,7 +247,8 @@ class Bars:
     value is no number there is no bar and the label says why. ``notes``: a muted word under each
     name, like the labels. ``tips``: a sentence for each name [none]. ``derivations``: formulas for
     each (:mod:`dpcore.figures.derivation`), shown when its bar is clicked; ``dials``: the CSS class
-    of the dial of each of their symbols.
+    of the dial of each of their symbols. ``ghosts``: what a pinned view had, by its name, a number
+    for each bar, or ``None``.
     """
 
     kind: ClassVar[str] = "bars"
@@ -259,6 +260,7 @@ class Bars:
     colours: tuple[int, ...] | None = None
     derivations: tuple[Any, ...] = ()
     dials: dict[str, str] = field(default_factory=dict)
+    ghosts: dict[str, tuple[float | None, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         values, count = _numbers(self, "values"), len(self.names)
@@ -272,6 +274,8 @@ class Bars:
             object.__setattr__(self, name, texts)
         if self.colours is None:
             object.__setattr__(self, "colours", tuple(i % GROUPS for i in range(count)))
+        if any(len(ghost) != count for ghost in self.ghosts.values()):
+            raise InputError("bars", "ghosts and names do not match", "give one a bar")
         if len(self.colours or ()) != count or (self.tips and len(self.tips) != count):
             raise InputError("bars", "colours or tips do not match the names", "give one a bar")
 

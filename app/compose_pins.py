@@ -1,0 +1,135 @@
+"""Pinned lists of releases: their prices beside the current ones, and marks on the bars' axis.
+
+What is pinned stands in the link, as on Explore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from app.compose_prices import Priced
+from app.composing import HOLDS, MECHANISMS, PRESETS, Composition, Line
+from app.links import PINS
+from app.pins import COMING
+from app.state import ask
+from dpcore.evaluation.composition import Prices
+from dpcore.figures.composition import amount_of, numbers_of
+from dpcore.privacy.adjacency import protects
+from dpcore.privacy.guarantee import show, show_bound
+
+NO_NUMBER = "none"
+SAMPLED = {"p": "a Poisson sample", "w": "a sample of fixed size"}
+
+
+def live_text(prices: Prices) -> dict[str, tuple[str, ...]]:
+    """The table's cells of the current list, one text a step of the slider."""
+    steps = [prices.only(count) for count in prices.counts]
+    columns = [_column(one) for one in steps]
+    names = columns[0]
+    return {
+        "now k": tuple(f"{count:,}" for count in prices.counts),
+        **{f"now {name}": tuple(column[name] for column in columns) for name in names},
+    }
+
+
+def _column(prices: Prices) -> dict[str, str]:
+    """Method -> its number at the one count, or a word where there is none."""
+    waiting = {way.title for way in prices.ways if way.slot in prices.waiting}
+    return {
+        title: show_bound(value)
+        if np.isfinite(value)
+        else COMING
+        if title in waiting
+        else NO_NUMBER
+        for title, value in numbers_of(prices).items()
+    }
+
+
+def list_of(asked: Composition) -> str:
+    """A list of releases in a few words."""
+    if asked.preset in PRESETS and asked.preset != Composition.preset:
+        return PRESETS[asked.preset].title
+    return "; ".join(map(_line, asked.lines))
+
+
+def _line(line: Line) -> str:
+    count = f"{line.count:,} × " if line.count > 1 else ""
+    sample = SAMPLED.get(line.sampling, "")
+    of = f" on {sample} of {show(100 * line.rate)}%" if sample else ""
+    return f"{count}{MECHANISMS[line.mechanism]} {show(line.noise)}{of}"
+
+
+def table(asked: Composition, found: Priced) -> str:
+    """The current list and the pinned ones as HTML: a column each, a line a method."""
+    every = {"Now": asked} | asked.pinned
+    prices = {"Now": found.prices.only(asked.k)} | dict(found.pinned)
+    numbers = {name: _column(one) for name, one in prices.items()}
+    facts = {
+        "Releases": {name: list_of(one) for name, one in every.items()},
+        "k": {name: f"{one.k:,}" for name, one in every.items()},
+        "δ": {name: show_bound(one.delta) for name, one in every.items()},
+        "Protects": {name: protects(one.adjacency) for name, one in every.items()},
+        "Held": {name: HOLDS[one.hold] for name, one in every.items()},
+        "Numbers": {name: _amount(one) for name, one in prices.items()},
+    }
+    same = ("Protects", "Held", "Numbers")  # left out where it is
+    lines = {
+        fact: cells
+        for fact, cells in facts.items()
+        if fact not in same or len({*cells.values()}) > 1
+    }
+    titles = dict.fromkeys(title for column in numbers.values() for title in column)
+    lines |= {title: {name: numbers[name].get(title, "") for name in every} for title in titles}
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("", *every))
+    body = "".join(_row(title, cells, {"k", *numbers["Now"]}) for title, cells in lines.items())
+    return (
+        '<div class="dp-pins" role="region" aria-label="Pinned lists" tabindex="0">'
+        f'<table class="dp-methods"><caption>{escape(_amount(prices["Now"]))}, by method</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _amount(prices: Prices) -> str:
+    """What a column's numbers are."""
+    return {"ε": "Price ε"}.get(amount_of(prices), f"{amount_of(prices)} for ε = {prices.epsilon}")
+
+
+def _row(title: str, cells: dict[str, str], live: Container[str]) -> str:
+    """A line of the table. live: titles of those whose current cell follows the slider."""
+    now, *others = cells.values()
+    slot = f' data-live="now {escape(title)}"' if title in live else ""
+    rest = "".join(f"<td>{escape(text)}</td>" for text in others)
+    return f'<tr><th scope="row">{escape(title)}</th><td{slot}>{escape(now)}</td>{rest}</tr>'
+
+
+def panel(asked: Composition, found: Priced) -> None:
+    """The table under the picture, with a button for each pinned list; nothing where none is."""
+    pinned = asked.pinned
+    if not pinned:
+        return
+    st.html(table(asked, found))
+    with st.container(horizontal=True):
+        for name in pinned:
+            rest = [one for other, one in pinned.items() if other != name]
+            st.button(
+                f"Unpin {name}",
+                key=f"unpin_list_{name}",
+                on_click=lambda rest=rest: ask(pins=asked.with_pins(rest).pins),
+            )
+
+
+def button(asked: Composition) -> None:
+    """Keeps the current list beside whatever is chosen next."""
+    more = asked.with_pins([*asked.pinned.values(), asked]).pins
+    st.button(
+        "Pin this list",
+        on_click=lambda: ask(pins=more),
+        disabled=more == asked.pins,
+        help="Keep the prices of these releases as marks on the bars' axis and as a column of a "
+        f"table, up to {len(PINS)}, while others are tried.",
+        width="stretch",
+    )
