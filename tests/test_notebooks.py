@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from support import ROOT, every, require
 
-from dpcore.figures.notebook import in_slices
+from dpcore.figures.notebook import in_slices, play
 from dpcore.papers.results import (
     KEPT,
     SHORT,
@@ -60,27 +60,57 @@ def needs_kernel() -> None:
     require("notebooks", not missing, f"not installed: {', '.join(missing)} (extra: notebooks)")
 
 
+def beside(path: Path, folder: Path) -> Path:
+    """A copy of a notebook with the folders that it opens, so that nothing here changes."""
+    for one in (one for one in FOLDER.iterdir() if one.is_dir() and one.name in code(path)):
+        shutil.copytree(one, folder / one.name)
+    return Path(shutil.copy(path, folder))
+
+
 @pytest.mark.merge
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs_in_the_fast_setting(path: Path, tmp_path: Path) -> None:
-    """By ``python -m dpcore.figures.notebook``, on a copy, so that nothing here changes."""
+def test_it_runs_in_the_fast_setting(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its cells one after the other, here: a kernel for each would spend its time on imports."""
+    import IPython.display
+
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr(IPython.display, "display", lambda kinds, raw: shown.append(kinds))
+    monkeypatch.chdir(beside(path, tmp_path).parent)
+    for name, value in (("DPCORE_FAST", "1"), ("DPCORE_STILL", "1")):
+        monkeypatch.setenv(name, value)
+    if "DPCORE_SHARED" not in os.environ:
+        monkeypatch.setenv("DPCORE_SHARED", str(ROOT.parent / "shared"))
+    names: dict[str, Any] = {"__name__": "__main__"}
+    saved = []
+    for cell in (cell for cell in read(path)["cells"] if cell["cell_type"] == "code"):
+        exec(compile("".join(cell["source"]), f"{path.stem}, {cell['id']}", "exec"), names)
+        saved += [each["data"] for each in cell["outputs"] if each["output_type"] != "stream"]
+    assert "the fast version" in capsys.readouterr().out
+    assert [set(kinds) for kinds in shown] == [set(kinds) for kinds in saved]  # none is missing
+    for kinds in shown:
+        if "image/svg+xml" in kinds:
+            ET.fromstring(kinds["image/svg+xml"])
+
+
+@pytest.mark.merge
+def test_it_is_run_in_a_kernel_of_its_own_and_saved(tmp_path: Path) -> None:
+    """By ``python -m dpcore.figures.notebook``."""
     needs_kernel()
-    copy = tmp_path / path.name
-    copy.write_bytes(path.read_bytes())
-    for folder in (one for one in FOLDER.iterdir() if one.is_dir() and one.name in code(path)):
-        shutil.copytree(folder, tmp_path / folder.name)
-    shared = {"DPCORE_SHARED": str(ROOT.parent / "shared"), **os.environ}
+    copy = beside(FOLDER / "06_use_a_release.ipynb", tmp_path)
     done = subprocess.run(
-        [sys.executable, "-m", "dpcore.figures.notebook", path.name],
+        [sys.executable, "-m", "dpcore.figures.notebook", copy.name],
         cwd=tmp_path,
-        env={**shared, "DPCORE_FAST": "1", "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "DPCORE_FAST": "1", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=600,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    printed = (part for output in outputs(copy) for part in output.get("text", ()))
-    assert "the fast version" in "".join(printed)
+    printed = "".join(part for output in outputs(copy) for part in output.get("text", ()))
+    assert "the fast version" in printed
+    assert printed.startswith("".join(outputs(FOLDER / copy.name)[0]["text"]))
 
 
 @pytest.mark.merge
@@ -132,6 +162,35 @@ def test_where_somebody_looks_pictures_move_and_sliders_redraw_them(tmp_path: Pa
     assert "application/vnd.jupyter.widget-view+json" in played[0]
 
 
+def test_the_picture_follows_the_thumb_and_draws_each_position_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    needs_kernel()
+    import IPython.display
+    import plotly.graph_objects as go
+
+    drawn: list[float] = []
+    shown: list[Any] = []
+
+    def draw(slope: float) -> go.Figure:
+        drawn.append(slope)
+        return go.Figure(go.Scatter(x=[0, 1], y=[0, slope]), {"title": f"slope {slope}"})
+
+    monkeypatch.setattr(IPython.display, "display", shown.append)
+    play(draw, slope=[1.0, 2.0, 3.0])
+    (box,) = shown
+    slider, picture = box.children
+    assert (slider.value, slider.continuous_update) == (2.0, True)
+    seen = []
+    for value in (1.0, 3.0, 1.0, 2.0):
+        slider.value = value
+        assert f"<title>slope {value}</title>" in picture.value
+        ET.fromstring(picture.value)
+        seen.append(picture.value)
+    assert seen[0] == seen[2]
+    assert sorted(drawn) == [1.0, 2.0, 3.0]
+
+
 def test_an_answer_that_nobody_was_woken_for_is_found_in_a_moment() -> None:
     """A wait that sleeps beside the answer sees it when it begins anew."""
     asked: list[float] = []
@@ -174,8 +233,14 @@ def test_it_is_saved_with_small_outputs_that_any_reader_shows(path: Path) -> Non
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_says_how_long_it_took(path: Path) -> None:
+def test_it_says_at_its_top_how_long_it_runs_and_at_its_end_how_long_it_took(path: Path) -> None:
     assert code(path).rstrip().endswith("print(lasted())")
+    first, last = read(path)["cells"][0], "".join(outputs(path)[-1]["text"])
+    said = re.search(r"about (\d+) s on two cores", "".join(first["source"]))
+    took = re.fullmatch(r"(\d+) seconds(?: of processor time)?, the .* version.*\n", last)
+    assert said is not None
+    assert took is not None
+    assert float(said[1]) == pytest.approx(float(took[1]), rel=0.5, abs=2.0)
 
 
 @pytest.mark.parametrize("name", PAPERS_OF)
