@@ -291,6 +291,7 @@ DOCUMENTS = {
     "printed-figures": ("Printed privacy figures", "What papers print, and what is true."),
     "security": ("What the promise rests on", "What to believe before believing an epsilon."),
     "teaching": ("For a class", "Pages that need no server, and a server for a room."),
+    "options": ("Options on Explore", "Every option of every model: a dial, a box or why not."),
     "schema": ("The schema file", "Every key, its meaning and an example."),
     "stewards": ("For data stewards", "From public limits to a release that can be checked."),
     "pipelines": ("scikit-learn pipelines", "What a search, a scaler or a second fit spends."),

@@ -89,7 +89,7 @@ def keeps_up(seen: Sequence[dict[str, Any]], began: float) -> float:
     less than half of the time, so that it is not what the hand waits for.
     """
     milliseconds = seen[-1]["time"] - began
-    rate = 1000 * len(seen) / milliseconds
+    rate: float = 1000 * len(seen) / milliseconds
     drawing = sum(one["ms"] for one in seen) / milliseconds
     print(f"{len(seen)} updates, {rate:.0f} a second, drawing {drawing:.0%} of the time")
     assert rate >= 20 or drawing < 0.5

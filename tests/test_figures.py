@@ -615,8 +615,8 @@ def test_of_many_columns_the_largest_numbers_are_drawn() -> None:
     many = frame(tuple(f"c{i}" for i in range(60)), (None,) * 60, 1.0)
     rng = np.random.default_rng(0)
     exact = rng.uniform(-0.9, 0.9, (1, 60))
-    fits = Means(np.tile(exact, (STEPS, DRAWS, 1)))
-    spots = layers(made_up("mean", Means(exact), fits, many), 0, Spots)[0]
+    fits = Means.uncut(np.tile(exact, (STEPS, DRAWS, 1)))
+    spots = layers(made_up("mean", Means.uncut(exact), fits, many), 0, Spots)[0]
     assert set(spots.names) == {f"c{i}" for i in np.argsort(-np.abs(exact[0]))[:40]}
     assert set(spots.labels) == {""}
 

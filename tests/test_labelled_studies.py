@@ -11,6 +11,7 @@ import pytest
 import dpcore as dp
 from app import compute, result_store, tables
 from app.scenario import Scenario, opening, sane
+from dpcore.errors import InputError
 from dpcore.evaluation.exposure import success_rate
 from dpcore.evaluation.study import Setting, budget_grid, references, study
 from dpcore.evaluation.sweep import sweep
@@ -139,11 +140,15 @@ def test_every_way_of_releasing_is_what_it_says(method: str) -> None:
     )
     data = tables.data_of(scenario)
     assert data is not None
+    if method == "r1smg":
+        with pytest.raises(InputError, match="three columns or more"):
+            compute.one_fit(scenario, data)
+        return
     fit = compute.one_fit(scenario, data)
     proved = declaration("gmm-release").method(method).mode == "proved"
     assert (fit.guarantee.epsilon is not None) == proved
-    assert fit.guarantee.adjacency == "label"
-    assert {entry.adjacency for entry in fit.ledger} == {"label"}
+    assert fit.guarantee.adjacency == ("feature" if method == "ball" else "label")
+    assert {entry.adjacency for entry in fit.ledger} == {fit.guarantee.adjacency}
     assert set(fit.sample(50, seed=0)["party"]) <= {"Lake", "Hill", "Coast", "Woods", "Town"}
 
 

@@ -302,7 +302,7 @@ def test_a_report_leaves_out_what_is_too_large_and_says_so() -> None:
     }
     assert report.schema_of(dossier) is None
     assert report._odds(dossier) == ""
-    model: Any = SimpleNamespace(columns_first=False, one_row=False)
+    model: Any = SimpleNamespace(columns_first=False, one_row=False, axes={})
     assert list(report._parameters(dossier, model)) == []
     cube: dict[str, Any] = {
         "parameters": {"odd": np.zeros((2, 2, 3)).tolist(), "columns": ["a", "b"]},

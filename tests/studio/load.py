@@ -76,7 +76,7 @@ def serve(port: str, log: Path) -> None:
         elif (step := step_in(message)) is not None:
             note(info.session.id, "picture", step)
 
-    Runtime.handle_backmsg, Runtime._send_message = handled, sent  # type: ignore[method-assign]
+    Runtime.handle_backmsg, Runtime._send_message = handled, sent  # type: ignore[method-assign,assignment]
     sys.exit(main(["serve", "--host", "localhost", "--port", port]))
 
 
@@ -144,7 +144,7 @@ class Student:
         try:
             async for data in self.socket:
                 message = ForwardMsg()
-                message.ParseFromString(data)  # type: ignore[arg-type]
+                message.ParseFromString(data)
                 self.take(message)
         except WebSocketException as error:
             self.errors.append(f"the connection broke: {error}")

@@ -1,4 +1,5 @@
-"""Covariance, correlations and principal components of all columns, from one proved release."""
+"""Covariance, correlations and principal components of all columns, from one proved release
+(Dwork, Talwar, Thakurta and Zhang 2014)."""
 
 from __future__ import annotations
 
