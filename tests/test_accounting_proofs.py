@@ -18,6 +18,8 @@ from dpcore.privacy import (
     Ledger,
     LedgerEntry,
 )
+from dpcore.privacy.objective_entry import BoxedEntry
+from dpcore.privacy.sampled_entry import SampledEntry
 
 DELTA = 1e-5
 GAUSSIAN = LedgerEntry("sums", "gaussian", 6.0, 2.0, "replace_one", "lemma", count=10)
@@ -87,6 +89,17 @@ def test_altering_one_entry_breaks_the_replay(forged: LedgerEntry) -> None:
     proof = best_proof(LEDGER.events, DELTA)
     with pytest.raises(ReplayError):
         replay(Ledger((forged, LAPLACE)), proof)
+
+
+def test_a_rounded_l2_sensitivity_never_exceeds_the_l1_sensitivity() -> None:
+    """Nor does an entry that states no rate, or no surplus, cost less than one that does."""
+    hair = float(np.nextafter(LAPLACE.sensitivity, np.inf))
+    above, absent = replace(LAPLACE, l2_sensitivity=hair), replace(LAPLACE, l2_sensitivity=None)
+    for entry in (above, absent):
+        assert entry.event.mechanism == Laplace(LAPLACE.noise_scale / LAPLACE.sensitivity, 1.0)
+    words = ("sum", "gaussian", 2.0, 1.0, "replace_one", None)
+    assert SampledEntry(*words).sampling_rate == 1.0
+    assert BoxedEntry(*words).event.mechanism.epsilon == 0.5
 
 
 def test_an_unproved_entry_breaks_the_replay_though_its_number_is_right() -> None:

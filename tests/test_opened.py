@@ -125,6 +125,10 @@ def test_answers_are_named_and_the_row_and_they_fit_the_json_schema(model: str) 
     assert not checker(schema).is_valid({})
     first = release.schema.features[0]
     assert not checker(schema).is_valid({**row, first: "1,5"})
+    assert not checker(schema).is_valid({**row, first: True})  # no column here has two values
+    share = {"type": "number", "minimum": 0, "maximum": 1}
+    shares = [answer["properties"][name] for name in told if name.startswith("probability of")]
+    assert all(one == share for one in shares)
 
 
 @every("model", CASES)
@@ -295,6 +299,9 @@ def test_frames_and_arrays_in_any_order() -> None:
     np.testing.assert_array_equal(release.score_samples(lists), expected)
     with pytest.raises(InputError, match="rows: there are none; give one or more"):
         release.answers(NEW.head(0))
+    twice = pd.concat([plain.drop(columns="region"), plain[["region=north"]]], axis=1)
+    with pytest.raises(InputError, match=r"^region=north: the table has this column twice"):
+        release.predict(twice)
 
 
 # --- hostile tables -------------------------------------------------------------------------------

@@ -205,6 +205,18 @@ def test_a_list_of_files_that_no_release_writes_is_refused(files: Any, made: api
         verify(made.folder)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("noise_scale", -1.0), ("sensitivity", 0.0), ("noise", "gaussian"), ("count", 2)],
+)
+def test_an_entry_that_no_release_writes_is_refused(
+    key: str, value: Any, made: api.Release
+) -> None:
+    changed(made.folder, lambda record: record["entries"][0].update({key: value}))
+    with pytest.raises(ReplayError, match="An entry is not one that a release writes"):
+        verify(made.folder)
+
+
 def test_a_report_that_is_out_can_be_made_anew_by_its_own_version() -> None:
     """Other words in a report need another version or format: else what is out would fail."""
     found = verify(GIVEN, NEW / "budget.sqlite")

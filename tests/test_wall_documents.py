@@ -199,6 +199,14 @@ def test_an_adversary_reaches_the_sensitivities_and_never_exceeds_them() -> None
 # --- samples -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+def test_the_one_block_has_the_sensitivity_of_the_whole(adjacency: str) -> None:
+    shape = TopicWords(2, 3, 4.0)
+    whole = shape.l2_sensitivity(adjacency)
+    assert shape.l2_sensitivity(adjacency, "counts") == whole > 0.0
+    assert shape.l1_sensitivity(adjacency, "counts") == pytest.approx(math.sqrt(6.0) * whole)
+
+
 def test_every_row_has_the_same_chance() -> None:
     coins, runs = PublicCoins(0), 4000
     for adjacency in ("replace_one", "add_remove"):

@@ -246,6 +246,24 @@ def test_an_attacker_meets_the_sensitivity_of_squares_alone(adjacency: str, dim:
     assert 0.98 * stated <= found <= stated
 
 
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("dim", [1, 2, 4])
+def test_a_row_of_equal_coordinates_meets_what_is_stated_for_laplace_noise(
+    adjacency: str, dim: int
+) -> None:
+    """Squares leave as their upper triangle, what lies beside the diagonal times sqrt 2."""
+    shape = OutcomeMoments(dim, 1.7, 0.6, 1.2, least=0.0)
+    rows = np.full((2, dim), shape.radius / math.sqrt(dim))
+    moved = change(rows, np.array([1.0, 0.0]), np.array([1.0, 0.0]), shape)
+    vector = moved[0] if adjacency == "add_remove" else moved[0] - moved[1]
+    form = vector[dim:].reshape(dim, dim)
+    size = np.abs(np.diag(form)).sum() + math.sqrt(2.0) * np.abs(np.triu(form, 1)).sum()
+    sums = np.abs(vector[:dim]).sum()
+    assert sums == pytest.approx(shape.l1_sensitivity(adjacency, "sums"))
+    two = 2.0 if adjacency == "replace_one" else 1.0  # a row that falls where another rises
+    assert two * size == pytest.approx(shape.l1_sensitivity(adjacency, "squares"))
+
+
 def test_in_one_dimension_nothing_exceeds_what_is_stated() -> None:
     for weights in WEIGHTS:
         for least in (0.0, 0.5, 1.0):
