@@ -14,7 +14,7 @@ import streamlit as st
 from app.compose_prices import Priced
 from app.composing import HOLDS, MECHANISMS, PRESETS, Composition, Line
 from app.links import PINS
-from app.pins import COMING
+from app.pins import COMING, unpin_buttons
 from app.state import ask
 from dpcore.evaluation.composition import Prices
 from dpcore.figures.composition import amount_of, numbers_of
@@ -108,18 +108,9 @@ def _row(title: str, cells: dict[str, str], live: Container[str]) -> str:
 
 def panel(asked: Composition, found: Priced) -> None:
     """The table under the picture, with a button for each pinned list; nothing where none is."""
-    pinned = asked.pinned
-    if not pinned:
-        return
-    st.html(table(asked, found))
-    with st.container(horizontal=True):
-        for name in pinned:
-            rest = [one for other, one in pinned.items() if other != name]
-            st.button(
-                f"Unpin {name}",
-                key=f"unpin_list_{name}",
-                on_click=lambda rest=rest: ask(pins=asked.with_pins(rest).pins),
-            )
+    if asked.pinned:
+        st.html(table(asked, found))
+        unpin_buttons(asked, ask)
 
 
 def button(asked: Composition) -> None:

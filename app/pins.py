@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -28,6 +29,9 @@ from dpcore.figures.pins import beside, kept, utilities
 from dpcore.figures.scene import Scene
 from dpcore.figures.utility_curve import AXES, axis_of, show_delta
 from dpcore.privacy.guarantee import show
+
+if TYPE_CHECKING:
+    from app.composing import Composition
 
 Views = dict[str, Scene | str]
 
@@ -225,13 +229,18 @@ def panel(
     if not pinned:
         return
     st.html(table(scenario, data, scene, known, beside))
+    unpin_buttons(scenario, change)
+
+
+def unpin_buttons(choices: Scenario | Composition, change: Callable[..., None]) -> None:
+    """A button for each pinned link, which changes the page's choices to those without it."""
     with st.container(horizontal=True):
-        for name in pinned:
-            rest = [one for other, one in pinned.items() if other != name]
+        for name in choices.pinned:
+            rest: Any = [one for other, one in choices.pinned.items() if other != name]
             st.button(
                 f"Unpin {name}",
                 key=f"unpin_{name}",
-                on_click=lambda rest=rest: change(pins=scenario.with_pins(rest).pins),
+                on_click=lambda rest=rest: change(pins=choices.with_pins(rest).pins),
             )
 
 

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+ARRAYS = (  # what leaves, in this order
+    "mean",
+    "covariance",
+    "correlation",
+    "components",
+    "explained_variance",
+    "explained_variance_ratio",
+)
+
 SHOWN = 3  # components in a table of columns
 
 
@@ -67,18 +76,8 @@ class CovarianceParameters:
         return principal(self.covariance)[1]
 
     def as_dict(self) -> dict[str, Any]:
-        names = (
-            "mean",
-            "covariance",
-            "correlation",
-            "components",
-            "explained_variance",
-            "explained_variance_ratio",
-        )
-        return {
-            "columns": list(self.columns),
-            **{name: getattr(self, name).tolist() for name in names},
-        }
+        arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
+        return {"columns": list(self.columns), **arrays}
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
         """Rows of the normal law with this mean and covariance."""

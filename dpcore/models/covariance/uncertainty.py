@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dpcore.fitting.intervals import Arrays, Uncertainty
 from dpcore.models.covariance.mathematics import pairs
+from dpcore.models.covariance.parameters import ARRAYS
 
 Array = NDArray[np.float64]
 
@@ -38,14 +39,7 @@ def _sentence(ends: Arrays) -> str:
 
 
 UNCERTAINTY = Uncertainty(
-    (
-        "mean",
-        "covariance",
-        "correlation",
-        "components",
-        "explained_variance",
-        "explained_variance_ratio",
-    ),
+    ARRAYS,
     "mean",
     widen=1.25,
     match=_same_signs,
