@@ -30,9 +30,9 @@ def require_browser() -> None:
     require("browser", stage.chromium() is not None, "no Chromium is installed")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server() -> Iterator[Callable[..., str]]:
-    """``server(script, *options)`` starts a script (``None``: the explorer) once a module."""
+    """``server(script, *options)`` starts a script (``None``: the explorer) once a process."""
     require_browser()
     running: dict[tuple[Any, ...], str] = {}
     with ExitStack() as stack:
@@ -46,9 +46,9 @@ def server() -> Iterator[Callable[..., str]]:
         yield start
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """One Chromium a module, with an empty profile."""
+    """One Chromium a process, with an empty profile."""
     require_browser()
     with stage.browser() as launched:
         yield launched
@@ -59,9 +59,9 @@ def visits() -> Visits:
     return Visits()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def contexts(browser: Any) -> Iterator[dict[tuple[Any, ...], Any]]:
-    """Browser contexts of a module by size and theme: pages of one share the cache of files."""
+    """Browser contexts of a process by size and theme: pages of one share the cache of files."""
     opened: dict[tuple[Any, ...], Any] = {}
     yield opened
     for context in opened.values():
