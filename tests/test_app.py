@@ -209,6 +209,7 @@ WORDS_OF_PARTS = {
     "sbn": "unit",
     "bernoulli": "group",
     "poisson": "group",
+    "mean": "The mean is ",
 }
 
 

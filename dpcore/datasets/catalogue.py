@@ -233,7 +233,7 @@ BUNDLED = (
         rows=400,
         features=1,
         provenance="simulated",
-        openings=(Opening("mean", 1, words=(("tau", 2e7),)),),
+        openings=(Opening("mean", 1, words=(("tau", 8e6),)),),
     ),
     BundledTable(
         "lit_windows",

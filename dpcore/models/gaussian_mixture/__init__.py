@@ -136,7 +136,7 @@ MODEL = Model(
     noun="a mixture of Gaussians",
     papers=("park2017",),
     methods={
-        "dpem_gaussian": Method("DP-EM, Gaussian noise", "paper", (*ACCOUNTANTS[1:], "exact")),
+        "dpem_gaussian": Method("DP-EM, Gaussian noise", "paper", ACCOUNTANTS[1:]),
         "dpem_laplace": Method(
             "DP-EM, Laplace and Gaussian noise", "paper", ACCOUNTANTS[1:], combination="LLG"
         ),
