@@ -25,6 +25,8 @@ import dpcore as dp
 from app.site import released
 from dpcore.cli import main
 from dpcore.errors import BudgetExceeded, DPCoreError, InputError, ReplayError
+from dpcore.fitting import intervals
+from dpcore.fitting.result import Fit
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.models.topics.attack import LDA
 from dpcore.privacy import protects
@@ -58,6 +60,17 @@ def book(tmp_path: Path) -> Path:
 @pytest.fixture
 def made(book: Path, tmp_path: Path) -> api.Release:
     return api.release("gmm", table(), privacy=asked(), ledger=book, out=tmp_path / "out")
+
+
+def test_what_is_said_of_a_release_never_costs_it(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(fit: Fit) -> None:
+        raise FloatingPointError(fit.model)
+
+    monkeypatch.setattr(intervals, "sentence_of", failing)
+    found = api.release("gmm", table(), privacy=asked(), ledger=book, out=tmp_path / "out")
+    assert found.dossier["told_apart"] is None
 
 
 # --- what is drawn ------------------------------------------------------------------------------
