@@ -201,6 +201,7 @@ def look_again(more: Callable[[], bool], every: float) -> None:
     """
 
     from app.result_store import pause  # with imports that a page which waits for nothing needs not
+    from app.state import delivered
 
     @st.fragment(run_every=pause(every))
     def look() -> None:
@@ -209,6 +210,7 @@ def look_again(more: Callable[[], bool], every: float) -> None:
         except DPCoreError:
             found = True  # the page itself says what is wrong
         if found:
+            delivered()  # the page has come to its end, and a hand may be on it
             st.rerun()
 
     look()

@@ -39,6 +39,7 @@ SHOWN_ROWS = 500  # points drawn
 AT_ONCE = 40e6  # row visits (rows x runs x iterations x components) worked out without waiting
 GAMES = 2000  # of the attacker, at most
 LEAST_GAMES = 200
+IN_HAND = 3e6  # row visits of a fit that is made while a hand waits for it
 COMING = "This budget is still being worked out."
 COMPARING = "comparing…"
 
@@ -63,10 +64,12 @@ class Study:
         return self.each or (self.references,) * len(self.grid.stops)
 
 
-def study(scenario: Scenario, data: Data, store: ResultStore) -> Study:
-    """The study of a scenario: whole at once where that is quick, else its current point first.
+def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | None = None) -> Study:
+    """The study of a scenario: whole at once where that is quick, else its current point first,
+    then the bold fits (from coarse to fine, where all together take long), then further draws.
 
-    Raises InputError when the choices cannot be fitted.
+    wanted: a budget that a hand is on; where a fit is quick it is there at once, else it comes
+    next. Raises InputError when the choices cannot be fitted.
     """
     setting = scenario.setting(data.secret)
     key = (data.key, replace(setting, accountant=""), scenario.curves())
@@ -82,8 +85,24 @@ def study(scenario: Scenario, data: Data, store: ResultStore) -> Study:
     def everything() -> BudgetGrid:
         return fits(budgets, range(most))
 
-    def bold(*some: float) -> BudgetGrid:
-        return fits(some or budgets, (0,))
+    def add(some: Sequence[float]) -> BudgetGrid:
+        """The bold fits of some budgets, among those that are there."""
+        part = fits(some, (0,))
+        return store.grids.change(
+            (grid_key, 1),
+            lambda known: part.among(budgets, COMING) if known is None else known.filled(part),
+        )
+
+    def next_budgets() -> tuple[float, ...]:
+        """Those that are fitted next: where the hand is, else the coarsest that are left."""
+        known, asked = store.grids.peek((grid_key, 1)), store.wanted.pop(grid_key, None)
+        left = budgets if known is None else coming(known)
+        if asked in left:
+            return (asked,)
+        together = scenario.visits(data.rows) * len(budgets) <= AT_ONCE / 4
+        rounds = [budgets] if together else coarse_to_fine(budgets)
+        some = next(filter(None, (tuple(e for e in one if e in left) for one in rounds)), ())
+        return some if scenario.cost == 1.0 else some[:1]
 
     def all_curves(grid: BudgetGrid) -> Curves:
         draws = range(grid.utility.shape[1])
@@ -110,31 +129,63 @@ def study(scenario: Scenario, data: Data, store: ResultStore) -> Study:
         return Study(now, known, drawn, True)
 
     def background() -> None:
-        done = next((grid for grid, _ in so_far()), None) or bold()
+        while some := next_budgets():
+            add(some)
+            if grid_key not in store.waiting:
+                return  # nobody looks at it any more
+        done = so_far()[0][0]
         while True:
             draws = done.utility.shape[1]
-            if draws in (1, few, most):
-                store.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
             if draws in (few, most):
+                store.grids.get((grid_key, draws), lambda ready=done: ready)  # type: ignore[misc]
                 compared(done)
             if draws >= most or grid_key not in store.waiting:
                 return  # it is whole, or nobody looks at it any more
             more = range(draws, min(draws + at_a_time, most))
             done = done.with_draws(fits(budgets, more))
 
-    point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / scenario.epsilon)))
-    if now is None:  # the current point, before anything else
-        found = store.grids.get((grid_key, "point", point), lambda: bold(point))
-        now = found.among(budgets, COMING)
+    quick = scenario.visits(data.rows) <= IN_HAND
+    for asked in (scenario.epsilon,) if wanted is None else (scenario.epsilon, wanted):
+        point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / asked)))
+        if now is not None and point not in coming(now):
+            continue
+        if quick or now is None:  # before anything else
+            now = add((point,))
+        else:
+            store.wanted[grid_key] = point
+    assert now is not None  # the current point is there
     in_background(store, grid_key, background)
     return Study(now, known, drawn, False)
+
+
+def coming(grid: BudgetGrid) -> tuple[float, ...]:
+    """The stops of a grid that are still being worked out."""
+    return tuple(s for s, why in zip(grid.stops, grid.refusals, strict=True) if why == COMING)
+
+
+def coarse_to_fine(stops: Sequence[float]) -> list[tuple[float, ...]]:
+    """Stops in the order in which they are worked out: five over the whole range, then those half
+    way between, again and again; what is left comes together once half of them would be there.
+
+    >>> coarse_to_fine(range(13))
+    [(0, 3, 6, 9, 12), (1, 2, 4, 5, 7, 8, 10, 11)]
+    """
+    rounds, seen, count = list[tuple[float, ...]](), set[int](), 5
+    while len(seen) < len(stops):
+        whole = count > len(stops) / 2 and bool(seen)
+        places = range(len(stops)) if whole else np.linspace(0, len(stops) - 1, count).round()
+        fresh = sorted({int(place) for place in places} - seen)
+        rounds.append(tuple(stops[place] for place in fresh))
+        seen.update(fresh)
+        count = 2 * count - 1
+    return rounds
 
 
 def more_of(seen: Study, scenario: Scenario, data: Data, store: ResultStore) -> bool:
     """Whether more of a study is there than was seen."""
     now = study(scenario, data, store)
-    if COMING in seen.grid.refusals:
-        return COMING not in now.grid.refusals
+    if len(coming(now.grid)) < len(coming(seen.grid)):
+        return True
     more = now.grid.utility.shape[1] > seen.grid.utility.shape[1]
     return more or (now.curves is not None and seen.curves is None)
 

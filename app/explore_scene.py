@@ -18,12 +18,13 @@ from app.sweeps import DELTAS, Sliding
 from app.tables import badge, provenance, store_of
 from dpcore.accounting import guess_rate
 from dpcore.datasets.cities import CITIES
+from dpcore.evaluation.study import BudgetGrid
 from dpcore.evaluation.verdict import attack_sentences, found_sentences, verdicts
 from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.budget import Words, budget_scene, pair_of_panels
 from dpcore.figures.model_plot import Drawing, Subject, portrait
-from dpcore.figures.scene import Choice, Panel, Points, Scene
-from dpcore.figures.utility_curve import Marks, show_delta
+from dpcore.figures.scene import Choice, Panel, Points, Scene, text_at
+from dpcore.figures.utility_curve import Marks, axis_of, show_delta
 from dpcore.models.declaration import Picture
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.privacy import Guarantee, Ledger
@@ -63,7 +64,8 @@ def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
 def swept_picture(scenario: Scenario, data: Data, dial: Sliding, found: Study) -> Scene:
     """The scene of the scenario over another dial."""
     elsewhere = replace(without_epsilon(scenario), epsilon=scenario.epsilon)
-    key = (data.key, replace(elsewhere, **dial.put(dial.stops[-1], scenario)))
+    setting = replace(elsewhere, **dial.put(dial.stops[-1], scenario))
+    key = (data.key, setting, found.grid.refusals)
     typed = dial.value if dial.typed else None
     drawn: Scene = store_of(data).scenes.get(
         (key, typed), lambda: scene_of(scenario, data, found, len(dial.stops))
@@ -86,7 +88,10 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
     ghosts = grid.utility.shape[1] - 1
     sees, thing = SEES[provenance(data)], data.schema.thing
     words = Words(
-        verdicts=tuple(judged) if found.curves is not None else (compute.COMPARING,) * len(judged),
+        verdicts=tuple(
+            compute.COMPARING if found.curves is None or why == compute.COMING else verdict
+            for verdict, why in zip(judged, grid.refusals, strict=True)
+        ),
         live_text={
             "sentence": tuple(
                 g if g == compute.COMING else f"{a} {g}{c}"
@@ -114,7 +119,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         if metric_of(scenario.model, setting.metric).of_rows
         else "",
     )
-    return budget_scene(
+    scene = budget_scene(
         grid,
         found.each or found.references,
         found.curves,
@@ -139,6 +144,37 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
         if grid.dial == "epsilon"
         else None,
     )
+    return _with_nearest(scene, grid)
+
+
+def _with_nearest(scene: Scene, grid: BudgetGrid) -> Scene:
+    """The scene with the nearest fit, under its own label, where one is still being worked out."""
+    late = compute.coming(grid)
+    there = [i for i, why in enumerate(grid.refusals) if why is None]
+    if not late or not there:
+        return scene
+    log = axis_of(grid.model, grid.dial).scale == "log"
+    place = np.log(grid.stops) if log else np.array(grid.stops)
+    nearest = tuple(
+        min(there, key=lambda other: abs(place[other] - place[i])) if stop in late else i
+        for i, stop in enumerate(grid.stops)
+    )
+
+    def held(panel: Panel) -> Panel:
+        texts = [
+            (
+                f"greyed: the fit at {scene.symbol} = {scene.step_labels[at]}, the nearest so far",
+                f"{text_at(panel.alt, i)} Shown instead, greyed: {text_at(panel.alt, at)}",
+            )
+            if at != i
+            else (text_at(panel.subtitle, i), text_at(panel.alt, i))
+            for i, at in enumerate(nearest)
+        ]
+        subtitles, alts = zip(*texts, strict=True)
+        return replace(panel, subtitle=subtitles, alt=alts, nearest=nearest)
+
+    panels = (held(panel) if panel.id == "private" else panel for panel in scene.panels)
+    return replace(scene, panels=tuple(panels))
 
 
 def walked_panels(

@@ -90,13 +90,23 @@ class LRUCache(Generic[T]):
             try:
                 made = make()
                 with self._lock:
-                    self._kept[key] = made
-                    while len(self._kept) > self._size:
-                        self._kept.popitem(last=False)
+                    self._keep(key, made)
             finally:
                 with self._lock:
                     self._busy.pop(key, None)
             return made
+
+    def change(self, key: Hashable, made: Callable[[T | None], T]) -> T:
+        """Replace what is there, if anything, by what is made of it."""
+        with self._lock:
+            return self._keep(key, made(self._kept.get(key)))
+
+    def _keep(self, key: Hashable, made: T) -> T:
+        self._kept[key] = made
+        self._kept.move_to_end(key)
+        while len(self._kept) > self._size:
+            self._kept.popitem(last=False)
+        return made
 
     def peek(self, key: Hashable) -> T | None:
         with self._lock:
@@ -114,6 +124,7 @@ class ResultStore:
     scenes: LRUCache[Any] = field(default_factory=lambda: LRUCache(12))
     answers: LRUCache[Any] = field(default_factory=lambda: LRUCache(64))
     waiting: dict[Hashable, Future[None]] = field(default_factory=dict)  # what somebody looks at
+    wanted: dict[Hashable, float] = field(default_factory=dict)  # stops that hands are on
 
 
 @cache

@@ -158,6 +158,11 @@ def bind(key: str, value: Any) -> None:
     state[key] = unsent[key] = value
 
 
+def heard(key: str) -> None:
+    """A hand is on a widget: the browser has it, and nothing may set it again."""
+    st.session_state.get("unsent", {}).pop(key, None)
+
+
 def delivered() -> None:
     """A run has come to its end: the browser hears what it has set."""
     state, now = st.session_state, monotonic()

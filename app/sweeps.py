@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from app.compute import Study, draws_of
+from app.compute import COMING, Study, coarse_to_fine, coming, draws_of
 from app.result_store import Data, ResultStore, in_background
 from app.scenario import Scenario
 from dpcore.errors import DPCoreError, InputError
@@ -18,6 +17,7 @@ DELTAS = tuple(float(f"{digit}e-{power}") for power in range(12, 1, -1) for digi
 CLIPS = tuple(round(0.05 * step, 2) for step in range(2, 21))
 DECADE = 8  # stops of an option in a decade, one decade to each side of the usual one
 FEW_DRAWS = 3  # of a slow model, at every second stop
+FEWEST = 5  # stops that make a picture
 SAME = 1e-9  # two noise multipliers that are one
 
 
@@ -104,9 +104,11 @@ def _without_delta(scenario: Scenario, data: Data, store: ResultStore) -> str:
 def swept(
     scenario: Scenario, data: Data, store: ResultStore, dial: Sliding, known: References
 ) -> Study | None:
-    """The study over a dial at the scenario's epsilon, its own value among the stops.
+    """The study over a dial at the scenario's epsilon, its own value among the stops; complete once
+    every stop is there.
 
-    ``None`` until it is there: :func:`work_out` has it made. known: the references of the scenario.
+    ``None`` until there are a few: :func:`work_out` has it made. known: the references of the
+    scenario.
     """
     parts: list[Sweep] = []
     for key in _keys(scenario, data, dial):
@@ -114,41 +116,86 @@ def swept(
         if not isinstance(part, Sweep):
             return None
         parts.append(part)
-    grid, references, single = parts[0].grid, parts[0].references, parts[0].single
-    for more in parts[1:]:
+    main, *typed = parts
+    left = len(coming(main.grid))
+    if left and len(dial.stops) - left < FEWEST:
+        return None
+    grid, references, single = main.grid, main.references, main.single
+    for more in typed:
         grid = grid.with_budget(more.grid)
         references += more.references
         single = np.append(single, more.single)
-    return Study(grid, known, Curves({}, {}, single), True, references)
+    return Study(grid, known, Curves({}, {}, single), not left, references)
 
 
 def done(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> bool:
     """Whether a study over a dial, or why there is none, is there."""
     parts = [store.answers.peek(key) for key in _keys(scenario, data, dial)]
-    return all(parts) or any(isinstance(part, str) for part in parts)
+    return any(isinstance(part, str) for part in parts) or not any(map(_left, parts))
+
+
+def _left(part: Sweep | str | None) -> bool:
+    """Whether stops of a part are still being worked out."""
+    return part is None or (isinstance(part, Sweep) and bool(coming(part.grid)))
 
 
 def work_out(
-    scenario: Scenario, data: Data, store: ResultStore, dial: Sliding, known: References
+    scenario: Scenario,
+    data: Data,
+    store: ResultStore,
+    dial: Sliding,
+    known: References,
+    wanted: float | None = None,
 ) -> None:
-    """Have a study over a dial worked out behind the page; or why it cannot be."""
+    """Have a study over a dial worked out behind the page, from coarse to fine; or why it cannot
+    be. wanted: a stop that a hand is on, which comes next."""
     setting = scenario.setting(data.secret)
     draws = range(draws_of(scenario) if scenario.cost == 1.0 else FEW_DRAWS)
+    keys = _keys(scenario, data, dial)
+    if wanted is not None:
+        store.wanted[keys] = wanted
 
-    def make(stops: Sequence[float]) -> Sweep | str:
+    def at(stop: float) -> Sweep | str:
         try:
             budget, held_out = scenario.epsilon, data.held_out
-            return sweep(data.table, setting, known, budget, dial.name, stops, draws, held_out)
+            return sweep(data.table, setting, known, budget, dial.name, (stop,), draws, held_out)
         except DPCoreError as refusal:
             return str(refusal)
 
-    keys = _keys(scenario, data, dial)
-
     def background() -> None:
-        for key in keys:
-            store.answers.get(key, lambda stops=key[-1]: make(stops))  # type: ignore[misc]
+        for key in reversed(keys):  # a typed value first
+            order = [stop for some in coarse_to_fine(key[-1]) for stop in some]
+            while _left(there := store.answers.peek(key)):
+                left = order if there is None else coming(there.grid)
+                asked = store.wanted.pop(keys, order[0])
+                part = at(asked if asked in left else next(stop for stop in order if stop in left))
+                store.answers.change(
+                    key,
+                    lambda there, part=part, key=key: _with_stop(there, part, key[-1], known),  # type: ignore[misc]
+                )
+                if keys not in store.waiting:
+                    return  # nobody looks at it any more
 
     in_background(store, keys, background)
+
+
+def _with_stop(
+    known: Sweep | None, part: Sweep | str, stops: tuple[float, ...], usual: References
+) -> Sweep | str:
+    """What is known of a study over a dial with one more of its stops, or why there is none."""
+    if isinstance(part, str):
+        return part
+    if known is None:
+        if part.grid.dial != "delta":  # which changes the noise alone
+            nan = float("nan")
+            usual = replace(usual, own_steps_utility=nan, clipped_utility=nan, clipped_share=nan)
+        count = len(stops)
+        empty = part.grid.among(stops, COMING)
+        known = Sweep(empty, (usual,) * count, np.full(count, np.nan))
+    at = stops.index(part.grid.stops[0])
+    references, single = list(known.references), known.single.copy()
+    references[at], single[at] = part.references[0], part.single[0]
+    return Sweep(known.grid.filled(part.grid), tuple(references), single)
 
 
 def _keys(scenario: Scenario, data: Data, dial: Sliding) -> tuple[tuple[Any, ...], ...]:

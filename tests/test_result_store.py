@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from app import compute, result_store, tables
 from app.explore_scene import picture, scene_of
 from app.result_store import AT_MOST, LOOKED_AT, TOGETHER, Background, ResultStore
 from app.scenario import Scenario
-from dpcore.evaluation.study import BudgetGrid, budget_grid, curves
+from dpcore.evaluation.study import BudgetGrid, budget_grid, curves, fitted
+from dpcore.figures.scene import Panel
 
 SOON = 20.0  # seconds
+SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=1)
 
 
 class Study:
@@ -179,23 +182,78 @@ def test_a_study_that_nobody_looks_at_ends_between_its_parts_and_goes_on_later(
     monkeypatch.setattr(compute, "in_background", at_once)
     seen = compute.study(scenario, data, store)
     every = len(scenario.budgets(data.rows))
-    assert parts == [(1, 1), (every, 1), (every, 4)]
+    assert parts == [(1, 1), (4, 1), (4, 1)], "five stops over the whole range, then nine"
     fitted = [e for e, no in zip(seen.grid.epsilons, seen.grid.refusals, strict=True) if not no]
     assert fitted == [scenario.epsilon]
     said = scene_of(scenario, data, seen, len(scenario.budgets(data.rows)))
     for words, epsilon in zip(said.live_text["sentence"], seen.grid.epsilons, strict=True):
         assert (words == compute.COMING) is (epsilon != scenario.epsilon)
     _, private, curve = said.panels
-    assert private.alt[0].endswith(compute.COMING), "nor that there is no fit"
+    assert compute.COMING in private.alt[0], "nor that there is no fit"
     assert set(curve.subtitle) == {compute.COMPARING}, "no verdict on budgets not yet fitted"
     assert compute.more_of(seen, scenario, data, store)
-    assert parts[3:] == [(every, 4), (every, 4)]
+    assert parts[3:] == [(8, 1), (every - 17, 1), (every, 4), (every, 4), (every, 4)]
     whole = compute.study(scenario, data, store)
     assert whole.complete
     assert np.isfinite(whole.grid.utility).all()
+    assert scene_of(scenario, data, whole, every).panels[1].nearest == ()
     at = seen.grid.epsilons.index(scenario.epsilon)
     assert whole.grid.utility[at, 0] == pytest.approx(seen.grid.utility[at, 0], rel=1e-9)
     assert seen.grid.guarantees[at] is not None
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 13, 19, 21, 53])
+def test_stops_are_worked_out_from_coarse_to_fine(count: int) -> None:
+    rounds = compute.coarse_to_fine(range(count))
+    assert sorted(place for some in rounds for place in some) == list(range(count))
+    assert {0, count - 1} <= set(rounds[0])
+    assert len(rounds[0]) == min(count, 5)
+    for far, near in pairwise(np.maximum.accumulate([len(some) for some in rounds])):
+        assert near >= far
+
+
+def test_a_hand_meets_the_nearest_fit_under_its_own_label_and_then_the_one_it_is_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The page opens, and the slider is dragged before anything is worked out behind it."""
+    store, behind = ResultStore(), list[Callable[[], None]]()
+    data = tables.data_of(SMALL)
+    assert data is not None
+
+    def keep(store: ResultStore, key: Hashable, work: Callable[[], None]) -> None:
+        store.waiting[key] = Future()
+        behind.append(work)
+
+    def private(found: compute.Study) -> Panel:
+        return scene_of(SMALL, data, found, len(found.grid.stops)).panels[1]
+
+    monkeypatch.setattr(compute, "AT_ONCE", 0)
+    monkeypatch.setattr(compute, "DRAWS", 2)
+    monkeypatch.setattr(compute, "in_background", keep)
+    first = compute.study(SMALL, data, store)
+    here, there = (first.grid.stops.index(epsilon) for epsilon in (1.0, 0.28))
+    opened = private(first)
+    assert set(opened.nearest) == {here}, "no stop is empty"
+    assert opened.subtitle[there] == "greyed: the fit at ε = 1.00, the nearest so far"
+    assert opened.subtitle[here].startswith("hides each person")
+    assert opened.alt[there].count("Private fit at epsilon 1.00.") == 1
+
+    held = compute.study(SMALL, data, store, wanted=0.28)
+    assert compute.more_of(first, SMALL, data, store)
+    assert private(held).nearest[there] == there
+    assert {private(held).nearest[i] for i in range(there)} == {there}
+    alone = fitted(data.table, SMALL.setting(), [SMALL.setting().request(0.28)], (0,))
+    assert held.grid.guarantees[there] == alone.guarantee(0)
+
+    monkeypatch.setattr(compute, "IN_HAND", 0)  # of a slow model it comes next
+    slow = compute.study(SMALL, data, store, wanted=4.0)
+    at = slow.grid.stops.index(4.0)
+    assert 4.0 in compute.coming(slow.grid)
+    store.waiting.clear()  # the page closes after the next part
+    behind[-1]()
+    next_one = compute.study(SMALL, data, store)
+    assert len(compute.coming(slow.grid)) - len(compute.coming(next_one.grid)) == 1
+    assert private(next_one).nearest[at] == at
 
 
 @pytest.mark.merge

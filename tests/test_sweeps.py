@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -59,6 +60,7 @@ def made_now(scenario: Scenario, data: Any, store: ResultStore, slide: Sliding, 
     from app import sweeps
 
     def at_once(store: ResultStore, key: Any, work: Any) -> None:
+        store.waiting[key] = Future()
         work()
 
     later, sweeps.in_background = sweeps.in_background, at_once
@@ -99,6 +101,41 @@ def test_every_stop_is_the_fit_of_that_setting(scenario: Scenario, dial: str) ->
         bold = at[0].grid.utility[at[1], 0]
         assert found.grid.utility[i, 0] == pytest.approx(bold, rel=1e-9)
     assert len(guarantees) == (len(FEW[dial]) if dial == "delta" else 1)
+
+
+def test_a_sweep_is_shown_as_far_as_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five stops over the whole range, and first the one that a hand is on."""
+    from app import sweeps
+
+    store, waited = ResultStore(), []
+    data, slide = begin(SMALL, "clip", store)
+    known = compute.references_of(SMALL.setting(data.secret), data, store)
+
+    def some(store: ResultStore, key: Any, work: Any) -> None:
+        for _ in range(3):
+            store.waiting.clear()  # the page closes after each part
+            waited.append(swept(SMALL, data, store, slide, known))
+            work()
+
+    monkeypatch.setattr(sweeps, "in_background", some)
+    sweeps.work_out(SMALL, data, store, slide, known, wanted=0.35)
+    sweeps.work_out(SMALL, data, store, slide, known)
+    assert waited[:5] == [None] * 5
+    found = waited[5]
+    assert found is not None
+    assert not found.complete
+    assert not done(SMALL, data, store, slide)
+    there = [stop for stop in found.grid.stops if stop not in compute.coming(found.grid)]
+    assert there == [0.1, 0.3, 0.35, 0.55, 0.8]
+    scene = swept_picture(SMALL, data, slide, found)
+    exact, private, curve = scene.panels
+    near = {stop: slide.stops[at] for stop, at in zip(slide.stops, private.nearest, strict=True)}
+    assert near.items() >= {0.15: 0.1, 0.25: 0.3, 0.35: 0.35, 0.4: 0.35, 0.9: 0.8}.items()
+    assert "0.35, the nearest so far" in private.subtitle[6]
+    assert scene.live_text["sentence"][6] == compute.COMING
+    assert exact.subtitle[6] == "sees everyone", "what clipping takes there is not known yet"
+    drawn = [layer for layer in curve.layers if isinstance(layer, Curve)]
+    assert {len(layer.x) for layer in drawn} == {5}
 
 
 def test_less_clipping_noise_and_more_delta_need_less_noise() -> None:

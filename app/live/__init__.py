@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,7 @@ def slider_class(slider_key: str) -> str:
     return "st-key-" + re.sub(r"[^a-zA-Z0-9_-]", "-", slider_key.strip())
 
 
-def live(scenes: Mapping[str, Scene], *, key: str) -> Any:
+def live(scenes: Mapping[str, Scene], *, key: str, wanted: Callable[[], None] | None = None) -> Any:
     """Draw the first scene, or the one whose slider is touched: it moves with that slider.
 
     scenes: by the ``key`` of their sliders.
@@ -73,6 +73,10 @@ def live(scenes: Mapping[str, Scene], *, key: str) -> Any:
     was dragged (or moved by arrow keys) and released, else None; the factor multiplies the
     half-axes that the scene gave. In the one run after a column was picked it has ``picked``:
     ``{"name": ..., "item": ...}``, the item counted from 0.
+
+    wanted: called before the run in which a hand holds a slider at a step that has no fit yet
+    (:attr:`Panel.nearest`); ``st.session_state[key]["wanted"]`` is then ``{"slider": ..., "value":
+    ...}``, the slider's :func:`slider_class` and the value of the step.
 
     Texts elsewhere on the page follow too: ``st.html('<p data-live="sentence"></p>')`` shows the
     scene's live text "sentence"; with ``data-live-width`` an element has it as its width.
@@ -86,6 +90,7 @@ def live(scenes: Mapping[str, Scene], *, key: str) -> Any:
         data=f'{{"pictures":[{pictures}]}}'.encode(),  # of a mapping Streamlit makes text anew
         on_ring_change=_nothing,
         on_picked_change=_nothing,
+        on_wanted_change=wanted or _nothing,
     )
 
 

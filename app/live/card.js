@@ -182,9 +182,15 @@ export class Card {
     } else this.axes(width, height);
     this.taken = [];
     put(this.pin, this.frame.x1 - 6, this.frame.y0 + 12, "end");
-    for (const { draw } of this.layers) draw(step);
-    this.paint(step);
+    for (const { draw } of this.layers) draw(this.near);
+    this.paint(this.near);
     this.texts(step);
+  }
+
+  /** The step whose layers stand at the current one: of a fit still to come, the nearest there is. */
+  get near() {
+    const { step } = this.live;
+    return this.panel.nearest?.[step] ?? step;
   }
 
   /** The axes, and where data units are on the card.
@@ -216,8 +222,8 @@ export class Card {
   /** Only what depends on the step. @param {number} step */
   step(step) {
     if (!this.frame) return;
-    for (const { draw } of moving(this.layers)) draw(step);
-    if (moving(this.painted).length) this.paint(step);
+    for (const { draw } of moving(this.layers)) draw(this.near);
+    if (moving(this.painted).length) this.paint(this.near);
     this.texts(step);
   }
 
@@ -248,6 +254,7 @@ export class Card {
 
   /** Subtitle, alt text, labels and table. @param {number} step */
   texts(step) {
+    this.root.classList.toggle("dpl-late", this.near !== step);
     const subtitle = textAt(this.panel.subtitle, step);
     this.subtitle.textContent = subtitle && ` · ${subtitle}`;
     this.svg.setAttribute("aria-label", `${this.panel.title}. ${textAt(this.panel.alt, step)}`);
@@ -279,7 +286,7 @@ export class Card {
 
   /** The numbers of the current step. */
   rows() {
-    return panelRows(this.panel, this.live.step);
+    return panelRows(this.panel, this.near);
   }
 
   /** Shows the derivation of a bar below the picture; once more: hides it.

@@ -26,9 +26,9 @@ export function svgOf(card) {
   const ground = svg("rect", { y: -40, width, height: height + 40, fill: style.backgroundColor });
   copy.prepend(ground, title);
   if (card.painted.length) {
-    card.paint(card.live.step, 3); // sharp in print too
+    card.paint(card.near, 3); // sharp in print too
     title.after(svg("image", { href: card.canvas.toDataURL(), width, height }));
-    card.paint(card.live.step);
+    card.paint(card.near);
   }
   set(copy, { xmlns: SVG, viewBox: `0 -40 ${width} ${height + 40}`, width, height: height + 40 });
   return new XMLSerializer().serializeToString(copy);

@@ -12,6 +12,8 @@ import { Slider, stepOf } from "./slider.js";
 /** @import { Delivery, Panel, Picture, Scene, View } from "./types.js" */
 
 const FRAME = 260; // ms that a step of a film stands
+const RESTS = 60; // ms at one step after which its fit is asked for
+const PATIENCE = 3000; // ms after which it is asked for again
 const GESTURE = 250; // ms without a turn of the wheel after which a new gesture begins
 
 /**
@@ -56,8 +58,10 @@ export class Live {
   /** @type {string} */ theme;
   /** @type {string} */ drawn;
   /** @type {ReturnType<typeof setTimeout>} */ timer;
+  /** @type {ReturnType<typeof setTimeout>} */ again;
   /** @type {ReturnType<typeof setInterval>} */ film;
   wheeled = -Infinity;
+  asked = -Infinity;
   step = 0;
   width = 0;
   updates = 0;
@@ -143,7 +147,10 @@ export class Live {
     this.pinned = pinned ? slider.position : null;
     this.step = this.choose();
     const themed = this.paint();
-    if (changed) this.rebuild();
+    if (changed) {
+      this.rebuild();
+      this.asked = -Infinity;
+    }
     if (changed || themed) this.layout();
     this.draw();
   }
@@ -281,6 +288,22 @@ export class Live {
       });
     }
     this.fillLiveText();
+    this.want();
+  }
+
+  /** Asks for the fit of the step where a hand rests, if it is still to come: one question at a
+   * time, the next after a new scene. */
+  want() {
+    clearTimeout(this.again);
+    const { slider, scene, step } = this;
+    const late = scene.panels.some(({ nearest }) => (nearest?.[step] ?? step) !== step);
+    if (!late || !slider.busy) return;
+    this.again = setTimeout(() => {
+      if (!slider.busy) return;
+      this.asked = performance.now();
+      this.send("wanted", { slider: slider.name, value: scene.steps[step] });
+      this.want();
+    }, Math.max(RESTS, this.asked + PATIENCE - performance.now()));
   }
 
   /** Names a step of a scene. */
@@ -321,6 +344,7 @@ export class Live {
   remove() {
     cancelAnimationFrame(this.frameAsked);
     clearTimeout(this.timer);
+    clearTimeout(this.again);
     clearInterval(this.film);
     for (const slider of this.sliders.values()) slider.release();
     this.size.disconnect();

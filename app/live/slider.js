@@ -36,6 +36,7 @@ export class Slider {
   /** @type {Element | null} */ box = null;
   /** @type {HTMLElement | null} */ node = null;
   /** @type {number | null} */ position = null;
+  /** its CSS class */ name = "";
   held = false;
   keyed = -Infinity;
 
@@ -64,6 +65,7 @@ export class Slider {
    * @param {string} name its CSS class @param {Scene} scene */
   bind(name, scene) {
     this.scene = scene;
+    this.name = name;
     const box = document.querySelector(`.${CSS.escape(name)}`);
     /** @type {HTMLElement | null} */
     const node = box?.querySelector('input[type="range"], [role="slider"]') ?? null;

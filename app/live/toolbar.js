@@ -39,8 +39,8 @@ export function toolbar(card) {
 
 /** @param {Card} card */
 function saveCSV(card) {
-  const { scene, step } = card.live;
-  save(card, csvOf(card.rows(), scene.symbol, scene.steps[step]), "text/csv", "csv");
+  const { symbol, steps } = card.live.scene;
+  save(card, csvOf(card.rows(), symbol, steps[card.near]), "text/csv", "csv");
 }
 
 /** @param {Card} card */
@@ -64,7 +64,7 @@ export function fillTable(card) {
   const head = columns.map((name) =>
     make("th", { scope: "col" }, [heads[name] ?? name.replace("_", " ")]));
   card.table.replaceChildren(make("table", {}, [
-    make("caption", {}, [`${panel.title}, ${live.scene.symbol} = ${live.label()}`]),
+    make("caption", {}, [`${panel.title}, ${live.scene.symbol} = ${live.scene.labels[card.near]}`]),
     make("thead", {}, [make("tr", {}, head)]),
     make("tbody", {}, rows.map((row) => make("tr", {}, columns.map((name) => cell(row[name]))))),
   ]));

@@ -100,6 +100,8 @@ export interface Panel {
   choices: { name: string; label: string; options: string[]; at: number }[];
   /** Key of the pinned layers. */
   pin?: string;
+  /** The step whose layers stand at each step, where not every one has its own yet. */
+  nearest?: number[];
   layers: Layer[];
 }
 

@@ -22,7 +22,7 @@ from app.scenario import GENERATED, LISTED, UPLOAD, Scenario, opening
 from app.settings import uploads_allowed
 from app.settings_panel import more_settings
 from app.spoilers import visible
-from app.state import change, current, step_of
+from app.state import change, current, heard, step_of
 from app.sweeps import Sliding, done, sliding, swept, work_out
 from app.tables import data_of, judged_on, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
@@ -62,12 +62,12 @@ def page() -> None:
         return
     if scenario.data == UPLOAD:
         upload.custodian_bar()
-    beside = sliding(scenario, data, store_of(data))
+    beside, hand = sliding(scenario, data, store_of(data)), st.session_state.pop("hand", {})
     sliders(scenario, scenario.budgets(data.rows), beside)
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
         with st.spinner("Fitting it exactly, then privately…"):
-            found = compute.study(scenario, data, store_of(data))
+            found = compute.study(scenario, data, store_of(data), hand.get("epsilon_step"))
         pinned = pins.views(scenario, ask=found.complete)
         scenes = pictures(scenario, data, found, beside, pinned)
     except DPCoreError as error:
@@ -85,7 +85,7 @@ def page() -> None:
         key: with_choices(visible("explore", one, scenario.hide), lists, data)
         for key, one in scenes.items()
     }
-    moved = live(seen, key="picture")
+    moved = live(seen, key="picture", wanted=wanted_by_a_hand)
     if moved.picked is not None:
         change(**picked_of(moved.picked, offered, scenario))
         st.rerun()
@@ -114,17 +114,36 @@ def page() -> None:
     if (waited := pins.coming(scenario)) is not None:
         look_again(lambda: pins.coming(scenario) != waited, every=0.3)
         return
-    coming = next((dial for dial in wanted(scenario, beside) if dial.key not in scenes), None)
+    store = store_of(data)
+    slides = wanted(scenario, beside)
+    coming = next((dial for dial in slides if not done(scenario, data, store, dial)), None)
     if coming is not None:
-        known, store, begun = found.references, store_of(data), monotonic()
+        known, begun = found.references, monotonic()
+        late = left(swept(scenario, data, store, coming, known))
+        if coming.key in hand:
+            work_out(scenario, data, store, coming, known, hand[coming.key])
 
         def there() -> bool:
             if monotonic() - begun < AT_REST:
                 return False
             work_out(scenario, data, store, coming, known)
-            return done(scenario, data, store, coming)
+            now = swept(scenario, data, store, coming, known)
+            return left(now) < late or done(scenario, data, store, coming)
 
         look_again(there, every=0.3)
+
+
+def wanted_by_a_hand() -> None:
+    """Keep for this run on which stop of which slider a hand is whose fit is still to come."""
+    asked = st.session_state["picture"]["wanted"]
+    slider = asked["slider"].removeprefix("st-key-")
+    st.session_state["hand"] = {slider: asked["value"]}
+    heard(slider)
+
+
+def left(study: compute.Study | None) -> float:
+    """How many stops of a study are still to come; of none, more than any."""
+    return np.inf if study is None else len(compute.coming(study.grid))
 
 
 def wanted(scenario: Scenario, beside: tuple[Sliding, ...]) -> list[Sliding]:

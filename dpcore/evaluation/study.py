@@ -273,34 +273,46 @@ class BudgetGrid:
     dial: str = "epsilon"
     metric: str = ""
 
-    def among(self, epsilons: Sequence[float], why: str) -> BudgetGrid:
-        """The same budgets among others (which include them) that are not fitted, and why."""
-        shape = (len(epsilons), self.utility.shape[1])
-        at = [epsilons.index(epsilon) for epsilon in self.epsilons]
+    def among(self, stops: Sequence[float], why: str) -> BudgetGrid:
+        """The same stops among others (which include them) that are not fitted, and why."""
+        count = len(stops)
+        shape = (count, self.utility.shape[1])
+        empty = replace(
+            self,
+            epsilons=tuple(stops) if self.dial == "epsilon" else self.epsilons[:1] * count,
+            stops=tuple(stops),
+            fits=mapped(self.fits, lambda one: _unfitted(one[:, 0], shape)),
+            found=np.zeros((*shape, self.found.shape[2]), dtype=bool),
+            utility=np.full(shape, np.nan),
+            noise=np.full(count, np.nan),
+            guarantees=(None,) * count,
+            ledgers=(None,) * count,
+            refusals=(why,) * count,
+        )
+        return empty.filled(self)
 
-        def put(values: NDArray[Any]) -> NDArray[Any]:
-            room = _unfitted(values[:, 0], shape)
+    def filled(self, part: BudgetGrid) -> BudgetGrid:
+        """The same with what a part, fits at some of these stops, has there."""
+        at = [self.stops.index(stop) for stop in part.stops]
+
+        def put(room: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+            room = room.copy()
             room[at] = values
             return room
 
-        def spread(known: tuple[Any, ...], other: Any) -> tuple[Any, ...]:
-            return tuple(known[at.index(i)] if i in at else other for i in range(len(epsilons)))
+        def placed(known: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+            found = dict(enumerate(known)) | dict(zip(at, values, strict=True))
+            return tuple(found.values())
 
-        noise = np.full(len(epsilons), np.nan)
-        noise[at] = self.noise
-        found = np.zeros((*shape, self.found.shape[2]), dtype=bool)
-        found[at] = self.found
         return replace(
             self,
-            epsilons=tuple(epsilons),
-            stops=tuple(epsilons),
-            fits=mapped(self.fits, put),
-            found=found,
-            utility=put(self.utility),
-            noise=noise,
-            guarantees=spread(self.guarantees, None),
-            ledgers=spread(self.ledgers, None),
-            refusals=spread(self.refusals, why),
+            fits=mapped(self.fits, put, part.fits),
+            found=put(self.found, part.found),
+            utility=put(self.utility, part.utility),
+            noise=put(self.noise, part.noise),
+            guarantees=placed(self.guarantees, part.guarantees),
+            ledgers=placed(self.ledgers, part.ledgers),
+            refusals=placed(self.refusals, part.refusals),
         )
 
     def with_draws(self, other: BudgetGrid) -> BudgetGrid:

@@ -165,6 +165,8 @@ class Panel:
     whole card in pixels [half 340, full 250]. ``bare``: draw no axes (bars are their own scale).
     ``pinned``: layers of another view, drawn over these thin and in one colour; ``pin``: their key.
     ``film``: a button plays the steps up to the current one. ``choices``: lists in its head.
+    ``nearest``: the step whose layers stand at each step, greyed where it is another one: a fit
+    that is still being worked out is held by the nearest that is there [its own].
     """
 
     id: str
@@ -182,6 +184,7 @@ class Panel:
     pin: str = ""
     film: bool = False
     choices: tuple[Choice, ...] = ()
+    nearest: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         one_of("panel width", self.width, ("half", "full"))
@@ -209,6 +212,7 @@ class Panel:
                 *map(layer_dict, self.layers),
                 *(layer_dict(layer) | {"pinned": True} for layer in self.pinned),
             ],
+            **({"nearest": self.nearest} if self.nearest else {}),
         }
 
 
@@ -314,6 +318,8 @@ def _check_panel(panel: Panel, count: int) -> None:
     for name in ("alt", "subtitle"):
         if not isinstance(text := getattr(panel, name), str):
             _demand_steps(f"{name} of panel {panel.id}", len(text), count)
+    if panel.nearest:
+        _demand_steps(f"nearest of panel {panel.id}", len(panel.nearest), count)
     for layer in panel.layers:
         for texts in (getattr(layer, "labels", ()), getattr(layer, "notes", ())):
             if texts and not isinstance(texts[0], str):

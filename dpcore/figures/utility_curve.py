@@ -195,9 +195,14 @@ def _clipped(grid: BudgetGrid, references: Sequence[References]) -> Iterator[Rul
     if len({known.clipped_utility for known in references}) == 1:
         yield Rule(references[0].clipped_utility, label, side="right")
         return
-    order = np.argsort(grid.stops)
-    heights = np.array([one.clipped_utility for one in references])[order]
-    yield Curve(np.array(grid.stops)[order], heights, colour=2, dash=1, label=label, name=label)
+    heights = np.array([one.clipped_utility for one in references])
+    yield Curve(*_there(grid, heights), colour=2, dash=1, label=label, name=label)
+
+
+def _there(grid: BudgetGrid, values: Array) -> tuple[Array, Array]:
+    """The stops in order that have a value, and it."""
+    order = [i for i in np.argsort(grid.stops) if np.isfinite(values[i])]
+    return np.array(grid.stops)[order], values[order]
 
 
 def _marks(marks: Marks, ends: tuple[float, float]) -> Iterator[Mark]:
@@ -233,7 +238,7 @@ def _rivals(
                 label=_says(title, curves.says[name]),
                 name=title,
             )
-    yield Curve(stops, curves.single[order], colour=5, dash=3, label=simplest, name=simplest)
+    yield Curve(*_there(grid, curves.single), colour=5, dash=3, label=simplest, name=simplest)
 
 
 def _own(

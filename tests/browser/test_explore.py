@@ -119,6 +119,50 @@ def test_the_picture_follows_the_hand_and_the_guarantee_follows_the_release(
     healthy(page)
 
 
+# Once a frame: what stands in the private panel, and under which label.
+FRAMES = """
+(bold) => {
+  window.frames = [];
+  const look = () => {
+    const card = document.querySelector("[data-panel=private]");
+    window.frames.push({
+      drawn: [...document.querySelectorAll(bold)].filter((one) => one.getAttribute("d")).length,
+      late: card.classList.contains("dpl-late"),
+      says: card.querySelector("figcaption").textContent,
+      epsilon: document.querySelector(".dpl").dataset.epsilon,
+    });
+    requestAnimationFrame(look);
+  };
+  look();
+}
+"""
+
+
+def test_a_drag_right_after_opening_never_meets_an_empty_panel(page: Any, server: Any) -> None:
+    """Budgets that nobody has looked at yet: the nearest fit stands in, under its own label."""
+    page.goto(f"{server(None)}/?noise=77&iterations=20")
+    page.wait_for_selector(".dpl[data-epsilon]", timeout=60_000)
+    page.evaluate(FRAMES, BOLD)
+    _, y, left, width = grasp(page)
+    for i in range(1, 21):
+        page.mouse.move(left + width * (0.5 - 0.02 * i), y)
+    held = page.locator(THUMB).first.get_attribute("aria-valuetext")
+    now = f"window.frames.at(-1).epsilon === '{held}' && !window.frames.at(-1).late"
+    page.wait_for_function(now, timeout=60_000)
+    frames = page.evaluate("window.frames")
+    page.mouse.up()
+    assert min(one["drawn"] for one in frames) > 0
+    late = [one for one in frames if one["late"]]
+    assert late
+    for one in late:
+        label = re.search(r"greyed: the fit at ε = ([\d.]+), the nearest so far", one["says"])
+        assert label
+        assert label[1] != one["epsilon"]
+    assert page.locator(THUMB).first.get_attribute("aria-valuetext") == held
+    answered(page, held)
+    healthy(page)
+
+
 @pytest.mark.alone
 def test_answers_after_a_release_come_soon(explore: Any, record_property: Any) -> None:
     """Bounds that a slow machine meets as well; ``tests.studio.latency`` tells the speed."""

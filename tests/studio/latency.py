@@ -189,6 +189,57 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
     ]
 
 
+# The first time of each state of the curve and of the private panel under the hand, in ms.
+WATCH = """
+(wanted) => {
+  const began = performance.now(), seen = (window.seen = { empty: 0 });
+  let last = began;
+  const look = () => {
+    const now = performance.now();
+    const line = document.querySelector("[data-panel=curve] .dpl-strong")?.getAttribute("d") ?? "";
+    const { min, max } = document.querySelector("input[type=range]") ?? {};
+    const card = document.querySelector("[data-panel=private]");
+    const stops = line.split(/[ML]/).length - 1, every = max - min + 1;
+    const empty = card?.querySelector("svg").getAttribute("aria-label").endsWith("worked out.");
+    const shows = {
+      five: stops >= Math.min(5, every),
+      whole: stops >= every,
+      current: card && !empty && !card.classList.contains("dpl-late")
+        && document.querySelector(".dpl").dataset.epsilon !== wanted,
+    };
+    if (empty) seen.empty += now - last;
+    last = now;
+    for (const name in shows) if (shows[name]) seen[name] ??= now - began;
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}
+"""
+
+
+def drags(names: Sequence[str], share: float = 0.3) -> list[dict[str, Any]]:
+    """The slider dragged at once after each table has opened, and held: milliseconds until the fit
+    of the stop under the hand is there, how many of them the private panel is empty, and until the
+    curve has five stops and has all."""
+    rows = []
+    with browser() as chromium, serve() as url:
+        for name in names:
+            page = chromium.new_context(viewport=SIZE).new_page()
+            page.goto(f"{url}/?data={name}", wait_until="commit")
+            page.wait_for_selector(".dpl[data-epsilon]", timeout=4 * PATIENCE)
+            page.evaluate(WATCH, page.evaluate(DRAWN))
+            _, y, left, width = grasp(page)
+            page.mouse.move(left + width * share, y, steps=6)
+            page.wait_for_function("window.seen.current", timeout=4 * PATIENCE)
+            page.mouse.up()
+            page.wait_for_function("window.seen.whole", timeout=4 * PATIENCE)
+            seen = page.evaluate("window.seen")
+            columns = ("current", "empty", "five", "whole")
+            rows.append({"action": name, **{one: round(seen[one]) for one in columns}})
+            page.context.close()
+    return rows
+
+
 def _first_picture(chromium: Any, url: str, whole: str, begun: float) -> float:
     """Milliseconds since ``begun``; returns once the whole page is there, as the next visitor finds
     a server that rests."""
@@ -220,10 +271,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.studio.latency", description=__doc__)
     parser.add_argument("--releases", type=int, default=30, metavar="N")
     parser.add_argument("--starts", action="store_true", help="measure the first picture instead")
+    parser.add_argument("--drags", action="store_true", help="drag at once after opening instead")
     parser.add_argument("--data", nargs="+", metavar="NAME", help="that, or the slider, of tables")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    if args.starts:
+    if args.drags:
+        rows = drags(args.data or ("three_groups",))
+    elif args.starts:
         rows = starts(names=args.data or ())
     else:
         rows = tables(args.data, args.releases) if args.data else measure(args.releases)
