@@ -16,7 +16,8 @@ from app.links import number
 from app.scenario import GENERATED, UPLOAD, Made, Scenario
 from app.tables import COIN, HELD_OUT, data_of
 from dpcore.cli.models import written
-from dpcore.datasets.corpora import is_corpus
+from dpcore.datasets.documents import is_documents
+from dpcore.datasets.published import address
 from dpcore.errors import InputError
 from dpcore.evaluation.composition import Way, ways
 from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace
@@ -129,12 +130,12 @@ def _source(scenario: Scenario) -> str:
         )
     if scenario.data == GENERATED:
         return f"generated:{Made.parse(scenario.made)}"
-    return f"bundled:{scenario.data}"
+    return address(scenario.data)
 
 
 def _cells(scenario: Scenario) -> list[str]:
     recipe = scenario.recipe
-    load = "load_documents" if is_corpus(scenario.data) else "load"
+    load = "load_documents" if is_documents(_source(scenario)) else "load"
     source = f"table = dp.{load}({_source(scenario)!r})"
     imports = "import json\n\nimport dpcore as dp"
     if scenario.pool > 1:

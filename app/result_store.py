@@ -37,7 +37,8 @@ class Data:
     key: identity of the content, for caches. provenance: ``simulated`` | ``public`` | ``upload``.
     rows: how many there are, where that is public. whole: the same with everybody in it, where one
     is missing here. held_out: other rows of the same table, which no fit sees and on which fits are
-    judged; ``None``: those of the table. all_rows: how many there are with them.
+    judged; ``None``: those of the table. all_rows: how many there are with them. credit: whose the
+    data are and on what terms, where they did not come with the package.
     """
 
     key: str
@@ -50,6 +51,7 @@ class Data:
     whole: Data | None = None
     held_out: Any | None = None
     all_rows: int | None = None
+    credit: str = ""
 
     @property
     def public(self) -> Any:

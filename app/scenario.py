@@ -18,7 +18,9 @@ from app.links import Reader, all_of, among, between, chosen, differences, pins_
 from app.spoilers import hideable
 from dpcore.accounting import ACCOUNTANTS, accountant
 from dpcore.datasets.catalogue import BundledTable, bundled
-from dpcore.datasets.corpora import BundledCorpus, corpora, is_corpus
+from dpcore.datasets.corpora import BundledCorpus, corpora
+from dpcore.datasets.documents import is_documents
+from dpcore.datasets.published import address, present
 from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, Setting
 from dpcore.models.declaration import (
@@ -277,8 +279,13 @@ class Made:
 
 
 def offered() -> tuple[BundledTable | BundledCorpus, ...]:
-    """What a reader can pick: tables, then collections of documents."""
+    """What comes with the package: tables, then collections of documents."""
     return *bundled(), *corpora()
+
+
+def at_hand() -> tuple[BundledTable | BundledCorpus, ...]:
+    """The same, then the published sets that have been added on this machine."""
+    return *offered(), *(one.table for one in present())
 
 
 def opening(data: str, model: str | None = None) -> Scenario:
@@ -287,7 +294,7 @@ def opening(data: str, model: str | None = None) -> Scenario:
 
     model: one that the reader wants [the table's own].
     """
-    known = next((table for table in offered() if table.name == data), None)
+    known = next((table for table in at_hand() if table.name == data), None)
     suits = () if known is None else known.openings
     first = next((one for one in suits if model in (None, one.model)), None)
     if known is None or first is None:
@@ -353,7 +360,7 @@ def _words(text: str) -> str:
 
 def sane(scenario: Scenario) -> Scenario:
     """The scenario with choices that cannot stand together brought in line."""
-    if (scenario.declared.reads == "documents") != is_corpus(scenario.data):
+    if (scenario.declared.reads == "documents") != is_documents(address(scenario.data)):
         first = opening(scenario.data)
         scenario = replace(
             first, epsilon=scenario.epsilon, noise=scenario.noise, hide=scenario.hide

@@ -13,7 +13,7 @@ import streamlit as st
 
 from app import composing, scenario
 from app.composing import Composition
-from app.scenario import GENERATED, UPLOAD, Scenario, from_query, offered, sane
+from app.scenario import GENERATED, UPLOAD, Scenario, at_hand, from_query, sane
 from app.settings import uploads_allowed
 from dpcore.evaluation.composition import COUNTS
 from dpcore.evaluation.study import EPSILONS
@@ -66,7 +66,7 @@ def _own(address: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _data_names() -> list[str]:
-    names = [table.name for table in offered()] + [GENERATED]
+    names = [table.name for table in at_hand()] + [GENERATED]
     return [*names, UPLOAD] if uploads_allowed() else names
 
 

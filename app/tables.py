@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from app import upload
 from app.result_store import Data, ResultStore, common
 from app.scenario import GENERATED, UPLOAD, Made, Scenario
-from dpcore.datasets.catalogue import find
-from dpcore.datasets.corpora import find_corpus, is_corpus
-from dpcore.datasets.documents import load_documents
+from dpcore.datasets.catalogue import BundledTable, find
+from dpcore.datasets.corpora import BundledCorpus, find_corpus
+from dpcore.datasets.documents import is_documents, load_documents
 from dpcore.datasets.load import load
+from dpcore.datasets.published import address, present
 from dpcore.errors import InputError
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.yardstick import metric_of
@@ -141,13 +143,17 @@ def neighbour(data: Data, adjacency: str, store: ResultStore) -> Data:
 
 
 def _bundled(name: str) -> Data:
-    if is_corpus(name):
-        described, corpus = find_corpus(name), load_documents(f"bundled:{name}")
-        rows = len(custodian_documents(corpus)[1])  # anybody may count what comes with the package
-        return Data(name, described.title, corpus, corpus.schema, described.provenance, rows)
-    known = find(name)
-    table = load(f"bundled:{name}")
-    return Data(name, known.title, table, known.schema, known.provenance, known.rows)
+    source, added = address(name), next((one for one in present() if one.name == name), None)
+    credit = "" if added is None else added.credit
+    if is_documents(source):
+        titled: BundledTable | BundledCorpus = find_corpus(name) if added is None else added.table
+        corpus = load_documents(source)
+        rows = len(custodian_documents(corpus)[1])  # anybody may count what may be shown
+        schema: Any = corpus.schema
+        return Data(name, titled.title, corpus, schema, titled.provenance, rows, credit=credit)
+    known = find(name) if added is None else added.table_of_rows()
+    table = load(source)
+    return Data(name, known.title, table, known.schema, known.provenance, known.rows, credit=credit)
 
 
 def _generated(made: str) -> Data:

@@ -14,6 +14,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # as many threads as processes, or they
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+os.environ["DPCORE_DATA"] = os.devnull + "/none"  # sets that somebody has added stay out of tests
+
 settings.register_profile("thorough", deadline=None)  # no test fails for being slow
 settings.register_profile("quick", deadline=None, max_examples=20)
 

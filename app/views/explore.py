@@ -18,7 +18,7 @@ from app.export_menu import take_fit
 from app.live import live
 from app.papers import at_full_size
 from app.result_store import Data
-from app.scenario import GENERATED, LISTED, UPLOAD, Scenario, opening
+from app.scenario import GENERATED, LISTED, UPLOAD, Scenario, at_hand, opening
 from app.settings import uploads_allowed
 from app.settings_panel import more_settings
 from app.spoilers import visible
@@ -26,8 +26,7 @@ from app.state import change, current, heard, step_of
 from app.sweeps import Sliding, done, sliding, swept, work_out
 from app.tables import data_of, judged_on, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
-from dpcore.datasets.catalogue import bundled
-from dpcore.datasets.corpora import corpora
+from dpcore.datasets.corpora import BundledCorpus
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.budget import NOTE
@@ -215,6 +214,8 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
     if standing_in:
         who = "stand-in rows drawn from your limits"
     own = " Documents of your own: <code>dpcore fit lda FILE</code>." if data.documents else ""
+    if data.credit:
+        own += f" {escape(data.credit)}"
     return (
         f"One model, fitted twice to the same {count}{kind}{escape(who)}: exactly, and with "
         f"differential privacy. Drag epsilon and watch what survives.{own}"
@@ -255,9 +256,13 @@ def choices(scenario: Scenario, table: Data | None) -> None:
 
 
 def data_titles() -> dict[str, str]:
-    """What comes with the package, as the list of data has it."""
-    titles = {b.name: f"{b.title} ({b.rows:,} × {b.features:,})" for b in bundled()}
-    return titles | {one.name: f"{one.title} (documents)" for one in corpora()}
+    """What comes with the package or was added to it, as the list of data has it."""
+    return {
+        one.name: f"{one.title} (documents)"
+        if isinstance(one, BundledCorpus)
+        else f"{one.title} ({one.rows:,} × {one.features:,})"
+        for one in at_hand()
+    }
 
 
 def sources() -> dict[str, str]:
@@ -331,7 +336,8 @@ def _select(
 
 HELP = {
     "metric": "What the curve measures, on the same fits; first what the method's paper prints.",
-    "data": "Bundled tables may be shown to anybody. Your own file stays on this machine.",
+    "data": "Bundled and published tables may be shown to anybody. Your own file stays on this "
+    "machine. `dpcore data` lists the papers' sets and how to add them.",
     "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres alone. "
     "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
     "mirrored clouds. Mixture of regressions: two opposite lines. Labelled mixture: one Gaussian "

@@ -23,6 +23,7 @@ COMMANDS = {
     "serve": ("dpcore.cli.serve", "the explorer for a class, on a network or behind a proxy"),
     "site": ("dpcore.cli.site", "the explorer's openings as pages that need no server"),
     "notebooks": ("dpcore.cli.notebooks", "lessons with cells to fill in, and every paper"),
+    "data": ("dpcore.cli.published", "the papers' data sets: how to get and add them"),
     "schema": ("dpcore.cli.schema", "a schema file to fill in, from the header alone"),
     "fit": ("dpcore.cli.fit", "private fit: parameters, guarantee, ledger"),
     "account": ("dpcore.cli.account", "epsilon of a composition, by any or all methods"),

@@ -31,7 +31,8 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "file",
         metavar="FILE",
-        help=".csv, .tsv (also .gz), .parquet, .npz, a folder of these, or bundled:NAME; of "
+        help=".csv, .tsv (also .gz), .parquet, .npz, a folder of these, bundled:NAME or "
+        "published:NAME; of "
         "documents also a folder or .zip of .txt",
     )
     group.add_argument(
@@ -123,7 +124,7 @@ def read_table(args: argparse.Namespace) -> Any:
         return by_size
     factor = None if args.pool is None else whole("pool", args.pool)
     rows, schema = _read(args)
-    # What comes with the package is published or simulated: there is nothing to lock.
+    # What comes with the package or was added to it is published or simulated: nothing to lock.
     table = PrivateTable.seal(rows, schema, open_to_all=args.file.startswith(EVERYONES))
     return table if factor is None else table.pooled(factor)
 

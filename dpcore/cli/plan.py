@@ -113,12 +113,16 @@ def _public(file: Any, folder: Path) -> tuple[Schema, int | None]:
     from dpcore.datasets.catalogue import find
     from dpcore.datasets.described import schema_path
     from dpcore.datasets.load import named
+    from dpcore.datasets.published import find_set
     from dpcore.schema import Schema
 
     if not isinstance(file, str) or not file:
         raise InputError("file", "none was given", "name a table or its schema (.toml)")
     if file.startswith("bundled:"):
         table = find(file.removeprefix("bundled:"))
+        return table.schema, table.rows
+    if file.startswith("published:"):
+        table = find_set(file.removeprefix("published:")).table_of_rows()
         return table.schema, table.rows
     if file.startswith("generated:"):
         frame, made = named(file)

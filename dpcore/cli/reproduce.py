@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         metavar="FOLDER",
         help="where the published data sets lie, which are no part of the package "
-        "[the folder data in DPCORE_SHARED]",
+        "[the folder data in DPCORE_SHARED, then where dpcore data add keeps them]",
     )
     for name, metavar, text in (
         ("draws", "B", "noise draws of each split"),

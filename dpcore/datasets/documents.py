@@ -58,8 +58,8 @@ def load_documents(
 ) -> PrivateCorpus:
     """A private corpus from texts or bags of words.
 
-    source: a folder or ``.zip`` of texts, a table with a column of texts, an archive of counts, or
-    ``bundled:NAME``.
+    source: a folder or ``.zip`` of texts, a table with a column of texts, an archive of counts,
+    ``bundled:NAME`` or ``published:NAME``.
     vocabulary: public words, or the path of a file with one a line. text: the column of texts
     (that of the schema beside the table, the only one, or the one called text). words: only the
     first so many words. infer_vocabulary: read the words off the documents, which makes a
@@ -75,6 +75,10 @@ def load_documents(
     facts: dict[str, Any] = {}
     if isinstance(source, str) and source.startswith("bundled:"):
         corpus = find_corpus(source.removeprefix("bundled:")).make()
+    elif isinstance(source, str) and source.startswith("published:"):
+        from dpcore.datasets.published import find_set
+
+        corpus = find_set(source.removeprefix("published:")).corpus()
     else:
         path = Path(source)
         public = _public(path, vocabulary, text, infer_vocabulary)
@@ -97,6 +101,10 @@ def is_documents(source: Any) -> bool:
         return False
     if str(source).startswith("bundled:"):
         return is_corpus(str(source).removeprefix("bundled:"))
+    if str(source).startswith("published:"):
+        from dpcore.datasets.published import is_documents_set
+
+        return is_documents_set(str(source).removeprefix("published:"))
     path = Path(source)
     if path.suffix == ".npz" and path.is_file():
         try:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dpcore.datasets.files import Source
     from dpcore.wall.table import PrivateTable
 
-EVERYONES = ("bundled:", "generated:")
+EVERYONES = ("bundled:", "generated:", "published:")
 
 
 def load(
@@ -53,11 +53,12 @@ def load(
     0 to 255; without that either, the table has no bounds yet and a fit will ask for them. array:
     which array of an ``.npz``. Columns of an array are called x1 to xd.
     ``bundled:NAME`` is a table that comes with the package, ``generated:ROWSxCOLUMNSxGROUPSxSEED``
-    one that is simulated. out_of_core: read the rows in blocks at every step of a fit, never all at
-    once (by default a folder of tables, whose schema is ``people.toml`` beside ``people/``; a file
-    of more than 1 GiB too, where the model can be fitted so). engine: ``dask`` has the blocks
-    summed by the workers of the current ``distributed.Client``, which must see the files under the
-    same path; a Dask array, data frame or bag of records is summed there by itself.
+    one that is simulated, ``published:NAME`` one that was added with ``dpcore data``. out_of_core:
+    read the rows in blocks at every step of a fit, never all at once (by default a folder of
+    tables, whose schema is ``people.toml`` beside ``people/``; a file of more than 1 GiB too, where
+    the model can be fitted so). engine: ``dask`` has the blocks summed by the workers of the
+    current ``distributed.Client``, which must see the files under the same path; a Dask array, data
+    frame or bag of records is summed there by itself.
 
     **Guarantee**: the rows are sealed; see :class:`dpcore.wall.table.PrivateTable`.
     **Raises** InputError on a file that cannot be read or that the schema does not describe.
@@ -122,7 +123,8 @@ def read_frame(
 
 
 def named(source: Any) -> tuple[Any, Schema | None]:
-    """What ``bundled:...`` and ``generated:...`` stand for, with the schema where it is made here.
+    """What ``bundled:...``, ``published:...`` and ``generated:...`` stand for, with the schema
+    where it is made here.
 
     Anything else is given back as it is.
     """
@@ -131,6 +133,10 @@ def named(source: Any) -> tuple[Any, Schema | None]:
         from dpcore.datasets.catalogue import find
 
         return find(name).source()
+    if kind == "published":
+        from dpcore.datasets.published import find_set
+
+        return find_set(name).table_of_rows().source()
     if kind == "generated":
         from dpcore.datasets.generators import generated_table
 

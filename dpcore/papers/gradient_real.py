@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.load import load
+from dpcore.datasets.published import ADULT
 from dpcore.models.gradient_em.mathematics import apart
 from dpcore.models.gradient_em.scoring import SYMMETRIC_MIXTURE
 from dpcore.papers.claims import trend
@@ -27,7 +28,6 @@ from dpcore.papers.gradient_settings import (
     finding,
 )
 from dpcore.papers.reproduction import Ask, Run, experiment
-from dpcore.papers.vips_logistic import ADULT
 from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import one_of, whole
+from dpcore.datasets.published import folder
 from dpcore.errors import InputError
 from dpcore.papers.claims import Claim, Row, Verdict
 from dpcore.registry import PAPERS, load
@@ -35,9 +36,9 @@ def _quiet(share: float) -> None:
 class Ask:
     """How a reproduction is wanted.
 
-    data: the folder with the real data sets; by default ``DPCORE_SHARED/data``. draws, splits:
-    noise draws of each split, and random splits; ``None`` for the usual number. say: told the
-    share that is done.
+    data: the folder with the real data sets; by default ``DPCORE_SHARED/data``, then where
+    ``dpcore data add`` keeps them. draws, splits: noise draws of each split, and random splits;
+    ``None`` for the usual number. say: told the share that is done.
     """
 
     data: Path | None = None
@@ -55,14 +56,18 @@ class Ask:
 
     def file(self, name: str) -> Path:
         """A real data set. Raises InputError where it is not there."""
-        home = self.data
-        if home is None and "DPCORE_SHARED" in os.environ:
-            home = Path(os.environ["DPCORE_SHARED"]) / "data"
-        if home is None or not (home / name).is_file():
-            raise InputError(
-                "data", f"{name} is not there", "name the folder that holds it with --data FOLDER"
-            )
-        return home / name
+        homes = [] if self.data is None else [self.data]
+        if not homes:
+            shared = os.environ.get("DPCORE_SHARED")
+            homes = [*([Path(shared) / "data"] if shared is not None else []), folder()]
+        for home in homes:
+            if (home / name).is_file():
+                return home / name
+        raise InputError(
+            "data",
+            f"{name} is not there",
+            "add it (dpcore data says how), or name the folder that holds it with --data FOLDER",
+        )
 
     def array(self, name: str, key: str, dtype: type = float) -> NDArray[Any]:
         """An array of a real data set. Raises InputError where it cannot be read."""

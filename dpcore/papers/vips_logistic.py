@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.datasets.load import load
+from dpcore.datasets.published import ADULT, HEART, STROKE, Bounds
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.models.logistic_regression.scoring import YARDSTICK, OutcomeScorer
 from dpcore.models.sigmoid_belief.private import as_printed
@@ -27,8 +28,6 @@ from dpcore.schema import Column, Schema
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
-Bounds = dict[str, tuple[float, float]]
-
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 WHOLE: dict[str, Any] = {"rate": 1.0, "iterations": 10, "delay": 0.0}  # steps on all rows
 DELTA = 1e-4
@@ -46,22 +45,6 @@ SAME_PROOF = "one release, at what the printed steps prove"
 GRADIENTS_SAME = "DPVI, at what the printed steps prove"
 CLIMB: dict[str, Any] = {"algorithm": "dpvi", "rate": 0.05, "iterations": 50}
 AUC = "AUC on rows held out"
-
-# Public bounds, in the columns' units.
-STROKE: Bounds = {"age": (0, 90), "avg_glucose_level": (50, 300), "bmi": (10, 60)}
-HEART: Bounds = {
-    "BMI": (10, 60),
-    "PhysicalHealth": (0, 30),
-    "MentalHealth": (0, 30),
-    "SleepTime": (0, 24),
-}
-ADULT: Bounds = {
-    "age": (17, 90),
-    "education-num": (1, 16),
-    "capital-gain": (0, 99_999),
-    "capital-loss": (0, 5_000),
-    "hours-per-week": (1, 99),
-}
 
 
 WAYS = (

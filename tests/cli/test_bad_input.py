@@ -686,7 +686,8 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "data of a figure",
         lambda tmp: ["reproduce", "dp-em-figure-3", "--data", tmp],
         "data",
-        "lifesci.npz is not there; name the folder that holds it with --data FOLDER",
+        "lifesci.npz is not there; add it (dpcore data says how), or name the folder that holds "
+        "it with --data FOLDER",
     ),
     (
         "damaged data of a figure",

@@ -1,0 +1,90 @@
+"""``dpcore data``: the papers' data sets, where to get them, and how they come into the list."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from dpcore.checks import one_of
+from dpcore.cli.output import print_json, print_prose
+from dpcore.errors import InputError
+
+if TYPE_CHECKING:
+    from dpcore.datasets.published import PublishedSet
+
+_MORE = (
+    "FILE is the published original, or a file of the form that is kept (.npz or .csv.gz). Shape "
+    "and column sums are checked, and the checksum where one is published. Added sets are loaded "
+    "as published:NAME, stand in the explorer's list, and serve dpcore reproduce. They lie in "
+    "DPCORE_DATA, or in the usual place for a user's data."
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.epilog = _MORE
+    parser.add_argument("verb", nargs="?", metavar="add", help="add a set [list them all]")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="which set")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="what was downloaded: file, folder")
+    parser.add_argument("--json", action="store_true", help="print JSON [text for people]")
+
+
+def run(args: argparse.Namespace) -> None:
+    """List the sets, or convert, check and keep one. Raises InputError where one cannot be."""
+    from dpcore.datasets.published import SETS, add, folder
+
+    if args.verb is not None:
+        one_of("data", args.verb, ("add",))
+        if args.name is None or args.file is None:
+            raise InputError("data", "no set or no file is named", "dpcore data add NAME FILE")
+        added = add(args.name, args.file)
+        if args.json:
+            print_json({"name": added.name, "file": str(added.path)})
+        else:
+            print(f"{added.title} is in {added.path}. Load it as published:{added.name}.")
+        return
+    records = [_record(one) for one in SETS]
+    if args.json:
+        print_json({"folder": str(folder()), "sets": records})
+        return
+    for record in records:
+        _print(record)
+    print(f"Sets are kept in {folder()}.")
+
+
+def _record(one: PublishedSet) -> dict[str, Any]:
+    """What is said of a set."""
+    rows, features = one.size
+    return {
+        "name": one.name,
+        "title": one.title,
+        "about": one.story,
+        "rows": rows,
+        "features": features,
+        "documents": one.schema is None,
+        "owner": one.owner,
+        "source": one.source,
+        "licence": one.licence,
+        "checksums": dict(one.checksums or {}),
+        "original": one.original,
+        "limits": one.limits,
+        "here": one.is_here,
+    }
+
+
+def _print(record: dict[str, Any]) -> None:
+    """One set, as a short paragraph."""
+    parts = ("documents", "words") if record["documents"] else ("rows", "columns")
+    size = f"{record['rows']:,} {parts[0]}, {record['features']:,} {parts[1]}"
+    here = "added" if record["here"] else "not added"
+    print(f"{record['name']}: {record['title']} ({size}; {here})")
+    print_prose(f"  {record['about']}")
+    print_prose(f"  Whose: {record['owner']}.")
+    print(f"  Where: {record['source']}")
+    print_prose(f"  Licence: {record['licence']}.")
+    sums = ", ".join(f"{file} {sum_}" for file, sum_ in record["checksums"].items())
+    print_prose(f"  Checksum: {sums or 'none published; shape and column sums are checked'}.")
+    told = record["original"].removeprefix("give ")
+    print_prose(f"  Limits: {record['limits']}.")
+    print_prose(f"  Add it: dpcore data add {record['name']} FILE, where FILE is {told}.")
+    print()
