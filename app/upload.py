@@ -285,7 +285,7 @@ def _accept(found: Upload, schema: Schema) -> None:
 
 def _parsed(name: str, content: bytes) -> Schema:
     try:
-        return Schema.parse(content.decode("utf-8"), name)
+        return Schema.of_file(content.decode("utf-8"), name)
     except UnicodeDecodeError:
         raise InputError(name, "it is not UTF-8 text", "save it as UTF-8") from None
 

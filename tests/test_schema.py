@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support import examples
+from support import every, examples
 
 from dpcore.datasets.load import load
 from dpcore.errors import InputError
@@ -96,7 +96,8 @@ def test_toml_round_trip_gives_an_equal_schema(schema: Schema) -> None:
 
 
 def test_a_schema_file_reads_back(tmp_path: Path) -> None:
-    schema = Schema((AGE, REGION), "patient", 3, title="Tést", id="t", rehearsal=True)
+    whose = Column("t", role="id", type="text")
+    schema = Schema((AGE, REGION, whose), "patient", 3, title="Tést", id="t", rehearsal=True)
     path = tmp_path / "t.toml"
     path.write_text(schema.to_toml(), encoding="utf-8")
     assert Schema.from_toml(path) == schema
@@ -106,6 +107,38 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> Non
     path = tmp_path / "t.toml"
     path.write_bytes(b"\xef\xbb\xbf[columns.age]\r\nlower = 0\r\nupper = 110\r\n")
     assert Schema.from_toml(path).column("age").upper == 110.0
+
+
+@every(
+    "text, near",
+    [
+        ('[table]\nids = "Nr"', "write id"),
+        ("[table]\nrow_per_person = 2", "write rows_per_person"),
+        ("[tabel]", "write table"),
+        ("[columns.a]\nuper = 1", "write upper"),
+        ('[file]\nseperator = ";"', "write separator"),
+        ('[table]\nperson = "Nr"', "use title, unit, rows_per_person, id, rehearsal"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_nearest_known_one(text: str, near: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Schema.parse(text)
+    assert caught.value.remedy == near
+
+
+def test_an_id_must_name_a_column_that_says_whose_a_row_is(tmp_path: Path) -> None:
+    """Else rows would be protected where persons are meant; what dossiers hold still opens."""
+    path, column = tmp_path / "t.toml", "[columns.age]\nlower = 0\nupper = 110\n"
+    for name, found in (("Nr", "no column of this file"), ("age", "a column that models read")):
+        text = f'[table]\nid = "{name}"\n{column}'
+        path.write_text(text)
+        with pytest.raises(InputError, match=f"table.id: '{name}' names {found}"):
+            Schema.from_toml(path)
+        assert Schema.parse(text).id == name
+    for role in ("id", "ignore"):
+        said = f'[table]\nid = "Nr"\n{column}[columns.Nr]\nrole = "{role}"\ntype = "text"\n'
+        path.write_text(said)
+        assert Schema.from_toml(path).person == "Nr"
 
 
 def test_the_documented_format_is_read() -> None:

@@ -252,31 +252,21 @@ TABLES = {
             unit="image",
             image=FACE,
             title="Simulated faces",
-            id="faces-like",
         ),
         _faces,
     ),
-    "two_clouds": Drawn(Schema(CAMPS, unit="person", title="Two clouds", id="two-clouds"), _camps),
-    "two_lines": Drawn(Schema(DOSES, unit="patient", title="Two lines", id="two-lines"), _doses),
-    "missing_answers": Drawn(
-        Schema(ANSWERS, unit="person", title="Missing answers", id="missing-answers"), _answers
-    ),
-    "five_parties": Drawn(
-        Schema(VOTES, unit="voter", title="Five parties", id="five-parties"), _votes
-    ),
-    "who_comes_back": Drawn(
-        Schema(STAYS, unit="patient", title="Who comes back?", id="who-comes-back"), _stays
-    ),
-    "gains_and_losses": Drawn(
-        Schema(GAINS, unit="investor", title="Gains and losses", id="gains-and-losses"), _gains
-    ),
+    "two_clouds": Drawn(Schema(CAMPS, unit="person", title="Two clouds"), _camps),
+    "two_lines": Drawn(Schema(DOSES, unit="patient", title="Two lines"), _doses),
+    "missing_answers": Drawn(Schema(ANSWERS, unit="person", title="Missing answers"), _answers),
+    "five_parties": Drawn(Schema(VOTES, unit="voter", title="Five parties"), _votes),
+    "who_comes_back": Drawn(Schema(STAYS, unit="patient", title="Who comes back?"), _stays),
+    "gains_and_losses": Drawn(Schema(GAINS, unit="investor", title="Gains and losses"), _gains),
     "lit_windows": Drawn(
         Schema(
             WINDOWS.columns(0, 1, unit="lit"),
             unit="house",
             image=WINDOWS,
             title="Lit windows",
-            id="lit-windows",
         ),
         _windows,
     ),
@@ -285,7 +275,6 @@ TABLES = {
             tuple(Column(name, type="binary") for name, *_ in QUESTIONS),
             unit="household",
             title="Yes or no",
-            id="households",
         ),
         _households,
     ),
@@ -294,19 +283,15 @@ TABLES = {
             tuple(Column(name, lower=0, upper=most, unit="a year") for name, most, *_ in CARE),
             unit="patient",
             title="A year of care",
-            id="a-year-of-care",
         ),
         _care,
     ),
-    "million_places": Drawn(
-        Schema(COLUMNS, unit="person", title="A million places", id="million-places"), _places
-    ),
+    "million_places": Drawn(Schema(COLUMNS, unit="person", title="A million places"), _places),
     "stroke_like": Drawn(
         replace(
             _BALL,
             columns=(*_BALL.columns, Column("group", role="ignore")),
             title="Like Stroke",
-            id="stroke-like",
         ),
         _patients,
     ),

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -128,7 +129,9 @@ def _section(field: str, value: Any) -> dict[str, Any]:
 def _only_keys(field: str, found: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in found:
         if key not in known:
-            raise InputError(field, f"{key!r} is not known", "use " + ", ".join(known))
+            near = get_close_matches(key.lower(), known, 1)
+            remedy = f"write {near[0]}" if near else "use " + ", ".join(known)
+            raise InputError(field, f"{key!r} is not known", remedy)
 
 
 def _most_dots(text: str) -> int:

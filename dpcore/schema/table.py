@@ -42,8 +42,8 @@ class Schema:
     unit: what one guarantee protects ("person"). rows_per_person: the most rows one unit has.
     rehearsal: True where the bounds were read off the data, so that nothing proved can follow.
     image: the shape of the picture whose pixels the feature numbers are, if they are one. id: the
-    table's short name; a column that is called so says whose a row is, as one with the role id
-    does. title: for people. file: how a delimited file is written (as usual).
+    column that says whose a row is, as one with the role id does. title: for people. file: how a
+    delimited file is written (as usual).
 
     Raises InputError on a mistake.
 
@@ -332,11 +332,27 @@ class Schema:
                 "it is neither a schema nor the path of one",
                 'give dpcore.Schema.from_bounds({"age": (0, 110)}) or a .toml file',
             )
-        return cls.parse(document.read(Path(path)), Path(path).name)
+        return cls.of_file(document.read(Path(path)), Path(path).name)
+
+    @classmethod
+    def of_file(cls, text: str, name: str) -> Schema:
+        """Read the text of a schema file that somebody wrote: its ``id`` must name a column that no
+        model reads, or rows would be protected where persons are meant. Raises InputError."""
+        schema = cls.parse(text, name)
+        if schema.id is not None and schema.person != schema.id:
+            listed = any(column.name == schema.id for column in schema.columns)
+            found = "a column that models read" if listed else "no column of this file"
+            raise InputError(
+                "table.id",
+                f"{schema.id!r} names {found}",
+                f'give [columns.{document.toml_key(schema.id)}] role = "id", or remove the line',
+            )
+        return schema
 
     @classmethod
     def parse(cls, text: str, name: str = "schema") -> Schema:
-        """Read the text of a schema file; ``name`` is what messages call it.
+        """Read what :meth:`to_toml` wrote; ``name`` is what messages call it. In dossiers of old,
+        ``id`` may be a table's short name.
 
         >>> Schema.parse("[columns.age]\\nlower = 0\\nupper = 110\\n").column("age").upper
         110.0

@@ -20,7 +20,6 @@ SCHEMA = Schema(
     unit="image",
     image=SHAPE,
     title="Digits",
-    id="digits",
 )
 
 

@@ -19,7 +19,6 @@ SCHEMA = Schema(
     ),
     unit="flower",
     title="Iris",
-    id="iris",
 )
 
 

@@ -25,7 +25,6 @@ SCHEMA = Schema(
     unit="record",
     ball=Ball((0.0,) * 10, RADIUS),
     title="Like Life Science",
-    id="life-science-like",
 )
 
 

@@ -9,7 +9,7 @@ from dpcore.datasets.places import COLUMNS, check_ins
 from dpcore.schema import Schema
 
 ROWS = 4_000
-SCHEMA = Schema(COLUMNS, title="Places", id="places")
+SCHEMA = Schema(COLUMNS, title="Places")
 
 
 def make() -> tuple[Made, ...]:

@@ -20,14 +20,14 @@ COVARIANCES = (covariance_2d(4.5, 8.0, 0.35), covariance_2d(6.0, 10.0, -0.25))
 RARE_PERSON = (91.0, 176.0)
 
 
-def schema(title: str, identity: str) -> Schema:
+def schema(title: str) -> Schema:
     """Bounds that hold for anybody: a human age, and an income with a stated cap."""
     columns = (
         Column("age", lower=0, upper=110, unit="years"),
         Column("income", lower=0, upper=200, unit="thousand per year"),
         Column("group", role="ignore"),
     )
-    return Schema(columns, title=title, id=identity)
+    return Schema(columns, title=title)
 
 
 def make() -> tuple[Made, ...]:
@@ -44,4 +44,4 @@ def _made(file: str, crowd: int, title: str, seed: int) -> Made:
     everybody = np.vstack([np.clip(rows, [0, 0], [110, 200]), RARE_PERSON]).round(1)
     frame = pd.DataFrame(everybody, columns=["age", "income"])
     frame["group"] = [*(group + 1), len(WEIGHTS) + 1]
-    return Made(file, frame, schema(title, file.removesuffix(".csv").replace("_", "-")))
+    return Made(file, frame, schema(title))

@@ -30,7 +30,6 @@ SCHEMA = Schema(
     ),
     unit="patient",
     title="A steward's table",
-    id="stewards-table",
 )
 
 # One row a column: the value in each of the three groups (young, middle, old).

@@ -25,7 +25,6 @@ SCHEMA = Schema(
         Column("group", role="ignore"),
     ),
     title="Three groups",
-    id="three-groups",
 )
 
 

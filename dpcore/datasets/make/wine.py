@@ -28,7 +28,6 @@ SCHEMA = Schema(
     ),
     unit="wine",
     title="Wine",
-    id="wine",
 )
 
 
