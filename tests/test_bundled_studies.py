@@ -142,6 +142,21 @@ def test_an_exact_fit_gives_the_rare_person_away_and_a_private_one_does_not(
     assert opening.grid.found[: opening.at(1.0) + 1, :, alone].mean() < 0.02
 
 
+def test_fifty_rare_people_are_found_together_and_lost_under_stronger_privacy(
+    opening: Opening,
+) -> None:
+    if opening.name != "rare_people":
+        return
+    far = int(np.argmax(opening.references.converged.centres[0, :, 1]))  # the income
+    assert opening.grid.found[opening.at(opening.epsilon), :, far].mean() > 0.5
+    assert not opening.grid.found[opening.at(0.1), :, far].any()
+
+
+def test_at_the_budget_with_which_a_table_opens_a_part_is_found(opening: Opening) -> None:
+    here = np.argmin(np.abs(np.log(np.array(opening.grid.epsilons) / opening.epsilon)))
+    assert np.median(opening.grid.found[here].sum(axis=-1)) >= 1
+
+
 def test_one_step_of_the_slider_never_throws_the_picture_about(opening: Opening) -> None:
     """The private fit's utility moves by at most a third of all that can be gained; of one that is
     worse than knowing nothing, it does not matter how much worse."""

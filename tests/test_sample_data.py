@@ -142,6 +142,14 @@ def test_exactly_one_person_is_rare_in_both_tables() -> None:
     assert large - 1 == 50 * (small - 1)
 
 
+def test_fifty_rare_people_are_fifty_times_the_table_of_one() -> None:
+    rows = frame_of("rare_people")[["age", "income"]].to_numpy()
+    assert len(rows) == find("rare_people").rows == 50 * find("rare_person").rows
+    away = np.abs(rows - np.median(rows, axis=0)) > 7 * np.array([7.0, 12.0])
+    assert away.any(axis=1).sum() == 50
+    assert find("rare_people").schema.features == find("rare_person").schema.features
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_an_exact_fit_finds_the_three_groups_and_gives_the_rare_person_away(seed: int) -> None:
     from sklearn.mixture import GaussianMixture
@@ -240,7 +248,7 @@ def test_the_wide_table_follows_its_stated_truth() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["faces_like", "five_parties", "who_comes_back", "million_places", "stroke_like"]
+    "name", ["faces_like", "five_parties", "rare_people", "million_places", "stroke_like"]
 )
 def test_a_drawn_table_is_the_same_every_time_and_has_no_file(name: str) -> None:
     pd.testing.assert_frame_equal(rows_of(name), frame_of(name))
@@ -252,7 +260,7 @@ def test_a_drawn_table_is_the_same_every_time_and_has_no_file(name: str) -> None
 def test_each_model_is_shown_the_tables_that_suit_it() -> None:
     shown = {model: [table.name for table in bundled(model)] for model in ("gmm", "kmeans", "fa")}
     assert shown["gmm"][0] == "three_groups"
-    assert shown["kmeans"] == ["three_groups", "places", "million_places"]
+    assert shown["kmeans"] == ["three_groups", "rare_people", "places", "million_places"]
     assert shown["fa"] == ["faces_like", "digits"]
     assert not any("stroke_like" in names for names in shown.values())
     for model, name in (

@@ -123,7 +123,7 @@ BUNDLED = (
         rows=105,
         features=2,
         provenance="simulated",
-        openings=(Opening("gmm", 3, iterations=30),),
+        openings=(Opening("gmm", 3, iterations=30, covariance="spherical", epsilon=10.0),),
     ),
     BundledTable(
         "rare_person_50x",
@@ -134,6 +134,16 @@ BUNDLED = (
         features=2,
         provenance="simulated",
         openings=(Opening("gmm", 2),),
+    ),
+    BundledTable(
+        "rare_people",
+        "Fifty rare people",
+        "The same large crowd and fifty people far away: together they are found, none alone is.",
+        None,
+        rows=5_250,
+        features=2,
+        provenance="simulated",
+        openings=(Opening("kmeans", 3, iterations=3, epsilon=5.0),),
     ),
     BundledTable(
         "places",
@@ -288,12 +298,12 @@ BUNDLED = (
     BundledTable(
         "iris",
         "Iris",
-        "Fisher's 150 flowers of three species (1936): too few rows for much privacy.",
+        "Fisher's 150 flowers (1936), two of three species alike: too few rows for much privacy.",
         "iris.csv",
         rows=150,
         features=4,
         provenance="public",
-        openings=(Opening("gmm", 3, iterations=10),),
+        openings=(Opening("gmm", 2, iterations=10, covariance="spherical", epsilon=4.0),),
     ),
     BundledTable(
         "wine",
@@ -303,7 +313,7 @@ BUNDLED = (
         rows=178,
         features=13,
         provenance="public",
-        openings=(Opening("gmm", 3, iterations=10, covariance="diag"),),
+        openings=(Opening("gmm", 3, iterations=10, covariance="spherical", epsilon=10.0),),
     ),
     BundledTable(
         "stroke_like",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.faces import WHITE, faces_like
-from dpcore.datasets.generators import stroke_like
+from dpcore.datasets.generators import gaussian_mixture, stroke_like
 from dpcore.datasets.gradient_models import (
     incomplete_regression,
     symmetric_mixture,
@@ -42,6 +42,11 @@ class Drawn:
     rows: Callable[[], pd.DataFrame]
 
 
+PEOPLE = (
+    Column("age", lower=0, upper=110, unit="years"),
+    Column("income", lower=0, upper=200, unit="thousand per year"),
+)
+FAR, AROUND = 50, (4.0, 6.0)  # people who live as the rare person does, and how much they differ
 CAMPS = (
     Column("cities", lower=-10, upper=10, unit="points"),
     Column("crowds", lower=-10, upper=10, unit="points"),
@@ -106,6 +111,18 @@ CARE = (  # most in a year; mean of the well, of those with a long illness, of t
 PATIENT_GROUPS = (0.6, 0.25, 0.15)
 HOUSES, WINDOWS = 20_000, Image(4, 4)
 USED, MISTAKEN = 0.35, 0.05  # how often a room is used; windows that are otherwise
+
+
+def _people() -> pd.DataFrame:
+    """The crowd about the rare person, fifty times as large, and fifty people in that place."""
+    from dpcore.datasets.make import rare_person
+
+    rng = np.random.default_rng(5_250)
+    covariances = np.array(rare_person.COVARIANCES)
+    crowd, far = 50 * rare_person.CROWD, rng.standard_normal((FAR, len(AROUND)))
+    rows, _ = gaussian_mixture(crowd, rare_person.WEIGHTS, rare_person.MEANS, covariances, rng)
+    rows = np.vstack([rows, rare_person.RARE_PERSON + far * AROUND])
+    return _inside(PEOPLE, rows.round(1))
 
 
 def _camps() -> pd.DataFrame:
@@ -255,6 +272,7 @@ TABLES = {
         ),
         _faces,
     ),
+    "rare_people": Drawn(Schema(PEOPLE, unit="person", title="Fifty rare people"), _people),
     "two_clouds": Drawn(Schema(CAMPS, unit="person", title="Two clouds"), _camps),
     "two_lines": Drawn(Schema(DOSES, unit="patient", title="Two lines"), _doses),
     "missing_answers": Drawn(Schema(ANSWERS, unit="person", title="Missing answers"), _answers),
