@@ -27,6 +27,7 @@ from dpcore.privacy.guarantee import show_bound
 Array = NDArray[np.float64]
 
 STEP = "step_taken"  # key of the dialog's slider
+OPENED = "step_by_step"  # key of the button that opens it
 AS_PUBLISHED = ", as published"
 SHARED = "All steps share one budget: more steps learn more, and leave each of them more noise."
 FEWER = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
@@ -138,7 +139,7 @@ def slide_steps(count: int) -> None:
         st.select_slider("Steps taken", steps, count, key=STEP)
 
 
-@st.dialog("Step by step", width="large")
+@st.dialog("Step by step", width="large", on_dismiss="rerun")
 def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
     """The picture, what it says, and which methods it leaves out."""
     with st.spinner("Fitting every method…"):

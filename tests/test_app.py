@@ -18,7 +18,7 @@ from methods import method as method_of
 from streamlit.testing.v1 import AppTest
 from support import ROOT, every
 
-from app import compute, result_store
+from app import compute, result_store, steps
 from app.explore_scene import picture
 from app.explorer import PAGES
 from app.exports import command, notebook, script
@@ -656,10 +656,15 @@ def test_what_each_release_spends_adds_up() -> None:
     assert "%" not in spending(paper.ledger)
 
 
-def test_step_by_step_opens_a_picture_of_every_method() -> None:
+def test_step_by_step_opens_a_picture_of_every_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+    monkeypatch.setattr("app.views.explore.look_again", lambda _, every: looks.append(every))
     page = opened(data="two_clouds")
-    next(one for one in page.button if one.label == "Step by step").click().run()
+    assert looks, "the dials beside epsilon are still to come"
+    looks.clear()
+    page.button(key=steps.OPENED).click().run()
     healthy(page)
+    assert not looks, "a page drawn anew closes the dialog"
     sent = [node.proto.bytes for node in page.get("bidi_component")]
     assert any(b"Robust means, as published" in text for text in sent)
     told = [str(one.value) for one in page.markdown]

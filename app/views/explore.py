@@ -103,6 +103,8 @@ def page() -> None:
     buttons(scenario, data, found, scene)
     full_size(scenario)
     classes.panel(scenario, data)
+    if st.session_state.get(steps.OPENED):
+        return  # the page drawn anew would close the dialog; it is, once somebody closes that
     if not found.complete:
         look_again(lambda: compute.more_of(found, scenario, data, store_of(data)), every=0.3)
         return
@@ -454,7 +456,8 @@ def tries(scenario: Scenario, data: Data) -> None:
         help=("That of the one" if label else "The one") + " farthest from all others. The exact "
         "fit may move, the private one hardly.",
     )
-    if st.button("Step by step", help="How far each method has come after each of its steps."):
+    help = "How far each method has come after each of its steps, and what each step spends."
+    if st.button("Step by step", key=steps.OPENED, help=help):
         steps.dialog(scenario, data, store_of(data))
     pins.button(scenario)
     metrics(scenario)
