@@ -31,10 +31,10 @@ MOST_RUNS, FEWEST_RUNS = 600, 60  # releases of each of the two tables
 AT_ONCE = 4e8  # row visits that may be waited for
 FARTHEST, CHOSEN, TYPED, WORST = "farthest", "row", "typed", "worst"
 WHOSE = {
-    WORST: "nobody's: the hardest case to hide",
-    FARTHEST: "the one farthest from all others",
+    WORST: "made up: the hardest case to hide",
+    FARTHEST: "the person farthest from all others",
     CHOSEN: "the one in row…",
-    TYPED: "somebody new, whom you type…",
+    TYPED: "a new person, whom you type in…",
 }
 # What another paper than its file's prints.
 ELSEWHERE = {"classic-gaussian": "Dwork 2014", "rank-one-noise": "Ji 2024"}
@@ -75,7 +75,7 @@ def pair_of(
         if scenario.adjacency not in ("add_remove", "replace_one"):
             raise InputError(
                 "adjacency",
-                "somebody new has a row, and parts of rows are protected here",
+                "a new person adds a whole row, but only parts of rows are protected here",
                 "choose a row of the table",
             )
         place = 0 if scenario.adjacency == "replace_one" else None
@@ -141,7 +141,9 @@ def game(
     """
     if scenario.cost > 1.0:
         raise InputError(
-            "model", "hundreds of fits of it take minutes", f"run: dpcore audit {scenario.model}"
+            "model",
+            "an attack needs hundreds of its fits, which take minutes",
+            f"run: dpcore audit {scenario.model}",
         )
     known = replace(scenario, epsilon=1.0, noise=0, metric="", show="", x=0, y=1, hide="", pins="")
     key: Hashable = ("attack", data.key, known, whose, row, typed)
@@ -170,7 +172,7 @@ def scene(game: Game, scenario: Scenario, data: Data) -> Scene:
     instead = "another" if scenario.adjacency == "replace_one" else "no such"
     who, other = f"this {data.unit}", f"{instead} {data.unit}"
     done = (
-        f"The attack is being played: {game.runs} releases with {who} and as many with {other}, "
+        f"The attack is running: {game.runs} releases with {who} and as many with {other}, "
         f"{len(game.plays)} of {len(EPSILONS)} budgets done."
     )
     sentences = tuple(_said(known, s, done) for s in range(len(EPSILONS)))
@@ -183,7 +185,7 @@ def _said(known: Attack, step: int, done: str) -> str:
     proved = "nothing is proved"
     if guarantee.epsilon is not None:
         best = math.ceil(50.0 * float(np.max(known.ceiling[step] + 1.0 - known.alarms)))
-        proved = f"proved: nobody is right more often than {best} times with this noise"
+        proved = f"proved: with this noise no attacker is right more than {best} times"
         alone = Event(EpsilonDelta(guarantee.epsilon, guarantee.delta or 0.0))
         allowed = math.floor(100.0 * float(guess_rate([alone])))
         if allowed > best:
@@ -194,7 +196,11 @@ def _said(known: Attack, step: int, done: str) -> str:
         return f"{head}a coin is right 50 times in 100 ({proved}). {done}"
     right = f"**{100 * known.rates[step]:.0f} times in 100**"
     several = guarantee.rows_per_person > 1 or guarantee.limited
-    one = f" Here one row moves, not all that a {guarantee.unit} can have." if several else ""
+    one = (
+        f" Here one row changes, not all the rows that a {guarantee.unit} can have."
+        if several
+        else ""
+    )
     return f"{head}you are right {right} (a coin: 50; {proved}).{one}"
 
 

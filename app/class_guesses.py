@@ -37,7 +37,7 @@ def code_of(text: str) -> str:
     """
     code = "-".join(text.lower().split())
     if not re.fullmatch(r"[a-z0-9-]{3,24}", code):
-        found = "it is not made of 3 to 24 letters from a to z, digits and hyphens"
+        found = "it is not 3 to 24 letters from a to z, digits and hyphens"
         raise InputError("class code", found, "choose one like stats-7")
     return code
 

@@ -19,9 +19,9 @@ from dpcore.errors import InputError
 EVERY = 3.0  # seconds between two looks at the class
 TITLE = "Class code"
 PRIVACY = (
-    "Guesses under a code are counted without names, in the server's memory alone, until "
-    f"{HOURS} hours after the last one. Whoever knows the code, or guesses it, can see them and "
-    "add some."
+    "Guesses under a code are counted without names and held only in the server's memory, until "
+    f"{HOURS} hours after the last one. Anyone who knows or guesses the code can see them and add "
+    "to them."
 )
 FULL = "The class is full: this guess is not counted."
 
@@ -63,7 +63,7 @@ def bar(lessons: tuple[Lesson, ...]) -> None:
         if on_screen():
             st.fragment(_counts, run_every=EVERY)(code, lessons)
         else:
-            st.markdown(f"Class **{code}**: from now on your guesses count here, without a name.")
+            st.markdown(f"Class **{code}**: your guesses are now counted here, without your name.")
 
 
 def _form(code: str | None) -> None:
@@ -75,7 +75,7 @@ def _form(code: str | None) -> None:
     st.caption(PRIVACY)
     if code is not None:
         here = (st.context.url or "").partition("?")[0].rstrip("/").removesuffix("/learn")
-        for whom, end in (("the class", ""), ("the screen, where nothing is guessed", "&screen=1")):
+        for whom, end in (("the class", ""), ("shared screen, no guesses", "&screen=1")):
             st.markdown(f"**Link for {whom}**")
             st.code(f"{here}/learn?class={code}{end}", language=None, wrap_lines=True)
         st.button("Leave this class", on_click=_leave)

@@ -56,7 +56,7 @@ def panel(scenario: Scenario, data: Data) -> None:
 
 def solvers(data: Data) -> None:
     """Both solvers of noise shaped by the rows, class by class, once somebody asks."""
-    if not st.toggle("Compare the solvers of noise shaped by the rows", key="solvers"):
+    if not st.toggle("Compare the solvers for noise shaped by the rows", key="solvers"):
         return
     try:
         with st.spinner("Solving each class's problem twice…"):
@@ -83,8 +83,9 @@ def solvers(data: Data) -> None:
     ]
     st.dataframe(lines, hide_index=True)
     st.caption(
-        "The least trace of noise that hides what one label does to a class's mean; gap: the "
-        "certified relative distance from the least. `--solver cvxpy` fits with the second."
+        "The smallest trace of a noise covariance that hides the effect of one label on a class's "
+        "mean. Gap: the certified relative distance from the minimum. `--solver cvxpy` uses the "
+        "second solver."
     )
 
 

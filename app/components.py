@@ -22,17 +22,17 @@ from dpcore.privacy.guarantee import show, show_bound
 PROVENANCE = {
     "simulated": "Simulated data: everything here may be shown",
     "public": "Published data: everything here may be shown",
-    "upload": "Your table: for the custodian's eyes only",
-    "none": "No data on this page: arithmetic alone",
+    "upload": "Your table: for the custodian only",
+    "none": "No data on this page, only arithmetic",
     "unread": "No table in use yet",
     "stand-in": "Stand-in rows drawn from the limits: no value of your table is shown",
 }
 
 MISREAD = (
-    "{names}: the address gives a value that this page does not know; the page opens with the "
-    "usual one, choose another below."
+    "{names}: the address has a value that this page does not know. The page opens with the "
+    "default; choose another below."
 )
-WHOLE = "In {worth}. The whole bar: what the exact fit gains over knowing the public limits alone."
+WHOLE = "In {worth}. The whole bar: the exact fit's gain over the public limits alone."
 LOSSES = {"steps": "stopping early", "clipping": "clipping", "noise": "noise"}
 
 
@@ -110,7 +110,7 @@ def loss_bar(scene: Scene, worth: str) -> None:
     )
     st.html(
         f'<div class="dp-loss" title="{WHOLE.format(worth=escape(worth))}">'
-        f"<p>Lost against the exact fit: {told}"
+        f"<p>Loss against the exact fit: {told}"
         f'<span data-live="lost note">{now("lost note")}</span></p><div>{bar}</div></div>'
     )
 

@@ -120,7 +120,7 @@ def button(asked: Composition) -> None:
         "Pin this list",
         on_click=lambda: ask(pins=more),
         disabled=more == asked.pins,
-        help="Keep the prices of these releases as marks on the bars' axis and as a column of a "
-        f"table, up to {len(PINS)}, while others are tried.",
+        help=f"Keep the cost of these releases as marks on the bars' axis and as a table column "
+        f"while you try others (up to {len(PINS)}).",
         width="stretch",
     )

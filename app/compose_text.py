@@ -43,16 +43,16 @@ def said_of(turn: Crossover, repeats: str) -> str:
     """A crossover in words.
 
     >>> said_of(Crossover(10), "releases")
-    'Up to 9 releases, Basic (adding up) is cheaper; from **10** on, Advanced is.'
+    'Up to 9 releases, Basic (adding up) is tighter; from **10** on, Advanced is.'
     """
     if turn.first is None:
         return f"Up to 10,000 {repeats}, Advanced never beats Basic (adding up)."
     if turn.first == 1:
-        opening = "Advanced is cheaper than Basic (adding up) from the first on"
+        opening = "Advanced is tighter than Basic (adding up) from the first on"
     else:
         opening = (
-            f"Up to {turn.first - 1:,} {repeats}, Basic (adding up) is cheaper; "
-            f"from **{turn.first:,}** on, Advanced is"
+            f"Up to {turn.first - 1:,} {repeats}, Basic (adding up) is tighter; from "
+            f"**{turn.first:,}** on, Advanced is"
         )
     return f"{opening}{'' if turn.last is None else f', up to {turn.last:,}'}."
 
@@ -83,7 +83,7 @@ def _promise(asked: Composition, prices: Prices, step: int) -> str:
         if np.isfinite(prices.values[way.slot][step])
     ]
     if not found or prices.waiting & {"exact", "pld"}:
-        return f"Working out the best price at {held}…"
+        return f"Computing the smallest epsilon at {held}…"
     value, way = min(found, key=lambda one: one[0])
     exact = prices.bound_kind(way) == "exact"
     said = "Counted exactly" if exact else f"Upper bound: {way.title}"
@@ -136,7 +136,9 @@ def _printed(asked: Composition, prices: Prices) -> list[str]:
             ours = float(way_of(slot, asked.events).bound(asked.events, asked.delta, k).epsilon)
         except InputError:
             continue
-        said.append(f"The source prints ε = {printed:g} at k = {k:,}; counted its way: {ours:.4g}.")
+        said.append(
+            f"The source prints ε = {printed:g} at k = {k:,}; by its own method: {ours:.4g}."
+        )
     best = _best(asked, prices)
     return [*said, *([best] if best else [])]
 
@@ -152,5 +154,5 @@ def _best(asked: Composition, prices: Prices) -> str:
         return ""
     if np.isfinite(low) and show_bound(float(low)) != show_bound(float(value)):
         ends = f"between {show(float(low))} and {show_bound(float(value))}"
-        return f"The true price at k = {asked.k:,} is {ends}."
-    return f"The true price at k = {asked.k:,} is {show_bound(float(value))}."
+        return f"The true cost at k = {asked.k:,} is {ends}."
+    return f"The true cost at k = {asked.k:,} is {show_bound(float(value))}."

@@ -21,7 +21,7 @@ from dpcore.privacy.adjacency import protects
 _MECHANISM, _NOISE, _COUNT = "Mechanism", "Noise (ε of a box)", "Times"
 _SAMPLING, _RATE, _EACH = "Sampling", "Sampled share", "δ each (0: shared out)"
 _SAMPLED = {"n": "none", "p": "Poisson", "w": "without replacement"}
-_FIT_HELP = "Every release of the private fit that Explore shows, with its noise."
+_FIT_HELP = "Every release made by the private fit on Explore, with its noise."
 
 
 def editor(asked: Composition) -> None:
@@ -33,7 +33,7 @@ def editor(asked: Composition) -> None:
             st.error(st.session_state["list_error"])
         left, right = st.columns(2)
         with left:
-            about = "How much may escape the promise of ε, over all releases."
+            about = "The probability with which the bound ε may fail, over all releases."
             box(asked, "delta", "δ in total", 1e-5, about, "%.2g", key="ask_{}")
         with right:
             pick(
@@ -42,7 +42,8 @@ def editor(asked: Composition) -> None:
                 {name: protects(name) for name in ADJACENCIES},
                 asked.adjacency,
                 field(asked, "adjacency"),
-                "Which two tables must look alike; the noise is relative to this change.",
+                "Which two tables are neighbours; the sensitivity, and so the noise, is for this "
+                "change.",
             )
         st.button("Use the current fit's ledger", on_click=use_fit, help=_FIT_HELP)
 
@@ -114,7 +115,7 @@ def edited_lines(base: tuple[Line, ...], edits: Mapping[str, Any]) -> tuple[Line
     if not lines:
         raise ValueError("The list is empty; keep at least one release.")
     if len(lines) > MOST_ROWS:
-        raise ValueError(f"The list has more than {MOST_ROWS} lines; put equal releases together.")
+        raise ValueError(f"The list has more than {MOST_ROWS} lines; combine equal releases.")
     return lines
 
 
@@ -135,8 +136,8 @@ def _changed(line: Line, row: Mapping[str, Any], i: int) -> Line:
         found: Line = replace(line, **new).checked()
     except ValueError:
         raise ValueError(
-            f"Line {i + 1} describes no release; give noise above 0, a whole number of times and a "
-            "sampled share up to 1."
+            f"Line {i + 1} is not a release; give noise above 0, a whole number of times and a "
+            "sampling rate of at most 1."
         ) from None
     return found
 

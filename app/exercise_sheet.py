@@ -35,22 +35,21 @@ h2 { break-after: avoid; } .name { margin: .5rem 0 1rem; }
 """
 
 NOTES = (
-    "Let everybody write a guess down before anybody drags. Wrong guesses teach most. With a "
-    "**Class code** on Learn, a dot plot shows the guesses of all, without names.",
-    "Each link hides its answer. **Show it** on the page takes the cover away for all to see, and "
-    "the back button puts it on again.",
-    "Links of your own: **Take it with you**, **Hide from the class**; or add `hide=` with words "
-    "from the table below, separated by commas. Words that a page does not know are left out.",
+    "Have everyone write down a guess before anyone drags. Wrong guesses teach most. With a "
+    "**Class code** on Learn, a dot plot shows everyone's guesses without names.",
+    "Each link hides its answer. **Show it** on the page reveals it to everyone, and the back "
+    "button hides it again.",
+    "Your own links: **Take it with you**, **Hide from the class**; or add `hide=` with words "
+    "from the table below, separated by commas. A page ignores words that it does not know.",
     "To ask for ε itself: `?epsilon=0.3&hide=epsilon,says,curve,promise` shows two pictures and no "
-    "number. Hidden is out of sight, not locked away: the address still says it, so show the page "
-    "in full screen.",
-    "**New noise** is the most useful button: what moves is noise, what stays is data.",
-    "Before you ask what the promise is about, take one person out (**Remove one person** on "
+    "number. Hidden does not mean protected: the address still contains the answer, so show the "
+    "page in full screen.",
+    "**New noise** is the most useful button: what moves is noise, what stays is signal.",
+    "Before you ask what the guarantee covers, take one person out (**Remove one person** on "
     "Explore): the private picture hardly moves.",
-    "In question 3, ask afterwards why ten times as many releases cost only three to four times as "
-    "much.",
-    "Guesses stay in the address of Learn: a pupil who copies it keeps them.",
-    "Every number here was worked out when this sheet was made, by the code of the explorer.",
+    "After question 3, ask why ten times as many releases cost only three to four times as much.",
+    "Guesses are kept in the address of Learn: students who copy it keep their guesses.",
+    "Every number here was computed by the explorer's own code when this sheet was made.",
 )
 
 
@@ -88,7 +87,9 @@ def sheet(*, solved: bool, base: str = "") -> str:
 def demand_address(base: str) -> None:
     """Raise InputError for what is neither empty nor the address of an explorer."""
     if base and not re.fullmatch(r"https?://[^\s\"'<>?#]+", base):
-        raise InputError("base", "it is no address of a page", "give one: http://HOST:PORT/PATH")
+        raise InputError(
+            "base", "it is not the address of a page", "give one: http://HOST:PORT/PATH"
+        )
 
 
 def _question(number: int, lesson: Lesson, *, solved: bool, base: str) -> str:

@@ -36,7 +36,7 @@ Choices = Mapping[str, tuple[Choice, tuple[Any, ...]]]
 SEES = {
     "simulated": "sees everyone",
     "public": "sees everyone",
-    "upload": "sees everyone · for the custodian only",
+    "upload": "not private · for the custodian only",
     "stand-in": "of stand-in rows",
 }
 
@@ -103,7 +103,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
             **lost(found),
         },
         exact_subtitle=tuple(
-            sees + (f", clipping would move {cut:.0%} of {thing}s" if cut > 0.005 else "")
+            sees + (f", clipping would shorten {cut:.0%} of {thing}s" if cut > 0.005 else "")
             for cut in (known.clipped_share for known in found.held)
         ),
         private_subtitle=(
@@ -375,7 +375,7 @@ def lost(found: Study) -> dict[str, tuple[str, ...]]:
             if one > 0.0
             else ", of none"
         )
-        + f" over the limits{'; below zero: nothing lost there' if less else ''}"
+        + f" over the limits{'; below zero: no loss there' if less else ''}"
         for one, more, less in zip(gain, beyond, negative, strict=True)
     )
     return texts

@@ -35,7 +35,7 @@ FILES = {
 def take_fit(scenario: Scenario, data: Data, found: Study | None, scene: Scene | None) -> None:
     """Explore's: the view, the private fit, and what fits it again elsewhere."""
     with st.popover("Take it with you"):
-        _links("explore", scenario, "every choice; never any data")
+        _links("explore", scenario, "all settings, no data")
         if found is None or scene is None:
             return
         _files(scenario, data, found)
@@ -86,7 +86,7 @@ def _files(scenario: Scenario, data: Data, found: Study) -> None:
     if guarantee is None or ledger is None:  # the budget is out of reach, which the page says
         return
     kind, note = FILES.get(provenance(data), ("", compute.REHEARSAL))
-    st.markdown("**What stands behind the promise**")
+    st.markdown("**Assumptions behind the guarantee**")
     guarantee_details(guarantee)
     st.markdown(spending(ledger))
     st.download_button(
@@ -123,8 +123,8 @@ def _synthetic_rows(scenario: Scenario, data: Data) -> bytes:
 def _own_file(scenario: Scenario, data: Data) -> None:
     """What fits an upload's own file, outside the page."""
     st.caption(
-        "A rehearsal on your table cannot be repeated elsewhere: its noise is keyed by a "
-        "secret of this process. To fit the file itself with fresh noise, keep its limits:"
+        "A rehearsal on your table cannot be repeated elsewhere, because its noise depends on a "
+        "secret of this process. To fit the file with fresh noise, save its limits:"
     )
     schema = data.schema.to_toml()
     st.download_button("Limits (TOML)", schema, "schema.toml", "application/toml")

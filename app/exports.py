@@ -30,7 +30,7 @@ def command(scenario: Scenario) -> str:
     """
     source = _source(scenario)
     if scenario.without:
-        return "# One person is removed here: the script and the notebook do that, no command does."
+        return "# One person is removed here: only the script and the notebook do that, no command."
     recipe = scenario.recipe
     own = scenario.setting().options()
     if scenario.declared.clips_rows:
@@ -125,8 +125,8 @@ def _source(scenario: Scenario) -> str:
     if scenario.data == UPLOAD:
         raise InputError(
             "data",
-            "the noise on your own table is keyed by a secret of this process",
-            "fit the file again with dpcore fit, which draws other noise",
+            "the noise on your own table depends on a secret of this process",
+            "fit the file again with dpcore fit, which draws fresh noise",
         )
     if scenario.data == GENERATED:
         return f"generated:{Made.parse(scenario.made)}"

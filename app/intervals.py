@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 Found = Intervals | str  # or why there are none
 
 SAYS = (
-    "Upright bars: {level:.0%} intervals for what the same algorithm finds on the same rows "
-    "without noise. They include the privacy noise alone, not the chance of drawing these rows. "
+    "Upright bars: {level:.0%} intervals for what the same algorithm would find on the same rows "
+    "without noise. They cover the privacy noise only, not sampling error. "
     "{sentence}"
 )
 

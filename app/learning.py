@@ -34,11 +34,13 @@ from dpcore.wall.data.clipping import PublicFrame
 from dpcore.wall.table import PrivateTable
 
 DELTA = 1e-5
-TERMS = "Every ε holds at δ = 0.00001, for replacing one person's (or one image's) row."
+TERMS = "Every ε is at δ = 0.00001, for replacing one person's (or one image's) row."
 TITLE = "Guess first, then see."
-PATH_LEAD = "Nine ideas. On each screen: drag the mark, draw the curve that you expect, and see."
+PATH_LEAD = (
+    "Nine ideas. On each screen, drag the mark, draw the curve you expect, then see the true one."
+)
 EXERCISES_TITLE = "Exercises"
-LEAD = f"What does privacy cost? Look (the answer is hidden there), guess, and see. {TERMS}"
+LEAD = f"What does privacy cost? Look (the answer is hidden), guess, and see. {TERMS}"
 DRAWS = range(13)  # what Explore shows of one budget
 
 
@@ -284,32 +286,44 @@ def figures() -> dict[str, str]:
 
 
 DOCUMENTS = {
-    "which-composition": ("Which composition should I use?", "One table: your question, the way."),
-    "glossary": ("Glossary", "Every word of the screen, in plain ones."),
-    "methods": ("Methods", "Claim, proof and evidence of every model."),
-    "accounting": ("How costs are counted", "The theorem behind each composition method."),
-    "printed-figures": ("Printed privacy figures", "What papers print, and what is true."),
-    "security": ("What the promise rests on", "What to believe before believing an epsilon."),
-    "teaching": ("For a class", "Pages that need no server, and a server for a room."),
-    "options": ("Options on Explore", "Every option of every model: a dial, a box or why not."),
+    "which-composition": (
+        "Which composition should I use?",
+        "One table: your question, and the method for it.",
+    ),
+    "glossary": ("Glossary", "Every term on the screen, in plain words."),
+    "methods": ("Methods", "Claim, proof and evidence for every model."),
+    "accounting": ("How costs are computed", "The theorem behind each composition method."),
+    "printed-figures": ("Printed privacy figures", "What papers print, and what is proved."),
+    "security": ("What the guarantee rests on", "What you must trust before you trust an epsilon."),
+    "teaching": ("For a class", "Pages that need no server, and a server for a class."),
+    "options": (
+        "Options on Explore",
+        "Every option of every model: as a dial or a box, or why not.",
+    ),
     "schema": ("The schema file", "Every key, its meaning and an example."),
-    "stewards": ("For data stewards", "From public limits to a release that can be checked."),
-    "pipelines": ("scikit-learn pipelines", "What a search, a scaler or a second fit spends."),
-    "results": ("Measured results", "Speed and usefulness, with command, date and machine."),
-    "extending": ("Adding a model, accountant or page", "One file and one line, shown on a model."),
+    "stewards": ("For data stewards", "From public limits to a release that anyone can check."),
+    "pipelines": (
+        "scikit-learn pipelines",
+        "The privacy cost of a search, a scaler or a second fit.",
+    ),
+    "results": ("Measured results", "Speed and utility, with command, date and machine."),
+    "extending": (
+        "Adding a model, accountant or page",
+        "One file and one line, with a model as the example.",
+    ),
     "changelog": ("Changelog", "What changed, and when."),
 }
 NOTEBOOKS = {
-    "01_what_epsilon_means": "the attacker who guesses, and how often the guess is right",
-    "02_composition": "what many releases cost together, counted in five ways",
+    "01_what_epsilon_means": "an attacker's guess, and how often it is right",
+    "02_composition": "what many releases cost together, by five methods",
     "03_private_em_from_scratch": "the algorithm in 40 lines, then the same by `dp.fit`",
-    "04_clipping_and_subsampling": "two dials that decide what noise is worth",
-    "05_release_and_audit": "what leaves for good, and whether to believe it",
-    "06_use_a_release": "a model from data that you never see",
-    "dp_em": "DP-EM (2017): every figure and table, ours beside it",
-    "vips": "VIPS (2020): every figure and table, ours beside it",
-    "gradient_em": "robust gradient EM (2023): every figure, ours beside it",
-    "labelled_mixtures": "labelled mixtures (2025): every figure, ours beside it",
+    "04_clipping_and_subsampling": "two settings that decide how much the noise hurts",
+    "05_release_and_audit": "how to publish a result, and whether to believe it",
+    "06_use_a_release": "using a model of data that you never see",
+    "dp_em": "DP-EM (2017): every figure and table beside ours",
+    "vips": "VIPS (2020): every figure and table beside ours",
+    "gradient_em": "robust gradient EM (2023): every figure beside ours",
+    "labelled_mixtures": "labelled mixtures (2025): every figure beside ours",
 }
 
 

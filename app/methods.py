@@ -35,12 +35,12 @@ def more_methods(asked: Composition, rows: tuple[Row, ...]) -> None:
         for sentence in agreements(rows, asked.events):
             st.markdown(f"- {sentence}")
         if len(rows) < len(ACCOUNTANTS):
-            st.caption("Working out the others…")
+            st.caption("Computing the others…")
 
 
 def methods_table(rows: tuple[Row, ...], asked: Composition) -> str:
     """The answers as a table; refusals are greyed and say why."""
-    what = "price of the noise listed above; " if asked.hold == "budget" else ""
+    what = "cost of the noise listed above; " if asked.hold == "budget" else ""
     held = f"{what}k = {asked.k:,}, δ = {show_bound(asked.delta)}, {protects(asked.adjacency)}"
     heads = ("Method", "ε", "at least", "", "Formula", "Assumes", "Source")
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)

@@ -154,15 +154,15 @@ def bet() -> Screen:
             "An outcome multiplies the odds",
             "blue: Laplace · orange: Gaussian",
             "With Laplace noise the factor stays below e to the epsilon; with Gaussian noise it "
-            "grows on.",
+            "keeps growing.",
             Axis("released value (without you 0, with you 1)", (-12.0, 13.0)),
-            Axis("factor of the odds", (0.01, 100.0), "log"),
+            Axis("factor on the odds", (0.01, 100.0), "log"),
             Curve(seen, pure, colour=0, name="Laplace"),
             Curve(seen, normal, colour=1, name="Gaussian"),
         ),
         _guess(
             "From a belief of 10%",
-            "An empty chart of the largest belief in percent against epsilon.",
+            "An empty chart of the attacker's largest belief in percent against epsilon.",
             Axis("ε", (0.0, 4.0)),
             Axis("largest belief (%)", (0.0, 100.0)),
             steps,
@@ -194,10 +194,11 @@ def sensitivity() -> Screen:
             "people",
             "Ten people",
             told,
-            tuple(f"Nine people stay; the tenth is {age:.0f}. The {line}." for age, line in
+            tuple(f"Nine people stay as they are; the tenth is {age:.0f}. The "
+                f"{line}." for age, line in
                   zip(steps, told, strict=True)),
             Axis("age (years)", (0.0, 100.0)),
-            Axis("spread out, to be seen", (0.0, 1.0)),
+            Axis("spread vertically for legibility", (0.0, 1.0)),
             (
                 Cursor(means, np.full(len(steps), np.nan)),
                 Spots(AGES, np.linspace(0.3, 0.7, 9)[[4, 1, 7, 2, 8, 0, 6, 3, 5]],
@@ -251,8 +252,8 @@ def clipping() -> Screen:
         _panel(
             "incomes",
             "Incomes",
-            "orange: cut to the threshold",
-            "Incomes with a long tail to the right; beyond the threshold they are cut.",
+            "orange: clipped to the threshold",
+            "Incomes with a long tail to the right; beyond the threshold they are clipped.",
             Axis("income (thousand a year)", (3.0, 1_000.0), "log"),
             Axis("people (peak = 1)", (0.0, 1.15)),
             Curve(incomes, height, colour=0, name="incomes"),
@@ -327,7 +328,7 @@ def composition() -> Screen:
             "losses",
             "The privacy loss of k releases",
             "",
-            "A bell that grows wider with the square root of k and moves slowly to the right.",
+            "A bell curve that widens with the square root of k and moves slowly to the right.",
             Axis("privacy loss L", (-1.2, 1.4)),
             Axis("likelihood (peak = 1)", (0.0, 1.1)),
             Curve(losses, heights, colour=0, name="loss"),
@@ -364,14 +365,14 @@ def sampling() -> Screen:
             "Two hundred people",
             "orange: in the sample",
             "Points in a strip; those left of the line are in the sample.",
-            Axis("lot that each person drew in secret; below q: in the sample", (0.0, 1.0)),
-            Axis("spread out, to be seen", (0.0, 1.0)),
+            Axis("number that each person drew in secret; below q: in the sample", (0.0, 1.0)),
+            Axis("spread vertically for legibility", (0.0, 1.0)),
             Points(people, height, opacity=0.4, name="people"),
             Points(asked, height, opacity=1.0, colour=1, name="in it"),
             Cursor(steps, np.full(len(steps), np.nan)),
         ),
         _guess(
-            "What is the ε of the whole?",
+            "What is the ε for the whole table?",
             "An empty chart of epsilon against the sampling rate q.",
             Axis("sampling rate q", (0.0, 1.0)),
             Axis("ε of the whole", (0.0, 4.2)),
@@ -418,7 +419,8 @@ def em() -> Screen:
             else ()
         )
         return Panel(
-            name, title, subtitle, f"{title}: three groups as ellipses after as many steps.", x, y,
+            name, title, subtitle, f"{title}: three groups as ellipses after this many "
+                f"steps.", x, y,
             (Points(*rows.T[:2]), *ghosts, Ellipses(params[:, :1])), link="map", height=HEIGHT - 80,
         )  # fmt: skip
 
@@ -431,8 +433,8 @@ def em() -> Screen:
             "private", "Private", "hides each person; faint: 12 more runs with fresh noise", private
         ),
         _guess(
-            "What is the private fit worth?",
-            "An empty chart of the worth in percent against the number of steps.",
+            "How useful is the private fit?",
+            "An empty chart of utility in percent against the number of steps.",
             Axis("number of steps", (1.0, float(STEPS)), ticks=tuple(steps)),
             Axis("worth (%)", (0.0, 100.0)),
             steps,
@@ -471,7 +473,7 @@ def refuted() -> Screen:
             "The group's noisy mean",
             "blue: the person is at −1 · orange: at 1",
             "Two normal curves that overlap a little.",
-            Axis("mean, in deviations of its noise", (-4.0, 7.0)),
+            Axis("mean, in standard deviations of its noise", (-4.0, 7.0)),
             Axis("density", (0.0, 0.46)),
             Curve(seen, norm.pdf(seen), colour=0, name="at -1"),
             Curve(seen, norm.pdf(seen - real), colour=1, name="at 1"),

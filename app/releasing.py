@@ -48,21 +48,21 @@ DEPLOYED = (
         "Google, searches for symptoms",
         1.68,
         0.0,
-        "one person's searches of a day",
+        "one person's searches in one day",
         "Bavadekar et al. 2020",
     ),
     (
         "Wikimedia, page views by country (zCDP 0.015)",
         1.0,
         1e-7,
-        "the first ten pages of a day on one device",
+        "the first ten pages per day on one device",
         "Adeleye et al. 2023",
     ),
     (
         "Apple, emoji, noise added on the phone",
         4.0,
         0.0,
-        "what one person sends in a day",
+        "what one person sends in one day",
         "Apple 2017",
     ),
 )
@@ -128,8 +128,8 @@ def demand_releasable(scenario: Scenario) -> None:
     if scenario.declared.reads == "documents":
         raise InputError(
             "model",
-            "documents cannot be released: no bound on what their rounding gives away is proved",
-            "choose a table on Explore, or run the command below, which has no ledger",
+            "documents cannot be released: no bound is proved on what their rounding reveals",
+            "choose a table on Explore, or run the command below, which uses no ledger",
         )
     if scenario.method != "recommended":
         badge = "is as published" if recipe.mode == "paper" else "has other noise"
@@ -137,7 +137,7 @@ def demand_releasable(scenario: Scenario) -> None:
             "method", f"{recipe.title} {badge}", "choose Recommended on Explore to release"
         )
     if scenario.without:
-        raise InputError("rows", "somebody was taken out on Explore", "put them back first")
+        raise InputError("rows", "one person was removed on Explore", "put them back first")
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,11 @@ def shared(state: State, locks: Sequence[float | None]) -> tuple[float, ...]:
             cost = _cost(state, Amount(lock, delta))
             rest = [r - c for r, c in zip(rest, cost, strict=True)]
     if min(rest) < 0:
-        raise InputError("split", "what is locked does not fit", "lock a smaller ε, or fewer")
+        raise InputError(
+            "split",
+            "the locked budgets do not fit together",
+            "lock a smaller ε, or lock fewer releases",
+        )
     free = sum(lock is None for lock in locks)
     each = tuple(r // max(free, 1) for r in rest)
     epsilon = filter_of(state.terms.filter).told(each, state.terms.limit).epsilon
@@ -253,9 +257,9 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
         f"{len(schema.numeric_columns())} columns, {drawn}and a report that names the data "
         f"and, where it is public, the number of {'different ids' if whole else 'rows'}.",
         f"**For whom:** anybody. **Protected:** {who}.",
-        f"**Promise:** ε = {show_bound(scenario.epsilon)} at δ = {show_bound(scenario.delta)}, "
+        f"**Guarantee:** ε = {show_bound(scenario.epsilon)} at δ = {show_bound(scenario.delta)}, "
         "proved for the noise as it is drawn: whole numbers from the operating system's entropy.",
-        f"**Assumed:** the limits were public before anybody saw the data; {has}.",
+        f"**Assumed:** the limits were public before anyone saw the data; {has}.",
     ]
     if chosen_on == "stand-in":
         told.append("**Settings** were chosen while looking at stand-in rows; the dossier says so.")

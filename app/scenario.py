@@ -139,7 +139,7 @@ class Scenario:
         if recipe.mode == "paper":
             *most, last = [accountant(way).title for way in recipe.accountants]
             ways = f"{', '.join(most)} or {last}" if most else last
-            why = f"As published, this method is counted by {ways}"
+            why = f"As published, this method uses {ways} for composition"
             return {way: f"{why}." for way in self._ways() if way not in recipe.accountants}
         setting = replace(self.setting(), accountant="", metric="", clip=1.0, delta=1e-5, seed=0)
         return _refused(setting, self._ways())

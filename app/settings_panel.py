@@ -16,14 +16,14 @@ from app.state import bind, change, current, on_choice
 from app.widgets import box, number, pick
 from dpcore.models.options import Dial
 
-PULL = "Slide it: the third dial on the page, with a curve over its own axis."
+PULL = "Make it the third slider on the page, with its own curve."
 HELP = {
-    "delta": "The probability mass for which the bound ε need not hold; keep it well below one "
-    "over the number of rows.",
+    "delta": "The probability with which the bound ε may fail; keep it well below one over the "
+    "number of rows.",
     "clip": "Rows beyond this norm are scaled back to it. A smaller norm needs less noise but "
     "distorts more rows.",
-    "rows_per_person": "All {}s of one are protected together.",
-    "noise": "A seed makes a rehearsal that can be repeated, not a release.",
+    "rows_per_person": "All {}s of one unit are protected together.",
+    "noise": "A seed makes the fit repeatable: a rehearsal, not a release.",
 }
 
 
@@ -62,7 +62,7 @@ def _seen(scenario: Scenario, data: Data) -> None:
     if len(squares) > 1:
         _pick(
             "pool",
-            "Pixels averaged, as a public step before anything is released",
+            "Average pixels, as a public step before any release",
             {side: "none" if side == 1 else f"squares of {side} × {side}" for side in squares},
             scenario.pool,
         )
@@ -124,12 +124,12 @@ def _neighbours(scenario: Scenario, thing: str) -> None:
     words = {
         "replace_one": f"one {thing} is replaced",
         "add_remove": f"one {thing} is added or removed",
-        "label": "one label is replaced, all else is public",
-        "feature": "one row is replaced but for its label, which is public",
+        "label": "one label is replaced; everything else is public",
+        "feature": "one row is replaced except its label, which is public",
     }
     known = {name: words[name] for name in scenario.adjacencies()}
     if len(known) > 1:
-        _pick("adjacency", "Neighbours: tables that must look alike", known, scenario.adjacency)
+        _pick("adjacency", "Neighbouring datasets (adjacency)", known, scenario.adjacency)
 
 
 def _made(scenario: Scenario) -> None:

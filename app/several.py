@@ -38,14 +38,14 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
         asked = st.toggle(
             "Plan several releases together",
             key="plan_many",
-            help="Before any ledger is started: how one budget serves them all best.",
+            help="Before you start a ledger: how to split one budget among them.",
         )
         if not asked:
             return None
         lines, rows, delta = table(scenario, data, schema)
         try:
             wanted = tuple(_wanted(line, scenario, schema, rows) for line in lines)
-            with st.spinner("Simulating each release on rows drawn from the limits…"):
+            with st.spinner("Simulating each release on rows drawn from the limits …"):
                 planner, plans = _planned(wanted, scenario, data, delta)
         except DPCoreError as refusal:
             st.error(str(refusal))
@@ -65,7 +65,9 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
         who = protects(*terms, limited=schema.person is not None)
         whole = planner.worlds == WORLDS
         so_far = (
-            "" if whole else "Of middling rows so far: easy and hard ones are being simulated. "
+            ""
+            if whole
+            else "For middling rows so far: easy and hard ones are still being simulated. "
         )
         how = " ".join((*plans[step].decided(), export.HOW))
         st.caption(f"{so_far}Protected: {who}. {how}")
@@ -88,7 +90,7 @@ def over_worlds(
     (one,), then = planner.plan(*budget).releases, wanted.plan(*budget)
     keeps = f"With ε = {show(scenario.epsilon)} a release keeps {one.low:.0%} to {one.high:.0%}"
     return (
-        f"{keeps} on rows that are easy to hard, {one.median:.0%} on middling ones.",
+        f"{keeps} on rows from hard to easy, {one.median:.0%} on middling ones.",
         *then.ranges(),
         *then.decided(),
     )
@@ -114,12 +116,15 @@ def table(
                 min_value=1.0,
                 max_value=99.9,
                 format="%.3g",
-                help="Of the exact fit's gain over the simplest rival, in the median.",
+                help="Share of the exact fit's gain over the simplest rival (median).",
             ),
             EPSILON: st.column_config.NumberColumn(
-                min_value=0.001, max_value=100.0, format="%.3g", help="Of each; empty: any."
+                min_value=0.001,
+                max_value=100.0,
+                format="%.3g",
+                help="For each release. Empty: no minimum.",
             ),
-            LOCKED: st.column_config.CheckboxColumn(help="Exactly the ε of its line."),
+            LOCKED: st.column_config.CheckboxColumn(help="Fix ε at the value in this line."),
         },
         num_rows="dynamic",
         hide_index=True,

@@ -79,7 +79,7 @@ def write_site(
     exercise_sheet.demand_address(base)
     for name in only:
         if name not in names():
-            raise InputError("only", f"no page is named {name!r}", choose(name, names()))
+            raise InputError("only", f"there is no page {name!r}", choose(name, names()))
     left = [release_page(Path(place)) for place in releases]
     chosen = only or (() if left else names())
     wanted = dict.fromkeys(name for name in chosen if name != site_lessons.NAME)
@@ -220,8 +220,8 @@ def _below(scenario: Scenario, data: Data, tell: Tell) -> tuple[Figure, ...]:
 # ---------------------------------------------------------------- Compose
 
 FILM = ("loss", "attack", "moments", "orders")
-FILM_TITLE = "How the methods count"
-COMPOSE_ABOUT = "What many releases about the same people cost together, by five methods."
+FILM_TITLE = "How the methods work"
+COMPOSE_ABOUT = "What many releases about the same people cost together, by five accountants."
 
 
 def compose_page(tell: Tell, asked: Composition | None = None) -> Page:
@@ -278,7 +278,7 @@ def _priced(asked: Composition) -> Priced:
 
 # ---------------------------------------------------------------- a release
 
-RELEASED = "Released: anybody may see this"
+RELEASED = "Released: anyone may see this"
 
 
 def release_page(place: Path) -> tuple[str, str]:
@@ -293,7 +293,7 @@ def release_page(place: Path) -> tuple[str, str]:
     title = f"{title_of(dossier)}: a private release"
     told = (
         f"{escape(dossier['created'])} · When this page was made, the proof was replayed and the "
-        "files were compared with their hashes. The page is a copy: the release's folder can be "
+        "files were checked against their hashes. The page is a copy: the release's folder can be "
         "checked by anybody, with <code>dpcore verify FOLDER</code>. Its dossier.json has the "
         f"SHA-256 <code>{sha256(file.read_bytes())}</code>."
     )
@@ -341,8 +341,8 @@ def _foot(command: str) -> str:
     import dpcore
 
     return (
-        f"Worked out by dpcore {dpcore.__version__} and stored in this file, which asks nobody for "
-        f"anything. To choose more, in the explorer: <code>{escape(command)}</code>."
+        f"Computed by dpcore {dpcore.__version__} and stored in this file, which loads nothing "
+        f"from elsewhere. To choose more, in the explorer: <code>{escape(command)}</code>."
     )
 
 

@@ -19,7 +19,7 @@ from app.static_page import document
 NAME, PATH = "lessons", "path"
 ABOUT = f"{len(LESSONS)} questions with hints: look, guess, then see."
 PATH_TITLE = "The path"
-PATH_ABOUT = "Nine ideas, from a count and a coin to a broken promise: drag, draw, see."
+PATH_ABOUT = "Nine ideas, from a count and a coin to a broken guarantee: drag, draw, see."
 MOVED = ("epsilon", "k", "hide")  # what a page keeps behind the # of its address
 Choices = Scenario | Composition
 

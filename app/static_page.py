@@ -77,8 +77,8 @@ def page_html(page: Page) -> str:
     shown = {dial.key: dial.scene for dial in page.dials if dial.scene is not None}
     first = next(iter(shown.values()))
     alone = (
-        "Here each slider moves alone, and the others go back to where the page opened: their "
-        "pictures are stored. In the explorer they move together."
+        "On this page only one slider can be moved at a time; the others return to where they "
+        "started, because the pictures are stored. In the explorer they move together."
         if len(shown) > 1
         else ""
     )

@@ -29,9 +29,9 @@ Array = NDArray[np.float64]
 STEP = "step_taken"  # key of the dialog's slider
 OPENED = "step_by_step"  # key of the button that opens it
 AS_PUBLISHED = ", as published"
-SHARED = "All steps share one budget: more steps learn more, and leave each of them more noise."
+SHARED = "All steps share one budget: more steps learn more, but each has more noise."
 FEWER = "Click a step to stop there: fewer steps share the same ε, and each has less noise."
-PRINTED = "Methods as published have the noise with which their paper states this ε."
+PRINTED = "Methods as published use the noise for which their paper states this ε."
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
         one = sane(replace(scenario, method=method))
         title = recipe.title + (AS_PUBLISHED if recipe.mode == "paper" else "")
         if one.adjacency != scenario.adjacency:
-            refused[title] = f"left out, for it protects {_who(one, data)}."
+            refused[title] = f"left out, because it protects {_who(one, data)}."
             continue
         try:
             setting = one.setting(data.secret)
@@ -147,7 +147,7 @@ def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
     budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_bound(scenario.delta)}"
     st.markdown(f"{budget}, {_who(scenario, data)}. {SHARED}")
     if not found.walked:
-        st.info("No method of this model takes more than one step: each reads the data once.")
+        st.info("No method for this model takes more than one step: each reads the data once.")
     else:
         scene = scene_of(found, scenario, data, store)
         slide_steps(len(scene.steps))

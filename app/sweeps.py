@@ -98,7 +98,7 @@ def _without_delta(scenario: Scenario, data: Data, store: ResultStore) -> str:
         one, other = store.answers.get(("delta", setting, scenario.epsilon), noise)
     except InputError:
         return ""  # the picture says why
-    return "With this method delta changes nothing." if abs(one / other - 1.0) < SAME else ""
+    return "With this method delta has no effect." if abs(one / other - 1.0) < SAME else ""
 
 
 def swept(

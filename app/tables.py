@@ -53,11 +53,11 @@ def in_sample(scenario: Scenario, data: Data) -> str:
     if not scenario.declared.holds_out:
         return "Utility is in-sample: it is measured on the {}s that are fitted."
     if isinstance(data.schema, Schema) and data.schema.person is not None:
-        return "Utility is in-sample: where an id column says whose a {} is, none are held out."
+        return "Utility is in-sample: with an id column for the {}s, none are held out."
     if scenario.adjacency == "add_remove":
         return "Utility is in-sample: where the number of {}s is private, none are held out."
     if data.rows is None or data.rows < LEAST:
-        return f"Utility is in-sample: of fewer than {LEAST} {{}}s none are held out."
+        return f"Utility is in-sample: with fewer than {LEAST} {{}}s, none are held out."
     return ""
 
 
@@ -76,7 +76,7 @@ def judged_on(scenario: Scenario, data: Data) -> str:
     held, real = f"{data.all_rows - data.rows:,} ", provenance(data) != "stand-in"
     held, every = (held, f"{data.all_rows:,} ") if real else (f"{held}stand-in ", "")
     return (
-        f"Utility is measured on {held}{thing}s that no fit here sees. "
+        f"Utility is measured on {held}{thing}s that no fit here uses. "
         f"A release uses all {every}{thing}s."
     )
 

@@ -139,7 +139,7 @@ def panel() -> None:
     """The upload's own screen: file, limits, and what has been read so far."""
     st.info(
         "Use limits you could print before seeing the data (age 0 to 110). "
-        "Limits read from the data would leak.",
+        "Limits read from the data would leak information.",
         icon=":material/straighten:",
     )
     file = st.file_uploader(
@@ -156,13 +156,14 @@ def panel() -> None:
         st.caption(f"Read so far: nothing. {LARGER}")
         return
     st.caption(
-        f"{found.file.name} lies in this machine's memory, and nothing has left it. "
+        f"{found.file.name} is held in this machine's memory; nothing has left it. "
         "Looked at so far: the header, "
         + (
             "and nothing else."
             if locked()
-            else "the number of rows, and how cells are written. Uses, marks, symbols and dates "
-            "below are proposed from your private rows: confirm what your code book says as well."
+            else "the number of rows, and the cell formats. The roles, marks, symbols and dates "
+            "proposed below come from your private rows: confirm only what your codebook also "
+            "says."
         )
     )
     make = _entered(found)
@@ -223,9 +224,9 @@ def _entered(found: Upload) -> Callable[[], Schema] | None:
         found.lines = _editor(found)
         if found.texts:
             st.caption(
-                f"Left out, because their cells are neither numbers nor dates: "
-                f"{', '.join(found.texts)}. Use one as a category, a label or a target by listing "
-                "the values that it may have, from your code book."
+                "Left out because their cells are neither numbers nor dates: "
+                f"{', '.join(found.texts)}. To use one as a category, a label or a target, list "
+                "its possible values from your codebook."
             )
         _persons(found)
     else:
@@ -234,7 +235,7 @@ def _entered(found: Upload) -> Callable[[], Schema] | None:
     if locked():
         found.rows = int(
             st.number_input(
-                "About how many rows? A public guess, to plan with",
+                "About how many rows? A public guess, used for planning",
                 20,
                 1_000_000,
                 found.rows,
@@ -252,7 +253,8 @@ def _schema_file(found: Upload) -> None:
         "Limits from a schema file (.toml), or written below",
         ["toml"],
         key="upload_toml",
-        help="It says all that this form asks, and more: see “The schema file” on Learn.",
+        help="It holds everything that this form asks for, and more: see “The schema file” on "
+        "Learn.",
         max_upload_size=1,
     )
     if file is not None:
@@ -266,7 +268,7 @@ def _schema_file(found: Upload) -> None:
 def _persons(found: Upload) -> None:
     """What one row is about, and how many rows one of them can have."""
     left, right = st.columns(2)
-    found.unit = left.text_input("One row is about one…", found.unit, key="upload_unit")
+    found.unit = left.text_input("Each row is about one…", found.unit, key="upload_unit")
     found.rows_per_person = int(
         right.number_input(
             "How many rows can one person have?", 1, 1000, found.rows_per_person, key="upload_rpp"
@@ -330,14 +332,14 @@ def _marks(found: Upload) -> None:
         key=f"upload_thousands_{found.mark}",
     )
     missing = right.text_input(
-        "Marks of missing cells, besides nothing and NA",
+        "Marks for missing cells, besides empty and NA",
         ", ".join(form.missing_marks),
         key=f"upload_missing_{found.mark}",
         help="With commas between them, for example: -, n. a., -9",
     )
     st.caption(
-        f"Columns are separated by {DELIMITERS[form.separator]}, as in the header line. A cell "
-        "that is written in another way refuses the table; nothing is guessed."
+        f"Columns are separated by {DELIMITERS[form.separator]}, as in the header line. A table "
+        "with a cell written in any other way is refused; nothing is guessed."
     )
     found.form = FileFormat(form.separator, decimal, thousands, _listed(missing))
 
@@ -357,18 +359,19 @@ def _editor(found: Upload) -> pd.DataFrame:
             required=True,
             help="Feature: numbers or dates to fit. Category: one of the public values. Label: the "
             "class of a row. Target: what a regression explains. Text: for topics, which the "
-            "command line fits. Person id: whose the row is.",
+            "command line fits. Person id: the person of the row.",
         ),
         "preset": st.column_config.SelectboxColumn("Preset", options=list(PRESETS)),
         "lower": st.column_config.TextColumn("Lower limit", help="Of dates: 1990-01-01."),
         "upper": st.column_config.TextColumn("Upper limit"),
         "values": st.column_config.TextColumn(
             "Public values",
-            help="Of a category, a label, or a target with two answers, the second for yes: every "
-            "value, with commas between.",
+            help="For a category, a label or a two-valued target (the second value means yes): "
+            "every value, separated by commas.",
         ),
         "symbols": st.column_config.TextColumn(
-            "Beside numbers", help="Currency, percent or unit beside a number: left out."
+            "Beside numbers",
+            help="A currency, percent sign or unit next to a number: it is ignored.",
         ),
         "dates": st.column_config.SelectboxColumn("Dates as", options=list(DATE_FORMATS)),
         "unit": st.column_config.TextColumn("Unit"),
@@ -405,7 +408,7 @@ def _shown_limits(schema: Schema, file: str) -> None:
     has = f"who has at most {many:,} row{'s' if many > 1 else ''}"
     if schema.person is not None:
         verb = "counts" if many == 1 else "count"
-        has = f"told by the column {schema.person}, of whose rows at most {many:,} {verb}"
+        has = f"identified by the column {schema.person}; at most {many:,} of its rows {verb}"
     st.caption(
         f"{file} sets limits, units and what one row is about: one {schema.unit}, {has}. To change "
         "them, change the file."
@@ -438,14 +441,15 @@ def _schema(found: Upload) -> Schema:
         raise InputError(
             "limits",
             "no column is a feature or a category",
-            "use one of them so, or give a schema file",
+            "use at least one as such, or give a schema file",
         )
     persons = [name for name, use in used.items() if use == "person id"]
     if len(persons) > 1:
         raise InputError(
-            ", ".join(persons), "each is used as the person id", "choose the one that says whose a "
-            "row is",
-        )  # fmt: skip
+            ", ".join(persons),
+            "each is used as the person id",
+            "choose the one that identifies the person of each row",
+        )
     unsaid = [
         name
         for name, use in used.items()
@@ -455,7 +459,7 @@ def _schema(found: Upload) -> Schema:
         raise InputError(
             ", ".join(unsaid),
             "public values are missing",
-            "list every value that a cell may have, from your code book, or ignore the column",
+            "list every value that a cell can have, from your codebook, or ignore the column",
         )
     bare = [
         name
@@ -468,7 +472,7 @@ def _schema(found: Upload) -> Schema:
         raise InputError(
             ", ".join(bare),
             "a limit is missing" if len(bare) == 1 else "limits are missing",
-            "write a lower and an upper one that you could print before seeing the data, or "
+            "enter a lower and an upper limit that you could print before seeing the data, or "
             "ignore the column",
         )
     return Schema(
@@ -543,14 +547,15 @@ def custodian_bar() -> None:
     if found is None:
         return
     left, middle, right = st.columns([4, 1.4, 2.2], vertical_alignment="center")
-    middle.button("Change limits or file", on_click=_reopen, width="stretch")
+    middle.button("Change the limits or the file", on_click=_reopen, width="stretch")
     if locked():
         left.caption(
-            "This server is locked: plans use stand-in rows; only a release reads the table."
+            "This server is locked: plans use stand-in rows, and only a release reads the table."
         )
     elif found.shown:
         left.caption(
-            "Read: all rows; nothing has left this machine. These pictures are not private."
+            "All rows have been read; nothing has left this machine. These pictures are not "
+            "private."
         )
         right.button("Hide exact values", on_click=lambda: _show(False), width="stretch")
     else:

@@ -173,7 +173,7 @@ def test_what_is_said_names_delta_and_who_is_protected() -> None:
     several = attacking.scene(
         attacking.game(five, data, result_store.ResultStore(), attacking.FARTHEST, 0), five, data
     )
-    assert all("one row moves, not all" in said for said in several.live_text["attacked"])
+    assert all("one row changes, not all" in said for said in several.live_text["attacked"])
 
 
 def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
@@ -186,13 +186,16 @@ def test_the_ceiling_is_said_of_this_noise_and_epsilon_alone_allows_more(
     game = attacking.game(RARE, data, result_store.ResultStore(), attacking.FARTHEST, 0)
     shown = attacking.scene(game, RARE, data).live_text["attacked"]
     for epsilon, said in zip(attacking.EPSILONS, shown, strict=True):
-        (told,) = re.findall(r"more often than (\d+) times .* alone would allow (\d+)", said)
+        (told,) = re.findall(r"is right more than (\d+) times.* alone would allow (\d+)", said)
         mu = brentq(lambda m, e=epsilon: spent(m, e) - RARE.delta, 1e-3, 30.0)
         alone = (math.exp(epsilon) + RARE.delta) / (1.0 + math.exp(epsilon))
         of_hundred = math.ceil(100.0 * norm.cdf(mu / 2.0)), math.floor(100.0 * alone)
         assert tuple(map(int, told)) == of_hundred
     five = shown[attacking.EPSILONS.index(5.0)]
-    assert "more often than 72 times with this noise; ε = 5.00 alone would allow 99)" in five
+    assert (
+        "with this noise no attacker is right more than 72 times; ε = 5.00 alone would allow 99)"
+        in five
+    )
 
 
 def spent(mu: float, epsilon: float) -> float:
@@ -223,7 +226,7 @@ def test_what_is_proved_is_there_before_anything_is_played(
     shown = attacking.scene(game, RARE, data)
     values, labels = bars(shown)
     assert np.isnan(values[:, 0]).all()
-    assert {line[0] for line in labels} == {"the attack is being played…"}
+    assert {line[0] for line in labels} == {"the attack is running…"}
     assert values[:, 1] == pytest.approx(attacking.EPSILONS)
     for said in shown.live_text["attacked"]:
         assert f"{game.runs} releases" in said

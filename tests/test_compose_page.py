@@ -285,7 +285,7 @@ def test_the_crossover_is_where_advanced_drops_below_basic(noise: float) -> None
     assert not cheaper(found - 1)
     page = opened(lines=str(Line(noise=noise)), k="1")
     said = next(text for text in texts(page) if 'data-live="sentence"' in text)
-    turn = f"Up to {found - 1:,} releases, Basic (adding up) is cheaper; from <b>{found:,}</b> on"
+    turn = f"Up to {found - 1:,} releases, Basic (adding up) is tighter; from <b>{found:,}</b> on"
     assert turn in said
 
 
@@ -345,9 +345,9 @@ def test_without_replacement_the_true_price_is_an_interval() -> None:
         healthy(page.run())
     assert bars(page)["Loss distribution"][0] == pytest.approx(0.984, abs=2e-3)
     notes = scene(page)["panels"][0]["layers"][0]["notes"]
-    assert "true price at least 0.932" in notes[scene(page)["step"]]
+    assert "true cost at least 0.932" in notes[scene(page)["step"]]
     assert any(
-        "The source prints ε = 2.38 at k = 20; counted its way: 2.383." in t for t in texts(page)
+        "The source prints ε = 2.38 at k = 20; by its own method: 2.383." in t for t in texts(page)
     )
 
 
@@ -541,9 +541,9 @@ def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
         Line(count=7, sampling="p", rate=0.1),
         Line("e", 0.2, each=1e-6),
     )
-    with pytest.raises(ValueError, match="Line 1 describes no release"):
+    with pytest.raises(ValueError, match="Line 1 is not a release"):
         edited_lines(base, {**edits, "edited_rows": {0: {wording.NOISE_OF_A_BOX: 0.0}}})
-    with pytest.raises(ValueError, match="Line 1 describes no release"):
+    with pytest.raises(ValueError, match="Line 1 is not a release"):
         edited_lines(base, {**edits, "edited_rows": {0: {"Times": 2.5}}})
     with pytest.raises(ValueError, match="empty"):
         edited_lines(base, {"edited_rows": {}, "added_rows": [], "deleted_rows": [0, 1]})

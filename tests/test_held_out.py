@@ -161,13 +161,13 @@ def test_every_row_is_fitted_or_held_out_and_a_release_has_all() -> None:
 def test_the_page_says_on_which_rows_fits_are_judged() -> None:
     scenario, data = opened("gmm")
     assert tables.judged_on(scenario, data) == (
-        f"Utility is measured on {5000 - (data.rows or 0):,} rows that no fit here sees. "
+        f"Utility is measured on {5000 - (data.rows or 0):,} rows that no fit here uses. "
         "A release uses all 5,000 rows."
     )
     scene = picture(scenario, data, compute.study(scenario, data, tables.store_of(data)))
     assert scene.panels[-1].title == "What each ε buys on held-out rows"
     for other, said in (
-        (opening("iris"), "in-sample: of fewer than 500 rows"),
+        (opening("iris"), "in-sample: with fewer than 500 rows"),
         (replace(scenario, adjacency="add_remove"), "in-sample: where the number of rows"),
         (opening("missing_answers"), "compares each fit with the exact fit to the same rows"),
     ):

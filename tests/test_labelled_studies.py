@@ -187,7 +187,9 @@ def test_no_attacker_on_one_label_beats_the_ceiling(name: str, model: str) -> No
 
 def test_the_attacker_of_a_label_is_told_all_else() -> None:
     told = attack_sentences(np.array([0.561]), "voter", "label")[0]
-    assert told.startswith("Told all but one voter's label and two candidates for it, an attacker")
+    assert told.startswith(
+        "An attacker who knows everything but one voter's label and two candidates for it"
+    )
     assert "57 times" in told
     assert "your label" in attack_sentences(np.array([0.6]), "person", "label")[0]
 
@@ -201,7 +203,7 @@ def test_a_rule_is_held_against_pure_chance_which_costs_nothing() -> None:
     assert found.references.bounds_utility == found.references.single_utility == 0.5
     np.testing.assert_array_equal(found.curves.single, 0.5)
     judged = verdicts(found.grid, found.references, found.curves.single)
-    assert "one rule says beyond pure chance" in judged[found.grid.epsilons.index(0.5)].text
+    assert "the exact fit's gain over pure chance" in judged[found.grid.epsilons.index(0.5)].text
     assert judged[found.grid.epsilons.index(10.0)].level == 3
 
 

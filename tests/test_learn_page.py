@@ -108,7 +108,7 @@ def test_the_link_in_the_readme_hides_every_epsilon() -> None:
 
 def test_a_state_that_names_no_page_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explore", "nowhere?k=3", "--port", "9", "--no-browser"]) == 2
-    assert "begin it with one of explore, compose" in capsys.readouterr().err
+    assert "start it with one of explore, compose" in capsys.readouterr().err
     assert tuple(PAGES) == NAMED
 
 
@@ -404,7 +404,7 @@ def test_a_sheet_for_an_explorer_has_absolute_links_and_their_codes() -> None:
     codes = len(links) if find_spec("segno") else 0
     assert text.count("<svg") == codes
     for odd in ("nowhere", "javascript:alert(1)", 'http://a/"><b>', "http://a b", "ftp://a/b"):
-        with pytest.raises(InputError, match="no address"):
+        with pytest.raises(InputError, match="not the address"):
             exercise_sheet.sheet(solved=False, base=odd)
 
 

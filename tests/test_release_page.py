@@ -64,7 +64,7 @@ def test_from_no_ledger_to_a_release_and_to_the_end_of_the_budget(path: Path) ->
         assert "proved for the noise as it is drawn" in texts(at)
         assert at.button[-1].disabled
         assert ("another" in at.checkbox[0].label) == (line > 2)
-        (who,) = (one for one in at.text_input if one.label == "Who answers for the data")
+        (who,) = (one for one in at.text_input if one.label == "Who is responsible for the data")
         who.input(f"Registry {line}")
         at.checkbox[0].check().run()
         assert len(BudgetLedger(path).state().releases) == line // 2 - 1, (
@@ -114,7 +114,7 @@ def test_a_name_of_a_ledger_that_no_file_can_have_is_told(path: Path) -> None:
     at = page(path.with_name("a\0b"))
     at.button[-1].click().run()
     assert not at.exception
-    assert "ledger: its name holds a NUL" in texts(at)
+    assert "ledger: its name contains a NUL" in texts(at)
 
 
 def test_a_ledger_for_others_is_refused_when_spending_and_stays_as_it_is(path: Path) -> None:
@@ -258,7 +258,7 @@ def test_what_is_left_is_split_and_locked_releases_keep_theirs(path: Path, filte
             costs = [releasing._cost(state, Amount(e * factor, delta)) for e in found]
             together = tuple(map(sum, zip(*costs, strict=True)))
             assert state.admits(together) == fits, (locks, found, factor)
-    with pytest.raises(InputError, match="does not fit"):
+    with pytest.raises(InputError, match="do not fit"):
         releasing.shared(state, [1.9, 1.9])
 
 
@@ -331,9 +331,9 @@ def test_on_stand_in_rows_an_accuracy_is_a_range_over_worlds(
     assert data is not None
     while (told := several.over_worlds(scenario, data, data.schema, 0.4)) is None:
         time.sleep(0.01)
-    assert told[0].startswith("With ε = 1.00 a release keeps 37% to 37% on rows that are easy")
+    assert told[0].startswith("With ε = 1.00 a release keeps 37% to 37% on rows from hard")
     assert told[1].startswith("40% for 'gmm' takes epsilon = ")
-    assert "is decided by how far apart" in told[2]
+    assert "in its range depends on how far apart" in told[2]
     assert {given[2] for given in curves} == {5000}, "a release reads all rows"
 
 

@@ -17,7 +17,7 @@ from app.site import COMPOSE, Entry, compose_page, index_html, names
 from app.static_page import Dial, Figure, Page, page_html
 from dpcore.figures.scene import Axis, Cursor, Curve, Panel, Scene
 
-ALONE = "Here each slider moves alone"
+ALONE = "only one slider can be moved at a time"
 HOSTILE = "</script><script>alert(1)</script>"
 
 

@@ -109,7 +109,7 @@ def test_a_small_table_gives_a_result_or_one_sentence(
 @pytest.mark.parametrize(("model", "parts"), [("gmm", "groups"), ("kmeans", "centres")])
 def test_a_study_of_more_parts_than_rows_is_refused_as_a_fit_is(model: str, parts: str) -> None:
     table, setting = small(model, "two rows"), dp.Setting(model, 3)
-    said = f"components: there are more {parts} than rows; ask for fewer {parts} or bring more rows"
+    said = f"components: there are more {parts} than rows; ask for fewer {parts} or use more rows"
     with pytest.raises(dp.InputError, match=said):
         dp.study(table, setting)
     with pytest.raises(dp.InputError, match=said):
@@ -124,13 +124,15 @@ def test_too_many_parts_are_called_what_they_are(model: str, parts: str) -> None
 
 
 def test_a_study_of_one_row_says_that_it_has_no_spread() -> None:
-    with pytest.raises(dp.InputError, match="one row has no spread; bring more rows"):
+    with pytest.raises(dp.InputError, match="a single row has no variance; bring more rows"):
         dp.study(small("gmm", "one row"), dp.Setting("gmm", 1))
 
 
 @pytest.mark.parametrize("model", TABLE_MODELS)
 def test_a_sweep_that_holds_no_row_out_is_refused(model: str) -> None:
-    with pytest.raises(dp.InputError, match="test_fraction: it holds no row out; give a larger"):
+    with pytest.raises(
+        dp.InputError, match="test_fraction: it leaves no row to hold out; give a larger"
+    ):
         swept(model, small(model, "two rows"), 1)
 
 
@@ -146,7 +148,10 @@ def test_limits_whose_squares_are_no_numbers_are_refused(model: str, reach: floa
     table = small(model, "plain")
     columns = (replace(column, lower=-reach, upper=reach) for column in table.schema.columns[:3])
     schema = replace(table.schema, columns=(*columns, *table.schema.columns[3:]))
-    with pytest.raises(dp.InputError, match=r"limits: squares .* use a unit that is nearer to 1"):
+    with pytest.raises(
+        dp.InputError,
+        match=r"limits: its squares are out of range.* use a unit with values nearer to 1",
+    ):
         dp.fit(model, table, schema=schema, privacy=BUDGET, n_components=1)
 
 
@@ -181,7 +186,7 @@ def test_an_exact_fit_that_says_no_more_than_the_limits_has_that_verdict() -> No
         known = replace(found.references, bounds_utility=bounds, single_utility=bounds)
         (said,) = verdicts(found.grid, known, found.curves.single + 100.0)
         assert said.level == 0
-        assert said.text == "Even the exact fit says no more than the public limits alone."
+        assert said.text == "Even the exact fit tells you no more than the public limits do."
 
 
 @pytest.mark.parametrize(

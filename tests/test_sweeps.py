@@ -202,7 +202,7 @@ def test_the_curve_is_against_the_dial_and_says_what_the_others_are() -> None:
 
 def clipped(panel: Panel, kind: type) -> bool:
     """Whether the reference with clipping and without noise is drawn so."""
-    label = "our steps, clipped, without noise"
+    label = "same algorithm, clipping but no noise"
     return any(isinstance(one, kind) and one.label in (label, (label,)) for one in panel.layers)
 
 

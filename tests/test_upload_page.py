@@ -149,7 +149,7 @@ def test_columns_without_limits_are_named_all_at_once() -> None:
     at = with_table()
     use(at).click().run()
     assert [one.value for one in at.error] == [
-        "age, income: limits are missing; write a lower and an upper one that you could print "
+        "age, income: limits are missing; enter a lower and an upper limit that you could print "
         "before seeing the data, or ignore the column."
     ]
     assert at.session_state[SLOT].table is None
@@ -160,7 +160,8 @@ def test_a_table_of_texts_opens_for_a_schema_file_to_say_what_they_mean() -> Non
     assert not at.error
     use(at).click().run()
     assert [one.value for one in at.error] == [
-        "limits: no column is a feature or a category; use one of them so, or give a schema file."
+        "limits: no column is a feature or a category; use at least one as such, or give a schema "
+        "file."
     ]
     named = '[columns.{}]\ntype = "category"\ncategories = {}\n'
     given(at, named.format("region", '["north", "south"]') + named.format("ward", '["A", "B"]'))
@@ -218,7 +219,7 @@ def test_a_german_table_is_proposed_confirmed_and_read_without_a_schema_file() -
         ({"Alter": {"use": "person id"}}, "Nr, Alter: each is used as the person id; choose"),
         ({"Alter": {"lower": "x"}}, "Alter: 'x' is not a number such as 0.5; write the limit"),
         ({"Eintritt": {"lower": "1990"}}, "Eintritt: '1990' is not a day such as 1990-01-01"),
-        ({"Einkommen": {"upper": None}}, "Einkommen: a limit is missing; write a lower"),
+        ({"Einkommen": {"upper": None}}, "Einkommen: a limit is missing; enter a lower"),
         ({"zurück": {"values": "nein, ja, weiß nicht"}}, ""),
         ({name: {"use": "ignore"} for name in FILLED}, "limits: no column is a feature"),
     ],
@@ -262,7 +263,7 @@ def test_what_the_form_asks_about_the_file_is_what_the_table_is_read_by() -> Non
     kept: Upload = at.session_state[SLOT]
     assert (kept.form.separator, kept.form.decimal, kept.form.thousands) == (";", ".", None)
     assert kept.form.missing_marks == ("-", "k. A.", "a, b")
-    with pytest.raises(InputError, match="Einkommen: some cells are no numbers as its schema says"):
+    with pytest.raises(InputError, match="Einkommen: some cells are not numbers in the notation"):
         upload._accept(kept, upload._schema(filled(kept, FILLED)))
     assert kept.table is None
 
@@ -273,7 +274,7 @@ def test_with_an_id_column_the_promise_is_about_a_person() -> None:
     limits = LIMITS.replace("5000", "1") + '\n[columns.who]\nrole = "id"\ntype = "text"\n'
     at = given(with_table(f"who,age,income,region\n{rows}".encode()), limits)
     said = " ".join(one.value for one in at.caption)
-    assert "told by the column who, of whose rows at most 1 counts" in said
+    assert "identified by the column who; at most 1 of its rows counts" in said
     use(at).click().run()
     assert not at.exception
     shown = " ".join(one.value for one in at.markdown)

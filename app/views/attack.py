@@ -33,9 +33,9 @@ def page() -> None:
         return
     lead = st.empty()
     whose, row, cells = victim(data)
-    made = " Its rows are replaced by two small tables that are made to be told apart."
+    made = " Its rows are replaced by two small tables built to be easy to tell apart."
     lead.html(
-        '<p class="dp-lead">You know every row but one, and see all that leaves: was that '
+        '<p class="dp-lead">You know every row but one and see every release: was that '
         f"{escape(data.unit)} in it? {escape(scenario.title)} on {escape(data.title)}, released "
         f"many times with and without.{made if whose == WORST else ''}</p>"
     )
@@ -116,8 +116,8 @@ def step() -> None:
             st.session_state["attack_step"],
             format_func=show,
             key="attack_step",
-            help="The more budget, the farther apart the two clouds, and the more often you are "
-            "right.",
+            help="The larger the budget, the farther apart the two clouds, and the more often you "
+            "are right.",
         )
         ends("hard to tell", "easy to tell")
 

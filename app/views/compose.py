@@ -32,7 +32,7 @@ HEADING = "See how privacy costs add up."
 OWN = "Your own list of releases"
 LEAD = (
     "Composition: what all releases about the same people cost together. Drag k: the same noise "
-    "has one true cost; five methods prove five upper bounds."
+    "has one true cost, and five methods prove five upper bounds on it."
 )
 
 
@@ -127,10 +127,10 @@ def _preset(name: str) -> None:
 
 PICK = {"preset": _preset}
 HELP = {
-    "preset": "A list of releases to start from: our opening, or a setting that a paper printed.",
-    "hold": "Hold the noise to see what it costs, or the budget to see how much noise it takes.",
+    "preset": "A list of releases to start from: the default, or a setting printed in a paper.",
+    "hold": "Fix the noise to see what it costs, or fix the budget to see how much noise it takes.",
     "show": "The picture beside the bars.",
-    "k": "How often the same noisy answer is given about the same people.",
+    "k": "How many times the list of releases is run on the same people.",
 }
 DIALS = {"k": slider_class("repeats_step"), "σ": slider_class("ask_noise")}
 ENDS = ("one", "ten thousand")
@@ -139,7 +139,7 @@ ENDS = ("one", "ten thousand")
 def _amount(asked: Composition) -> None:
     """The budget where it is held; else the noise, where there is one line only."""
     if asked.hold == "budget" or asked.show == "noise":
-        cost = "What all releases together may cost."
+        cost = "The total cost allowed for all releases."
         box(asked, "epsilon", "Budget ε", 0.1, cost, "%.3g", key="ask_{}")
     elif len(asked.lines) == 1 and asked.lines[0].mechanism != "e":
         number(
@@ -148,8 +148,7 @@ def _amount(asked: Composition) -> None:
             asked.lines[0].noise,
             (0.01, 1e6, 1.0),
             first_noise,
-            "Standard deviation (Laplace: scale) of the noise, divided by the most that one "
-            "person can change.",
+            "Standard deviation (Laplace: scale) of the noise, divided by the sensitivity.",
             "%.4g",
         )
 
@@ -208,7 +207,7 @@ def ticks(asked: Composition) -> None:
             format_func=full_title,
             key="ask_methods",
             on_change=on_choice("ask_methods", lambda names: ask(methods=_ticked(names, usual))),
-            help="Each keeps its colour, whatever else is shown.",
+            help="Each method keeps its colour.",
         )
 
 

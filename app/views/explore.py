@@ -37,9 +37,10 @@ from dpcore.papers.results import record_of
 from dpcore.privacy.guarantee import show
 
 WIDER = (
-    "Private groups are drawn wider than exact ones: their covariances carry noise, and what keeps "
-    "these positive widens them. Eigenvalues that noise has made too small are raised; the proved "
-    "method also draws each covariance towards that of all rows. Both fade as noise falls."
+    "Private groups look wider than exact ones: their covariances are noisy, and keeping them "
+    "positive definite widens them. Eigenvalues that the noise made too small are raised; the "
+    "proved method also shrinks each covariance towards that of all rows. Both effects fade as "
+    "the noise falls."
 )
 HEADING = "See what privacy costs."
 AT_REST = 1.0  # seconds without a change after which the dials beside epsilon are worked out
@@ -189,14 +190,14 @@ def played(scenario: Scenario, data: Data) -> None:
     if not data.is_one_row(scenario.rows_per_person):
         whose = f"one row of a {data.unit}"
     if scenario.rows_per_person > 1 and data.schema.person is None:
-        whose = f"one row, of the up to {scenario.rows_per_person} of a {data.unit},"
+        whose = f"one row, of at most {scenario.rows_per_person} for each {data.unit},"
     live_line(
         "played",
         "dp-played",
-        f"At ε = {show(scenario.epsilon)} we played this attacker on {whose}: right in "
+        f"At ε = {show(scenario.epsilon)} we ran this attack on {whose}: it was right in "
         f"**{100 * found.rate:.0f} of 100** guesses (95% interval {100 * found.low:.0f} to "
-        f"{100 * found.high:.0f}, {found.guesses:,} guesses). Success can break a promise, never "
-        "prove one.",
+        f"{100 * found.high:.0f}, {found.guesses:,} guesses). An attack can refute a guarantee "
+        "but never prove one.",
     )
 
 
@@ -219,8 +220,8 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
     if data.credit:
         own += f" {escape(data.credit)}"
     return (
-        f"One model, fitted twice to the same {count}{kind}{escape(who)}: exactly, and with "
-        f"differential privacy. Drag epsilon and watch what survives.{own}"
+        f"One model, fitted twice to {count}{kind}{escape(who)}: exactly, and with differential "
+        f"privacy. Drag epsilon to see what survives.{own}"
     )
 
 
@@ -337,21 +338,22 @@ def _select(
 
 
 HELP = {
-    "metric": "What the curve measures, on the same fits; first what the method's paper prints.",
+    "metric": "What the curve measures, on the same fits. The first metric is the one that the "
+    "method's paper prints.",
     "data": "Bundled and published tables may be shown to anybody. Your own file stays on this "
     "machine. `dpcore data` lists the papers' sets and how to add them.",
-    "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres alone. "
+    "model": "Gaussian mixture: groups, each a bell-shaped cloud. k-means: cluster centres only. "
     "Factor analysis: a few hidden causes that move many columns together. Symmetric mixture: two "
     "mirrored clouds. Mixture of regressions: two opposite lines. Labelled mixture: one Gaussian "
-    "for each class of a labelled table. Logistic regression: which columns speak for a yes. "
-    "Latent Dirichlet allocation: topics, the lists of words that documents mix. Sigmoid belief "
-    "network: hidden switches that light pixels.",
+    "for each class of a labelled table. Logistic regression: which columns make a yes more "
+    "likely. Latent Dirichlet allocation: topics, the lists of words that documents mix. Sigmoid "
+    "belief network: hidden switches that turn pixels on.",
     "method": "Proved: uses only steps whose privacy follows from what is released; epsilon is an "
     "upper bound that you can recompute. As published: the paper's equations, with the epsilon "
     "that it states, whether or not it holds.",
     "epsilon": "Smaller hides each person better; larger follows the data more closely.",
-    "delta": "The probability mass for which the bound ε need not hold; keep it well below one "
-    "over the number of rows.",
+    "delta": "The probability with which the bound ε may fail; keep it well below one over the "
+    "number of rows.",
     "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
     "A smaller norm needs less noise but distorts more rows.",
     "count_by": "The fit reads the data in several steps. A composition method adds up their "
@@ -423,7 +425,7 @@ LABELS = {"epsilon": "Privacy budget ε", "delta": "δ", "clip": "Clipping"}
 ENDS = {
     "epsilon": ("stronger privacy", "weaker privacy"),
     "delta": ("stronger", "weaker"),
-    "clip": ("less noise", "less cut"),
+    "clip": ("less noise", "less clipping"),
 }
 
 
@@ -444,7 +446,7 @@ def tries(scenario: Scenario, data: Data) -> None:
     st.button(
         "New noise",
         on_click=lambda: change(noise=scenario.noise + 1),
-        help="Draw the noise again: the private fits move, the exact fit does not.",
+        help="Draw new noise: the private fits move, the exact fit does not.",
     )
     label = scenario.adjacency == "label"
     one = data.unit if data.is_one_row(scenario.rows_per_person) else "row"
@@ -454,9 +456,9 @@ def tries(scenario: Scenario, data: Data) -> None:
         back if scenario.without else goes,
         on_click=lambda: change(without=not scenario.without),
         help=("That of the one" if label else "The one") + " farthest from all others. The exact "
-        "fit may move, the private one hardly.",
+        "fit may move; the private one hardly does.",
     )
-    help = "How far each method has come after each of its steps, and what each step spends."
+    help = "How good each method's fit is after each of its steps, and what each step spends."
     if st.button("Step by step", key=steps.OPENED, help=help):
         steps.dialog(scenario, data, store_of(data))
     pins.button(scenario)
@@ -477,5 +479,5 @@ def full_size(scenario: Scenario) -> None:
     """A link from a table that stands for one of the papers' to what was worked out on that one."""
     figure = at_full_size(scenario.data)
     if figure is not None:
-        label = f"At the paper's size, worked out earlier: {record_of(figure)['title']}"
+        label = f"At the paper's size, computed earlier: {record_of(figure)['title']}"
         to_page("learn", {"figure": figure}, label, ":material/history:")

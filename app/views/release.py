@@ -26,8 +26,8 @@ from dpcore.releases.ledger import BudgetLedger, State, told_open
 from dpcore.releases.whatif import counted_otherwise
 from dpcore.wall.table import PrivateTable, locked
 
-FOR_REPORT = "Stands in the report, as you write it; it may stay empty."
-SIMULATING = "Easy and hard rows are being simulated…"
+FOR_REPORT = "Printed in the report as you write it; may be left empty."
+SIMULATING = "Simulating easy and hard rows…"
 Pending = Callable[[], bool] | None  # whether there is more to show
 NAMED, LOCK = "Release to come", "Locked at ε"
 
@@ -55,8 +55,8 @@ def page() -> None:
         if scenario.declared.reads == "documents":
             st.code(fresh_command(scenario), language=None, wrap_lines=True)
             st.caption(
-                "It draws fresh noise; its proof takes floating point for exact. Nobody adds up "
-                "what it spends: write it down. For documents of your own, name their folder."
+                "It draws fresh noise; its proof assumes exact arithmetic. No ledger records what "
+                "it spends: write it down. For your own documents, name their folder."
             )
         to_explore()
         return
@@ -136,7 +136,7 @@ def buys(scenario: Scenario) -> list[Pending]:
         releasing.WANTED,
         0.9,
         format_func=lambda share: f"{share:.0%}",
-        help="Of what the model says beyond its simplest rival, in nine of ten draws.",
+        help="Share of the exact fit's gain over the simplest rival, in nine of ten noise draws.",
     )
     try:
         study = compute.study(scenario, data, store_of(data))
@@ -171,15 +171,16 @@ def _bought(found: releasing.Reached, wanted: float, epsilon: float, draws: int)
             "iterations or clip less."
         )
     if draws < compute.FEW_DRAWS:
-        return "Simulating releases… one draw of the noise says too little."
+        return "Simulating releases… one noise draw is not enough to judge."
     if found.epsilon is None:
-        return f"No ε up to 20 keeps {wanted:.0%} here: bring more rows, or fewer parts."
+        return f"No ε up to 20 keeps {wanted:.0%} here: use more rows, or a smaller model."
     rows = ""
     if found.rows is not None:
         rows = f" With ε = {show(epsilon)} it takes about **{_round(found.rows):,} rows**."
     low, high = f"{found.low:.0%}", f"{found.high:.0%}"
     kept = low if low == high else f"{low} to {high}"
-    return f"**ε = {show(found.epsilon)}** does: its {draws} simulated releases keep {kept}.{rows}"
+    head = f"**ε = {show(found.epsilon)}** is enough"
+    return f"{head}: its {draws} simulated releases keep {kept}.{rows}"
 
 
 def _round(count: int) -> int:
@@ -194,13 +195,13 @@ def ledger(unit: str, adjacency: str, rows: int) -> State | None:
         "Budget ledger (a file)",
         st.session_state.get("ledger_path", "budget.sqlite"),
         key="ledger_text",
-        help="It remembers what was spent. A copy of it is a second budget: keep one.",
+        help="It records what was spent. A copy of it would be a second budget: keep only one.",
     )
     st.session_state["ledger_path"] = text
     if not uploads_allowed():
         st.caption(
-            "For practice: ledgers here lie in your session's memory and go with it. They pay for "
-            "nothing but bundled data."
+            "For practice: ledgers here are held in memory, end with your session, and pay only "
+            "for bundled data."
         )
     try:
         path = releasing.place(text)
@@ -209,7 +210,7 @@ def ledger(unit: str, adjacency: str, rows: int) -> State | None:
     except DPCoreError as refusal:
         st.error(str(refusal))
         return None
-    st.caption("There is no such ledger yet. Its terms never change once it is started.")
+    st.caption("There is no such ledger yet. Once it is started, its terms never change.")
     start(path, unit, adjacency, rows)
     return None
 
@@ -217,8 +218,8 @@ def ledger(unit: str, adjacency: str, rows: int) -> State | None:
 def start(path: Path, unit: str, adjacency: str, rows: int) -> None:
     """The terms of a new ledger."""
     one, two = st.columns(2)
-    epsilon = one.number_input("ε of all that will ever leave", 0.01, 100.0, 2.0, 0.5)
-    delta = two.number_input("δ of all that will ever leave", 1e-12, 0.1, 1e-5, format="%.2g")
+    epsilon = one.number_input("Total ε, for all releases ever", 0.01, 100.0, 2.0, 0.5)
+    delta = two.number_input("Total δ, for all releases ever", 1e-12, 0.1, 1e-5, format="%.2g")
     chosen = st.selectbox(
         "It protects",
         ADJACENCIES,
@@ -252,15 +253,16 @@ def bar(plan: Plan, epsilon: float) -> None:
         f"{max(0.0, 1.0 - plan.spent - plan.asked):.0%}</span></p>"
     )
     st.markdown(
-        f"Of **ε = {show_bound(limit.epsilon)}** at δ = {show_bound(limit.delta)} for everything, "
-        f"{protects(who.adjacency, who.unit, who.rows)}. Releases so far: {len(state.releases)}."
+        f"The total budget is **ε = {show_bound(limit.epsilon)}** at δ = "
+        f"{show_bound(limit.delta)}, {protects(who.adjacency, who.unit, who.rows)}. Releases so "
+        f"far: {len(state.releases)}."
     )
     if plan.fits:
         split(state, epsilon)
     for number in state.open:
         st.caption(told_open(number))
     st.caption(
-        f"Counted by zCDP, which stays sound when each release is chosen after the last. "
+        "Composed by zCDP, which stays valid when each release is chosen after seeing the last. "
         f"Fingerprint {state.fingerprint}."
         if state.terms.filter == "zcdp"
         else f"Epsilons and deltas add up. Fingerprint {state.fingerprint}."
@@ -278,7 +280,10 @@ def split(state: State, epsilon: float) -> None:
         first,
         column_config={
             LOCK: st.column_config.NumberColumn(
-                min_value=0.001, max_value=100.0, format="%.3g", help="Empty: shares what is left."
+                min_value=0.001,
+                max_value=100.0,
+                format="%.3g",
+                help="Empty: shares what is left of the budget.",
             )
         },
         num_rows="dynamic",
@@ -297,7 +302,7 @@ def split(state: State, epsilon: float) -> None:
         f"{escape(name)} **ε = {show_most(epsilon)}**{'' if lock is None else ' (locked)'}"
         for name, epsilon, lock in zip(named, found, locks, strict=True)
     )
-    st.markdown(f"What is left gives: {told}.")
+    st.markdown(f"The rest allows: {told}.")
 
 
 def otherwise(state: State) -> None:
@@ -308,10 +313,12 @@ def otherwise(state: State) -> None:
             f"| {_known(row.spent, show_bound)} | {_known(row.left, show_most)} |"
             for row in counted_otherwise(state)
         ]
-        st.markdown("| Counted by | ε spent | ε left |\n| --- | ---: | ---: |\n" + "\n".join(lines))
+        st.markdown(
+            "| Composition | ε spent | ε left |\n| --- | ---: | ---: |\n" + "\n".join(lines)
+        )
         st.caption(
-            "What if: only the ledger's own way decides. At "
-            f"δ = {show_bound(state.terms.limit.delta)}; sums at the deltas that were stated."
+            "For comparison only: the ledger's own method decides. At δ = "
+            f"{show_bound(state.terms.limit.delta)}; sums use the stated deltas."
         )
 
 
@@ -334,14 +341,14 @@ def spending(
     one, two = st.columns(2)
     said = {
         "file": title,
-        "controller": one.text_input("Who answers for the data", help=FOR_REPORT),
+        "controller": one.text_input("Who is responsible for the data", help=FOR_REPORT),
         "purpose": two.text_input("What the release is for", help=FOR_REPORT),
     }
     if not plan.fits:
         left = plan.state.left_amount
         st.error(
-            "This release does not fit into the ledger: ask for less, at most "
-            f"ε = {show_most(left.epsilon)} at δ = {show_most(left.delta)}. Nothing is spent."
+            "This release does not fit into the ledger: ask for at most ε = "
+            f"{show_most(left.epsilon)} at δ = {show_most(left.delta)}. Nothing is spent."
         )
     sure = st.checkbox(
         f"I have read this. Spend {'another ' if 'released' in st.session_state else ''}"
@@ -372,11 +379,11 @@ def taken() -> None:
     dossier, folder, files = st.session_state["released"]
     st.success(
         f"Line {dossier['line']['number']} of the ledger. {dossier['guarantee']['sentence']} "
-        f"The files lie in {folder}."
+        f"The files are in {folder}."
     )
     for column, (name, content) in zip(st.columns(3), files.items(), strict=False):
         column.download_button(name, content, name, width="stretch")
     st.caption(
-        "Anybody can check it without the data, and use it as a model: dpcore verify FOLDER, "
+        "Anyone can check it without the data, and use it as a model: dpcore verify FOLDER, "
         "dpcore apply FOLDER NEW.csv"
     )

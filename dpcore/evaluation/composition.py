@@ -613,7 +613,7 @@ def agreements(rows: Sequence[Row], events: Events) -> tuple[str, ...]:
             float(lower) * (1 - 1e-6) <= float(exact.epsilon) <= float(pld.epsilon) * (1 + 1e-6)
         )
         said.append(
-            "The exact price must lie in the interval of the privacy-loss distribution, and "
+            "The exact cost must lie in the interval of the privacy-loss distribution, and "
             f"{'does' if inside else 'does NOT'}."
         )
     return tuple(said)

@@ -142,7 +142,7 @@ class Setting:
         if only and accountant not in only:
             return str(
                 InputError(
-                    "accountant", "it does not count these releases", f"choose {' or '.join(only)}"
+                    "accountant", "it does not cover these releases", f"choose {' or '.join(only)}"
                 )
             )
         return covers(_counted(accountant, how, settings), how.events(settings))

@@ -108,7 +108,9 @@ def sweep(
         held_out = scorer_of(model, test, options, most=None)
         if not len(held_out.rows):
             raise InputError(
-                "test_fraction", "it holds no row out", "give a larger one or bring more rows"
+                "test_fraction",
+                "it leaves no row to hold out",
+                "give a larger one or use more rows",
             )
         scorer = _Scorer(judge, held_out, metric)
         noise: dict[str, Any] = {"draws": range(split * draws, (split + 1) * draws), "seed": seed}

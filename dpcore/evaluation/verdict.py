@@ -73,15 +73,15 @@ def _verdict(
     kept = (utility - reference.single_utility) / gain if gain > 1e-9 else 0.0
     span = reference.converged_utility - reference.bounds_utility
     if span <= 0.0:
-        return Verdict(0, kept, "Even the exact fit says no more than the public limits alone.")
+        return Verdict(0, kept, "Even the exact fit tells you no more than the public limits do.")
     least = reference.bounds_utility + WORTH * span
     if max(utility, alone, reference.clipped_utility) <= least:
-        return Verdict(0, kept, "Clipping this tight leaves nothing, whatever the budget.")
+        return Verdict(0, kept, "With clipping this tight no budget gives a useful fit.")
     if max(utility, alone) <= least:
-        text = "With this budget nothing survives: the public limits alone say as much."
+        text = "With this budget the fit tells you no more than the public limits do."
         if found and parts is not None:
             text = (
-                "With this budget a fit says no more than the public limits alone, although "
+                "With this budget the fit tells you no more than the public limits do, although "
                 f"{'some' if found < parts else 'all'} {words.parts} are found."
             )
         return Verdict(0, kept, text)
@@ -96,21 +96,22 @@ def _verdict(
         return Verdict(
             1,
             kept,
-            f"{simplest} is as good, and says {share:.0%} of what there is to say: release that"
+            f"{simplest} does as well ({share:.0%} of the exact fit's gain over the limits): "
+            "release that"
             + (f", unless the {words.parts} themselves are wanted." if found else "."),
         )
     none = f"the {words.part} is not" if parts == 1 else f"none of the {words.parts} is"
     if kept >= judge.alike:
         if found == parts:
-            return Verdict(3, kept, "As good as the exact fit: more budget buys nothing here.")
+            return Verdict(3, kept, "As good as the exact fit: a larger budget gains nothing here.")
         some = f"not all of its {words.parts} are" if found else none
         return Verdict(3, kept, f"As good as the exact fit, although {some} found.")
     if kept <= 0.0:
-        return Verdict(2, kept, f"Better than {words.simplest} with noise, yet below an exact one.")
-    many = f"{_count(parts)} {words.part if parts == 1 else words.parts}"
-    verb = "says" if parts == 1 else "say"
+        return Verdict(
+            2, kept, f"Better than {words.simplest} with noise, but worse than an exact one."
+        )
     yet = "" if found else f", although {none} found"
-    text = f"Keeps {kept:.0%} of what {many} {verb} beyond {words.simplest}{yet}."
+    text = f"Keeps {kept:.0%} of the exact fit's gain over {words.simplest}{yet}."
     return Verdict(2, kept, text)
 
 
@@ -136,11 +137,13 @@ def _found(found: NDArray[np.bool_], words: Wording) -> str:
     if every > draws / 2:
         return f"{_all(parts, words)} found{often}."
     typical = _typical(found)
-    mostly = " in most draws" if draws > 1 else ""
+    if draws == 1:
+        some = f"{_count(typical).capitalize()} of {_count(parts)} {words.parts}"
+        return f"{some if typical else _none(parts, words)} found."
     if typical == 0:
-        return f"{_none(parts, words)} found{mostly}."
-    part = f"{_count(typical).capitalize()} of {_count(parts)} {words.parts} found{mostly}"
-    return f"{part}; all of them{often}." if draws > 1 else f"{part}."
+        return f"Most draws find {_no(parts, words)}."
+    several = f"{_count(typical)} of {_count(parts)} {words.parts}"
+    return f"Most draws find {several}; all are found in {every} of {draws}."
 
 
 def _typical(found: NDArray[np.bool_]) -> int:
@@ -158,6 +161,11 @@ def _none(parts: int, words: Wording) -> str:
     return named.get(parts, f"None of the {_count(parts)} {words.parts} is")
 
 
+def _no(parts: int, words: Wording) -> str:
+    named = {1: f"no {words.part}", 2: f"neither {words.part}"}
+    return named.get(parts, f"none of the {_count(parts)} {words.parts}")
+
+
 def attack_sentences(
     chances: Array,
     unit: str = "person",
@@ -173,14 +181,13 @@ def attack_sentences(
     if adjacency in ("label", "feature"):
         part, them = {"label": ("label", "it"), "feature": ("features", "them")}[adjacency]
         owner = "your" if unit == "person" else f"one {unit}'s"
-        game = f"Told all but {owner} {part} and two candidates for {them}, an attacker picks right"
+        game = f"everything but {owner} {part} and two candidates for {them} guesses right"
     elif adjacency == "add_remove":
-        game = f"Told everyone's {thing}s, an attacker says whether {whose} took part, rightly"
+        game = f"everyone's {thing}s guesses rightly whether {whose} took part"
     else:
-        game = f"Told everyone else's {thing}s and two candidates for {whose}, an attacker picks"
-        game += " right"
+        game = f"everyone else's {thing}s and two candidates for {whose} guesses right"
     return tuple(
-        f"{game} at most **{_of_hundred(chance)} times in 100** (a coin: 50)."
+        f"An attacker who knows {game} at most **{_of_hundred(chance)} times in 100** (a coin: 50)."
         if np.isfinite(chance)
         else "Nothing is proved about what an attacker can learn."
         for chance in chances

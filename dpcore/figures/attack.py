@@ -14,7 +14,7 @@ from dpcore.privacy.guarantee import show, show_bound
 
 REACH = 6.0  # deviations that the clouds' axes hold
 HEIGHT, RULER, BINS = 330, 190, 40
-PLAYING = "the attack is being played"
+PLAYING = "the attack is running"
 
 
 def attack_scene(
@@ -42,13 +42,13 @@ def _clouds(found: Attack, who: str, other: str) -> Panel:
         alt=tuple(
             f"At epsilon {show(epsilon)} "
             + (
-                f"the two clouds are {gap:.1f} deviations apart."
+                f"the two clouds are {gap:.1f} standard deviations apart."
                 if np.isfinite(gap)
                 else f"{PLAYING}."
             )
             for epsilon, gap in zip(found.epsilons, apart, strict=True)
         ),
-        x=Axis("what the attacker looks at (deviations of the noise)", (-REACH, REACH)),
+        x=Axis("what the attacker looks at (in standard deviations of the noise)", (-REACH, REACH)),
         y=Axis("another direction", (-REACH, REACH)),
         layers=tuple(
             Points(along[:, k], across[:, k], colour=k, opacity=0.5, name=name)
@@ -70,14 +70,14 @@ def _curve(found: Attack) -> Panel:
     return Panel(
         id="hits",
         title="Hits against false alarms",
-        subtitle="the thin line is a coin; band: 95% confidence",
+        subtitle="the thin line is blind guessing; band: 95% confidence",
         alt=tuple(
             f"At epsilon {show(epsilon)}, with 5% false alarms: "
             + (f"the attacker hits {hit:.0%}; " if np.isfinite(hit) else f"{PLAYING}; ")
             + (
-                f"no attacker hits above {most:.0%}."
+                f"no attacker has more than {most:.0%} hits."
                 if np.isfinite(most)
-                else "no ceiling is proved."
+                else "no upper bound is proved."
             )
             for epsilon, hit, most in zip(
                 found.epsilons, found.hits[:, at], found.ceiling[:, at], strict=True
@@ -103,7 +103,7 @@ def _ruler(found: Attack) -> Panel:
     return Panel(
         id="ruler",
         title="The true ε lies between",
-        subtitle="an attack can break a promise, never prove one (95% confidence)",
+        subtitle="an attack can refute a guarantee but never prove one (95% confidence)",
         alt=tuple(
             f"At epsilon {show(epsilon)}: "
             + "; ".join(f"{name} {label}" for name, label in zip(names, line, strict=True))

@@ -81,7 +81,7 @@ def growth_figure(rows: Sequence[Row]) -> go.Figure | None:
             fig.update_xaxes(title=f"number of {axis}", type="log", row=i, col=j)
     fig.update_yaxes(type="log")
     fig.update_yaxes(title="seconds", col=1)
-    alt = f"Seconds of ours and of the peer as {', '.join(axes)} grow: {', '.join(curves)}."
+    alt = f"Seconds for ours and for the peer as {', '.join(axes)} grow: {', '.join(curves)}."
     return _dressed(fig, "Growth", 320 * len(curves), alt)
 
 
@@ -113,7 +113,7 @@ def history_figure(runs: Sequence[Mapping[str, Any]]) -> go.Figure | None:
     fig.update_xaxes(title="date of the run")
     fig.update_yaxes(title="peer's seconds / ours", type="log")
     fig.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.2})
-    alt = f"Ratios to peers of {len(found)} cases in {len(runs)} runs."
+    alt = f"Ratios to peers for {len(found)} cases in {len(runs)} runs."
     return _dressed(fig, "History", 520 + 20 * len(found), alt)
 
 

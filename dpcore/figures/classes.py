@@ -166,7 +166,7 @@ def _sizes(known: Classes, kept: list[int]) -> Panel:
     return Panel(
         id="class_sizes",
         title=f"{known.thing.capitalize()}s of each class",
-        subtitle="how far its Gaussian is off, as a divergence"
+        subtitle="divergence of its Gaussian from the exact one"
         + (f" · {left} smaller classes not shown" if left else ""),
         alt=tuple(
             "; ".join(f"{name} {label}" for name, label in zip(names, line, strict=True)) + "."
@@ -195,7 +195,7 @@ def _division(known: Classes, division: Allocation) -> Panel:
         title="Where the budget goes",
         subtitle=f"shares of μ²; each ε alone {known.delta_text}"
         if division.proved
-        else "as printed: nothing of it is proved",
+        else "as printed: nothing about it is proved",
         alt=tuple(
             "; ".join(f"{n} {label}" for n, label in zip(division.names, line, strict=True)) + "."
             for line in labels
@@ -236,7 +236,7 @@ def _divergence(known: Classes) -> Panel:
     ends = (0.5 * seen.min(initial=1.0), 2.0 * seen.max(initial=1.0))
     return Panel(
         id="divergence",
-        title="How far each way of releasing is from the exact classes",
+        title="Distance of each release method from the exact classes",
         subtitle=_compared(known.worth),
         alt=tuple(
             f"At epsilon {show(e)} the divergence of the median release is {show(float(m))}."
@@ -300,14 +300,14 @@ def _naming(known: Classes) -> Panel:
             name="the released classes",
         ),
     ]
-    subtitle = "by the likeliest released class"
+    subtitle = "by the most likely released class"
     if known.worth is not None:
         worth = known.worth
         lo, mid, hi = (100.0 * one for one in _band(worth.taught))
         taught = f"nearest of {worth.rows:,} synthetic {known.thing}s"
         layers.append(Curve(worth.epsilons, mid, lo=lo, hi=hi, colour=1, label=taught, name=taught))
         subtitle += (
-            f", and by a vote of the nearest synthetic {known.thing}s (of as many exact ones: "
+            f", and by a vote of the nearest synthetic {known.thing}s (with as many exact ones: "
             f"{worth.exact:.0%})"
         )
     layers.append(Cursor(np.array(grid.epsilons), 100.0 * known.named[:, 0]))

@@ -111,7 +111,7 @@ def given_back(
         if not np.isfinite(fit).all():
             return NO_FIT
         off = float(np.abs(fit - seen).mean())
-        return f"{count} rows, each above what the fit makes of it: off by {said(off)} on average."
+        return f"{count} rows, each above its reconstruction: an average error of {said(off)}."
 
     def heat(values: Array) -> Heat:
         return Heat(values, limit, label, both, ("",) * len(both), across=count, above=True)

@@ -50,18 +50,19 @@ def colour_of(way: Way) -> int:
 BARS, CURVE = "bars", "curve"
 HEIGHT = 470
 TIPS = {
-    "linear": "Adds up the price of every release.",
+    "linear": "Adds up the epsilons of all releases.",
     "advanced": "Grows with the square root of the number of releases, but starts higher.",
-    "zcdp": "Adds up one number a release, its concentrated divergence, then converts it to ε.",
+    "zcdp": "Adds up one number per release (ρ), then converts the sum to ε.",
     "ma": "Adds up moments of the privacy loss and takes the best of them. Orders are whole "
-    "numbers up to a cap; where the best order is the cap, the bound is looser than it need be.",
+    "numbers up to a cap; where the best order is the cap, the bound is looser than necessary.",
     "rdp": "Adds up the Rényi divergence at every order and takes the best order.",
-    "kov": "Adds up pairs (ε, δ) as well as pairs alone can be (Kairouz, Oh, Viswanath 2015).",
+    "kov": "Composes pairs (ε, δ) optimally (Kairouz, Oh, Viswanath 2015).",
     "zcdp_tight": "As zCDP, with the tight conversion to ε.",
     "wbk9": "Rényi divergences of releases on samples of fixed size (Wang et al. 2019, Theorem 9).",
     "wbk27": "Rényi divergences of releases on samples of fixed size (Wang et al. 2019).",
-    "exact": "Follows the whole law of the privacy loss: no composition method can show less.",
-    "pld": "Composes the whole law of the privacy loss numerically, from above and below.",
+    "exact": "Composes the whole distribution of the privacy loss: no composition method can "
+    "prove less.",
+    "pld": "Composes the whole distribution of the privacy loss numerically, from above and below.",
 }
 _TICKS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 _DECADES = tuple(10.0**p for p in range(-9, 7))
@@ -220,7 +221,7 @@ def _told(prices: Prices, ghost: Sequence[float | None]) -> str:
     """A pinned list's numbers in words."""
     pairs = zip(prices.ways, ghost, strict=True)
     known = [f"{way.title} {show_bound(value)}" for way, value in pairs if value is not None]
-    return "; ".join(known) or "no number of these"
+    return "; ".join(known) or "not even one release"
 
 
 def _label(prices: Prices, way: Way, value: float) -> str:
@@ -232,8 +233,8 @@ def _label(prices: Prices, way: Way, value: float) -> str:
     if np.isinf(value) and prices.epsilon is not None:
         return "out of reach for any noise"
     if np.isinf(value):
-        return "δ is used up: no price" if way.slot in ("basic", "advanced") else "no bound"
-    return "working it out…" if way.slot in prices.waiting else "let go: then it is worked out"
+        return "δ is used up: no epsilon" if way.slot in ("basic", "advanced") else "no bound"
+    return "working it out…" if way.slot in prices.waiting else "let go to compute it"
 
 
 def _note(prices: Prices, way: Way, step: int) -> str:
@@ -248,7 +249,7 @@ def _note(prices: Prices, way: Way, step: int) -> str:
         if way.method.best_order(events, prices.delta) == highest:
             return f"at the cap of {highest} orders"
     if np.isfinite(low) and show_bound(float(low)) != show_bound(float(value)):
-        return f"true price at least {show(float(low))}"
+        return f"true cost at least {show(float(low))}"
     return kind
 
 
@@ -298,7 +299,7 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
     return Panel(
         id=CURVE,
         title="Noise against k" if budget else "Price against k",
-        subtitle="the longer the list, the more noise" if budget else "both axes in tenfold steps",
+        subtitle="the longer the list, the more noise" if budget else "both axes logarithmic",
         alt=tuple(f"{len(curves)} composition methods; k is {k:,}." for k in prices.counts),
         x=Axis(
             f"number of {texts.repeats} k",
@@ -384,9 +385,10 @@ def _profile_panel(picture: Profile, prices: Prices) -> Panel:
     return Panel(
         id="profile",
         title="δ against ε",
-        subtitle="one list of releases has a whole curve of prices",
+        subtitle="one list of releases has a whole curve of (ε, δ) pairs",
         alt=tuple(
-            f"At each ε, the smallest δ that each way proves for k = {k:,}." for k in prices.counts
+            f"At each ε, the smallest δ that each method proves for k = {k:,}."
+            for k in prices.counts
         ),
         x=Axis("ε", _epsilon_range(picture), "log", _DECADES),
         y=Axis(
@@ -412,11 +414,11 @@ def _attack_panel(picture: Attack, prices: Prices) -> Panel:
     return Panel(
         id="attack",
         title="Trade-off function",
-        subtitle=_waiting(misses, "each (ε, δ) allows all above its lines"),
+        subtitle=_waiting(misses, "each (ε, δ) pair allows everything above its lines"),
         alt=tuple(
-            f"k = {k:,}: at 5% false alarms at least {m:.0%} misses; blind guessing has 95%."
+            f"k = {k:,}: at 5% false alarms, at least {m:.0%} misses; blind guessing has 95%."
             if np.isfinite(m)
-            else f"k = {k:,}: not worked out yet."
+            else f"k = {k:,}: not computed yet."
             for k, m in zip(prices.counts, at, strict=True)
         ),
         x=Axis("false alarms (share)", (0.0, 1.0)),
@@ -600,7 +602,7 @@ def _row_panel(picture: Amplification) -> Panel:
     return Panel(
         id="row",
         title="Noise for each sampled row",
-        subtitle="the same noise on a sum of q n rows: 1/q times as much a row",
+        subtitle="the same noise on a sum of q n rows: 1/q times as much per row",
         alt=f"Of all rows: {show(noise[-1])}; on samples of 0.1%: {show(noise[0])}.",
         x=Axis("sampling rate q", (1e-3, 1.0), "log", _SHARES),
         y=Axis("noise per row, times n", _range([noise]), "log", _DECADES),

@@ -130,12 +130,12 @@ DERIVATIONS: dict[str, tuple[Formula, ...]] = {
     ),
     "wbk9": (
         row(f"τ ( α ) = {_SUM}", part("τ"), "( α )",
-            ["mtext", ", of a release on samples, bounded by Theorem 9"]),
+            ["mtext", ", for a release on samples, bounded by Theorem 9"]),
         _RENYI_PRICE,
     ),
     "wbk27": (
         row(f"τ ( α ) = {_SUM}", part("τ"), "( α )",
-            ["mtext", ", of a release on samples, bounded by Theorem 27"]),
+            ["mtext", ", for a release on samples, bounded by Theorem 27"]),
         _RENYI_PRICE,
     ),
 }  # fmt: skip

@@ -60,7 +60,7 @@ class Heat:
             raise InputError("heat notes", "they do not match the images", "give one an image")
         object.__setattr__(self, "notes", notes)
         if self.rows and len(self.rows) != values.shape[2]:
-            raise InputError("heat rows", "they do not match the height", "give one name a row")
+            raise InputError("heat rows", "they do not match the height", "give one name per row")
         object.__setattr__(self, "across", self.across or len(self.names))
 
     def as_dict(self) -> dict[str, Any]:

@@ -265,7 +265,7 @@ class Bars:
     def __post_init__(self) -> None:
         values, count = _numbers(self, "values"), len(self.names)
         if values.ndim not in (1, 2) or values.shape[-1] != count:
-            raise InputError("bars", "values and names do not match", "give one name a bar")
+            raise InputError("bars", "values and names do not match", "give one name per bar")
         for name in ("labels", "notes"):
             texts = tuple(getattr(self, name)) or ("",) * count
             moving = not isinstance(texts[0], str)

@@ -52,7 +52,9 @@ class Marginals:
             or not means[3] == len(np.asarray(self.ranges)) == np.size(self.tops) == count
         ):
             raise InputError(
-                "marginals", "weights, means, sds and names do not match", "give one name a column"
+                "marginals",
+                "weights, means, sds and names do not match",
+                "give one name per column",
             )
 
     def curves(self, step: int) -> Iterator[tuple[Array, Array, str]]:

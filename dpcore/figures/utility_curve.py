@@ -72,7 +72,7 @@ AXES = {
     ),
     "clip": DialAxis(
         "clipping",
-        "What each clipping buys",
+        "What each clipping norm buys",
         "clipping {}",
         "clipping, as a share of the limits",
         show="{:.2f}".format,
@@ -191,7 +191,7 @@ def _heights(references: References, curves: Curves | None, middle: Array) -> tu
 
 def _clipped(grid: BudgetGrid, references: Sequence[References]) -> Iterator[Rule | Curve]:
     """Our steps with clipping and without noise: a line, or a curve where clipping is the dial."""
-    label = "our steps, clipped, without noise"
+    label = "same algorithm, clipping but no noise"
     if len({known.clipped_utility for known in references}) == 1:
         yield Rule(references[0].clipped_utility, label, side="right")
         return

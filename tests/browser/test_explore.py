@@ -274,7 +274,7 @@ def test_a_dragged_ring_moves_on_both_cards_and_changes_the_clipping(explore: An
 
 @pytest.mark.alone
 @pytest.mark.parametrize(
-    ("dial", "title"), [("delta", "What each δ buys"), ("clip", "What each clipping buys")]
+    ("dial", "title"), [("delta", "What each δ buys"), ("clip", "What each clipping norm buys")]
 )
 def test_delta_and_clipping_follow_the_hand_too(explore: Any, dial: str, title: str) -> None:
     page = explore(f"?{SMALL}")
@@ -628,7 +628,7 @@ def test_an_upload_is_planned_on_stand_ins_until_the_custodian_asks(explore: Any
     wait_until_complete(page)
     assert near_the_truth(centres(page)) == 0
 
-    page.get_by_role("button", name="Change limits or file").click()
+    page.get_by_role("button", name="Change the limits or the file").click()
     page.wait_for_function(
         "document.querySelector('#glide-cell-4-1')?.textContent.replaceAll(',', '') === '200000'"
     )
@@ -647,7 +647,7 @@ def test_a_german_table_needs_no_schema_file(explore: Any) -> None:
     hand_in(page, "kunden.csv", "Alter;Einkommen;Eintritt\n" + rows + "k. A.;-;\n")
     page.wait_for_selector("#glide-cell-0-2", state="attached")
     page.get_by_text("separated by a semicolon").wait_for()
-    assert page.get_by_role("textbox", name="Marks of missing").input_value() == "-, k. A."
+    assert page.get_by_role("textbox", name="Marks for missing").input_value() == "-, k. A."
     for row, limits in enumerate((("0", "110"), ("0", "200000"), ("1990-01-01", "2029-12-31"))):
         for column, value in zip(SECOND, limits, strict=True):
             write(page, column, row, value)

@@ -55,9 +55,7 @@ def test_each_session_has_a_ledger_for_practice(
     one, other = new_page(), new_page()
     for page in (one, other):
         page.goto(f"{told['url']}release")
-        page.get_by_text("For practice: ledgers here lie in your session's memory").wait_for(
-            timeout=60_000
-        )
+        page.get_by_text("For practice: ledgers here are held in memory").wait_for(timeout=60_000)
     one.get_by_role("button", name="Start this ledger").click()
     one.get_by_text("Releases so far: 0.").wait_for(timeout=30_000)
     other.reload()

@@ -86,7 +86,7 @@ def test_a_page_opens_from_a_disk_follows_the_hand_and_keeps_its_state_in_the_li
 def test_each_slider_has_its_own_pictures_and_puts_the_others_back(disk: Any, pages: Path) -> None:
     page = disk(pages / "iris.html", "#epsilon=10")
     opened = page.evaluate("Number(document.querySelector('#epsilon').value)")
-    for name, title in (("clip", "each clipping buys"), ("delta", "each δ buys")):
+    for name, title in (("clip", "each clipping norm buys"), ("delta", "each δ buys")):
         page.focus(f"#{name}")
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("ArrowLeft")
