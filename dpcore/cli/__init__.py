@@ -21,30 +21,31 @@ from dpcore.errors import DPCoreError, InputError
 COMMANDS = {
     "explore": ("dpcore.cli.explore", "start the explorer in a browser"),
     "serve": ("dpcore.cli.serve", "the explorer for a class, on a network or behind a proxy"),
-    "site": ("dpcore.cli.site", "the explorer's openings as pages that need no server"),
-    "notebooks": ("dpcore.cli.notebooks", "lessons with cells to fill in, and every paper"),
+    "site": ("dpcore.cli.site", "the explorer's opening views as pages that need no server"),
+    "notebooks": ("dpcore.cli.notebooks", "lessons with exercises, and a notebook for each paper"),
     "data": ("dpcore.cli.published", "the papers' data sets: how to get and add them"),
     "schema": ("dpcore.cli.schema", "a schema file to fill in, from the header alone"),
     "fit": ("dpcore.cli.fit", "private fit: parameters, guarantee, ledger"),
     "account": ("dpcore.cli.account", "epsilon of a composition, by any or all methods"),
     "calibrate": ("dpcore.cli.calibrate", "smallest noise that meets a budget"),
     "sweep": ("dpcore.cli.sweep", "privacy-utility table"),
-    "plan": ("dpcore.cli.plan", "split one budget among several releases to come"),
-    "audit": ("dpcore.cli.audit", "what an attack shows, beside claim and proof"),
-    "release": ("dpcore.cli.release", "spend budget once and write what may leave"),
+    "plan": ("dpcore.cli.plan", "split one budget among several planned releases"),
+    "audit": ("dpcore.cli.audit", "what an attack shows, next to claim and proof"),
+    "release": ("dpcore.cli.release", "spend budget once and write files that may be published"),
     "verify": ("dpcore.cli.verify", "replay a release's proof"),
-    "apply": ("dpcore.cli.apply", "what a release says of other rows, one by one"),
+    "apply": ("dpcore.cli.apply", "apply a release to other rows, one by one"),
     "ledger": ("dpcore.cli.ledger", "what has been spent, what is left"),
-    "fuzz": ("dpcore.cli.fuzz", "neighbouring files at random against what is booked"),
+    "fuzz": ("dpcore.cli.fuzz", "random neighbouring files, compared with the ledger entries"),
     "reproduce": ("dpcore.cli.reproduce", "a figure or table of a paper, regenerated"),
     "cite": ("dpcore.cli.cite", "the papers behind what you used"),
     "bench": ("dpcore.cli.bench", "speed and quality against peers, in one run"),
-    "reference": ("dpcore.cli.reference", "everything public, as pages made from the docstrings"),
+    "reference": ("dpcore.cli.reference", "the public API, as pages made from the docstrings"),
 }
 _ABOUT = "Differentially private latent-variable models."
 _MORE = (
     "'dpcore COMMAND --help' names every option with its default [in brackets]. Exit codes: "
-    "0 done; 1 a check failed; 2 bad input, told in one sentence; 3 the budget does not allow it."
+    "0 done; 1 a check failed; 2 bad input, explained in one sentence; 3 the budget does not "
+    "allow it."
 )
 
 
@@ -74,14 +75,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DPCoreError as error:
         return _refuse(str(error), error.exit_code)
     except MemoryError:
-        return _refuse("memory: it does not suffice; ask for less, or bring fewer columns.", 2)
+        return _refuse("memory: there is not enough of it; use fewer rows, columns or runs.", 2)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:  # a full disk, a name that is too long
         told = error.strerror or "no reason"
-        return _refuse(f"file: the system says {told!r}; check paths, rights and the disk.", 2)
+        return _refuse(
+            f"file: the system reports {told!r}; check paths, permissions and the disk.", 2
+        )
     return 0
 
 
@@ -147,7 +150,7 @@ def _joined(words: Sequence[str]) -> list[str]:
 def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
     """Words that are left over: an unknown model is said first, since options belong to models."""
     word = next((word.partition("=")[0] for word in strange if word.startswith("-")), None)
-    finding = f"there is a word too many: {strange[0]!r}"
+    finding = f"unexpected argument: {strange[0]!r}"
     if word is not None:
         finding = f"{args.command} has no option {word}"
     remedy = f"see dpcore {args.command} --help"
@@ -160,7 +163,7 @@ def _refuse_strange(args: argparse.Namespace, strange: list[str]) -> NoReturn:
             finding = f"model {model.name!r} takes no option {word}"
             remedy = "it takes " + ", ".join(f"--{flag}" for flag in model.flags())
     for near in get_close_matches(word or "", args.flags, 1, 0.75):
-        remedy = f"write {near}, if that is what is meant"
+        remedy = f"did you mean {near}?"
     raise InputError("command line", finding, remedy)
 
 

@@ -28,15 +28,19 @@ Answer = dict[str, Any]
 Cell = Callable[[Answer], Any]
 _EVENT = (
     ("mechanism", "NAME", f"one of {', '.join(MECHANISMS)} [gaussian]"),
-    ("count", "N", "how often, one after another [1]"),
-    ("sampling", "S", "each time on: none (all rows), poisson, without_replacement [none]"),
-    ("sampling_rate", "Q", "share of the rows that each release sees [all]"),
+    ("count", "N", "number of releases, one after another [1]"),
+    (
+        "sampling",
+        "S",
+        "sampling of each release: none (all rows), poisson, without_replacement [none]",
+    ),
+    ("sampling_rate", "Q", "share of the rows that each release uses [all]"),
     ("delta_each", "D", "delta of each release [delta / (2 count); black boxes 0]"),
     ("l2_ratio", "R", "of a Laplace vector: L2 / L1 sensitivity, at most 1 [1]"),
-    ("steps", "K", "of discrete Gaussian noise: sensitivity / grid step [1]"),
+    ("steps", "K", "for discrete Gaussian noise: sensitivity / grid step [1]"),
 )
 _NOISE = (
-    ("noise_multiplier", "M", "Gaussian noise: deviation / L2 sensitivity [none]"),
+    ("noise_multiplier", "M", "Gaussian noise: standard deviation / L2 sensitivity [none]"),
     ("scale", "B", "Laplace noise: scale / L1 sensitivity [none]"),
 )
 _WAYS = ("wbk9", "wbk27", "ma", "rdp")  # methods that --conversion may be about
@@ -58,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     asked.add_argument(
         "--solve",
         metavar="WHAT",
-        help="count: how often all of it fits a budget of --epsilon [the cost is asked for]",
+        help="count: how often all of it fits a budget of --epsilon [compute the cost]",
     )
     asked.add_argument(
         "--epsilon", metavar="E", help="of each epsilon_delta event; with --solve the budget [none]"
@@ -70,7 +74,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     files.add_argument(
         "--file",
         metavar="FILE",
-        help="questions that say everything themselves, JSON or TOML [the options ask]",
+        help="a file of complete questions, JSON or TOML [the options are one question]",
     )
     method_arguments(parser)
 
@@ -81,8 +85,8 @@ def delta_argument(group: argparse._ArgumentGroup, text: str) -> None:
     group.add_argument(
         "--adjacency",
         metavar="A",
-        help=f"which change is hidden: {', '.join(ADJACENCIES)} "
-        "[that of the events, else replace_one]",
+        help=f"which change is protected: {', '.join(ADJACENCIES)} [that of the events, else "
+        "replace_one]",
     )
 
 
@@ -100,8 +104,8 @@ def file_argument(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument(
         "--events",
         metavar="FILE",
-        help="several events with their counts: a JSON or TOML list, or what dpcore fit --json "
-        "printed [the options describe one]",
+        help="several events with their counts: a JSON or TOML list, or the output of dpcore fit "
+        "--json [the options describe one]",
     )
     return group
 
@@ -115,11 +119,11 @@ def method_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--conversion",
         metavar="C",
-        help="from moments to (epsilon, delta), of wbk9 and wbk27: classic, as the papers, or best "
-        "[best]",
+        help="conversion from moments to (epsilon, delta), for wbk9 and wbk27: classic (as in the "
+        "papers) or best [best]",
     )
     group.add_argument(
-        "--max-lambda", metavar="L", help="highest order of method ma [64; 255 with poisson]"
+        "--max-lambda", metavar="L", help="highest order for method ma [64; 255 with poisson]"
     )
     parser.add_argument("--json", action="store_true", help="a JSON list [a table for people]")
 
@@ -197,7 +201,7 @@ def _line(heading: str, name: str, each: Answer, columns: dict[str, Cell]) -> An
         heading: name,
         **{title: cell(each) for title, cell in columns.items()},
         "kind": "refused" if refused else each.get("kind"),
-        "source, or why not": each["error"] if refused else each.get("source"),
+        "source, or reason for refusal": each["error"] if refused else each.get("source"),
     }
 
 
@@ -284,10 +288,10 @@ def _check_alone(args: argparse.Namespace) -> None:
     others = ["delta", "adjacency", "epsilon", "solve", "events", "conversion", "max_lambda"]
     _check_absent(args, "file", [*names, *others])
     if args.method != "all":
-        raise InputError("file", "--method was given beside it", "say it in the file")
+        raise InputError("file", "--method was given as well", "set it in the file")
 
 
 def _check_absent(args: argparse.Namespace, field: str, names: Sequence[str]) -> None:
     for name in names:
         if getattr(args, name, None) is not None:
-            raise InputError(field, f"{_option(name)} was given beside it", "say it in the file")
+            raise InputError(field, f"{_option(name)} was given as well", "set it in the file")

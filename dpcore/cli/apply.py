@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from dpcore.releases.opened import OpenedRelease
 
 _MORE = (
-    "The release is verified first; the data that it is about and its ledger are not needed, and "
-    "nothing is spent. FILE has the columns of the release's schema, in its units; what separates "
-    "them is read from the header line. Where that is the one that the schema states, cells are "
-    "read as it says they are written (decimal mark, missing marks), which a note tells; else "
-    "numbers have a point. Missing cells and numbers outside the public limits are read as they "
-    "were for the fit, and a note on standard error says how many there were. Without FILE, one "
-    "row and what is said of it are described as JSON Schema. Exit codes: 0 done; 1 the release "
-    "does not hold what it states; 2 bad input."
+    "The release is verified first; its data and its ledger are not needed, and nothing is spent. "
+    "FILE has the columns of the release's schema, in its units; the separator is read from the "
+    "header line. If it is the separator that the schema states, cells are read in the schema's "
+    "notation (decimal mark, missing marks), and a note says so; otherwise numbers use a decimal "
+    "point. Missing cells and numbers outside the public limits are treated as they were for the "
+    "fit, and a note on standard error says how many there were. Without FILE, one row and the "
+    "answer for it are described as JSON Schema. Exit codes: 0 done; 1 the release fails "
+    "verification; 2 bad input."
 )
 
 
@@ -42,10 +42,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--what",
         metavar="A,B",
-        help="of predict, predict_proba, score_samples, transform [all that the model has]",
+        help="one or more of predict, predict_proba, score_samples, transform [all that the model "
+        "has]",
     )
     parser.add_argument(
-        "--keep", metavar="A,B", help="columns of FILE to repeat before the answers [none]"
+        "--keep", metavar="A,B", help="columns of FILE to copy before the answers [none]"
     )
     parser.add_argument("--array", metavar="NAME", help="array of an .npz file [X, with y]")
     parser.add_argument("--out", metavar="FILE.csv", help="where to write [standard output]")
@@ -88,10 +89,12 @@ def _place(args: argparse.Namespace) -> Path | None:
     folder = Path(args.release) if Path(args.release).is_dir() else Path(args.release).parent
     if place.resolve().parent == folder.resolve():
         raise InputError(
-            "out", "it is in the release's folder, which holds its own files alone", "name another"
+            "out",
+            "it is in the release's folder, which may hold only the release's own files",
+            "name another",
         )
     if place.resolve() == Path(args.file).resolve():
-        raise InputError("out", "it is the file that is read", "name another")
+        raise InputError("out", "it is the input file", "name another")
     return place
 
 
@@ -104,7 +107,7 @@ def _read(args: argparse.Namespace, release: OpenedRelease, kept: list[str]) -> 
     )
     for name in kept:
         if name not in frame.columns:
-            raise InputError("keep", f"the table has no column {name!r}", "name one of its header")
+            raise InputError("keep", f"the table has no column {name!r}", "name one in its header")
     return frame
 
 
@@ -144,6 +147,6 @@ def _note(cells: NDArray[np.float64], seen: NDArray[np.float64]) -> None:
     moved = int(np.sum(np.isfinite(cells) & (cells != seen)))
     if missing or moved:
         print_note(
-            f"cells that were missing or infinite and took their public fill: {missing:,}; outside "
-            f"the public limits and moved to them: {moved:,}."
+            f"missing or infinite cells, replaced by their public fill: {missing:,}; cells "
+            f"outside the public limits, moved to them: {moved:,}."
         )

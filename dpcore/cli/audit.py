@@ -39,15 +39,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="a mechanism, model or exhibit [list what there is]"
+        "name", nargs="?", metavar="NAME", help="a mechanism, model or exhibit [list them]"
     )
     parser.add_argument("--all", action="store_true", help="a table of all audits [one audit]")
-    parser.add_argument("--runs", metavar="R", help="runs of each of the two tables [its own]")
-    parser.add_argument("--epsilon", metavar="E", help="budget that is attacked [its own]")
-    parser.add_argument("--delta", metavar="D", help="with epsilon [its own]")
+    parser.add_argument("--runs", metavar="R", help="runs of each of the two tables [its default]")
+    parser.add_argument("--epsilon", metavar="E", help="budget that is attacked [its default]")
+    parser.add_argument("--delta", metavar="D", help="with epsilon [its default]")
     parser.add_argument("--mode", metavar="M", help="proved or paper [proved; with --all both]")
-    parser.add_argument("--adjacency", metavar="A", help=f"{', '.join(ADJACENCIES)} [its own]")
-    parser.add_argument("--accountant", metavar="METHOD", help="how noise is found [its own]")
+    parser.add_argument("--adjacency", metavar="A", help=f"{', '.join(ADJACENCIES)} [its default]")
+    parser.add_argument("--accountant", metavar="METHOD", help="how noise is found [its default]")
     parser.add_argument("--seed", metavar="S", help="of the attack [0]")
     parser.add_argument("--confidence", metavar="C", help="of the lower bound [0.95]")
     parser.add_argument("--json", action="store_true", help="JSON [a table for people]")
@@ -73,7 +73,7 @@ def _check_words(args: argparse.Namespace) -> None:
             one_of(name, getattr(args, name), known)
     for name in () if args.all or args.name in AUDITS else _OF_ATTACKS:
         if getattr(args, name) is not None:
-            raise InputError(name, "it is of attacks on mechanisms and models", "leave it out")
+            raise InputError(name, "it applies to attacks on mechanisms and models", "leave it out")
 
 
 def _list(args: argparse.Namespace) -> None:
@@ -101,7 +101,7 @@ def _all(args: argparse.Namespace) -> None:
     from dpcore.auditing.api import modes
 
     if args.name is not None or args.epsilon is not None:
-        raise InputError("all", "one audit or one budget was named too", "leave it out")
+        raise InputError("all", "a single audit or budget was named as well", "leave it out")
     every = [(name, mode) for name in AUDITS for mode in modes(name) if args.mode in (None, mode)]
     found = _with_progress(every, lambda one: _audited(one[0], one[1], args))
     if args.json:
@@ -167,22 +167,22 @@ def _too_few(found: dict[str, Any]) -> str:
     """Why nothing follows from so few runs, and how many would be enough."""
     runs, most = found["runs"] // 2, rounded_up(found["largest_detectable"], 3)
     half = found["caught_half"] is False
-    missed = "half the noise passes them unseen" if half else "they cannot show what is stated"
-    needed = "No number of runs is enough for this attack"
+    missed = "they do not detect half the noise" if half else "they cannot show the stated epsilon"
+    needed = "This attack cannot succeed with any number of runs"
     if found["runs_needed"] is not None:
         needed = f"About {found['runs_needed']:,} are needed: --runs {found['runs_needed']}"
     return (
-        f"Inconclusive with {runs:,} runs of each table: {missed}. Of a mechanism without any "
-        f"privacy they would show epsilon = {most}, and never more. {needed}."
+        f"Inconclusive with {runs:,} runs of each table: {missed}. Even for a mechanism without "
+        f"any privacy they could show at most epsilon = {most}. {needed}."
     )
 
 
 def _scope(confidence: float) -> str:
     return (
         "Claim and proof: epsilon at that delta, one row changed as the adjacency says. Measured: "
-        f"with {100.0 * confidence:g}% confidence the true epsilon is at least this. An attack can "
-        "break a promise, never prove one. At half: with half the noise drawn, which a good attack "
-        "catches."
+        f"with {100.0 * confidence:g}% confidence the true epsilon is at least this. An attack "
+        "can refute a guarantee but never prove one. At half: with half the noise, which a good "
+        "attack detects."
     )
 
 

@@ -23,8 +23,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--history",
         metavar="FILE",
-        help="a file of earlier runs: this one is compared with them, slowdowns are marked, and it "
-        "is added as one JSON line [none]",
+        help="a file of earlier runs: this run is compared with them, slowdowns are marked, and "
+        "it is appended as one JSON line [none]",
     )
     parser.add_argument("--page", metavar="FILE.html", help="tables and figures as one page [none]")
     parser.add_argument("--json", action="store_true", help="a JSON list [tables for people]")
@@ -171,10 +171,10 @@ def _accounting(rows: list[Row]) -> None:
     )
     _name_peers(rows)
     print_prose(
-        "Seconds: medians of rounds that take turns, our caches emptied before each, everything "
+        "Seconds: medians of alternating rounds, our caches emptied before each, everything "
         "imported. Ratio: peer / ours. Ours, peer: the epsilon, or the noise multiplier where "
-        "noise is asked; a grid's mean over the cells both answered. A smaller upper bound is the "
-        "better one. MiB: resident memory of a fresh process that asks ours alone."
+        "that is computed; for a grid, the mean over the cells that both answered. A smaller upper "
+        "bound is better. MiB: resident memory of a fresh process that runs only ours."
     )
     _name_left_out(rows)
 
@@ -185,12 +185,12 @@ def _fits(rows: list[Row]) -> None:
     _name_peers(rows)
     print_prose(
         _SAME[rows[0]["bench"]]
-        + " Ratio: peer / ours, both on every core."
+        + " Ratio: peer / ours, both on all cores."
         + (_FASTEST if "ratio_fastest" in rows[0] else "")
     )
     print_prose(
         f"Quality: {_QUALITY[rows[0]['bench']]}. Peak: resident memory of a fresh process that "
-        "simulates the data and runs ours, everything in it counted."
+        "simulates the data and runs ours, in total."
     )
     apart = [row["apart"] for row in rows if "apart" in row]
     if apart:
@@ -231,23 +231,24 @@ def _fit(row: Row) -> Row:
 
 
 _SAME = {
-    "gmm": "The peer is given the same start.",
+    "gmm": "The peer starts from the same point.",
     "kmeans": "Plain: the peer is given our centres after the first step, then both take the same "
-    "steps. Private: both fits whole, at the epsilon that each states; the case says what ours "
-    "protects, and the peer states pure epsilon.",
-    "fa": "Each side starts as it does; the case says where the two stop.",
+    "steps. Private: both complete fits, at the epsilon that each states; the case names what "
+    "ours protects, and the peer states pure epsilon.",
+    "fa": "Each side uses its own start; the case states where each stops.",
     "release": "Covariances: both solve the same problem to the end; where it is too large for the "
-    "peer, ours stops early beside ours. Releases: both of this package, at the same proved "
+    "peer, ours stops early beside ours. Releases: both from this package, at the same proved "
     "guarantee, on the same simulated tables.",
-    "topics": "All sides: the same documents, steps, priors and end of the E step. Tokens/s: ours; "
+    "topics": "All sides: the same documents, steps, priors and stopping rule of the E step. "
+    "Tokens/s: ours; "
     "its best: the peer's at its faster setting. Cores: the ratio in processor seconds, the "
     "peer on one core, whatever other programs do.",
     "privacy": "Ours with noise beside ours without, in processor seconds.",
-    "loading": "Ours reads every cell by itself; the peer guesses a type for each column.",
-    "large": "The private fit in blocks: the peer without noise does the same, and so does the one "
-    "process beside workers of one thread each.",
+    "loading": "Ours parses every cell separately; the peer infers a type for each column.",
+    "large": "The private fit in blocks: the peer does the same without noise; so does one "
+    "process, compared with workers of one thread each.",
 }
-_FASTEST = " Fastest: the same to whichever of the peer's two settings is faster."
+_FASTEST = " Fastest: the same ratio, to the faster of the peer's two settings."
 _QUALITY = {
     "gmm": "mean log-likelihood of a row",
     "kmeans": "mean squared distance of a row to its centre, less is better; private: the median",

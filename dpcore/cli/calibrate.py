@@ -49,5 +49,5 @@ def run(args: argparse.Namespace) -> None:
         return
     print_answers(found, "method", [each["method"] for each in found])
     if any(len(each.get("noise_multipliers", ())) > 1 for each in found):
-        print_prose("noise: of the events in their order, equal ones once.")
+        print_prose("noise: for the events in their order, equal ones once.")
     print_scope(args)

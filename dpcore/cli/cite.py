@@ -71,7 +71,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="models, composition methods, release [all]"
     )
-    parser.add_argument("--json", action="store_true", help="a JSON list [a line each]")
+    parser.add_argument("--json", action="store_true", help="a JSON list [one line for each]")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -32,7 +32,7 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         help=".csv, .tsv (also .gz), .parquet, .npz, a folder of these, bundled:NAME or "
-        "published:NAME; of "
+        "published:NAME; for "
         "documents also a folder or .zip of .txt",
     )
     group.add_argument(
@@ -44,27 +44,28 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--engine",
         metavar="dask",
-        help="have the blocks summed by the workers of a Dask cluster [this process]",
+        help="sum the blocks on the workers of a Dask cluster [this process]",
     )
     group.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help="of the cluster; its workers see FILE under the same path [workers are started here]",
+        help="address of the cluster, whose workers see FILE under the same path [workers are "
+        "started here]",
     )
     group.add_argument(
-        "--schema", metavar="FILE.toml", help="bounds, units and roles [the .toml beside FILE]"
+        "--schema", metavar="FILE.toml", help="bounds, units and roles [the .toml next to FILE]"
     )
     group.add_argument(
         "--norm-bound",
         metavar="R",
-        help="bounds as a public ball: its radius, in the data's units; the word data takes the "
-        "data's own largest norm: a rehearsal, nothing is proved [the schema's bounds]",
+        help="bounds as a public ball: its radius, in the data's units; 'data' takes the data's "
+        "own largest norm: a rehearsal, nothing is proved [the schema's bounds]",
     )
     group.add_argument("--center", metavar="C1,C2,...", help="the ball's centre [the origin]")
     group.add_argument(
         "--infer-schema",
         action="store_true",
-        help="read the bounds off the data: a rehearsal, nothing is proved [off]",
+        help="read the bounds from the data: a rehearsal, nothing is proved [off]",
     )
     group.add_argument(
         "--columns", metavar="A,B", help="columns to fit [the schema's features, or all]"
@@ -74,13 +75,14 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--rows-per-person",
         metavar="M",
-        help="rows that one person may have; with an id column no more count [the schema's, or 1]",
+        help="rows that one person may have; with an id column, rows beyond that do not count "
+        "[the schema's, or 1]",
     )
     group.add_argument("--array", metavar="NAME", help="array of an .npz file [X, with y]")
     group.add_argument(
         "--pool",
         metavar="F",
-        help="rows that are pictures: averages over squares of F x F pixels [as they are]",
+        help="for rows that are images: average over squares of F x F pixels [no averaging]",
     )
     texts = parser.add_argument_group("documents (lda)")
     texts.add_argument(
@@ -91,12 +93,12 @@ def data_arguments(parser: argparse.ArgumentParser) -> None:
     texts.add_argument(
         "--vocabulary",
         metavar="WORDS.txt",
-        help="the public words that are counted, one a line [the .vocab.txt beside FILE]",
+        help="the public list of words to count, one per line [the .vocab.txt next to FILE]",
     )
     texts.add_argument(
         "--infer-vocabulary",
         action="store_true",
-        help="read the words off the documents: a rehearsal, nothing is proved [off]",
+        help="read the words from the documents: a rehearsal, nothing is proved [off]",
     )
 
 
@@ -156,7 +158,7 @@ def _documents(args: argparse.Namespace) -> PrivateCorpus:
             )
     if args.vocabulary is not None and args.infer_vocabulary:
         raise InputError(
-            "vocabulary and infer_vocabulary", "both were given", "give one source of words"
+            "vocabulary and infer_vocabulary", "both were given", "give only one source of words"
         )
     many = args.rows_per_person
     return load_documents(
@@ -198,7 +200,9 @@ def _of_the_same(stated: Schema, schema: Schema) -> Schema:
     """Other bounds, but the same file and people: their unit, their limit of rows and their ids."""
     own = [column.name for column in schema.columns]
     if stated.person in own:
-        raise InputError("columns", f"{stated.person!r} says whose a row is", "leave it out")
+        raise InputError(
+            "columns", f"{stated.person!r} identifies the person of each row", "leave it out"
+        )
     ids = () if stated.person is None else (Column(stated.person, role="id", type="text"),)
     return replace(
         schema,
@@ -239,18 +243,16 @@ def _in_blocks(args: argparse.Namespace) -> PrivateTable:
     ):
         if asked is not None:
             raise InputError(
-                field, "it looks at all rows first, and they are read in blocks", "leave it out"
+                field, "it needs all rows at once, but they are read in blocks", "leave it out"
             )
     if args.file.startswith(EVERYONES):
-        raise InputError("file", "its rows are in memory already", "leave out --out-of-core")
+        raise InputError("file", "its rows are already in memory", "leave out --out-of-core")
     given = args.schema
     schema = Schema.from_toml(Path(given)) if given else schema_of_files(args.file, args.array)
     if args.norm_bound is not None:
         names = _names(args.columns) or (() if schema is None else schema.features)
         if not names:
-            raise InputError(
-                "columns", "which ones to fit was not said", "name them with --columns"
-            )
+            raise InputError("columns", "no columns to fit were named", "name them with --columns")
         stated, schema = schema, _ball(args, [Column(name) for name in names])
         if stated is not None:
             schema = _of_the_same(stated, schema)
@@ -288,11 +290,13 @@ def _check_sources(args: argparse.Namespace) -> None:
         if value is not None
     ]
     if len(given) > 1:
-        raise InputError(" and ".join(given), "both were given", "give one source of bounds")
+        raise InputError(" and ".join(given), "both were given", "give only one source of bounds")
     if args.center is not None and args.norm_bound is None:
         raise InputError("center", "there is no ball to centre", "give --norm-bound as well")
     if args.norm_bound == OWN_NORM and args.center is not None:
-        raise InputError("center", "the data's own norm is about the origin", "leave it out")
+        raise InputError(
+            "center", "the data's own norm is measured from the origin", "leave it out"
+        )
     if args.norm_bound not in (None, OWN_NORM):
         positive("norm bound", args.norm_bound)
     roles = [*(_names(args.columns) or ()), *filter(None, (args.label, args.target))]
@@ -364,8 +368,8 @@ def _demand_usual(frame: pd.DataFrame) -> None:
     if odd:
         raise InputError(
             f"column {odd[0]}",
-            "it seems to hold numbers or dates in a notation of its own",
-            "have dpcore schema FILE --propose write a schema that says so, fill it in and name it "
+            "it seems to hold numbers or dates in another notation",
+            "run dpcore schema FILE --propose, complete the schema that it writes and pass it "
             "with --schema; or name other columns with --columns",
         )
 
@@ -387,7 +391,7 @@ def _aside(args: argparse.Namespace, frame: pd.DataFrame, stated: Schema | None)
 
 def _demand(field: str, name: str, frame: pd.DataFrame) -> None:
     if name not in frame.columns:
-        raise InputError(field, f"the table has no column {name!r}", "name one of its header")
+        raise InputError(field, f"the table has no column {name!r}", "name one in its header")
 
 
 def _with_roles(schema: Schema, args: argparse.Namespace) -> Schema:
@@ -401,12 +405,14 @@ def _with_roles(schema: Schema, args: argparse.Namespace) -> Schema:
                 )
     columns = tuple(_with_role(column, wanted, args) for column in schema.columns)
     if schema.person in [c.name for c in columns if c.role not in ("id", "ignore")]:
-        raise InputError("columns", f"{schema.person!r} says whose a row is", "leave it out")
+        raise InputError(
+            "columns", f"{schema.person!r} identifies the person of each row", "leave it out"
+        )
     features = tuple(column.name for column in columns if column.role == "feature")
     if schema.ball is not None and features != schema.features:
         raise InputError(
             "columns",
-            "the schema's ball is stated for other columns",
+            "the schema states its ball for other columns",
             "give --norm-bound for these",
         )
     image = schema.image if features == schema.features else None  # a part is no picture
@@ -440,7 +446,7 @@ def word_list(field: str, text: str) -> list[str]:
     """Words with commas between them, at least one."""
     found = [word.strip() for word in text.split(",") if word.strip()]
     if not found:
-        raise InputError(field, "none was named", "give some, with commas between them")
+        raise InputError(field, "none was named", "give some, separated by commas")
     return found
 
 

@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "state",
         nargs="?",
         default="",
-        help="what 'Take it with you' gave: a=b&c=d, or PAGE?a=b for another page [nothing]",
+        help="a link from 'Take it with you': a=b&c=d, or PAGE?a=b for another page [none]",
     )
     parser.add_argument("--port", default="8501", metavar="P", help="port on this machine [8501]")
     parser.add_argument(
@@ -37,7 +37,9 @@ def run(args: argparse.Namespace) -> None:
     port = whole("port", args.port, most=65535)
     demand_app("explore")
     if _listens(port):
-        raise InputError("port", f"{port} is taken on this machine", "give another with --port")
+        raise InputError(
+            "port", f"{port} is already in use on this machine", "give another with --port"
+        )
     from app.settings import flags
 
     url = f"http://127.0.0.1:{port}/{place(args.state)}"
@@ -77,7 +79,9 @@ def place(state: str) -> str:
     named = "?" in state or "=" not in state
     page, _, query = (state if named else f"?{state}").partition("?")
     if page not in ("", *PAGES):
-        raise InputError("state", "it names no page", f"begin it with one of {', '.join(PAGES)}")
+        raise InputError(
+            "state", "it does not name a page", f"start it with one of {', '.join(PAGES)}"
+        )
     page = "" if page == "explore" else page  # which opens first
     return page + (f"?{query}" if query else "")
 

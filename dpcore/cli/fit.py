@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from dpcore.wall.table import PrivateTable
 
 UNBOOKED = (
-    "No ledger counts this fit, and its proof takes floating point for exact. Of rows, dpcore "
-    "release makes what leaves for good."
+    "No budget ledger records this fit, and its proof assumes exact arithmetic. To publish a fit "
+    "of rows, use dpcore release."
 )
 
 
@@ -50,7 +50,7 @@ def privacy_arguments(parser: argparse.ArgumentParser) -> None:
         "--trust",
         default=TRUSTS[0],
         metavar="T",
-        help="who holds the rows: central, of mean also local or local_onebit [central]",
+        help="who holds the rows: central; for mean also local or local_onebit [central]",
     )
 
 
@@ -63,7 +63,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--noise-multiplier",
         metavar="M",
-        help="noise of each repeated release / its sensitivity [none]",
+        help="noise multiplier of each repeated release [none]",
     )
     group.add_argument("--privacy", metavar="none", help="'none': no noise at all [unset]")
     group.add_argument(
@@ -73,18 +73,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--mode", default="proved", metavar="M", help="proved or paper [proved]")
     group.add_argument(
-        "--seed", metavar="S", help="makes a rehearsal that can be repeated [system entropy]"
+        "--seed", metavar="S", help="makes the fit repeatable, as a rehearsal [system entropy]"
     )
     privacy_arguments(parser)
     model_arguments(parser)
     parser.add_argument(
-        "--test-fraction", metavar="F", help="hold out a share of the rows for metrics [none]"
+        "--test-fraction", metavar="F", help="share of the rows held out for metrics [none]"
     )
     parser.add_argument(
         "--test-seed",
         metavar="S",
-        help="of a coin for each row's number, which holds it out whatever the noise [shuffled, by "
-        "the seed]",
+        help="seed of a coin for each row's number, which holds rows out independently of the "
+        "noise [shuffled, by the seed]",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object [a table for people]")
 
@@ -124,7 +124,7 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
         if moving and seed is None:
             raise InputError(
                 "test_fraction",
-                "which rows are held out would change with every row added or removed",
+                "the choice of held-out rows would change with every row added or removed",
                 "fit all rows, or give a seed for a rehearsal",
             )
         adjacency = "replace_one" if asked is None else asked.adjacency
@@ -176,7 +176,9 @@ def request(args: argparse.Namespace, options: dict[str, Any]) -> Privacy | None
     if args.privacy is not None:
         one_of("privacy", args.privacy, ("none",))
         if args.epsilon is not None or args.noise_multiplier is not None:
-            raise InputError("privacy", "'none' was given beside a budget", "give one of them")
+            raise InputError(
+                "privacy", "'none' was given together with a budget", "give one of them"
+            )
         return None
     return Privacy(
         epsilon=optional_number("epsilon", args.epsilon),
@@ -207,14 +209,14 @@ def _metrics(result: Fit, held_out: PrivateTable | PrivateCorpus, *, shown: bool
 
     if not shown:
         return {
-            "withheld": "a metric of private rows is a release of its own; give a seed to rehearse"
+            "withheld": "a metric on private rows is a separate release; give a seed to rehearse"
         }
     found = metrics(result, held_out)
     if not found:
         return {"withheld": "the share held out is less than one row; give a larger one"}
     return {
         **found,
-        "note": "computed from private rows: for the custodian's eyes, not part of a release",
+        "note": "computed from private rows: for the custodian only, not part of a release",
     }
 
 

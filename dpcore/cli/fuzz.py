@@ -16,7 +16,7 @@ from dpcore.errors import DPCoreError, InputError
 _EXAMPLES = """examples:
   dpcore fuzz --seconds 600                every model, for ten minutes
   dpcore fuzz --model gmm --seed 7         one model, the same pairs as last time
-  dpcore fuzz --seed 7 --pair 1203 --keep pair    one pair made anew, and its two files"""
+  dpcore fuzz --seed 7 --pair 1203 --keep pair    one pair made again, and its two files"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +24,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
     parser.add_argument("--seconds", metavar="S", default=60, help="how long, in seconds [60]")
-    parser.add_argument("--model", metavar="M", help="that one alone [all in turn]")
-    parser.add_argument("--seed", metavar="S", help="of all pairs [a fresh one, which is printed]")
-    parser.add_argument("--pair", metavar="N", help="that pair alone, made anew [all]")
-    parser.add_argument("--keep", metavar="FOLDER", help="with --pair: its files [thrown away]")
+    parser.add_argument("--model", metavar="M", help="only this model [all in turn]")
+    parser.add_argument(
+        "--seed", metavar="S", help="seed of all pairs [a fresh one, which is printed]"
+    )
+    parser.add_argument("--pair", metavar="N", help="only this pair, made again [all]")
+    parser.add_argument(
+        "--keep", metavar="FOLDER", help="with --pair: folder for its files [not kept]"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object [tables for people]")
 
 
@@ -71,7 +75,7 @@ def _new_folder(args: argparse.Namespace) -> Path | None:
     if args.pair is None:
         raise InputError("keep", "no pair was named", "name one: --pair N")
     if Path(args.keep).exists():
-        raise InputError("keep", "it is there already", "name a new folder")
+        raise InputError("keep", "it already exists", "name a new folder")
     return Path(args.keep)
 
 
@@ -105,9 +109,9 @@ def _show(record: dict[str, Any]) -> None:
     print_prose(
         f"{record['pairs']:,} pairs of neighbouring files in {record['seconds']:,} seconds, seed "
         f"{record['seed']}: {record['compared']:,} compared, {record['releases']:,} releases; "
-        f"{record['refused']:,} refused alike, {record['refused_one']:,} refused for a word among "
-        "the numbers of one. Worst ratio: the largest change of an exact sum, as a share of the "
-        f"sensitivity that its ledger entry states: {record['worst_ratio']:.9f} "
+        f"{record['refused']:,} refused together, {record['refused_one']:,} refused because "
+        "one had a word among its numbers. Worst ratio: the largest change of an exact sum, as a "
+        f"share of the sensitivity stated in its ledger entry: {record['worst_ratio']:.9f} "
         f"(pair {record['worst_pair']}). Violations: {record['violations']:,}."
     )
     print_prose(f"Not covered: {'; '.join(record['not_covered'])}.")

@@ -18,14 +18,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ledger", metavar="FILE", help="the ledger, for example budget.sqlite")
     made = parser.add_argument_group("a new ledger: its terms never change")
     made.add_argument("--create", action="store_true", help="make one [read one]")
-    made.add_argument("--epsilon", metavar="E", help="of all that will ever leave [none]")
-    made.add_argument("--delta", metavar="D", help="of all that will ever leave [none]")
+    made.add_argument("--epsilon", metavar="E", help="total, for all releases ever [none]")
+    made.add_argument("--delta", metavar="D", help="total, for all releases ever [none]")
     made.add_argument(
         "--adjacency", metavar="A", help="replace_one, add_remove, label or feature [replace_one]"
     )
     made.add_argument("--unit", metavar="TEXT", help="who is protected [person]")
-    made.add_argument("--rows-per-person", metavar="M", help="rows of one, protected together [1]")
-    made.add_argument("--filter", metavar="F", help="how costs add up: zcdp or sums [zcdp]")
+    made.add_argument(
+        "--rows-per-person", metavar="M", help="rows of one unit, protected together [1]"
+    )
+    made.add_argument("--filter", metavar="F", help="composition: zcdp or sums [zcdp]")
     again = parser.add_argument_group("what left earlier")
     again.add_argument("--write", metavar="LINE", help="write the files of this line again [none]")
     again.add_argument("--out", metavar="DIR", help="where to [none]")
@@ -53,11 +55,11 @@ def _check_together(args: argparse.Namespace) -> None:
     """Options that need or exclude one another."""
     terms = (args.epsilon, args.delta, args.adjacency, args.unit, args.rows_per_person, args.filter)
     if not args.create and any(one is not None for one in terms):
-        raise InputError("ledger", "its terms never change", "leave them out, or give --create")
+        raise InputError("ledger", "its terms never change", "leave them out, or add --create")
     if args.create and args.write is not None:
         raise InputError("create and write", "both were given", "give one")
     if (args.out is None) != (args.write is None):
-        raise InputError("write and out", "one was given alone", "give both, or neither")
+        raise InputError("write and out", "only one was given", "give both, or neither")
 
 
 def _create(args: argparse.Namespace) -> None:
@@ -123,10 +125,10 @@ def _print(record: dict[str, Any]) -> None:
 
     budget, spent, left = record["budget"], record["spent"], record["left"]
     print_prose(
-        f"Budget: epsilon = {show_bound(budget['epsilon'])}, "
-        f"delta = {show_bound(budget['delta'])}, "
-        f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}, for "
-        "everything that will ever leave."
+        f"Budget: epsilon = {show_bound(budget['epsilon'])}, delta = "
+        f"{show_bound(budget['delta'])}, "
+        f"{protects(record['adjacency'], record['unit'], record['rows_per_person'])}, for all "
+        "releases ever."
     )
     print_prose(
         f"Spent: epsilon = {show_bound(spent['epsilon'])}. One more release could have epsilon = "
@@ -135,7 +137,8 @@ def _print(record: dict[str, Any]) -> None:
     for line in record["open"]:
         print_prose(told_open(line))
     print_prose(
-        f"Intact. Fingerprint {record['fingerprint']}. A copy of this file is a second budget."
+        f"Intact. Fingerprint {record['fingerprint']}. A copy of this file would be a second "
+        "budget."
     )
     if record["entries"]:
         print()

@@ -13,15 +13,15 @@ from dpcore.errors import InputError
 HOME = Path(__file__).resolve().parents[2] / "notebooks"  # in a checkout and installed alike
 NEEDED = ("ipykernel", "ipywidgets", "plotly", "jupyterlab")
 _MORE = (
-    "Lessons 01 to 06 have cells to fill in, each with a check. The others hold every figure and "
-    "table of a paper beside ours. With DPCORE_FAST=1 in the environment they run a short version."
+    "Lessons 01 to 06 have cells to fill in, each with a check. The others show every figure and "
+    "table of a paper next to ours. With DPCORE_FAST=1 in the environment they run a short version."
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.epilog = _MORE
-    parser.add_argument("folder", metavar="FOLDER", help="where they go; never over a file")
+    parser.add_argument("folder", metavar="FOLDER", help="where they go; never overwrites a file")
     parser.add_argument(
         "--json", action="store_true", help="print the files as JSON [how to open them]"
     )
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     """
     folder = Path(args.folder)
     if folder.exists() and not folder.is_dir():
-        raise InputError("folder", "a file of that name is there", "name another folder")
+        raise InputError("folder", "a file of that name exists", "name another folder")
     names = [
         path.relative_to(HOME)
         for path in sorted((*HOME.glob("*.ipynb"), *HOME.glob("first_release/*")))

@@ -108,7 +108,11 @@ def _least_noise(
     """The smallest noise that meets the budget, and the epsilon it gives."""
     epsilon = _budget(question)
     if not events:
-        raise InputError("events", "there is no noise to solve for", "give at least one event")
+        raise InputError(
+            "events",
+            "there are no events whose noise could be solved for",
+            "give at least one event",
+        )
     given = [noise_of_event(each) for each in events]
     factor = float(calibrate(events, epsilon, delta, method))
     reached = _cost(scaled(events, factor), delta, method)
@@ -122,7 +126,7 @@ def _most(
     """How often all events may be repeated within the budget, and the epsilon they cost then."""
     epsilon = _budget(question)
     if not any(each.count for each in events):
-        raise InputError("events", "there is nothing to repeat", "give at least one event")
+        raise InputError("events", "there are no events to repeat", "give at least one event")
     count = most_repeats(events, epsilon, delta, method)
     repeats = [replace(each, count=each.count * count) for each in events]
     return {"count": count, **_cost(repeats, delta, method)}
@@ -193,8 +197,8 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
     if said.get("adjacency", adjacency) != adjacency:
         raise InputError(
             "adjacency",
-            "an event is under another one than the question",
-            "ask for events of one adjacency, and name it in the question",
+            "an event has another adjacency than the question",
+            "use events of one adjacency, and name it in the question",
         )
     sampling = one_of("sampling", said.get("sampling", "none"), SAMPLINGS)
     each = said.get("delta_each")
@@ -218,7 +222,7 @@ def _rate(record: dict[str, Any], sampling: str) -> float:
     if sampling == "none" and rate != 1.0:
         raise InputError(
             "sampling_rate",
-            "it was given without a way of sampling",
+            "it was given without a sampling method",
             "give sampling poisson or without_replacement, or leave the rate out",
         )
     return rate

@@ -45,7 +45,9 @@ MODULES = (
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
-        "folder", metavar="FOLDER", help="where the pages go; those of an earlier run are replaced"
+        "folder",
+        metavar="FOLDER",
+        help="folder for the pages; those of an earlier run are replaced",
     )
     parser.add_argument(
         "--json", action="store_true", help="print first page and modules as JSON [the first page]"
@@ -59,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
     """
     folder = Path(args.folder)
     if folder.exists() and not folder.is_dir():
-        raise InputError("folder", "a file of that name is there", "name another folder")
+        raise InputError("folder", "a file of that name exists", "name another folder")
     if find_spec("pdoc") is None:
         raise InputError(
             "reference",

@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("model", metavar="MODEL", help="a model that dpcore fit knows")
     data_arguments(parser)
-    group = parser.add_argument_group("what is spent, and where it goes")
+    group = parser.add_argument_group("what is spent, and where the files go")
     group.add_argument("--ledger", metavar="L", required=True, help="the budget ledger [required]")
     group.add_argument("--epsilon", metavar="E", required=True, help="of this release [required]")
     group.add_argument("--delta", metavar="D", required=True, help="of this release [required]")
@@ -43,11 +43,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--chosen-on",
         default="unsaid",
         metavar="WHAT",
-        help="what was looked at while settings were chosen: 'stand-in' or 'real data' [unsaid]",
+        help="what was looked at while settings were chosen: 'stand-in' or 'real data' [not "
+        "stated]",
     )
     group.add_argument("--synthetic-rows", default="1000", metavar="N", help="how many [1000]")
     group.add_argument(
-        "--controller", default="", metavar="TEXT", help="who answers for the data [not stated]"
+        "--controller",
+        default="",
+        metavar="TEXT",
+        help="who is responsible for the data [not stated]",
     )
     group.add_argument(
         "--purpose", default="", metavar="TEXT", help="what the release is for [not stated]"

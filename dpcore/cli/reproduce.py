@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from dpcore.papers.reproduction import Reproduction
 
 # facts of a row, beside its y, that get a table of their own
-FACTS = {"proved_epsilon": "what is really proved: epsilon"}
+FACTS = {"proved_epsilon": "what is actually proved: epsilon"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="what to regenerate [list what there is]"
+        "name", nargs="?", metavar="NAME", help="what to regenerate [list everything]"
     )
     parser.add_argument(
         "--data",
         metavar="FOLDER",
-        help="where the published data sets lie, which are no part of the package "
+        help="folder with the published data sets, which are not part of the package "
         "[the folder data in DPCORE_SHARED, then where dpcore data add keeps them]",
     )
     for name, metavar, text in (
-        ("draws", "B", "noise draws of each split"),
+        ("draws", "B", "noise draws for each split"),
         ("splits", "S", "random splits of the rows"),
     ):
         parser.add_argument(f"--{name}", metavar=metavar, help=f"{text} [the figure's own]")

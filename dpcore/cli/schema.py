@@ -12,10 +12,10 @@ from dpcore.errors import InputError
 
 _MORE = (
     "Only the header is read: names and separator from the first line of a delimited file, names "
-    "and types from a Parquet file. No limit is proposed: limits read off the rows would tell "
-    "something about them. --propose reads the rows too, and adds decimal mark, marks of missing "
-    "cells, symbols and dates as comments, marked as read from private rows: remove the # to "
-    "confirm what your code book says as well."
+    "and types from a Parquet file. No limits are proposed: limits read from the rows would "
+    "reveal something about them. --propose also reads the rows, and adds the decimal mark, "
+    "missing marks, symbols and date formats as comments, marked as read from private rows: "
+    "remove the # from those that your codebook confirms."
 )
 
 
@@ -30,15 +30,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--decimal", metavar="D", help='decimal mark: "." or "," [not stated]')
     parser.add_argument(
-        "--missing-marks", metavar="A,B", help='texts of missing cells, as "-,n. a." [not stated]'
+        "--missing-marks",
+        metavar="A,B",
+        help='marks for missing cells, such as "-,n. a." [not stated]',
     )
     parser.add_argument(
         "--propose",
         action="store_true",
-        help="read the private rows as well, and propose how their cells are written [off]",
+        help="also read the private rows, and propose the notation of their cells [off]",
     )
     parser.add_argument(
-        "--out", metavar="FILE.toml", help="where to write; never over a file [standard output]"
+        "--out",
+        metavar="FILE.toml",
+        help="where to write; never overwrites a file [standard output]",
     )
     parser.add_argument("--json", action="store_true", help="what was read, as JSON [the schema]")
 
@@ -78,10 +82,12 @@ def run(args: argparse.Namespace) -> None:
         first = files_of(args.file)[0]
         proposal = proposed(read_frame(first, separator=header.separator), header.separator)
         if not args.json:
-            print_note("the private rows were read; what is proposed is for the custodian's eyes.")
+            print_note("the private rows were read; the proposals are for the custodian only.")
     if stated and header.separator is None:
         raise InputError(
-            "command line", f"{Path(args.file).name} is no text", "leave out how texts are written"
+            "command line",
+            f"{Path(args.file).name} is no text",
+            "leave out the options on notation",
         )
     text = template(Path(args.file).name, header.types, header.separator, proposal, stated)
     if args.json:

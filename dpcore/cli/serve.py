@@ -17,9 +17,9 @@ HERE = "127.0.0.1"
 LOCK, UPLOADS, LEDGERS = "DPCORE_LOCK_TRUTH", "DPCORE_UPLOADS", "DPCORE_LEDGERS"
 _MORE = (
     f"On {HERE} it is the explorer as 'dpcore explore' starts it. On any other host it serves "
-    "others: visitors cannot open files of their own, exact values of an upload never reach a "
-    "browser, and budget ledgers are for practice: each belongs to one session, lies in memory "
-    "where the system keeps files there, and is deleted with the session."
+    "other people: visitors cannot open their own files, exact values of an upload never reach a "
+    "browser, and budget ledgers are for practice: each belongs to one session, is held in "
+    "memory where the system can keep files there, and is deleted with the session."
 )
 
 
@@ -30,20 +30,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--host",
         default=HERE,
         metavar="H",
-        help=f"address to listen on, 0.0.0.0 for all of this machine [{HERE}]",
+        help=f"address to listen on; 0.0.0.0 for all addresses of this machine [{HERE}]",
     )
     parser.add_argument("--port", default="8501", metavar="P", help="port [8501]")
     parser.add_argument(
         "--base-path",
         default="",
         metavar="/X",
-        help="path under which a proxy shows it, for example /dp [the root]",
+        help="path under which a proxy serves it, for example /dp [the root]",
     )
     parser.add_argument(
         "--allow-upload",
         action="store_true",
-        help=f"let visitors open files of their own, with ledgers in the folder {LEDGERS} "
-        f"[only on {HERE}]",
+        help=f"let visitors open their own files, with ledgers in the folder {LEDGERS} [only on "
+        f"{HERE}]",
     )
     parser.add_argument(
         "--unlock",
@@ -104,7 +104,7 @@ def _path(text: str) -> str:
     """A base path without the strokes at its ends."""
     found = text.strip("/")
     if not re.fullmatch(r"[\w./-]*", found) or ".." in found or "//" in found:
-        raise InputError("base_path", "it is no path of an address", "give one like /dp")
+        raise InputError("base_path", "it is not the path of an address", "give one like /dp")
     return found
 
 
@@ -122,5 +122,5 @@ def _demand_free(host: str, port: int) -> None:
         raise InputError(
             "host",
             f"this machine cannot listen on {host} at port {port}",
-            "give an address of its own, or 0.0.0.0",
+            "give one of this machine's addresses, or 0.0.0.0",
         ) from None

@@ -11,9 +11,9 @@ from dpcore.cli.output import print_json
 from dpcore.errors import InputError
 
 _MORE = (
-    "Each page is one file with its pictures and their code: it opens from a disk, in a mail "
-    "or in an iframe, and asks nobody for anything. Pictures of slow models take minutes to work "
-    "out; standard error says what is worked out."
+    "Each page is one file with its pictures and code: it opens from a disk, an email or an "
+    "iframe, and loads nothing from elsewhere. Pictures of slow models take minutes to compute; "
+    "standard error reports progress."
 )
 
 
@@ -21,20 +21,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.epilog = _MORE
     parser.add_argument(
-        "folder", metavar="FOLDER", help="where the pages go; those of an earlier run are replaced"
+        "folder",
+        metavar="FOLDER",
+        help="folder for the pages; those of an earlier run are replaced",
     )
     parser.add_argument(
         "--only",
         action="append",
         metavar="NAME",
-        help="this page alone: a bundled table's or collection's name, compose or lessons; "
+        help="only this page: the name of a bundled table or collection, compose or lessons; "
         "repeatable [all, or with --release none of them]",
     )
     parser.add_argument(
         "--release",
         action="append",
         metavar="RELEASE",
-        help="a release's folder, whose page shows what left and never a row; repeatable [none]",
+        help="a release's folder, whose page shows what was released and never a row; repeatable "
+        "[none]",
     )
     parser.add_argument(
         "--base",
@@ -57,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
     """
     folder = Path(args.folder)
     if folder.exists() and not folder.is_dir():
-        raise InputError("folder", "a file of that name is there", "name another folder")
+        raise InputError("folder", "a file of that name exists", "name another folder")
     demand_app("site")
     from app.site import write_site
 

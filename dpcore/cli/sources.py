@@ -22,7 +22,7 @@ def read_questions(path: Path) -> tuple[list[Any], bool]:
     if isinstance(found, dict):
         return [found], True
     if not isinstance(found, list):
-        raise InputError("file", "it holds no question", "give one question or a list of them")
+        raise InputError("file", "it has no question", "give one question or a list of them")
     return found, False
 
 
@@ -34,8 +34,8 @@ def read_events(path: Path) -> list[Any]:
     if not isinstance(found, list):
         raise InputError(
             "events",
-            "the file holds no list of events",
-            "give a list, or what dpcore fit --json printed",
+            "the file has no list of events",
+            "give a list, or the output of dpcore fit --json",
         )
     return found
 

@@ -37,10 +37,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     for name, default, metavar, text in (
         ("epsilons", "0.1,0.5,1,2,4", "E1,E2,...", "budgets"),
         ("modes", "proved", "M1,M2", "proved, paper"),
-        ("draws", "1", "B", "noise draws of each split"),
+        ("draws", "1", "B", "noise draws for each split"),
         ("splits", "10", "S", "random splits of the rows"),
-        ("test-fraction", "0.1", "F", "share of the rows that is held out"),
-        ("seed", "0", "S", "of splits and noise"),
+        ("test-fraction", "0.1", "F", "share of the rows held out"),
+        ("seed", "0", "S", "seed of splits and noise"),
     ):
         group.add_argument(
             f"--{name}", default=default, metavar=metavar, help=f"{text} [{default}]"
@@ -51,7 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="composition methods, or all [exact; pld where noise is not Gaussian]",
     )
     group.add_argument(
-        "--metric", metavar="NAME", help="score of the rows held out [the model's usual one]"
+        "--metric", metavar="NAME", help="score on the held-out rows [the model's default]"
     )
     privacy_arguments(parser)
     model_arguments(parser)
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> None:
     who = protects(args.adjacency, unit, rows, thing, limited=limited)
     print_prose(f"Each epsilon: at delta = {args.delta} in total, {who}.")
     print_prose(
-        f"{choices['metric']} of exact rows: for the custodian's eyes, not part of a release."
+        f"{choices['metric']} of exact rows: for the custodian only, not part of a release."
     )
 
 

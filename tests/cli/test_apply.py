@@ -42,8 +42,8 @@ def test_it_writes_a_line_for_each_row_in_their_order(run: Run, rows: Path) -> N
     for line, chances in zip(lines[1:], expected, strict=True):
         assert [float(cell) for cell in line[2:]] == pytest.approx(chances.tolist(), rel=1e-5)
     assert " ".join(answer.err.split()) == (
-        "Note: cells that were missing or infinite and took their public fill: 1; outside the "
-        "public limits and moved to them: 1."
+        "Note: missing or infinite cells, replaced by their public fill: 1; cells outside the "
+        "public limits, moved to them: 1."
     )
 
 
@@ -58,8 +58,8 @@ def test_a_file_holds_the_same_and_is_not_the_rows_or_in_the_release(
     assert printed.out.split() == ["prediction", *classes]
     folder = Path(shutil.copytree(RELEASE, tmp_path / "release"))
     for place, words in (
-        (rows, "out: it is the file that is read; name another."),
-        (folder / "answers.csv", "out: it is in the release's folder, which holds its own files"),
+        (rows, "out: it is the input file; name another."),
+        (folder / "answers.csv", "out: it is in the release's folder, which may hold only"),
         (tmp_path / "no" / "where.csv", "out: the file cannot be written; give another path."),
     ):
         answer = run("apply", folder, rows, "--out", place)
@@ -125,7 +125,7 @@ def test_without_rows_it_says_what_a_row_is(run: Run) -> None:
     ("old", "new", "words"),
     [
         ("stay", "nights", "stay: the table has no such column; give the release's columns, as"),
-        ("150,82", '"150,5",82', "pressure: it is a number column, but some cells are no numbers"),
+        ("150,82", '"150,5",82', "pressure: it is a number column, but some cells are not numbers"),
         ("p2,150", "p2,8675309 EUR", "pressure: it is a number column"),
         ("p2,150,82", "p2,150,5,82", "new.csv: some rows have more or fewer cells than the head"),
         (ROWS, "", "new.csv: the file is empty; give a table with a header line."),
@@ -148,9 +148,12 @@ def test_a_table_that_cannot_be_read_gets_one_sentence(
 def test_other_bad_words_get_one_sentence(run: Run, rows: Path, tmp_path: Path) -> None:
     for words, told in (
         (["--what", "guess"], "what: 'guess' is not known; choose predict, predict_proba"),
-        (["--what", "transform"], "transform: this release, a logistic regression, gives rows no"),
-        (["--keep", "name"], "keep: the table has no column 'name'; name one of its header."),
-        (["--array", "X"], "array: only an .npz file holds named arrays"),
+        (
+            ["--what", "transform"],
+            "transform: this release, a logistic regression, does not transform",
+        ),
+        (["--keep", "name"], "keep: the table has no column 'name'; name one in its header."),
+        (["--array", "X"], "array: only an .npz file has named arrays"),
     ):
         answer = run("apply", RELEASE, rows, *words)
         assert (answer.code, answer.out) == (2, "")
@@ -168,7 +171,7 @@ def test_a_release_that_was_changed_ends_with_code_1(run: Run, rows: Path, tmp_p
     answer = run("apply", folder, rows)
     assert (answer.code, answer.out) == (1, "")
     assert answer.err == (
-        "dpcore: The dossier was changed: its content has another hash than it states.\n"
+        "dpcore: The dossier was changed: the hash of its content is not the one it states.\n"
     )
     (folder / "report.html").unlink()
     assert run("apply", folder, rows).code == 1

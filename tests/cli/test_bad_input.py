@@ -49,7 +49,12 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("not text", fitted("t.csv", b"a,b\n1,\xff\n"), "t.csv", "not UTF-8"),
     ("empty", fitted("t.csv", ""), "t.csv", "the file is empty"),
     ("header only", fitted("t.csv", "a,b\n"), "t.csv", "a header but no rows"),
-    ("delimiter", fitted("t.csv", f"a;b\n{SECRET};1\n"), "t.csv", "whose header holds a semicolon"),
+    (
+        "delimiter",
+        fitted("t.csv", f"a;b\n{SECRET};1\n"),
+        "t.csv",
+        "whose header contains a semicolon",
+    ),
     ("ragged", fitted("t.csv", f"a,b\n{SECRET},1,2\n"), "t.csv", "more or fewer cells"),
     (
         "no numeric column",
@@ -105,7 +110,12 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "both were given",
     ),
     ("no budget", good("--delta", "1e-3"), "epsilon, noise_multiplier", "neither was given"),
-    ("none and epsilon", good(*BUDGET, "--privacy", "none"), "privacy", "'none' was given beside"),
+    (
+        "none and epsilon",
+        good(*BUDGET, "--privacy", "none"),
+        "privacy",
+        "'none' was given together with",
+    ),
     ("privacy word", good("--privacy", "some"), "privacy", "'some' is not known"),
     ("noise < 0", good("--noise-multiplier", "-2"), "noise_multiplier", "-2.0 is not a finite"),
     ("method", good(*BUDGET, "--accountant", "guess"), "accountant", "'guess' is not known"),
@@ -124,7 +134,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "nothing bounded",
         other("symmetric-mixture", "--algorithm", "em"),
         "algorithm",
-        "em bounds no row",
+        "em does not bound any row",
     ),
     (
         "another model's algorithm",
@@ -250,7 +260,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
     ("no file", lambda tmp: ["fit", "gmm"], "command line", "arguments are required: FILE"),
     ("no such command", lambda tmp: ["fit2"], "command", "'fit2' is not known"),
     ("half an option", good("--eps", "1"), "command line", "model 'gmm' takes no option --eps"),
-    ("a word too many", good(*BUDGET, "more"), "command line", "a word too many: 'more'"),
+    ("unexpected argument", good(*BUDGET, "more"), "command line", "unexpected argument: 'more'"),
     ("sweep delta", lambda tmp: ["sweep", "gmm", "bundled:iris"], "delta", "none was given"),
     (
         "sweep metric",
@@ -304,7 +314,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "rate without sampling",
         lambda tmp: account("--noise-multiplier", "1", "--sampling-rate", "0.1"),
         "sampling_rate",
-        "given without a way of sampling",
+        "given without a sampling method",
     ),
     (
         "account method",
@@ -335,7 +345,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "no question",
         lambda tmp: ["account", "--file", written(tmp, "q.json", "5", None)],
         "file",
-        "it holds no question",
+        "it has no question",
     ),
     (
         "one question without events",
@@ -353,20 +363,20 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "method beside questions",
         lambda tmp: [*("account", "--file", written(tmp, "q.json", "[]", None)), "--method", "ma"],
         "file",
-        "--method was given beside it",
+        "--method was given as well",
     ),
     ("events", lambda tmp: account("--events", tmp / "e.json"), "events", "cannot be read"),
     (
         "events that are none",
         lambda tmp: account("--events", written(tmp, "e.json", "{}", None)),
         "events",
-        "holds no list of events",
+        "has no list of events",
     ),
     (
         "events and an event",
         lambda tmp: account("--events", written(tmp, "e.json", "[]", None), "--count", "3"),
         "events",
-        "--count was given beside it",
+        "--count was given as well",
     ),
     (
         "something else to solve",
@@ -408,7 +418,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "questions and options",
         lambda tmp: ["account", "--file", written(tmp, "q.json", "[]", None), "--delta", "0.1"],
         "file",
-        "--delta was given beside it",
+        "--delta was given as well",
     ),
     (
         "noise of a black box",
@@ -434,13 +444,13 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a base path that leaves",
         lambda tmp: ["serve", "--base-path", "/a/../b"],
         "base_path",
-        "it is no path of an address",
+        "it is not the path of an address",
     ),
     (
         "a page that there is not",
         lambda tmp: ["site", tmp / "made", "--only", "nothing"],
         "only",
-        "no page is named 'nothing'; choose one of three_groups, ",
+        "there is no page 'nothing'; choose one of three_groups, ",
     ),
     (
         "a page of no release",
@@ -452,14 +462,14 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "a file in the place of pages",
         lambda tmp: ["site", written(tmp, "t.csv", "mine")],
         "folder",
-        "a file of that name is there",
+        "a file of that name exists",
     ),
     ("algorithm", other("kmeans", "--algorithm", "lloyd"), "algorithm", "'lloyd' is not known"),
     (
         "an algorithm that no paper prints",
         other("kmeans", *PAPER, "zcdp", "--algorithm", "proved"),
         "algorithm",
-        "no paper prints the proved one; choose dplloyd or paper",
+        "the proved one is not from a paper; choose dplloyd or paper",
     ),
     (
         "a composition method that no paper of k-means has",
@@ -472,7 +482,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "paper factors by zCDP",
         other("fa", *PAPER, "zcdp", "--factors", "1"),
         "accountant",
-        "the paper counts one release, nothing composed; choose linear",
+        "so there is nothing to compose; choose linear",
     ),
     ("paper factors by nothing", other("fa", *PAPER[:2]), "accountant", "choose linear"),
     (
@@ -491,7 +501,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "an exhibit that is no rehearsal",
         other("kmeans", *PAPER, "zcdp", "--algorithm", "paper"),
         "algorithm",
-        "choose one that is proved, or give a seed to rehearse",
+        "choose a proved one, or give a seed to rehearse",
     ),
     (
         "exact counting of Laplace noise",
@@ -525,7 +535,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "squares that do not fill",
         lambda tmp: ["fit", "fa", "bundled:digits", *BUDGET, "--pool", "3"],
         "pool",
-        "squares of 3 do not fill 8 x 8 pixels",
+        "squares of 3 pixels do not divide 8 x 8 pixels evenly",
     ),
     (
         "pixels in a ball",
@@ -575,15 +585,15 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "budget of an exhibit",
         lambda tmp: ["audit", "centred-scatter", "--epsilon", "4"],
         "epsilon",
-        "it is of attacks on mechanisms and models",
+        "it applies to attacks on mechanisms and models",
     ),
-    ("runs of a list", lambda tmp: ["audit", "--runs", "30"], "runs", "it is of attacks"),
+    ("runs of a list", lambda tmp: ["audit", "--runs", "30"], "runs", "it applies to attacks"),
     ("runs of all exhibits", lambda tmp: ["audit", "exhibits", "--runs", "30"], "runs", "attacks"),
     (
         "one of all attacks",
         lambda tmp: ["audit", "gmm", "--all"],
         "all",
-        "one audit or one budget was named too",
+        "a single audit or budget was named as well",
     ),
     ("papers", lambda tmp: ["cite", "gm"], "name", "'gm' is not known"),
     ("bench", lambda tmp: ["bench", "gm"], "bench", "'gm' is not known"),
@@ -643,7 +653,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "ledger",
         wording.NAME_HOLDS_NUL,
     ),
-    ("no dossier", lambda tmp: ["verify", tmp / "dossier.json"], "dossier", "it cannot be read"),
+    ("not a dossier", lambda tmp: ["verify", tmp / "dossier.json"], "dossier", "it cannot be read"),
     ("figure", lambda tmp: ["reproduce", "figure-9"], "name", "'figure-9' is not known"),
     (
         "separator of a schema",
@@ -657,7 +667,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "epsilon",
         "none was given",
     ),
-    ("folder for a ledger", lambda tmp: ["ledger", tmp], "ledger", "name the ledger's file"),
+    ("folder for a ledger", lambda tmp: ["ledger", tmp], "ledger", "name the ledger file"),
     (
         "figure, nearly",
         lambda tmp: ["reproduce", "VIPS-fig-8"],
@@ -680,7 +690,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "option, nearly",
         good("--epsilom", "1", "--delta", "1e-3"),
         "command line",
-        "takes no option --epsilom; write --epsilon, if",
+        "takes no option --epsilom; did you mean --epsilon?",
     ),
     (
         "data of a figure",
@@ -745,4 +755,4 @@ def test_memory_that_does_not_suffice_is_told(run: Run, monkeypatch: pytest.Monk
     monkeypatch.setattr("dpcore.cli.account.run", ask_for_too_much)
     answer = run(*account())
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("dpcore: memory: it does not suffice; ")
+    assert answer.err.startswith("dpcore: memory: there is not enough of it; ")

@@ -90,7 +90,7 @@ def test_the_ledger_of_a_fit_is_a_question_that_gives_its_epsilon(
     path = written(tmp_path, "q.json", json.dumps([question, {**question, "adjacency": "label"}]))
     same, other = run("account", "--file", path, "--json").json
     assert same["epsilon"] == pytest.approx(found["guarantee"]["epsilon"], rel=1e-12)
-    assert "under another one" in other["error"]
+    assert "has another adjacency" in other["error"]
 
 
 def test_a_seed_makes_a_rehearsal_that_can_be_repeated(run: Run, table: Path) -> None:
@@ -322,7 +322,7 @@ def test_a_release_holds_nothing_out_when_one_row_would_move_others(
     words = ["fit", "gmm", "bundled:iris", *BUDGET, "--adjacency", "add_remove"]
     refused = run(*words, "--test-fraction", 0.1)
     assert refused.code == 2
-    assert "test_fraction: which rows are held out would change" in refused.err
+    assert "test_fraction: the choice of held-out rows would change" in refused.err
     assert run(*words, "--test-fraction", 0.1, "--seed", 0).code == 0
 
 

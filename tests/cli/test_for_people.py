@@ -68,7 +68,7 @@ def test_tables_for_people_fit_a_hundred_columns(words: list[object], run: Run) 
 def test_the_table_of_a_fit_names_every_column_with_its_unit(run: Run) -> None:
     text = run("fit", "gmm", "bundled:wine", *BUDGET).out
     assert "epsilon = 1.00, delta = 0.001, replacing one wine's row. Proved." in text
-    told = "No ledger counts this fit"
+    told = "No budget ledger records this fit"
     assert told in text
     assert told not in run("fit", "gmm", "bundled:wine", *BUDGET, "--seed", 1).out
     assert told not in run("fit", "gmm", "bundled:wine", "--privacy", "none").out

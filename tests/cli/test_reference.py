@@ -53,7 +53,7 @@ def test_a_file_in_the_folder_s_place_is_kept(run: Run, tmp_path: Path) -> None:
     taken.write_text("mine")
     answer = run("reference", taken)
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == "dpcore: folder: a file of that name is there; name another folder.\n"
+    assert answer.err == "dpcore: folder: a file of that name exists; name another folder.\n"
     assert taken.read_text() == "mine"
 
 

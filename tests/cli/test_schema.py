@@ -116,7 +116,9 @@ def test_numbers_written_otherwise_are_not_left_out_of_inferred_bounds(
     path.write_text("age,pay,region\n" + "".join(f'{i},"{i},5 EUR",north\n' for i in range(30)))
     answer = run("fit", "gmm", path, *words)
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("dpcore: column pay: it seems to hold numbers or dates in a not")
+    assert answer.err.startswith(
+        "dpcore: column pay: it seems to hold numbers or dates in another not"
+    )
     assert "--propose" in answer.err
     assert run("fit", "gmm", path, *words, "--columns", "age").code == 0
 
@@ -179,7 +181,7 @@ def test_a_file_that_is_there_is_never_written_over(run: Run, tmp_path: Path) ->
     ("name", "content", "found"),
     [
         ("t.csv", "", "is empty"),
-        ("t.csv", "1;2\n3;4\n", "its first line holds numbers"),
+        ("t.csv", "1;2\n3;4\n", "its first line has numbers"),
         ("t.csv", "a;a\n", "have the same name"),
         ("t.npz", "", "has no header"),
         ("t.doc", "a;b\n", wording.EXTENSION),
