@@ -21,7 +21,7 @@ from dpcore.privacy import Event, Gaussian
 Array = NDArray[np.float64]
 Made = Callable[..., Any]  # an answer from what the exercise is about, or the function asked for
 
-EMPTY = "Fill in the cell above: put your answer in place of the dots, then run both cells."
+EMPTY = "Fill in the cell above: replace the dots with your answer, then run both cells."
 DELTA = 1e-5  # in every exercise
 ROUNDED = 0.01  # how far an answer may be from the right one, relative to it
 
@@ -71,7 +71,7 @@ def verdict(name: str, answer: Any, *given: Any) -> str:
     if _empty(answer):
         return EMPTY
     if exercise.at and not callable(answer):
-        return "Not yet: a function is asked for."
+        return "Not yet: the answer should be a function."
     with np.errstate(all="ignore"):
         try:
             values = exercise.values(answer)
@@ -80,7 +80,7 @@ def verdict(name: str, answer: Any, *given: Any) -> str:
             found = _flat(values)
         except Exception as error:
             if not exercise.at:
-                return "Not yet: a number is asked for."
+                return "Not yet: the answer should be a number."
             return f"Not yet: the function stops with {type(error).__name__}: {error}."
         right = exercise.expected(exercise.right, given)
         if found.shape != right.shape:
@@ -167,13 +167,13 @@ EXERCISES = {
             ),
             (
                 lambda: ndtr(1.0 / 18.0),
-                "that is Phi(1 / (2 z^2)); the multiplier is a standard deviation, no variance.",
+                "that is Phi(1 / (2 z^2)); the multiplier is a standard deviation, not a variance.",
             ),
             (lambda: 1.0 - _guess(), "that is how often the guess is wrong."),
             (
                 lambda: 1.0 / (1.0 + math.exp(-float(epsilon_of(DELTA, 1.0 / 3.0)))),
                 "that is e^epsilon / (1 + e^epsilon), the bound for any mechanism with this "
-                "noise's epsilon; normal noise stays below it.",
+                "noise's epsilon; Gaussian noise stays below it.",
             ),
         ),
     ),
@@ -200,8 +200,8 @@ EXERCISES = {
             ),
             (
                 lambda noise, epsilon: ndtr(0.5 / noise - epsilon * noise),
-                "that is the probability of a loss above epsilon; take e^epsilon times the other "
-                "curve off it.",
+                "that is the probability of a loss above epsilon; subtract e^epsilon times the "
+                "other curve.",
             ),
         ),
         at=((1.0, 1.0), (2.0, 0.5), (4.0, 0.1)),
@@ -211,8 +211,8 @@ EXERCISES = {
         lambda: _fifty("exact"),
         "fifty releases with multiplier 20 are one with multiplier 20 / sqrt(50).",
         (
-            (lambda: _fifty("linear"), "that adds up the epsilons, far above the exact price."),
-            (lambda: _fifty("zcdp"), "that is zCDP's upper bound; the exact price is lower."),
+            (lambda: _fifty("linear"), "that adds up the epsilons, far above the exact cost."),
+            (lambda: _fifty("zcdp"), "that is zCDP's upper bound; the exact cost is lower."),
             (
                 lambda: math.sqrt(50.0) * float(epsilon_of(DELTA, 1.0 / 20.0)),
                 "that is one release's epsilon times sqrt(50), but it is the multiplier that "
@@ -226,7 +226,7 @@ EXERCISES = {
     ),
     "black_boxes": Exercise(
         lambda: (1.0, 10.0 * DELTA),
-        "where only the pairs are known, both of their numbers add up.",
+        "where only the pairs are known, their epsilons and their deltas both add up.",
         (
             (lambda: (1.0, DELTA), "the deltas add up as well."),
             (
@@ -250,17 +250,18 @@ EXERCISES = {
                 lambda: 0.1 * math.expm1(1.0),
                 "that is q (e^epsilon - 1), an upper bound; take the logarithm of 1 plus it.",
             ),
-            (lambda: 1.0, "that is the price without sampling."),
+            (lambda: 1.0, "that is the cost without sampling."),
         ),
     ),
     # ------------------------------------------------ 03 private EM from scratch
     "sensitivity": Exercise(
         lambda: 2.0,
-        "each of the two vectors is at most sqrt(2) long, and their angle is at most a right one.",
+        "each of the two vectors has length at most sqrt(2), and the angle between them is at "
+        "most a right angle.",
         (
             (
                 lambda: 2.0 * math.sqrt(2.0),
-                "that takes the two vectors for opposite, which counts never are.",
+                "that treats the two vectors as opposite, which counts never are.",
             ),
             (
                 lambda: math.sqrt(2.0),
@@ -288,11 +289,11 @@ EXERCISES = {
     ),
     "mean_of": Exercise(
         lambda count, total: np.clip(total / np.maximum(count, 1.0), -1.0, 1.0),
-        "whatever the noise has done, the mean stays within its limits.",
+        "whatever the noise, the mean stays within its limits.",
         (
             (
                 lambda count, total: total / np.maximum(count, 1.0),
-                "noise may carry the sum beyond the count, so that the mean leaves its limits.",
+                "noise may push the sum beyond the count, so that the mean leaves its limits.",
             ),
             (
                 lambda count, total: np.clip(total / count, -1.0, 1.0),
@@ -313,10 +314,14 @@ EXERCISES = {
             (lambda: _noise() * 100.0, "that is the noise of the sum; the mean divides it by n."),
             (
                 lambda: _noise() * 200.0 / 2000.0,
-                "that takes a person's change for 2 C; between 0 and C it is C at most.",
+                "that assumes one person changes the sum by 2 C; for values between 0 and C it is "
+                "at most C.",
             ),
             (lambda: 100.0 / 2000.0, "that is the sensitivity; multiply it by the multiplier."),
-            (lambda: _noise() / 2000.0, "C is missing; the multiplier counts sensitivities."),
+            (
+                lambda: _noise() / 2000.0,
+                "C is missing; the multiplier is relative to the sensitivity.",
+            ),
         ),
     ),
     "clip_rows": Exercise(
@@ -352,14 +357,14 @@ EXERCISES = {
         lambda: 1.0 - 0.05 ** (1.0 / 1000.0),
         "at any higher rate, 1,000 trials show a false alarm with more than 95% probability.",
         (
-            (lambda: 0.0, "what was not seen in 1,000 trials may still happen."),
+            (lambda: 0.0, "what did not occur in 1,000 trials may still happen."),
             (
                 lambda: 0.001,
                 "at a rate of 0.001 more than a third of such experiments show no false alarm.",
             ),
             (
                 lambda: 1.0 - 0.025 ** (1.0 / 1000.0),
-                "that leaves 2.5% on each side; only one side is asked for.",
+                "that leaves 2.5% on each side; only one side is needed.",
             ),
         ),
     ),

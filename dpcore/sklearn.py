@@ -66,9 +66,9 @@ TOLD = ("Found array with", "Sparse data was passed")
 # And what is said in the place of those that end in a picture of the rows.
 SAID = {
     "Complex data not supported": "Complex data not supported",
-    "Expected 2D array": "it is no table of two dimensions",
+    "Expected 2D array": "it is not a two-dimensional table",
 }
-NO_NUMBER = ("X", "a cell is no number", "give rows of real numbers")
+NO_NUMBER = ("X", "a cell is not a number", "give rows of real numbers")
 Pair = tuple[float, float]
 Bounds = Pair | Sequence[Pair] | tuple[Sequence[float], Sequence[float]] | dict[str, Pair] | float
 
@@ -87,7 +87,7 @@ class _Absent:
 
 
 _EXACT = (
-    "of the rows of the fit it would be exact, which is not private; compare score(X) of public or "
+    "on the rows of the fit it would be exact, which is not private; use score(X) on public or "
     "simulated rows"
 )
 
@@ -148,7 +148,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         if self.random_state is not None and not isinstance(self.random_state, (int, np.integer)):
             raise InputError(
                 "random_state",
-                "it is a generator, whose state anybody may hold",
+                "it is a generator, whose state others may hold",
                 "give None for fresh noise, or a whole number to rehearse",
             )
         privacy = Privacy(
@@ -166,7 +166,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         else:
             raise InputError(
                 "random_state",
-                "it makes a rehearsal, which no ledger pays for",
+                "it makes a rehearsal, which cannot be charged to a ledger",
                 "leave it None, or leave the ledger out",
             )
         self.guarantee_, self.ledger_ = self.fit_.guarantee, self.fit_.ledger
@@ -234,7 +234,7 @@ def _demand_names(names: list[Any]) -> None:
     words = sum(isinstance(name, str) for name in names)
     if words not in (0, len(names)) or len(set(names)) < len(names):
         raise InputError(
-            "X", "its columns' names are not all words, each another", "rename its columns"
+            "X", "its column names are not all strings, or not all different", "rename its columns"
         )
 
 
@@ -253,7 +253,7 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
         raise InputError(
             "bounds",
             "none were given",
-            "give limits that could be printed before anybody saw the data, such as (0, 110)",
+            "give limits that could be printed before anyone saw the data, such as (0, 110)",
         )
     if isinstance(bounds, Mapping):
         absent = [name for name in names if name not in bounds]
@@ -292,7 +292,7 @@ def _are_pairs(ends: Array, given: object, names: list[str]) -> bool:
     if pairs and limits:
         raise InputError(
             "bounds",
-            "of two columns, two lists of two numbers can be read in two ways",
+            "with two columns, two lists of two numbers are ambiguous",
             f"give {{{names[0]!r}: (lower, upper), {names[1]!r}: (lower, upper)}}",
         )
     return bool(pairs or not limits)
@@ -498,8 +498,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Grouped):  # 
     """
 
     labels_ = _Absent(
-        "labels of the rows of the fit would tell of them, so none are kept; predict(X) gives "
-        "those of rows that you hand in"
+        "labels of the fitted rows would reveal something about them, so none are kept; "
+        "predict(X) gives labels for the rows that you pass"
     )
     inertia_ = _Absent(_EXACT)
 
@@ -685,7 +685,7 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # typ
         places = check_array(X, dtype=np.float64)
         if places.shape[1] != len(self.components_):
             raise InputError(
-                "X", "it has not one column a component", f"give {len(self.components_)}"
+                "X", "it does not have one column per component", f"give {len(self.components_)}"
             )
         return np.asarray(self.mean_ + places @ self.components_)
 
@@ -759,7 +759,9 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         infer = self._reads_classes()
         labels = column_or_1d(y if infer else np.asarray(y, object), warn=True)
         if len(labels) != rows.shape[0]:
-            raise InputError("y", "it has not as many outcomes as X has rows", "give one a row")
+            raise InputError(
+                "y", "it does not have as many outcomes as X has rows", "give one a row"
+            )
         self.classes_ = _read_classes(labels) if infer else _two_classes(self.classes)
         yes = labels == self.classes_[-1] if infer else self._says_yes(labels)
         answer = next(
@@ -810,11 +812,11 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
                 "classes",
                 "none were given",
                 'write the two public outcomes, no before yes, for example classes=("no", "yes"); '
-                'classes="infer" reads them off the labels and proves nothing',
+                'classes="infer" reads them from the labels and proves nothing',
             )
         if isinstance(self.classes, str) and self.classes != "infer":
             raise InputError(
-                "classes", "one text was given", 'give two, for example classes=("no", "yes")'
+                "classes", "a single text was given", 'give two, for example classes=("no", "yes")'
             )
         return isinstance(self.classes, str)
 

@@ -186,7 +186,7 @@ def test_pictures_stand_beside_what_each_fit_gives_back() -> None:
     for values, told, found in zip(back, scene.panels[1].alt, fits.values(), strict=True):  # type: ignore[arg-type]
         np.testing.assert_array_equal(np.reshape(values, rows.shape), found.given_back(rows))
         right = np.mean((np.reshape(values, rows.shape) > 0.5) == (rows > 0.5))
-        assert told == f"{right:.0%} of these pixels given back"
+        assert told == f"{right:.0%} of these pixels reconstructed"
     assert (scene.step, scene.step_labels) == (0, ("0.100", "∞, no noise"))
     assert set(scene_figure(scene).layout.meta) == {"seen", "given back"}
 

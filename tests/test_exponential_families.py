@@ -195,7 +195,7 @@ def test_counts_below_zero_and_balls_are_refused_by_their_bounds() -> None:
         schema=Schema((Column("x"), Column("y")), ball=Ball((0.0, 0.0), 1.0)),
     )
     for model in BUNDLED:
-        with pytest.raises(dp.InputError, match="each column needs bounds of its own"):
+        with pytest.raises(dp.InputError, match="each column needs its own bounds"):
             dp.fit(model, ball, privacy=privacy, n_components=1)
 
 

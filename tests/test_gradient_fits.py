@@ -182,7 +182,7 @@ def test_where_rows_come_and_go_the_bound_is_over_the_coins(words: dict[str, Any
     data = table("missing-regression", 300)
     privacy = Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove")
     told = [
-        any("the bound is over the coins" in line for line in fit.guarantee.assumptions)
+        any("the guarantee relies on it" in line for line in fit.guarantee.assumptions)
         for more in ({}, words)
         for fit in [dp.fit("missing-regression", data, privacy=privacy, seed=0, **more)]
     ]
@@ -365,7 +365,7 @@ def test_one_step_on_hostile_neighbours_moves_no_further_than_its_bound(
 def test_the_guarantee_says_what_becomes_of_missing_cells() -> None:
     fit = dp.fit("missing-regression", table("missing-regression", 100), privacy=BUDGET, seed=0)
     said = " ".join(fit.guarantee.assumptions)
-    assert "which cells are missing is protected" in said
+    assert "the pattern of missing cells is protected" in said
     assert "public fill" not in said
 
 

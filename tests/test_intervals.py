@@ -62,7 +62,7 @@ def test_every_model_gives_intervals_or_says_why_not() -> None:
     given = {name for name, model in declarations().items() if model.uncertainty}
     assert given == set(TABLES)
     for name, model in declarations().items():
-        assert name in given or not model.no_intervals.startswith("this model has no")
+        assert name in given or not model.no_intervals.startswith("no intervals for this model")
 
 
 @pytest.mark.parametrize("model", ONE_OF_EACH)
@@ -183,7 +183,7 @@ def test_an_older_dossier_says_what_it_lacks() -> None:
     from dataclasses import replace
 
     fit = fitted("mean", 2.0)
-    with pytest.raises(dp.InputError, match="how many rows there are is not stated; give rows="):
+    with pytest.raises(dp.InputError, match="the number of rows is not stated; give rows="):
         replace(fit, rows=None).intervals()
     with pytest.raises(dp.InputError, match="where rows were clipped; give clip="):
         replace(fit, clip=None).intervals()
@@ -203,8 +203,8 @@ def test_releases_of_earlier_formats_say_so(number: int) -> None:
 @every(
     "words, reason",
     [
-        ({"n_components": 1}, "drawn to the middle"),
-        ({"privacy": None}, "nothing was fitted with noise"),
+        ({"n_components": 1}, "shrunk to the middle"),
+        ({"privacy": None}, "the fit had no noise"),
         (
             {"privacy": AS_PUBLISHED},
             "published",

@@ -114,7 +114,7 @@ def test_every_sentence_is_one_sentence(name: str) -> None:
         ("noise", (1.0, 2.0), "one number is asked for, not 2."),
         ("black_boxes", (2.0, 1e-4), "value 1 of 2, 2, is 2 times too large."),
         ("black_boxes", 1.0, "2 numbers are asked for, not 1."),
-        ("delta", 0.1, "a function is asked for."),
+        ("delta", 0.1, "the answer should be a function."),
         ("delta", lambda noise: noise, "the function stops with TypeError"),
         ("mean_of", lambda count, total: 0.0, "value 1 of 5, 0, is too small."),
     ],

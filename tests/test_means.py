@@ -298,7 +298,7 @@ def test_the_exhibit_of_means_says_what_its_rows_say() -> None:
             printed = means[panel.id, "Theorem 2, as printed", 10_000]
             assert clip < printed < means[panel.id, "Lemma 1, as printed", 10_000]
         else:
-            lemma = [means[panel.id, "Lemma 1, noise at home", x] for x in (1e3, 1e5)]
+            lemma = [means[panel.id, "Lemma 1, local noise", x] for x in (1e3, 1e5)]
             bit = [means[panel.id, "one random bit, delta 0", x] for x in (1e3, 1e5)]
             assert lemma[1] > 0.5 * lemma[0]
             assert bit[1] < 0.7 * bit[0]
@@ -355,7 +355,7 @@ def test_one_column_shows_where_numbers_are_cut_and_the_estimate_beside_the_trut
     assert "persons" not in private
     (panel,) = [one for one in scene.panels if one.id == "private"]
     assert "mean " in panel.subtitle[0]
-    assert "is cut." in panel.alt[0]
+    assert "are clipped." in panel.alt[0]
     assert panel.alt[0].startswith("Private fit at epsilon 0.100. The mean is ")
 
 

@@ -40,7 +40,7 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
-ALONE = "this counts this fit alone; fits of the same rows add up, in a budget ledger"
+ALONE = "this is the cost of this fit alone; several fits of the same rows add up"
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def fit_grid(
     mode = "proved" if requests is None else requests[0].mode
     asked = options.pop("mode", mode)
     if requests is not None and asked != mode:
-        raise InputError("mode", "the request asks for another one", "say it in the request alone")
+        raise InputError("mode", "the request has another one", "state it only in the request")
     mode = asked
     if requests is not None and any(p.noise_multiplier is not None for p in requests):
         options = {**options, **({"even": True} if "even" in how.options.options() else {})}
@@ -270,7 +270,7 @@ def _demand_accountant(how: Recipe, settings: Any, requests: tuple[Privacy, ...]
     allowed = how.accountants(settings)
     if allowed and any(p.accountant not in allowed for p in requests or ()):
         raise InputError(
-            "accountant", "it does not count these releases", f"choose {' or '.join(allowed)}"
+            "accountant", "it does not cover these releases", f"choose {' or '.join(allowed)}"
         )
 
 

@@ -13,7 +13,7 @@ from dpcore.privacy.guarantee import NOISELESS, show
 from dpcore.schema import Schema
 
 ROUNDING = 1e-7  # relative, of a sum of many equal releases: noise scales are rounded up
-MOVED = "with a row added or removed other rows would be held out, so nothing is proved"
+MOVED = "adding or removing a row would change which rows are held out, so nothing is proved"
 
 
 def guarantee_of(

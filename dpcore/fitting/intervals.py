@@ -190,12 +190,12 @@ class _Simulated:
             raise _refused(self.model.no_intervals)
         self.told: Uncertainty = self.model.load(self.model.uncertainty)
         if fit.guarantee.epsilon is None and fit.guarantee.rehearsal and not _noisy(fit):
-            raise _refused("nothing was fitted with noise", "fit with privacy")
+            raise _refused("the fit had no noise", "fit with privacy")
         if fit.schema is None:
             raise _refused("the public limits are not known", "open the release's folder")
         self.schema: Schema = fit.schema
         if self.schema.person is not None:
-            raise _refused("which rows of a person count is not simulated")
+            raise _refused("the choice of which rows of a person count is not simulated")
         self.rows, self.clip = _rows_of(fit, rows), _clip_of(fit, clip)
         self.how = recipe(fit.model)
         self.settings = _settings(self.how, fit.settings)
@@ -417,7 +417,7 @@ def _rows_of(fit: Fit, rows: int | None) -> int:
         return max(1, round(float(np.sum(sizes))))
     known = fit.rows if rows is None else whole("rows", rows)
     if known is None:
-        raise _refused("how many rows there are is not stated", "give rows=, a public guess")
+        raise _refused("the number of rows is not stated", "give rows=, a public guess")
     return known
 
 

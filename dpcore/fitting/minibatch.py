@@ -18,7 +18,7 @@ from dpcore.privacy import Event, Gaussian, Guarantee
 from dpcore.wall.session import Session
 from dpcore.wall.subsample import Sample
 
-BY_SHARE = "*Share of the data in a step* says the same"
+BY_SHARE = "*Share of the data in a step* sets the same thing"
 TENTHS = tuple(step / 10 for step in range(1, 11))
 QUARTER = 0.25  # of the rows in a step, where nothing else is asked
 
@@ -100,7 +100,7 @@ def epochs_option(default: int) -> Any:
         flag="epochs",
         metavar="E",
         paper=1,
-        not_asked="*Iterations* says how many steps there are",
+        not_asked="*Iterations* sets the number of steps",
     )
 
 
@@ -121,7 +121,8 @@ def forgetting_dial(*methods: str) -> Dial:
     """How fast earlier steps are forgotten."""
     return Dial(
         "How fast earlier steps are forgotten",
-        "Small: each step begins almost anew. Large: steps are averaged, which evens out noise.",
+        "Small: each step starts almost from scratch. Large: steps are averaged, which reduces "
+        "noise.",
         *(0.01, 1.0, 0.1, "%.2f"),
         methods=methods,
         slide=Slide("Forgetting", "speed of forgetting", ("begins anew", "averages"), TENTHS),
@@ -132,8 +133,8 @@ def rate_dial(usual: float, *methods: str) -> Dial:
     """The share of the rows in a step."""
     return Dial(
         "Share of the data in a step",
-        "Below 1 each step reads a secret sample: less noise a step, but less to learn from. "
-        "Samples take up to half a minute to count.",
+        "Below 1 each step reads a secret random sample: less noise per step, but less data to "
+        "learn from. Privacy accounting for samples takes up to half a minute.",
         *(0.01, 1.0, 0.05, "%.2f"),
         usual=lambda known, columns: usual,
         methods=methods,
@@ -149,7 +150,7 @@ def rate_dial(usual: float, *methods: str) -> Dial:
 def delay_dial(low: float, *methods: str) -> Dial:
     """How late forgetting begins. low: the least that the model takes."""
     return Dial(
-        "How late earlier steps begin to count less",
+        "Delay before earlier steps count less",
         "Step t weighs (T + t) to the power of minus the forgetting; this is T.",
         *(low, 10_000.0, 1.0, "%.4g"),
         methods=methods,
@@ -174,7 +175,7 @@ class SampledSettings(Settings):
     iterations: int | None = option(
         None,
         whole,
-        "steps, fixed in advance [as many as the epochs have]",
+        "steps, fixed in advance [as many as the epochs need]",
         flag="iterations",
         metavar="J",
         dial=ITERATIONS,
@@ -182,7 +183,7 @@ class SampledSettings(Settings):
     minibatch: int | None = option(
         None,
         whole,
-        "documents or rows of a step, drawn in secret [a quarter of them]",
+        "documents or rows per step, drawn in secret [a quarter of them]",
         flag="minibatch",
         metavar="S",
         not_asked=BY_SHARE,
@@ -190,7 +191,7 @@ class SampledSettings(Settings):
     rate: float | None = option(
         None,
         sampling_rate,
-        "instead of a minibatch: the share of a step, 1 for all [0.25]",
+        "instead of a minibatch: the share of the data per step, 1 for all [0.25]",
         flag="rate",
         metavar="Q",
         dial=rate_dial(QUARTER),
@@ -198,7 +199,7 @@ class SampledSettings(Settings):
     delay: float = option(
         1.0,
         positive,
-        "how late earlier steps begin to count less: step t weighs (T + t)^-F [1; paper mode 1024]",
+        "delay before earlier steps count less: step t weighs (T + t)^-F [1; paper mode 1024]",
         flag="delay",
         metavar="T",
         paper=1024.0,
@@ -234,8 +235,8 @@ def steps_of(
         if rows is None:
             raise InputError(
                 "minibatch",
-                "the number of rows is private, so so many of them are no known share",
-                "give rate, each row's chance to be in a step, or protect the replacement of a row",
+                "a minibatch size needs a public row count, and this adjacency keeps it private",
+                "give rate (the probability that a row is in a step), or choose replace_one",
             )
         rate = min(1.0, minibatch / max(rows, 1))
     sample = Sample.under(adjacency, 1.0 if rate is None else rate)

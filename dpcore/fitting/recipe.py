@@ -135,7 +135,7 @@ class Recipe:
 
         ``noise_multiplier`` says how much noise there is, whatever its law.
         """
-        raise InputError("mode", "no paper prints a private fit of this model", "choose proved")
+        raise InputError("mode", "no paper describes a private fit of this model", "choose proved")
 
     def printed(self, request: Privacy, settings: Any) -> Printed | None:
         """What the paper claims for a request; ``None`` where it claims nothing."""
@@ -181,7 +181,7 @@ def demand_enough_rows(model: str, components: int, rows: int, things: str = "ro
         raise InputError(
             "factors" if declared.parts == "factors" else "components",
             f"there are more {declared.parts} than {things}",
-            f"ask for fewer {declared.parts} or bring more {things}",
+            f"ask for fewer {declared.parts} or use more {things}",
         )
 
 
@@ -200,9 +200,9 @@ def demand_persons(how: Recipe, settings: Any) -> None:
         proved = [name for name, kind in kinds.items() if "takes_persons" in vars(kind)]
         raise InputError(
             "id column",
-            "how far all rows of one person move this fit is not proved",
-            f"choose one of {', '.join(proved)} in proved mode, or bring a table of one row a "
-            "person without an id column",
+            "no bound is proved on how much all rows of one person change this fit",
+            f"choose one of {', '.join(proved)} in proved mode, or use a table with one row per "
+            "person and no id column",
         )
 
 

@@ -189,9 +189,9 @@ class Model:
     fuzz: str = "fuzz:WAYS"
     estimator: str = "estimator:ESTIMATOR"
     uncertainty: str = ""
-    no_intervals: str = "this model has no intervals that were seen to hold"
+    no_intervals: str = "no intervals for this model have been validated"
     worlds: tuple[World, World, World] = WORLDS
-    decides: str = "how far apart the groups lie, and how much of its limits each column fills"
+    decides: str = "how far apart the groups are, and how much of its limits each column fills"
 
     def load(self, place: str) -> Any:
         """What stands at ``file:object`` in the model's folder."""

@@ -141,9 +141,9 @@ def yes_or_no(name: str, value: Any) -> bool:
 
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # where numbers of steps stop
 BY_METHOD = "each is an entry of the list *Method*"
-BY_MODEL = "the list *Model* has the usual numbers, a box all; the exact fit changes with it"
+BY_MODEL = "the list *Model* has the usual numbers, a box any; the exact fit changes with it"
 FITTED = "the exact fit changes with it"
-UNLESS_GIVEN = "it is worked out from public facts unless one is given"
+UNLESS_GIVEN = "it is computed from public facts unless given"
 
 
 def steps_dial(help: str, ends: tuple[str, str]) -> Dial:
@@ -153,15 +153,15 @@ def steps_dial(help: str, ends: tuple[str, str]) -> Dial:
 
 
 ITERATIONS = steps_dial(
-    "Each one spends privacy. Their number is fixed in advance: stopping when the fit looks good "
-    "would leak.",
+    "Each one costs privacy. Their number is fixed in advance: stopping when the fit looks good "
+    "would leak information.",
     ("less noise a step", "more steps"),
 )
 START = Dial(
     "Start",
-    "Which of the public random starts: none of them knows the rows.",
+    "Which of the public random starts; none of them depends on the rows.",
     *(0, 999, 1, "%d"),
-    still="it names a start; there is no more or less of it",
+    still="it names a start, which has no scale",
 )
 EVEN = Dial(
     "The same noise in every step",

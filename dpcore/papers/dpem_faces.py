@@ -178,7 +178,7 @@ def finding(rows: Sequence[Row]) -> str:
         when = f"from {min(reached):g}" if reached else "never"
         seen.append(f"{name} {when} (chance {alone:.3f})")
     return (
-        f"Below epsilon 1 the stated noise shows at most {stated:.4f} of the subspace, chance "
-        f"being {chance:.4f}; the released program's {', '.join(said)}. Half of it is seen: "
+        f"Below epsilon 1 the stated noise shows at most {stated:.4f} of the subspace (chance: "
+        f"{chance:.4f}); the released program's {', '.join(said)}. Half of it is seen: "
         f"{'; '.join(seen)}."
     )

@@ -35,7 +35,7 @@ WAYS = (
     Way("DPLloyd, linear", {"mode": "paper", "accountant": "linear"}, {"algorithm": "dplloyd"}),
     Way("DPLloyd, zCDP", {"mode": "paper", "accountant": "zcdp"}, {"algorithm": "dplloyd"}),
     Way(
-        "as printed, counts never paid for",
+        "as printed, counts not charged",
         {"mode": "paper", "accountant": "zcdp"},
         {"algorithm": "paper"},
     ),

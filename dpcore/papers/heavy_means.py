@@ -33,9 +33,9 @@ CENTRAL = (
 )
 ONE_BIT = {"method": "clip", "trust": "local_onebit"}
 LOCAL = (
-    Way("Lemma 1, noise at home", options={"method": "older"}),
-    Way("Theorem 2, noise at home", options={"method": "improved"}),
-    Way("plain clipping, noise at home", options={"method": "clip"}),
+    Way("Lemma 1, local noise", options={"method": "older"}),
+    Way("Theorem 2, local noise", options={"method": "improved"}),
+    Way("plain clipping, local noise", options={"method": "clip"}),
     Way("one random bit, delta 0", {"accountant": "linear"}, ONE_BIT),
 )
 

@@ -160,7 +160,7 @@ def finding(rows: Sequence[Row], metric: str = "reverse_kl") -> str:
     elif common:
         ratios = [rival[x] / ours[x] for x in common]
         said.append(
-            f"At the same true guarantee the staged release lies {min(ratios):.3g} to "
+            f"At the same true guarantee the staged release is {min(ratios):.3g} to "
             f"{max(ratios):.3g} times nearer to the exact classes than Gaussian noise"
         )
     if printed and metric != "accuracy":

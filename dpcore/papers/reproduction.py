@@ -77,7 +77,7 @@ class Ask:
                 return np.asarray(archive[key], dtype=dtype)
         except (OSError, EOFError, ValueError, KeyError, BadZipFile):
             raise InputError(
-                "data", f"{name} holds no array {key!r}", "get the published file again"
+                "data", f"{name} holds no array {key!r}", "download the published file again"
             ) from None
 
 

@@ -1,4 +1,4 @@
-"""Sigmoid belief networks on digits: pixels given back, by minibatch size, as printed and proved.
+"""Sigmoid belief networks on digits: pixels reconstructed by minibatch size, printed and proved.
 
 Park, Foulds, Chaudhuri, Welling 2020, Figure 8: sigma 1 and one pass over MNIST for each size, with
 50 and 100 hidden units; of 100 the two larger sizes, whose steps are fewest.
@@ -43,7 +43,7 @@ PROVED = "proved, at the printed epsilon"
     ),
 )
 def figure_8(run: Run) -> str:
-    """Sigmoid belief networks on MNIST: share of pixels given back, by minibatch size.
+    """Sigmoid belief networks on MNIST: share of pixels reconstructed, by minibatch size.
 
     Needs ``mnist.npz``; twenty minutes. Beside each printed epsilon stands what is proved.
     """
@@ -52,7 +52,7 @@ def figure_8(run: Run) -> str:
     pixels = test.astype(float)
     label = f"pictures in a step (sigma 1, delta = {DELTA:g}, one picture replaced)"
     for units, sizes in run.each(UNITS.items()):
-        run.panel(_panel(units), label, "share of pixels given back", f"MNIST, {_panel(units)}")
+        run.panel(_panel(units), label, "share of pixels reconstructed", f"MNIST, {_panel(units)}")
         for size in run.each(sizes):
             _curves(run, table, pixels, units, size)
     return _finding(run.rows, float(1.0 - pixels.mean()))
@@ -137,6 +137,6 @@ def _finding(rows: list[Row], trivial: float) -> str:
         if each["curve"] == PRINTED and each["panel"] == _panel(next(iter(UNITS)))
     ]
     return (
-        f"Share of pixels given back. {'. '.join(said)}. All pixels off: {trivial:.3f}. "
+        f"Share of pixels reconstructed. {'. '.join(said)}. All pixels off: {trivial:.3f}. "
         f"Epsilon: {'; '.join(proved)}."
     )

@@ -18,6 +18,6 @@ MODEL = Model(
     ghosts=False,
     uncertainty="uncertainty:UNCERTAINTY",
     worlds=(World(apart=1.5), World(), World(0.6, 0.6, 0.5)),
-    decides="how differently the groups answer",
+    decides="how much the groups' answers differ",
     audits={"bernoulli": "attack:BERNOULLI"},
 )

@@ -55,6 +55,6 @@ MODEL = Model(
     },
     uncertainty="uncertainty:UNCERTAINTY",
     worlds=(World(common=0.8), World(0.8, 0.5, 0.7), World(0.5, 0.3, 0.4)),
-    decides="how closely the columns go together, and how much of its limits each fills",
+    decides="how strongly the columns are correlated, and how much of its limits each fills",
     audits={"covariance": "attack:COVARIANCE"},
 )

@@ -51,7 +51,7 @@ class Family(ABC):
         """Raise InputError for columns whose public bounds do not suit the law."""
         if public.is_ball:
             raise InputError(
-                "ball", "each column needs bounds of its own", "give each lower and upper"
+                "ball", "each column needs its own bounds", "give each lower and upper"
             )
 
     @abstractmethod

@@ -56,19 +56,19 @@ class FactorSettings(Settings):
         flag="iterations",
         metavar="J",
         dial=steps_dial(
-            "They cost nothing here: the data is read once, before them.", ("fewer", "more")
+            "They cost no privacy: the data is read once, before them.", ("fewer", "more")
         ),
     )
     update: PsiUpdate = option(
         "paper",
         word("paper", "exact"),
-        "of paper mode: noise variance by the loadings before the step (paper) or after it (exact) "
-        "[paper]",
+        "for paper mode: noise variance from the loadings before the step (paper) or after it "
+        "(exact) [paper]",
         flag="psi-update",
         metavar="U",
         dial=Dial(
-            "Loadings by which the noise variance is computed",
-            "The paper prints those before the step; EM takes those after it.",
+            "Loadings used to compute the noise variance",
+            "The paper prints those before the step; EM uses those after it.",
             choices={"paper": "before the step, as printed", "exact": "after the step"},
             methods=("dpem_factors",),
         ),
@@ -97,8 +97,8 @@ MODEL = Model(
         )
     },
     columns_first=True,
-    no_intervals="factors that noise hides are levelled before they leave, so the released numbers "
-    "do not tell how much they hide",
+    no_intervals="factors below the noise are set to 0 before the release, so the released "
+    "numbers do not show how uncertain they were",
     metrics=(
         LOG_LIKELIHOOD,
         SCALED,
@@ -110,7 +110,7 @@ MODEL = Model(
         ),
     ),
     worlds=(World(common=0.8), World(0.8, 0.5, 0.7), World(0.5, 0.3, 0.4)),
-    decides="how much of their spread the columns have in common, and how much of its limits each "
-    "column fills",
+    decides="how much of their variance the columns share, and how much of its limits each column "
+    "fills",
     audits={"fa": "attack:FA"},
 )

@@ -54,7 +54,9 @@ class FactorRecipe(Recipe):
         for (accountant, delta), members in groups(requests).items():
             if accountant != "linear":
                 raise InputError(
-                    "accountant", "the paper counts one release, nothing composed", "choose linear"
+                    "accountant",
+                    "the paper makes one release, so there is nothing to compose",
+                    "choose linear",
                 )
             targets = np.array([requests[i].epsilon for i in members], dtype=float)
             multiplier[members] = math.sqrt(2.0 * math.log(1.25 / delta)) / targets
@@ -151,7 +153,7 @@ def demand_fewer_factors(factors: int, columns: int) -> None:
     """Raise InputError for as many factors as columns, or more: they would explain nothing."""
     if factors >= columns:
         raise InputError(
-            "factors", "there are as many as columns, or more", "ask for fewer than columns"
+            "factors", "there are not fewer than columns", "ask for fewer than columns"
         )
 
 

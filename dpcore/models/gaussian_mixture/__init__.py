@@ -63,7 +63,7 @@ class MixtureSettings(Settings):
     combination: str = option(
         "GGG",
         word("GGG", "LLG"),
-        "noise of paper mode for counts, means, covariances: GGG (all Gaussian) or LLG (Laplace "
+        "noise in paper mode for counts, means, covariances: GGG (all Gaussian) or LLG (Laplace "
         "twice) [GGG]",
         flag="combination",
         metavar="N",
@@ -79,8 +79,8 @@ class MixtureSettings(Settings):
         read=word("map", "mle"),
         dial=Dial(
             "Estimate",
-            "With the paper's prior, or without any. The proved method needs none, and the paper's "
-            "figures have one.",
+            "With the paper's prior, or without any. The proved method needs none; the paper's "
+            "figures use one.",
             choices={
                 "mle": "maximum likelihood (MLE)",
                 "map": "maximum of the posterior (MAP)",
@@ -97,7 +97,7 @@ class MixtureSettings(Settings):
         dial=Dial(
             "Strength of the prior",
             "The power to which the paper's prior is raised: 1 is the paper's own, 0 none. A "
-            "stronger one draws groups towards the middle and makes them rounder.",
+            "stronger prior pulls groups towards the middle and makes them rounder.",
             *(0.0, 1000.0, 0.5, "%.3g"),
             only=("prior", "map"),
             slide=Slide("Strength of the prior", "strength of the prior", ("weaker", "stronger")),

@@ -255,7 +255,7 @@ class MixtureRecipe(Recipe):
             f"Park, Foulds, Chaudhuri, Welling 2017, section 5: {section}",
             (
                 "as printed, Eqs. 12 and 16 divide by exact counts, which the stated noise does "
-                "not cover; here every division is by released counts",
+                "not cover; here every division uses released counts",
                 "the paper scales by the data's own largest norm, which is not private; here the "
                 "norm bound is public",
                 "all counts, sums and squares of an iteration are one vector with one "

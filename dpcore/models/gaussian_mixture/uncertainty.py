@@ -7,7 +7,7 @@ from dpcore.models.gaussian_mixture import MixtureSettings
 def _refuse(settings: MixtureSettings) -> str:
     if settings.components > 1:
         return ""
-    return "one Gaussian is drawn to the middle by as much as noise could have moved it"
+    return "a single Gaussian is shrunk to the middle as far as noise may have moved it"
 
 
 UNCERTAINTY = Uncertainty(

@@ -22,7 +22,7 @@ _WORLDS = (
     World(0.35, related=0.5, mirrored=True),
 )
 _DECIDES = (
-    "how long the coefficients are beside sigma, and how much of its limits each column fills"
+    "the norm of the coefficients relative to sigma, and how much of its limits each column fills"
 )
 
 

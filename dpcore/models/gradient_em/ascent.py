@@ -71,7 +71,7 @@ class Ascent:
             return gradients.start(self.model, self.dim, norm, self.settings.start)
         if len(given) != self.dim:
             raise InputError(
-                "initial", "it has another length than there are columns", "give one number each"
+                "initial", "its length is not the number of columns", "give one number per column"
             )
         return np.array(given)
 
@@ -126,7 +126,7 @@ class Ascent:
         if known is None:
             raise InputError(
                 "rows",
-                "how far to truncate depends on how many rows there are, which is not public here",
+                "the truncation threshold depends on the number of rows, which is not public here",
                 "give a public guess, or choose the clipped algorithm",
             )
         split = self.settings.split and self.algorithm != "em"

@@ -23,7 +23,7 @@ def _across(adjacency: str) -> Pair:
         with_first(crowd, (FAR, -0.8 * FAR)),
         adjacency,
         Schema.from_bounds(FAR_SIDES),
-        "one person far to one side of the start or to the other",
+        "one person far to one side of the start, or to the other side",
     )
 
 

@@ -36,8 +36,8 @@ from dpcore.wall.session import Session
 
 Array = NDArray[np.float64]
 
-MASKED = "which cells are missing is protected with the rest of the row"
-COINS = "by coins that read no row; where a row is added or removed, the bound is over the coins"
+MASKED = "the pattern of missing cells is protected like the rest of the row"
+COINS = "at random, independently of the rows; under add_remove the guarantee relies on it"
 PAPER = "Wang, Ding, Hu, Xie, Pan, Xu 2023"
 
 
@@ -78,15 +78,15 @@ class GradientRecipe(Recipe):
             return Printed(
                 f"{PAPER}, Algorithm 1",
                 (
-                    "its constant is not printed; here it is that of zero-concentrated counting, "
-                    "as in Algorithm 2",
+                    "its constant is not printed; here it is that of composition by zCDP, as in "
+                    "Algorithm 2",
                 ),
             )
         return Printed(
             f"{PAPER}, Algorithm 2 and Theorem 3",
             (
-                "each row is in one part and is truncated inside its bound; equation (14) computed "
-                "as printed would leave that bound for large gradients",
+                "each row is in one part and is truncated inside its bound; equation (14) "
+                "computed as printed would exceed that bound for large gradients",
                 "the two forms printed of its noise differ by a factor of ln(1/zeta)",
             ),
         )
@@ -100,7 +100,10 @@ class GradientRecipe(Recipe):
             (settings.missing_rate > 0.0, "further numbers were hidden"),
         ):
             lines = (*lines, f"{what} {COINS}") if tossed else lines
-        return (*lines, "noise level, tau, threshold and step size were chosen likewise")
+        return (
+            *lines,
+            "noise level, tau, threshold and step size were chosen without looking at the data",
+        )
 
     def fit(
         self,
@@ -122,7 +125,9 @@ class GradientRecipe(Recipe):
 def _demand_bounded(settings: GradientSettings) -> None:
     if settings.algorithm == "em":
         raise InputError(
-            "algorithm", "em bounds no row, so no noise protects it", "choose clipped or robust"
+            "algorithm",
+            "em does not bound any row, so no noise can protect it",
+            "choose clipped or robust",
         )
 
 

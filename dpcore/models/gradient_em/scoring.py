@@ -222,7 +222,9 @@ def converged(model: GradientModel, seen: VectorRows, sigma: float) -> Array:
 def _vector(scorer: Scorer) -> VectorScorer:
     if not isinstance(scorer, VectorScorer):
         raise InputError(
-            "scorer", "it holds no target and knows no best fit", "ask the yardstick for its own"
+            "scorer",
+            "it has no target and no known best fit",
+            "use a reference from this yardstick",
         )
     return scorer
 

@@ -50,13 +50,13 @@ def _own(name: str, text: str) -> bool:
 
 
 _START_NORM = Dial(
-    "How far from 0 it starts",
-    "Gradient EM finds the answer only from a start that is near enough, and not too near 0.",
+    "Distance of the start from 0",
+    "Gradient EM finds the answer only from a start near enough to it, and not too near 0.",
     *(1e-3, 1e6, 0.5, "%.4g"),
     usual=_sigma,
     slide=Slide("Distance of the start", "distance of the start", ("nearer to 0", "farther")),
 )
-_ONE_START = "this model begins at 0"
+_ONE_START = "this model starts at 0"
 _ROBUST = ("robust_means", "robust_means_exact")
 
 
@@ -70,7 +70,7 @@ class GradientSettings(Settings):
     its truncation, ``None`` for that of ``bend``. norm: largest ``|beta|``. initial: where to
     start, ``None`` for a start by the seed ``start`` of norm ``start_norm`` (``None``: sigma). own:
     whether all these are in the data's own units about 0, not in public unit coordinates. split:
-    whether every step has rows of its own. failure: the probability ``zeta`` at which the
+    whether every step has its own rows. failure: the probability ``zeta`` at which the
     truncation aims. bend: its scale, twice the typical coordinate (``2 sqrt tau``) or as printed.
     form: which printed noise. rows: a public guess of how many rows there are, where that is not
     public. missing_rate: share of the numbers to hide on top.
@@ -95,8 +95,8 @@ class GradientSettings(Settings):
         metavar="SD",
         dial=Dial(
             "Noise level of the model",
-            "How far rows lie from a cloud or a line. The model takes it as known, so it must be "
-            "known from elsewhere, never from these rows.",
+            "How far rows lie from a cloud or a line. The model treats it as known, so it must "
+            "come from elsewhere, never from these rows.",
             *(0.001, 1e6, 0.5, "%.4g"),
             still=FITTED,
         ),
@@ -104,13 +104,13 @@ class GradientSettings(Settings):
     tau: float | None = option(
         None,
         positive,
-        "a public bound on the mean square of a gradient's coordinate [4 sigma^2]",
+        "a public bound on the mean square of a gradient coordinate [4 sigma^2]",
         flag="tau",
         metavar="T",
         dial=Dial(
             "Public bound on a gradient's mean square",
-            "How strongly one row may pull at one coefficient, squared and on average; 4 times the "
-            "squared noise level unless you know better. A wrong one hurts the fit, never privacy.",
+            "Mean square of one row's gradient for one coefficient; 4 times the squared noise "
+            "level unless you know better. A wrong value harms the fit, never privacy.",
             *(1e-6, 1e12, 1.0, "%.4g"),
             usual=_tau,
             slide=Slide("Bound on mean squares", "bound on mean squares", ("smaller", "larger")),
@@ -119,28 +119,28 @@ class GradientSettings(Settings):
     threshold: float | None = option(
         None,
         positive,
-        "largest norm that a gradient keeps; of robust the scale of its truncation [sqrt(d tau)]",
+        "largest norm of a gradient; for robust the scale of its truncation [sqrt(d tau)]",
         flag="clip",
         metavar="C",
         dial=Dial(
-            "Longest pull that counts fully",
-            "A row that pulls harder at the coefficients is drawn in to this length: less noise is "
-            "needed, but strong pulls count less.",
+            "Clipping norm of the gradients",
+            "Longer gradients are scaled back to this norm: a smaller norm needs less noise but "
+            "distorts more gradients.",
             *(1e-6, 1e6, 1.0, "%.4g"),
             usual=default_threshold,
             methods=("recommended",),
-            slide=Slide("Clipping norm", "clipping norm", ("less noise", "less cut")),
+            slide=Slide("Clipping norm", "clipping norm", ("less noise", "less clipping")),
         ),
     )
     norm: float | None = option(
         None,
         positive,
-        "largest length of the coefficients [what the limits allow]",
+        "largest norm of the coefficients [what the limits allow]",
         flag="norm",
         metavar="R",
         dial=Dial(
-            "Largest length of the coefficients",
-            "Coefficients that would grow beyond it are drawn back after each step.",
+            "Largest norm of the coefficients",
+            "Coefficients beyond it are scaled back after each step.",
             *(1e-6, 1e6, 1.0, "%.4g"),
             empty="what the limits allow",
             still=UNLESS_GIVEN,
@@ -154,7 +154,7 @@ class GradientSettings(Settings):
         metavar="A",
         dial=Dial(
             "Step size",
-            "1 is a step of EM; smaller ones go less far, and add less of each step's noise.",
+            "1 is a full EM step; smaller steps move less, and add less of each step's noise.",
             *(0.01, 10.0, 0.1, "%.3g"),
             slide=Slide("Step size", "step size", ("smaller", "larger")),
         ),
@@ -162,7 +162,7 @@ class GradientSettings(Settings):
     initial: tuple[float, ...] | None = option(
         None,
         lambda name, values: _finite(values),
-        not_asked="it is a list of numbers, one a column; *Start* draws one",
+        not_asked="it is a list of numbers, one per column; *Start* draws one",
     )
     missing_rate: float = 0.0
     start: int = option(0, from_zero, not_asked=_ONE_START)
@@ -181,23 +181,23 @@ class GradientSettings(Settings):
         ),
     )
     split: bool = switch_option(
-        "whether every step has rows of its own",
+        "whether every step has its own rows",
         "split",
         Dial(
-            "Rows of its own for every step",
-            "Each row is then read once, so a step has less noise but fewer rows.",
+            "Separate rows for every step",
+            "Each row is then read only once, so a step has less noise but fewer rows.",
             methods=("recommended", "robust_means_exact"),
         ),
     )
     failure: float = option(
         0.05,
         lambda name, value: probability(name, value, example="0.05"),
-        "of robust: the probability at which its truncation aims [0.05]",
+        "for robust: the failure probability that sets its truncation [0.05]",
         flag="failure",
         metavar="Z",
         dial=Dial(
-            "Chance of failure ζ at which the truncation aims",
-            "A smaller one cuts tails off later and lets in more noise.",
+            "Failure probability ζ of the truncation",
+            "A smaller one truncates less and needs more noise.",
             *(1e-6, 0.9, 0.01, "%.3g"),
             methods=_ROBUST,
             slide=Slide(
@@ -212,11 +212,11 @@ class GradientSettings(Settings):
     form: str = option(
         "first",
         word(*FORMS),
-        "of robust in paper mode: which printed noise, first or second [first]",
+        "for robust in paper mode: which printed noise, first or second [first]",
         flag="form",
         metavar="F",
         dial=Dial(
-            "Form of the noise, of the two that are printed",
+            "Which of the two printed forms of the noise",
             "They differ by a factor of ln(1/ζ).",
             choices={"first": "first", "second": "second"},
             methods=_ROBUST[:1],
@@ -225,12 +225,12 @@ class GradientSettings(Settings):
     rows: int | None = option(
         None,
         whole,
-        "a public guess of how many rows there are, where their number is private [none]",
+        "a public guess of the number of rows, where it is private [none]",
         flag="rows",
         metavar="N",
         dial=Dial(
             "Public guess of the number of rows",
-            "Where to truncate depends on it; it is asked for where that number is private.",
+            "The truncation threshold depends on it; needed where that number is private.",
             *(1, 10**9, 100, "%d"),
             methods=_ROBUST,
             empty="their number, where it is public",
@@ -258,10 +258,10 @@ class GradientSettings(Settings):
             )
         if second and (mode != "paper" or together.get("algorithm") != "robust"):
             raise InputError(
-                "form", "only the robust algorithm as printed has two", "leave it at first"
+                "form", "only the robust algorithm as printed has two forms", "leave it at first"
             )
         if together.get("split") and together.get("algorithm") == "em":
-            raise InputError("split", "em needs no parts", "choose clipped or robust")
+            raise InputError("split", "em does not split the rows", "choose clipped or robust")
         return together
 
     @property
@@ -281,7 +281,7 @@ class MirroredSettings(GradientSettings):
     start_norm: float | None = option(
         None,
         positive,
-        "how far from 0 that start lies [sigma]",
+        "distance of that start from 0 [sigma]",
         flag="start-norm",
         metavar="R",
         dial=_START_NORM,
@@ -295,12 +295,12 @@ class MissingSettings(GradientSettings):
     missing_rate: float = option(
         0.0,
         share_below_one,
-        "share of the numbers to hide on top, by a public coin [0]",
+        "extra share of the numbers to hide, at random and independently of the data [0]",
         flag="missing-rate",
         metavar="P",
         dial=Dial(
-            "Share of the answers to hide on top",
-            "A coin that reads no answer hides so many of those that are there.",
+            "Extra share of the cells to hide",
+            "Hides this share of the cells present, at random and independently of their values.",
             *(0.0, 0.9, 0.05, "%.2f"),
             still=FITTED,
         ),
@@ -315,7 +315,7 @@ def _as_printed(
     if split is not None and split != robust:
         raise InputError(
             "split",
-            "as printed, the robust algorithm splits the rows and the clipped one does not",
+            "as printed, the robust algorithm splits the rows, but the clipped one does not",
             "leave it out or choose the proved mode",
         )
     if bend not in (None, "printed"):
@@ -329,5 +329,5 @@ def _finite(values: Sequence[float]) -> tuple[float, ...]:
     except (TypeError, ValueError):
         found = ()
     if not found or not all(map(math.isfinite, found)):
-        raise InputError("initial", "it is not a list of numbers", "give one number a column")
+        raise InputError("initial", "it is not a list of numbers", "give one number per column")
     return found

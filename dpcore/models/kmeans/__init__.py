@@ -52,7 +52,7 @@ class KMeansSettings(Settings):
     def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
         if mode == "paper" and given.get("algorithm") == "proved":
             raise InputError(
-                "algorithm", "no paper prints the proved one", "choose dplloyd or paper"
+                "algorithm", "the proved one is not from a paper", "choose dplloyd or paper"
             )
         return given
 
@@ -77,7 +77,7 @@ MODEL = Model(
         ),
         "dpem_kmeans": Method("DP-EM's k-means", "paper", ("zcdp", "linear"), algorithm="paper"),
         "dpem_kmeans_paid": Method(
-            "DP-EM's k-means, its counts paid for",
+            "DP-EM's k-means, with its counts charged",
             accountants=ACCOUNTANTS[1:],
             algorithm="paper",
         ),

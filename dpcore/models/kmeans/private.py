@@ -74,7 +74,7 @@ class KMeansRecipe(Recipe):
             else:
                 raise InputError(
                     "accountant",
-                    "the papers count k-means by linear composition or zCDP",
+                    "the papers compose k-means by linear composition or zCDP",
                     "choose linear or zcdp",
                 )
         return PublishedBudget(each, 1.0 / each, None, steps)
@@ -98,8 +98,8 @@ class KMeansRecipe(Recipe):
         return Printed(
             "Park, Foulds, Chaudhuri, Welling 2017, section 7",
             (
-                "the counts by which it divides are never paid for: no release of them is charged, "
-                "so here they leave exactly, as an exhibit",
+                "the counts by which it divides are not charged: here they are released exactly, "
+                "as an exhibit",
                 "the paper scales by the data's own largest norm, which is not private; here the "
                 "bounds are public",
             ),

@@ -39,13 +39,14 @@ class ReleaseSettings(Settings):
     target: str = option(
         "reverse",
         word(*TARGETS),
-        "which one is to be small: reverse (of the release from the exact) or forward [reverse]",
+        "divergence to minimise: reverse (of the release from the exact classes) or forward "
+        "[reverse]",
         flag="divergence",
         metavar="D",
         dial=Dial(
-            "Divergence that is to be small",
-            "Of the release from the exact classes (reverse), which fears shapes that are too "
-            "wide, or the other way round (forward), which fears shapes that are too narrow.",
+            "Divergence to minimise",
+            "From the release to the exact classes (reverse), which penalises shapes that are too "
+            "wide, or the other way round (forward), which penalises shapes that are too narrow.",
             choices={"reverse": "reverse", "forward": "forward"},
             methods=("recommended", "plain_gaussian", "plain_laplace", "colored", "mte", "pooled"),
         ),
@@ -53,7 +54,7 @@ class ReleaseSettings(Settings):
     neighbours: str = option(
         "all",
         word(*NEIGHBOURS),
-        "of paper mode: all, leave, ball or scalable [all]",
+        "for paper mode: all, leave, ball or scalable [all]",
         flag="neighbours",
         metavar="N",
         not_asked=BY_METHOD,
@@ -61,12 +62,12 @@ class ReleaseSettings(Settings):
     solver: str = option(
         "exact",
         word(*SOLVERS),
-        "of noise shaped by rows (methods mte, colored, paper): exact, or cvxpy [exact]",
+        "for noise shaped by rows (methods mte, colored, paper): exact or cvxpy [exact]",
         flag="solver",
         metavar="S",
         dial=Dial(
             "Solver of the least-trace problem",
-            "Both find the same noise; cvxpy is general software and takes longer.",
+            "Both find the same noise; cvxpy is a general solver and takes longer.",
             choices={"exact": "our own", "cvxpy": "cvxpy"},
             methods=("mte", "colored", "least_trace", "scalable", "ball"),
         ),

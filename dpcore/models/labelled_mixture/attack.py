@@ -71,13 +71,13 @@ def _labels(adjacency: str) -> Pair:
     there = seal(rows((0.0, 1.0), "0"), schema)
     if adjacency == "add_remove":
         absent = {name: column[1:] for name, column in rows((0.0, 1.0), "0").items()}
-        return Pair(seal(absent, schema), there, "one row far out, or absent")
+        return Pair(seal(absent, schema), there, "one distant row, present or absent")
     if adjacency == "feature":
         turned = seal(rows((1.0, 0.0), "0"), schema)
         return Pair(turned, there, "one row at an end of the first axis or of the second")
     slant = (0.7, 0.7)  # long in every norm
     one, other = (seal(rows(slant, kind), schema) for kind in ("1", "0"))
-    return Pair(one, other, "one row far out has one label or the other")
+    return Pair(one, other, "one distant row has one label or the other")
 
 
 GMM_RELEASE = LabelledAttack(

@@ -186,7 +186,7 @@ def _by_general_software(rows: Array) -> tuple[Array, float, Indices]:
     if dim > MOST_AXES:
         raise InputError(
             "solver",
-            f"cvxpy would take too long for {dim} numbers a vector, more than {MOST_AXES}",
+            f"cvxpy would take too long for {dim} numbers per vector, more than {MOST_AXES}",
             "choose exact",
         )
     inverse = cvxpy.Variable((dim, dim), symmetric=True)

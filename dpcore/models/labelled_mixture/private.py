@@ -63,7 +63,7 @@ class ReleaseRecipe(Recipe):
         """One release with the whole of epsilon and delta, which the paper divides itself."""
         if any(p.epsilon is None or p.delta is None for p in requests):
             raise InputError(
-                "noise_multiplier", "the paper designs its noise from a budget", "give an epsilon"
+                "noise_multiplier", "the paper derives its noise from a budget", "give an epsilon"
             )
         ball = settings.neighbours == "ball"
         wanted = "feature" if ball else "label"

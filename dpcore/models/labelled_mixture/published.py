@@ -18,8 +18,8 @@ Codes = NDArray[np.intp]
 
 BALLS = ("ball", "scalable")  # neighbours whose noise comes from a norm bound
 
-_NOISE_READS = "the size of its noise is worked out from the private rows (local sensitivity)"
-_TWO = "a label that changes touches two classes, of which it counts one"
+_NOISE_READS = "the size of its noise is computed from the private rows (local sensitivity)"
+_TWO = "a changed label affects two classes, but it charges for one"
 _RIVALS = {
     "laplace": "Laplace noise",
     "gaussian": "independent Gaussian noise",
@@ -36,8 +36,8 @@ def printed(method: str, neighbours: str) -> Printed:
             source + "section 5 (R1SMG, Ji and Li 2024)",
             (
                 _NOISE_READS,
-                "along one random direction nothing but a chance of about delta hides where the "
-                "answer is not",
+                "with noise along one random direction, a wrong answer can be ruled out except "
+                "with probability about delta",
             ),
         )
     if method != "paper":
@@ -52,7 +52,7 @@ def printed(method: str, neighbours: str) -> Printed:
         if neighbours == "ball":
             return Printed(source + "equations (32) and (9)", (*reasons, wrong))
         reasons = (*reasons, wrong)
-    mapping = "its mapping of class sizes reaches sizes that a neighbour's cannot"
+    mapping = "its mapping of class sizes can produce sizes that a neighbour's cannot"
     return Printed(source + "Theorem 1", (*reasons, _TWO, mapping))
 
 

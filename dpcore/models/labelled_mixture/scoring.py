@@ -156,7 +156,8 @@ class ReleaseYardstick(Yardstick):
             text = f" Divergence from exact: {show(float(far))}" if np.isfinite(far) else ""
             if text and np.isfinite(alone):
                 text += (
-                    f"; were every shape known, noise alone would cost about {show(float(alone))}"
+                    "; if every shape were known, noise alone would cost about "
+                    f"{show(float(alone))}"
                 )
             lines = warned(tuple(exact.names[0]), doubts)
             said = [f"{text}."] if text else []
@@ -166,7 +167,7 @@ class ReleaseYardstick(Yardstick):
 
 def _classes(scorer: Scorer) -> ClassScorer:
     if not isinstance(scorer, ClassScorer):
-        raise InputError("label", "the rows came without classes", "score a table with a label")
+        raise InputError("label", "the rows have no classes", "score a table with a label")
     return scorer
 
 

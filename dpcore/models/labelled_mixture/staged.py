@@ -111,7 +111,7 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledM
     )
     edges = labelled.edges_of(2.0 * ball.radius)
     histogram, deviation = session.release(
-        "how far its rows lie", LabelledRadii(classes, edges), center, Noise("gaussian", each[1])
+        "distances of its rows", LabelledRadii(classes, edges), center, Noise("gaussian", each[1])
     )
     bins = histogram.shape[2]
     found = labelled.combined(

@@ -51,7 +51,7 @@ class LogisticSettings(Settings):
     iterations: int | None = option(
         None,
         whole,
-        "steps of vb, vips and dpvi; the others take none [5, one pass over the rows, 50]",
+        "steps of vb, vips and dpvi; the others have none [5, one pass over the rows, 50]",
         flag="iterations",
         metavar="J",
         dial=replace(ITERATIONS, methods=("vb", "vips", "vips_proved")),
@@ -59,7 +59,7 @@ class LogisticSettings(Settings):
     minibatch: int | None = option(
         None,
         whole,
-        "rows of a step of vips or dpvi, where their number is public [the recipe's]",
+        "rows per step of vips or dpvi, where the row count is public [the recipe's]",
         flag="minibatch",
         metavar="S",
         not_asked=BY_SHARE,
@@ -67,7 +67,7 @@ class LogisticSettings(Settings):
     rate: float | None = option(
         None,
         sampling_rate,
-        "instead, each row's chance to be in a step [unset]",
+        "instead, the probability that a row is in a step [unset]",
         flag="rate",
         metavar="Q",
         dial=rate_dial(1.0, "vips", "vips_proved", "dpvi"),
@@ -93,12 +93,12 @@ class LogisticSettings(Settings):
     ridge: float | None = option(
         None,
         positive,
-        "of objective: prior precision at least [one that grows with the noise]",
+        "for objective: the least prior precision [one that grows with the noise]",
         flag="ridge",
         metavar="L",
         dial=Dial(
             "Least pull towards 0",
-            "The least prior precision of a coefficient; more of it needs less noise.",
+            "The least prior precision of a coefficient; a larger one needs less noise.",
             *(1e-6, 1e6, 1.0, "%.4g"),
             empty="one that grows with the noise",
             still=UNLESS_GIVEN,
@@ -113,7 +113,9 @@ class LogisticSettings(Settings):
         paper = mode == "paper"
         algorithm = given.get("algorithm", "vips" if paper else "one_shot")
         if paper and algorithm not in PUBLISHED:
-            raise InputError("algorithm", "no paper prints this one", "choose vips or objective")
+            raise InputError(
+                "algorithm", "this one is not from a paper", "choose vips or objective"
+            )
         if algorithm not in STEPS and "iterations" in given:
             raise InputError(
                 "iterations",
@@ -121,9 +123,13 @@ class LogisticSettings(Settings):
                 "leave it out, or choose vb, vips or dpvi",
             )
         if algorithm not in SAMPLED and {"minibatch", "rate"} & given.keys():
-            raise InputError("minibatch", "this one draws no minibatches", "choose vips or dpvi")
+            raise InputError(
+                "minibatch", "this one does not use minibatches", "choose vips or dpvi"
+            )
         if algorithm != "objective" and "ridge" in given:
-            raise InputError("ridge", "only objective perturbation has one", "choose objective")
+            raise InputError(
+                "ridge", "only objective perturbation has this option", "choose objective"
+            )
         demand_one_size(given)
         return {"iterations": STEPS.get(algorithm), **given}
 
@@ -179,8 +185,8 @@ MODEL = Model(
         ),
     },
     plane=False,
-    no_intervals="how far the pull towards 0 moves coefficients depends on rows that never left, "
-    "so only their own first-order intervals are released",
+    no_intervals="the bias towards 0 depends on rows that are not released, so only first-order "
+    "intervals are released",
     metrics=(
         Metric("test_auc", "AUC", "AUC (chance: 0.5)"),
         Metric("test_log_loss", "Log loss", "log loss (nats)", falls=True),
@@ -191,6 +197,6 @@ MODEL = Model(
         World(0.6, 0.6, 0.5, related=1.0, yes=0.3),
         World(0.35, 0.5, 0.5, related=0.5, yes=0.1),
     ),
-    decides="how closely the outcome follows from the columns, and how rare the rarer answer is",
+    decides="how well the columns predict the outcome, and how rare the rarer answer is",
     audits={"logistic": "attack:LOGISTIC", "logistic-objective": "attack:LOGISTIC_OBJECTIVE"},
 )

@@ -22,7 +22,7 @@ def _answers(adjacency: str) -> Pair:
         with_first(crowd, (1.0, 1.0, 1.0)),
         adjacency,
         YES_OR_NO,
-        "one person far out with a yes or a no",
+        "one distant person with a yes or a no",
     )
 
 

@@ -20,9 +20,9 @@ SOURCE = "Chaudhuri, Monteleoni, Sarwate 2011, Algorithm 2 and Theorem 9"
 RIDGE = 1.0  # prior precision of a coefficient, where nothing else asks for more
 SHARE = 0.3  # of the noise's usual length that the ridge is, by default
 REASONS = (
-    "the paper means the exact minimiser; here its distance from what was found is public, and "
-    "noise of its own pays for it",
-    "the ridge's size is counted twice, as printed; once is enough",
+    "the paper assumes the exact minimiser; here a public bound on the solver's error is covered "
+    "by additional noise",
+    "the ridge's size is charged twice, as printed; once is enough",
 )
 
 

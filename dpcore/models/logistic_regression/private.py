@@ -93,9 +93,9 @@ class LogisticRecipe(Recipe):
 
     def assumptions(self, settings: LogisticSettings, guarantee: Guarantee) -> tuple[str, ...]:
         """Those of a table, and what counts as a yes."""
-        said = ["a target that says neither yes nor no counts by its column's public rule"]
+        said = ["a target that is neither yes nor no counts by its column's public rule"]
         if settings.steps.sample.sampling != "none":
-            said.append("which rows a step drew stays secret")
+            said.append("the rows drawn in a step stay secret")
         return (*guarantee.assumptions, *said)
 
     def events(self, settings: LogisticSettings) -> tuple[Event, ...]:
@@ -135,9 +135,9 @@ class LogisticRecipe(Recipe):
         return Printed(
             SOURCE,
             (
-                "both sums of a step are counted as one release although each has noise of its "
-                "own; that holds because their stated sensitivities are twice the true one and "
-                "1.4 times it: together they have the noise of 1.257 sigma",
+                "both sums of a step are charged as one release although each has its own noise; "
+                "this holds because their stated sensitivities are twice and 1.4 times the true "
+                "ones: together they have the noise of 1.257 sigma",
                 "the paper scales rows by the data's own largest norm; here the bounds are public",
             ),
         )

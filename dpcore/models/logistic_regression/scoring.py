@@ -76,9 +76,7 @@ class LogisticYardstick(Yardstick):
 
     def measure(self, batch: Coefficients, scorer: Scorer, metric: str) -> Array:
         if not isinstance(scorer, OutcomeScorer):
-            raise InputError(
-                "target", "the rows came without outcomes", "score a table with a target"
-            )
+            raise InputError("target", "the rows have no outcomes", "score a table with a target")
         if metric == "test_auc":
             return np.array([auc(one, scorer.outcomes) for one in batch.scores(scorer.rows)])
         chances = batch.probabilities(scorer.rows)

@@ -29,7 +29,7 @@ class MeanSettings(Settings):
     method: str = option(
         "clip",
         word(*METHODS),
-        "where numbers are bent: clip or bound; in paper mode older or improved [clip; improved]",
+        "truncation: clip or bound; in paper mode older or improved [clip; improved]",
         flag="method",
         metavar="M",
         paper="improved",
@@ -38,27 +38,27 @@ class MeanSettings(Settings):
     tau: float | None = option(
         None,
         positive,
-        "a public bound on a column's mean square about the middle of its limits [the limits']",
+        "a public bound on a column's mean square about the middle of its limits [from the limits]",
         flag="tau",
         metavar="T",
         dial=Dial(
             "Public bound on a column's mean square",
-            "About the middle of its limits, in its own unit squared. Tails are cut off in "
-            "proportion to its root; a wrong one hurts the mean, never privacy.",
+            "About the middle of its limits, in squared units. The truncation threshold is "
+            "proportional to its root; a wrong value harms the mean, never privacy.",
             *(1e-12, 1e15, 1.0, "%.4g"),
             empty="what the limits allow",
-            slide=Slide("Bound on the mean square", "bound", ("less noise", "less cut")),
+            slide=Slide("Bound on the mean square", "bound", ("less noise", "less clipping")),
         ),
     )
     failure: float = option(
         0.05,
         lambda name, value: probability(name, value, example="0.05"),
-        "the probability at which the bend aims [0.05]",
+        "the failure probability that sets the truncation [0.05]",
         flag="failure",
         metavar="Z",
         dial=Dial(
-            "Chance of failure ζ at which the truncation aims",
-            "A smaller one cuts tails off later and lets in more noise.",
+            "Failure probability ζ of the truncation",
+            "A smaller one truncates less and needs more noise.",
             *(1e-6, 0.9, 0.01, "%.3g"),
             methods=("bound", "lemma_1", "theorem_2", "local_theorem_2"),
             slide=Slide(
@@ -72,12 +72,12 @@ class MeanSettings(Settings):
     rows: int | None = option(
         None,
         whole,
-        "a public guess of how many rows there are, where their number is private [none]",
+        "a public guess of the number of rows, where it is private [none]",
         flag="rows",
         metavar="N",
         dial=Dial(
             "Public guess of the number of rows",
-            "Where to cut depends on it; it is asked for where that number is private.",
+            "The truncation threshold depends on it; needed where that number is private.",
             *(1, 10**9, 100, "%d"),
             empty="their number, where it is public",
             still=UNLESS_GIVEN,
@@ -92,7 +92,7 @@ class MeanSettings(Settings):
                 "method", "the paper prints another", "choose older or improved, with noise"
             )
         if bits and method not in (None, "clip"):
-            raise InputError("method", "one bit is sent of a clipped number", "choose clip")
+            raise InputError("method", "one bit is sent for each clipped number", "choose clip")
         return given
 
 
@@ -150,7 +150,7 @@ MODEL = Model(
         ),
     ),
     worlds=(World(0.2), World(), World(apart=0.25)),
-    decides="how far the means lie from the middle of their limits",
+    decides="how far the means are from the middle of their limits",
     audits={
         "mean": "attack:MEAN",
         "mean-local": "attack:MEAN_LOCAL",

@@ -25,14 +25,14 @@ MEAN = FitAttack(
 )
 MEAN_LOCAL = FitAttack(
     "mean",
-    "mean of what persons send with own noise",
+    "mean of numbers sent with local noise",
     opposite,
     proved(),
     {"tau": 1e-4, "rows": CROWD, "trust": "local"},
 )
 MEAN_ONE_BIT = FitAttack(
     "mean",
-    "mean of one bit a number from each person",
+    "mean of one bit per number from each person",
     _alone,
     proved(accountant="linear"),
     {"trust": "local_onebit"},

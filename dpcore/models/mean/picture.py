@@ -71,7 +71,7 @@ def _one_column(subject: Subject) -> Drawing:
         ),
         exact_alt=f"The mean is {mean}.",
         private_alts=tuple(
-            f"The mean is {place}; what lies farther than {away} from {said(middle)} is cut."
+            f"The mean is {place}; values farther than {away} from {said(middle)} are clipped."
             if place
             else NO_FIT
             for place, away in zip(places, far, strict=True)

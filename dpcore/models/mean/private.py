@@ -71,14 +71,14 @@ class MeanRecipe(Recipe):
         place = "Theorem 2" if settings.method == "improved" else "Lemma 1"
         return Printed(
             f"{PAPER}, {place}",
-            ("its noise is counted here as in the paper's Algorithm 2, by zero concentration",),
+            ("its noise is composed here as in the paper's Algorithm 2, by zCDP",),
         )
 
     def assumed(self, lines: tuple[str, ...], settings: MeanSettings) -> tuple[str, ...]:
         """What the guarantee takes for granted, beside the usual lines."""
         if settings.trust != "central":
             lines = (*lines, "every person draws the noise: nobody collects an exact row")
-        return (*lines, "tau was chosen likewise")
+        return (*lines, "tau was chosen without looking at the data")
 
     def takes_persons(self, settings: MeanSettings) -> bool:
         return settings.mode == "proved" and settings.trust == "central"
@@ -190,7 +190,7 @@ def _expected_rows(session: Session[MaskedRows], settings: MeanSettings) -> floa
     if known is None:
         raise InputError(
             "rows",
-            "where to bend depends on how many rows there are, which is not public here",
+            "the truncation threshold depends on the number of rows, which is not public here",
             "give a public guess",
         )
     return max(1.0, float(known))

@@ -7,7 +7,7 @@ from dpcore.models.mean import MeanSettings
 def _refuse(settings: MeanSettings) -> str:
     if settings.trust == "central":
         return ""
-    return "noise that persons draw themselves depends on how rows are spread, which never left"
+    return "local noise depends on the distribution of the rows, which was not released"
 
 
 UNCERTAINTY = Uncertainty(("mean",), "mean", spread=False, widen=1.1, refuse=_refuse)

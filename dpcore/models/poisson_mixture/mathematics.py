@@ -22,7 +22,9 @@ class Poisson(Family):
         super().demand(public)
         if np.any(public.center < public.half_range):
             raise InputError(
-                "columns", "a lower bound is below 0, where no count is", "give bounds from 0 on"
+                "columns",
+                "a lower bound is below 0, but counts are not negative",
+                "give bounds of at least 0",
             )
 
     def allowed(self, means: Array, public: PublicFrame, margin: Array | float = 0.0) -> Array:

@@ -37,7 +37,7 @@ class BeliefSettings(SampledSettings):
         metavar="T",
         dial=Dial(
             "A pixel is on above",
-            "As a share of its limits; pictures are black or white to this model.",
+            "As a share of its limits; this model treats pixels as black or white.",
             *(0.0, 0.99, 0.05, "%.2f"),
             still=FITTED,
         ),
@@ -56,7 +56,7 @@ MODEL = Model(
     parts="hidden units",
     papers=("park2020",),
     reads="pixels",
-    clip="how far a document or a row can move a step, as a share of the most [0.3]",
+    clip="how far a document or a row can move a step, as a share of the maximum [0.3]",
     opening=Opening(components=4, iterations=10, words="rate:1;forgetting:0.2", clip=0.3),
     methods={
         "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))
@@ -71,7 +71,7 @@ MODEL = Model(
     },
     columns_first=True,
     cost=15.0,
-    no_intervals="its steps average noise in ways that no simulation here was seen to cover",
-    metrics=(Metric("pixel_accuracy", "Reconstruction", "share of pixels given back"),),
+    no_intervals="its steps average noise in ways that no simulation here has been shown to cover",
+    metrics=(Metric("pixel_accuracy", "Reconstruction", "share of pixels reconstructed"),),
     audits={"sbn": "attack:SBN"},
 )

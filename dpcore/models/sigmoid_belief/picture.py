@@ -88,7 +88,7 @@ def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int,
         heat = Heat(tiles, 1.0, "chance to be on", names, across=across, above=True)
         return Panel(name, name.capitalize(), told, told, *side, (heat,), bare=True)
 
-    said = tuple(f"{share:.0%} of these pixels given back" for share in right)
+    said = tuple(f"{share:.0%} of these pixels reconstructed" for share in right)
     return Scene(
         tuple(float(i) for i in range(len(fits))),
         tuple("∞, no noise" if np.isinf(one) else show(one) for one in fits),

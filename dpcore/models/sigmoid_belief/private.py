@@ -62,7 +62,7 @@ class BeliefRecipe(Recipe):
         if adjacency not in ("replace_one", "add_remove"):
             raise InputError(
                 "adjacency",
-                f"it reads rows whole, and {adjacency} sets a column apart",
+                f"it reads whole rows, but {adjacency} singles out a column",
                 "choose replace_one or add_remove",
             )
         steps = steps_of(
@@ -79,7 +79,7 @@ class BeliefRecipe(Recipe):
         """Those of a table, and that samples stay secret."""
         if settings.steps.sample.sampling == "none":
             return guarantee.assumptions
-        return (*guarantee.assumptions, "which rows a step drew stays secret")
+        return (*guarantee.assumptions, "the rows drawn in a step stay secret")
 
     def events(self, settings: BeliefSettings) -> tuple[Event, ...]:
         return settings.steps.events()
@@ -105,10 +105,10 @@ class BeliefRecipe(Recipe):
         return Printed(
             SOURCE,
             (
-                "it counts seven sums; one of them reads released numbers only and one is the "
-                "diagonal of another, so the five that are left have the noise of 1.18 sigma",
+                "it charges for seven sums; one of them uses only released numbers and one is the "
+                "diagonal of another, so the other five have the noise of 1.18 sigma",
                 "the authors' program carries hidden units from one minibatch into the next, "
-                "which no composition covers; here every row begins anew",
+                "which no composition theorem covers; here every row starts afresh",
             ),
         )
 

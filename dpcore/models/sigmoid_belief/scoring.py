@@ -42,8 +42,8 @@ class BeliefYardstick(Yardstick):
         part="hidden unit",
         parts="hidden units",
         simplest="a single hidden unit",
-        utility="share of pixels given back",
-        worth="share of pixels given back",
+        utility="share of pixels reconstructed",
+        worth="share of pixels reconstructed",
     )
     simplest = 1
     alike = 0.97

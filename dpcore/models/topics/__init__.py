@@ -30,16 +30,16 @@ class TopicSettings(SampledSettings):
     length: int = option(
         500,
         whole,
-        "words that each document stands for, whatever its length [500]",
+        "length to which each document is scaled, in words [500]",
         flag="length",
         metavar="N",
         dial=Dial(
-            "Words that a document stands for",
-            "Every document counts as so many words, however long it is.",
+            "Scaled document length",
+            "Every document counts as this many words, whatever its length.",
             *(1, 100_000, 50, "%d"),
             slide=Slide(
                 "Words of a document",
-                "number of words that a document stands for",
+                "scaled document length in words",
                 ("less noise", "more said"),
                 (10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000),
             ),
@@ -48,11 +48,11 @@ class TopicSettings(SampledSettings):
     keep: int | None = option(
         None,
         whole,
-        "words to keep of the vocabulary, chosen by noisy frequencies [all]",
+        "number of vocabulary words to keep, chosen by noisy frequencies [all]",
         flag="keep",
         metavar="V",
         dial=Dial(
-            "Words to keep of the vocabulary",
+            "Vocabulary words to keep",
             "Chosen by their released frequencies; the others get no share of a topic.",
             *(1, 1_000_000, 100, "%d"),
             empty="all of them",
@@ -95,7 +95,7 @@ MODEL = Model(
     parts="topics",
     papers=("park2020", "blei2003", "balle2018b"),
     reads="documents",
-    clip="how far a document or a row can move a step, as a share of the most [0.1]",
+    clip="how far a document or a row can move a step, as a share of the maximum [0.1]",
     opening=Opening(iterations=10, words="rate:1;length:100;forgetting:0.3", clip=0.1),
     methods={
         "vips_sums": Method("VIPS", "paper", ("wbk27", "wbk9", "advanced"), words=(("delay", 1.0),))
@@ -103,7 +103,7 @@ MODEL = Model(
     plane=False,
     ghosts=False,
     cost=150.0,
-    no_intervals="its documents are not drawn from what was released of them",
+    no_intervals="it cannot draw documents from the released parameters",
     metrics=(
         Metric("test_perplexity", "Perplexity", "perplexity", falls=True),
         Metric("test_completion_perplexity", "Completion", "completion perplexity", falls=True),

@@ -25,7 +25,9 @@ def _documents(adjacency: str) -> Pair:
         return PrivateCorpus.seal(starts, words, counts, known, open_to_all=True)
 
     one = corpus(None if adjacency == "add_remove" else 0)
-    return Pair(one, corpus(1), "one document of another word than all others or of the same")
+    return Pair(
+        one, corpus(1), "one document made of a different word from all others, or of the same word"
+    )
 
 
 LDA = FitAttack(

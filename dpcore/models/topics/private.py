@@ -122,12 +122,12 @@ class TopicRecipe(Recipe):
     def assumptions(self, settings: TopicSettings, guarantee: Guarantee) -> tuple[str, ...]:
         """What is assumed of documents."""
         lines = [
-            "the vocabulary, the length, the topics' number and start and all steps were chosen "
-            "without looking at the documents",
+            "the vocabulary, the scaled length, the number of topics, the start and all steps "
+            "were chosen without looking at the documents",
             "noise and samples are drawn in floating point, treated as real arithmetic",
         ]
         if settings.sampling != "none":
-            lines.append("nobody learns which documents a step has drawn")
+            lines.append("the documents drawn in a step stay secret")
         if guarantee.adjacency == "replace_one":
             lines.append("the number of documents is public")
         many = guarantee.rows_per_person
