@@ -25,7 +25,7 @@ from app.sweeps import Sliding
 from app.tables import data_of, store_of
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
-from dpcore.figures.pins import beside, kept, utilities
+from dpcore.figures.pins import beside, pinned_scene, utilities
 from dpcore.figures.scene import Scene
 from dpcore.figures.utility_curve import AXES, axis_of, show_delta
 from dpcore.privacy.guarantee import show
@@ -85,7 +85,7 @@ def _view(one: Scenario, shown: Scenario, ask: bool) -> Scene | str:
         if not found.complete:
             return COMING
         scene = picture(replace(one, x=shown.x, y=shown.y, hide=shown.hide), data, found)
-        found = store_of(data).answers.get(key, lambda: kept(scene))
+        found = store_of(data).answers.get(key, lambda: pinned_scene(scene))
     return found
 
 
@@ -98,7 +98,7 @@ def _study(
     """
     data = data_of(one)
     if data is None:
-        raise DPCoreError("the table is not there")
+        raise DPCoreError("the table is not available")
     key = ("pin", data.key, replace(one, x=shown.x, y=shown.y, hide=shown.hide))
     known: Scene | None = store_of(data).answers.peek(key)
     if known is None and ask:
@@ -252,6 +252,6 @@ def button(scenario: Scenario) -> None:
         "Pin this view",
         on_click=lambda: change(pins=more),
         disabled=more == scenario.pins,
-        help=f"Keep these choices as a thin ghost in the panels and as a row of a table, up to "
-        f"{len(PINS)}, while others are tried.",
+        help=f"Keep these settings as a thin outline in the panels and as a table row while you "
+        f"try others (up to {len(PINS)}).",
     )

@@ -20,7 +20,7 @@ from dpcore.models.labelled_mixture.class_shapes import (
     belief,
     best_shape,
     clip_radius,
-    kept,
+    clipped_share,
 )
 from dpcore.models.labelled_mixture.public_features import _Sums
 from dpcore.models.labelled_mixture.scoring import YARDSTICK, ClassScorer, gaussian_divergence
@@ -105,7 +105,7 @@ def test_a_ball_keeps_what_draws_say_and_shrinks_as_noise_grows() -> None:
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     for radius in (0.5, 1.5, 3.0):
         drawn_in = rows * np.minimum(1.0, radius / length)
-        assert kept(3, radius**2) == pytest.approx(np.mean(drawn_in**2), rel=0.01)
+        assert clipped_share(3, radius**2) == pytest.approx(np.mean(drawn_in**2), rel=0.01)
     found = clip_radius(3, np.array([0.0, 1e-3, 1e-2, 0.1, 1.0, np.inf]))
     assert np.all(np.diff(found) <= 0.0)
     assert found[0] > 3.5 > 2.0 > found[-1] > 1.0
@@ -127,14 +127,14 @@ def test_two_looks_at_a_class_count_by_their_noise() -> None:
 
     there = middle[0, 0] + root[0, 0] @ mean
     seen_there = root[0, 0] @ shape @ root[0, 0]
-    own = look(mean / 3.0, shape / 9.0, float(kept(3, 9.0)), 1e-3)
+    own = look(mean / 3.0, shape / 9.0, float(clipped_share(3, 9.0)), 1e-3)
     for rough, far in ((1e-3, 1.0), (1e6, 1e6)):
         first = look(there, seen_there, labelled.rough_share(3), rough)
         known = np.full((1, 1), far)
         found = labelled.joined(first, own, sizes, middle, root, radius, known)
         np.testing.assert_allclose(found.means[0, 0], mean, atol=2e-3)
         np.testing.assert_allclose(found.scatters[0, 0], shape, atol=2e-3)
-    lost = look(mean / 3.0, shape / 9.0, float(kept(3, 9.0)), 1e6)
+    lost = look(mean / 3.0, shape / 9.0, float(clipped_share(3, 9.0)), 1e6)
     first = look(there, seen_there, labelled.rough_share(3), 1e-6)
     found = labelled.joined(first, lost, sizes, middle, root, radius, np.full((1, 1), 1e6))
     np.testing.assert_allclose(found.means[0, 0], mean, atol=1e-6)

@@ -22,11 +22,11 @@ from dpcore.figures.notebook import in_slices, play
 from dpcore.papers.results import (
     KEPT,
     SHORT,
-    kept,
     names_of,
     record_of,
     regenerate,
     results_table,
+    stored_result,
 )
 from dpcore.registry import PAPERS
 
@@ -261,7 +261,7 @@ def test_a_kept_result_says_what_made_it(name: str) -> None:
     assert record["command"].startswith(f"dpcore reproduce {name}")
     assert {"seed", "version", "date", "seconds", "finding", "panels"} <= set(record)
     assert (KEPT / f"{name}.json").stat().st_size < KEPT_BYTES
-    assert kept(name).made.rows
+    assert stored_result(name).made.rows
 
 
 def test_the_table_of_results_has_no_row_missing() -> None:
@@ -277,7 +277,7 @@ def test_what_needs_data_that_are_absent_is_shown_as_it_is_kept(
     monkeypatch.delenv("DPCORE_SHARED", raising=False)
     told = regenerate("dp-em-figure-3", short=True, data=tmp_path)
     assert told.how.startswith("Kept from")
-    assert told.made.rows == kept("dp-em-figure-3").made.rows
+    assert told.made.rows == stored_result("dp-em-figure-3").made.rows
 
 
 def test_what_takes_minutes_is_kept_in_the_fast_setting() -> None:
@@ -288,4 +288,4 @@ def test_what_takes_minutes_is_kept_in_the_fast_setting() -> None:
 def test_a_quick_exhibit_is_made_anew() -> None:
     told = regenerate("dp-em-table-noise", short=True)
     assert told.how.startswith("Made now")
-    assert told.verdict == kept("dp-em-table-noise").verdict
+    assert told.verdict == stored_result("dp-em-table-noise").verdict

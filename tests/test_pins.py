@@ -17,7 +17,7 @@ from app.scenario import Scenario, from_query, opening, sane
 from app.sweeps import sliding
 from app.tables import data_of, store_of
 from dpcore.figures.heatmap import Heat
-from dpcore.figures.pins import beside, kept, utilities
+from dpcore.figures.pins import beside, pinned_scene, utilities
 from dpcore.figures.scene import Axis, Cursor, Curve, Ellipses, Panel, Scene, Spots
 from dpcore.figures.utility_curve import CURVE
 
@@ -124,7 +124,7 @@ def drawn(layer: Any, step: int = 0, worth: str = "u") -> Scene:
 
 def test_centres_are_hollow_markers_and_another_scale_has_no_point() -> None:
     centres = Spots([[0.1, 0.2], [0.3, 0.4]], [[0.5, 0.6], [0.7, 0.8]], ("a", "b"), ("1", "2"))
-    pinned = kept(drawn(centres, step=1, worth="spread"))
+    pinned = pinned_scene(drawn(centres, step=1, worth="spread"))
     found = panels(beside(drawn(Ellipses(np.ones((2, 1, 1, 6)))), pinned, "A", 1.0))
     ghost = only(found["private"].pinned, Spots)
     assert (ghost.labels, np.ravel(ghost.x).tolist()) == (("", ""), [0.3, 0.4])
@@ -137,7 +137,7 @@ def test_what_cannot_be_overlaid_is_said_beside_each_part() -> None:
         return drawn(Heat(np.ones((2, 2, 1, 3)), 1.0, "loading", names, notes), step)
 
     now = scene((("1 · cos 0.1", "2"), ("1 · cos 0.9", "2")), 0)
-    pinned = kept(scene((("1 · cos 0.3", "2"), ("1 · cos 0.7", "2")), 1))
+    pinned = pinned_scene(scene((("1 · cos 0.3", "2"), ("1 · cos 0.7", "2")), 1))
     panel = panels(beside(now, pinned, "A", None))["private"]
     assert panel.pinned == ()
     notes = only(panel.layers, Heat).notes
@@ -177,7 +177,7 @@ def test_the_table_names_what_differs_and_gives_the_numbers() -> None:
 
 def test_of_another_model_the_table_says_what_its_number_is() -> None:
     asked = SMALL.with_pins([replace(SMALL, model="kmeans")])
-    head, _, other = rows(asked, {"A": kept(shown(SMALL))})
+    head, _, other = rows(asked, {"A": pinned_scene(shown(SMALL))})
     assert head[-1] == "Utility, median"
     assert "k-means" in " ".join(other)
     assert re.search(r"\(.+\)$", other[-1])

@@ -275,7 +275,7 @@ def test_wishes_that_do_not_fit_name_the_one_to_drop(
     assert not found.feasible
     assert named in str(found.conflict)
     assert found.prices == {}
-    assert export.told(found)[0].startswith("The wishes do not fit: drop")
+    assert export.summary(found)[0].startswith("The requests do not fit: drop")
 
 
 def test_what_is_said_to_be_needed_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,7 +291,7 @@ def test_a_gap_between_programme_and_simulation_is_said(monkeypatch: pytest.Monk
     found = planner(monkeypatch, [late]).plan(1.0, DELTA)
     (one,) = found.releases
     assert one.counted_on - one.median > 0.02
-    assert f"counts on {one.counted_on:.0%}" in found.notes[0]
+    assert f"assumed {one.counted_on:.0%}" in found.notes[0]
     assert planner(monkeypatch, [curve(0.01)]).plan(1.0, DELTA).notes == ()
 
 
@@ -310,14 +310,14 @@ def test_what_if_there_were_twice_the_rows_or_one_more(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ({"name": " "}, "name of its own"),
+        ({"name": " "}, "its own name"),
         ({"model": "zzz"}, "not known"),
         ({"times": 0}, "times"),
         ({"at_least": 1.5}, "between 0 and 1"),
         ({"locked": True}, wording.NO_EPSILON_TO_LOCK),
         ({"locked": "yes"}, "not true or false"),
         ({"rows": True}, "not a number"),
-        ({"locked": True, "epsilon": 1.0, "at_least": 0.5}, "decides the accuracy"),
+        ({"locked": True, "epsilon": 1.0, "at_least": 0.5}, "determines the accuracy"),
     ],
 )
 def test_a_wish_that_cannot_be_says_why(words: dict[str, Any], says: str) -> None:
@@ -385,9 +385,9 @@ def test_a_wanted_share_takes_a_range_of_epsilons_and_of_rows(
     assert np.interp(tight_rho(one.needed[1], DELTA), rho, middle) == pytest.approx(0.6)
     assert other.sentence() is None
     assert str(one.sentence()).startswith("60% for 'a' takes epsilon = ")
-    assert one.sentence() in export.told(found)
+    assert one.sentence() in export.summary(found)
     never = planner(monkeypatch, [UtilityCurve(rho, *shares)], a={"at_least": 0.8}).plan(9, DELTA)
-    assert "on hard rows no epsilon simulated is enough" in " ".join(export.told(never))
+    assert "on hard rows no simulated epsilon is enough" in " ".join(export.summary(never))
     read = json.loads(export.as_json(never))["releases"][0]
     assert read["needed"]["hard"] is read["rows_needed"]["hard"] is None
     assert read["needed"]["easy"] < read["needed"]["middling"]
@@ -396,7 +396,7 @@ def test_a_wanted_share_takes_a_range_of_epsilons_and_of_rows(
 
 def test_every_model_says_what_decides_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
     told = planner(monkeypatch, [curve(0.05)]).plan(1.0, DELTA)
-    assert "Where in its range gmm lies is decided by how far apart" in export.plan_page(told)
+    assert "Where gmm falls in its range depends on how far apart" in export.plan_page(told)
     for model in declarations().values():
         assert len(model.worlds) == len(set(model.worlds)) == len(WORLDS)
         assert model.decides[0].islower()

@@ -53,3 +53,43 @@ def test_tests_quote_a_sentence_of_the_product_in_one_place() -> None:
     product = re.sub(r'"\s+f?"', "", product)  # one string over several lines
     often = {text: some for text, some in places.items() if len(some) > 1 and text in product}
     assert not often, "a sentence that tests quote twice stands in tests/wording.py"
+
+
+ROLES = frozenset(
+    ["asked", "each", "found", "given", "kept", "known", "made", "one", "said", "seen", "told"]
+)
+LEFT = {"app": 70, "dpcore": 136}  # public names of these that are to be renamed: only ever fewer
+
+
+def _public_names(body: list[ast.stmt]) -> Iterator[str]:
+    """Functions, classes, fields and constants that others may use, and parameters of functions."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            if node.name.startswith("_") and not node.name.endswith("__"):
+                continue
+            yield node.name
+            if isinstance(node, ast.ClassDef):
+                yield from _public_names(node.body)
+            else:
+                given = node.args
+                yield from (one.arg for one in given.posonlyargs + given.args + given.kwonlyargs)
+        elif isinstance(node, ast.AnnAssign | ast.Assign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+@pytest.mark.parametrize("room", LEFT)
+def test_a_public_name_says_the_thing_and_not_its_grammatical_role(room: str) -> None:
+    named = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sorted((ROOT / room).rglob("*.py"))
+        for name in _public_names(ast.parse(path.read_text(encoding="utf-8")).body)
+        if name.lower() in ROLES
+    ]
+    assert len(named) <= LEFT[room], "\n".join(named)
+
+
+def test_a_name_that_says_its_role_is_found_wherever_it_is_public() -> None:
+    code = "class Told:\n    kept: int\n    def seen(self, *, found): ...\nMADE = 1"
+    named = list(_public_names(ast.parse(code).body))
+    assert named == ["Told", "kept", "seen", "self", "found", "MADE"]

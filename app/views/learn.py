@@ -16,7 +16,7 @@ from app.papers import played
 from app.state import arrived, note_misread
 from dpcore.figures.model_plot import said
 from dpcore.papers.drawing import reproduction_figure
-from dpcore.papers.results import kept
+from dpcore.papers.results import stored_result
 
 
 def page() -> None:
@@ -39,7 +39,7 @@ def page() -> None:
     linked = st.session_state["linked"]
     if linked is not None:
         papers(linked)
-    with st.spinner("Working out the path…"):
+    with st.spinner("Preparing the path…"):
         screens = path.screens_json()
     live_path(screens, key="path")
     st.html(f'<h2 id="exercises">{learning.EXERCISES_TITLE}</h2><p>{learning.LEAD}</p>')
@@ -136,11 +136,11 @@ def papers(linked: str | None = None) -> None:
         None if linked is None else list(titles).index(linked),
         format_func=titles.__getitem__,
         key="figure",
-        placeholder=f"{len(titles)} of them, and what agrees with the paper in each",
+        placeholder=f"{len(titles)} of them, and what agrees with the paper in each one",
     )
     if name is None:
         return
-    told = kept(name)
+    told = stored_result(name)
     with st.container(border=True):
         st.markdown(f"**{told.verdict}**")
         for panel in told.made.panels:  # each with its own legend beside it
@@ -158,7 +158,7 @@ def read() -> None:
     """The documents, to read here; the notebooks, by name."""
     st.html("<h2>Read on</h2>")
     name = st.selectbox(
-        "A page to read here",
+        "A page to read",
         list(DOCUMENTS),
         None,
         format_func=lambda name: ": ".join(DOCUMENTS[name]),

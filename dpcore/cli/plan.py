@@ -33,7 +33,9 @@ RELEASE = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("plan", metavar="PLAN.toml", help="the budget and the releases wanted")
+    parser.add_argument(
+        "plan", metavar="PLAN.toml", help="a file with the budget and the releases wanted"
+    )
     parser.add_argument("--epsilon", metavar="E", help="in all [the plan's]")
     parser.add_argument("--delta", metavar="D", help="in all [the plan's]")
     parser.add_argument("--out", metavar="FILE", help="write it: .csv, .json or .html [nothing]")
@@ -65,14 +67,14 @@ def run(args: argparse.Namespace) -> None:
         print(writers[".json"]())
     else:
         print_table(export.lines(plan))
-        for sentence in export.told(plan):
+        for sentence in export.summary(plan):
             print_prose(sentence)
         if what_ifs:
             print()
             print_table(export.changes(plan, what_ifs))
         print_prose(" ".join((*plan.decided(), export.HOW)))
     if plan.conflict is not None:
-        raise BudgetExceeded(f"The wishes do not fit: {plan.conflict}.")
+        raise BudgetExceeded(f"The requests do not fit: {plan.conflict}.")
 
 
 def read_plan(path: Path) -> tuple[Planner, dict[str, Any]]:
@@ -84,7 +86,7 @@ def read_plan(path: Path) -> tuple[Planner, dict[str, Any]]:
     budget, releases = found.get("budget", {}), found.get("release", [])
     _demand_keys("budget", budget, BUDGET)
     if not isinstance(releases, list) or not releases:
-        raise InputError("release", "the plan wants none", "begin each with [[release]]")
+        raise InputError("release", "the plan has none", "begin each with [[release]]")
     wanted = [_wanted(one, path.parent) for one in releases]
     return Planner(wanted, adjacency=budget.get("adjacency", "replace_one")), budget
 
@@ -144,7 +146,7 @@ def _options(model: str, said: Any) -> tuple[tuple[str, Any], ...]:
 
 def _demand_keys(field: str, found: Any, known: tuple[str, ...]) -> None:
     if not isinstance(found, dict):
-        raise InputError(field, "it is not a table of settings", "give name = value lines")
+        raise InputError(field, "it is not a table of settings", "give lines of name = value")
     for key in found:
         if key not in known:
             raise InputError(field, f"{json.dumps(key)} is not known", "use " + ", ".join(known))

@@ -29,7 +29,7 @@ from dpcore.figures.utility_curve import CURVE
 from dpcore.privacy.guarantee import show
 
 
-def kept(scene: Scene) -> Scene:
+def pinned_scene(scene: Scene) -> Scene:
     """The fits of a scene at its current step, as a scene of that step alone.
 
     Of the curve its bold line stays, and the current point.
@@ -62,7 +62,7 @@ def utilities(scene: Scene) -> tuple[float, ...]:
 
 
 def beside(scene: Scene, pinned: Scene, name: str, at: float | None) -> Scene:
-    """The scene with the pinned one (of :func:`kept`) in every panel that has the same axes.
+    """The scene with a pinned one (:func:`pinned_scene`) in every panel that has the same axes.
 
     name: what the pinned view is called. at: its place on the scene's dial; ``None``: it has none.
     """

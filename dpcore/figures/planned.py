@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from dpcore.figures.layers import Bars, Cursor, Curve
 from dpcore.figures.scene import Axis, Panel, Scene
-from dpcore.planning.export import percent, told
+from dpcore.planning.export import percent, summary
 from dpcore.planning.plan import PlannedRelease, ReleasePlan
 from dpcore.privacy.guarantee import show, show_bound, show_most
 
 AROUND, ROW = 80, 44  # pixels of a card of bars, and of each bar
-NO_ROOM = "the wishes do not fit"
+NO_ROOM = "the requests do not fit"
 SAYS = "plan"  # the live text of what a plan comes to
 
 
@@ -72,7 +72,7 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
             Panel(
                 id="plan_accuracy",
                 title="What each release keeps",
-                subtitle="of its exact fit's gain; bands: over easy to hard rows",
+                subtitle="share of its exact fit's gain; bands: from hard to easy rows",
                 alt=tuple(_alt(plan) for plan in plans),
                 x=Axis(f"ε in all (δ = {delta})", (min(totals), max(totals)), scale="log",
                        ticks=(0.1, 0.3, 1.0, 3.0, 10.0)),
@@ -82,7 +82,7 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
                 height=320,
             ),
         ),
-        live_text={SAYS: tuple(" ".join(told(plan)) for plan in plans)},
+        live_text={SAYS: tuple(" ".join(summary(plan)) for plan in plans)},
     )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ SHORT: dict[str, tuple[int | None, int | None]] = {
 
 
 @dataclass(frozen=True)
-class Told:
+class Regenerated:
     """A reproduction and how it came about, in a sentence."""
 
     name: str
@@ -51,13 +51,15 @@ class Told:
         return verdict(self.name, self.made.rows).sentence
 
 
-def regenerate(name: str, folder: Path = KEPT, *, short: bool, data: Path | None = None) -> Told:
+def regenerate(
+    name: str, folder: Path = KEPT, *, short: bool, data: Path | None = None
+) -> Regenerated:
     """A reproduction made anew; short: with few splits and draws, or as it is kept in a folder.
 
     Where the published data are not at hand, the kept one. Raises InputError where there is none.
     """
     if short and name not in SHORT:
-        return kept(name, folder)
+        return stored_result(name, folder)
     splits, draws = SHORT[name] if short else (None, None)
     began = time.perf_counter()
     try:
@@ -65,13 +67,15 @@ def regenerate(name: str, folder: Path = KEPT, *, short: bool, data: Path | None
     except InputError as absent:
         if absent.field != "data" or not _file(name, folder).is_file():
             raise
-        return kept(name, folder)
+        return stored_result(name, folder)
     words = ", ".join(f"{word} {number}" for word, number in _limits(splits, draws))
     took = time.perf_counter() - began
-    return Told(name, found, f"Made now{' with ' + words if words else ''}, in {took:.0f} seconds.")
+    return Regenerated(
+        name, found, f"Made now{' with ' + words if words else ''}, in {took:.0f} seconds."
+    )
 
 
-def see(name: str, folder: Path = KEPT) -> Told | None:
+def see(name: str, folder: Path = KEPT) -> Regenerated | None:
     """Show a reproduction in a notebook: its picture, how it was made, and its verdict; or, in the
     short version, that it takes long and none is kept."""
     from dpcore.figures.notebook import fast, show
@@ -79,7 +83,7 @@ def see(name: str, folder: Path = KEPT) -> Told | None:
 
     beside = BESIDE if "DPCORE_SHARED" not in os.environ and BESIDE.is_dir() else None
     if fast() and name not in SHORT and not _file(name, folder).is_file():
-        print(f"{name} takes minutes, and no result is kept: run dpcore reproduce {name}.")
+        print(f"{name} takes minutes, and no stored result exists: run dpcore reproduce {name}.")
         return None
     told = regenerate(name, folder, short=fast(), data=beside)
     show(reproduction_figure(told.made))
@@ -115,7 +119,7 @@ def keep(name: str, folder: Path = KEPT, ask: Ask | None = None) -> Path:
     return path
 
 
-def kept(name: str, folder: Path = KEPT) -> Told:
+def stored_result(name: str, folder: Path = KEPT) -> Regenerated:
     """A kept reproduction. Raises InputError where there is none."""
     record = record_of(name, folder)
     made = Reproduction(
@@ -128,7 +132,7 @@ def kept(name: str, folder: Path = KEPT) -> Told:
         f"Kept from {record['date']}: {record['command']}, version {record['version']}, "
         f"{record['seconds']:.0f} seconds."
     )
-    return Told(name, made, how)
+    return Regenerated(name, made, how)
 
 
 def record_of(name: str, folder: Path = KEPT) -> dict[str, Any]:
@@ -136,7 +140,7 @@ def record_of(name: str, folder: Path = KEPT) -> dict[str, Any]:
     path = _file(name, folder)
     if not path.is_file():
         raise InputError(
-            "name", f"no result of {name} is kept", f"run dpcore reproduce {name} in full"
+            "name", f"there is no stored result of {name}", f"run dpcore reproduce {name} in full"
         )
     record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return record
@@ -149,7 +153,7 @@ def results_table(names: Sequence[str], folder: Path = KEPT) -> list[dict[str, A
         if not _file(name, folder).is_file():
             lines.append({"what": name, "verdict": "not kept yet", "why": "", "made by": ""})
             continue
-        told = kept(name, folder)
+        told = stored_result(name, folder)
         found = verdict(name, told.made.rows)
         record = record_of(name, folder)
         lines.append(

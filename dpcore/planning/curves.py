@@ -120,7 +120,9 @@ def utility_curve(
     """
     if schema.rehearsal:
         raise InputError(
-            "schema", "its bounds were read from the data", "state limits you could print before"
+            "schema",
+            "its bounds were read from the data",
+            "state limits that you could print before seeing the data",
         )
     slow = declaration(model).cost > 1.0
     sampled = min(rows, LEAST_ROWS if slow else MOST_ROWS)

@@ -21,7 +21,7 @@ HOW = (
     "Accuracy is the share of the exact fit's gain over the model's simplest rival that a release "
     "keeps, simulated on rows drawn from the public limits: the median on middling rows, and the "
     "range over easy, middling and hard ones, from the tenth to the ninetieth percentile. No row "
-    "of any table was read, and nothing is spent."
+    "of any table was read, and nothing was spent."
 )
 
 
@@ -50,14 +50,14 @@ def lines(plan: ReleasePlan) -> list[dict[str, str]]:
     ]
 
 
-def told(plan: ReleasePlan) -> tuple[str, ...]:
+def summary(plan: ReleasePlan) -> tuple[str, ...]:
     """What a plan comes to, its prices and what to know, in sentences."""
     if plan.conflict is not None:
-        return (f"The wishes do not fit: {plan.conflict}.", *plan.ranges(), *plan.notes)
+        return (f"The requests do not fit: {plan.conflict}.", *plan.ranges(), *plan.notes)
     return (
         f"Spent: epsilon = {show_bound(plan.spent.epsilon)} of {show_bound(plan.budget.epsilon)} "
-        f"at delta = {show_bound(plan.budget.delta)}, as a budget ledger counts; counted exactly, "
-        f"the same noise costs epsilon = {show_bound(plan.exact_epsilon)}.",
+        f"at delta = {show_bound(plan.budget.delta)}, as a budget ledger composes it; with exact "
+        f"composition, the same noise costs epsilon = {show_bound(plan.exact_epsilon)}.",
         *plan.sentences(),
         *plan.notes,
     )
@@ -110,7 +110,7 @@ def plan_page(plan: ReleasePlan, what_ifs: WhatIfs = (), *, unit: str = "person"
         f"{show_bound(limit.delta)}</strong> for all of them together, "
         f"{escape(protects(plan.adjacency, unit))}.</p></div>",
         _table(lines(plan)),
-        "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in told(plan)) + "</ul>",
+        "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in summary(plan)) + "</ul>",
     ]
     if what_ifs and plan.feasible:
         parts += ["<h2>What if</h2>", _table(changes(plan, what_ifs))]

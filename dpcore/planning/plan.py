@@ -56,7 +56,7 @@ class WantedRelease:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
-            raise InputError("name", "a release has none", "give each a name of its own")
+            raise InputError("name", "a release has none", "give each its own name")
         one_of("model", self.model, tuple(MODELS))
         checked: dict[str, Any] = {
             "rows": whole("rows", self.rows),
@@ -71,10 +71,12 @@ class WantedRelease:
         if not isinstance(self.locked, bool):
             raise InputError("locked", "it is not true or false", "give one of the two")
         if self.locked and self.epsilon is None:
-            raise InputError("locked", "no epsilon says at what", "give epsilon, or unlock it")
+            raise InputError("locked", "no epsilon is given for it", "give epsilon, or unlock it")
         if self.locked and self.at_least is not None:
             raise InputError(
-                "at_least", "a locked epsilon decides the accuracy", "leave it out, or unlock it"
+                "at_least",
+                "a locked epsilon already determines the accuracy",
+                "leave it out, or unlock it",
             )
 
 
@@ -119,7 +121,7 @@ class PlannedRelease:
             told[-1] += f" (with epsilon = {show_most(self.epsilon)}: {' or '.join(rows)} rows)"
         out = [world for world, there in zip(WORLDS, reached, strict=True) if not there]
         if out:
-            told.append(f"on {' and '.join(out)} rows no epsilon simulated is enough")
+            told.append(f"on {' and '.join(out)} rows no simulated epsilon is enough")
         return f"{self.at_least:.0%} for {self.name!r} takes {', '.join(told)}."
 
 
@@ -175,7 +177,7 @@ class ReleasePlan:
     def decided(self) -> tuple[str, ...]:
         """What decides where in its range each model lies."""
         return tuple(
-            f"Where in its range {model} lies is decided by {declaration(model).decides}."
+            f"Where {model} falls in its range depends on {declaration(model).decides}."
             for model in dict.fromkeys(one.model for one in self.releases)
         )
 
@@ -231,7 +233,7 @@ class Planner:
         names = [one.name for one in self.wanted]
         if not names or len(set(names)) < len(names):
             found = "two releases have one name" if names else "there is none"
-            raise InputError("release", found, "give each release a line and a name of its own")
+            raise InputError("release", found, "give each release its own line and name")
         self.curves = [self._curve(one) for one in self.wanted]
         self.split = Split(self.curves)
 
@@ -288,7 +290,7 @@ class Planner:
         dropped = enough[:1] or list(np.argsort(-cost)[: _most_to_drop(cost, total)])
         named = " and ".join(_wish(self.wanted[i]) for i in dropped)
         all_of = show_bound(float(tight_epsilon(cost.sum(), limit.delta)))
-        return low, f"drop {named}: all wishes together need epsilon = {all_of}"
+        return low, f"drop {named}: all requests together need epsilon = {all_of}"
 
     def _priced(
         self,
@@ -402,11 +404,11 @@ def _note(one: PlannedRelease, curve: UtilityCurve) -> str | None:
     if curve.median[-1] <= 0.0:
         return f"{one.name!r}: middling rows drawn from the limits show no gain; lock an epsilon."
     if one.epsilon == 0.0:
-        return f"{one.name!r} gets nothing: its budget serves the others better; ask for a share."
+        return f"{one.name!r} gets nothing: the others use its budget better; ask for a share."
     if abs(one.counted_on - one.median) > GAP:
         return (
-            f"{one.name!r}: the programme counts on {one.counted_on:.0%}, simulated releases keep "
-            f"{one.median:.0%} there; ask for a share, or for fewer of them."
+            f"{one.name!r}: the plan assumed {one.counted_on:.0%}, but simulated releases keep "
+            f"{one.median:.0%} there; ask for a minimum share, or for fewer releases."
         )
     return None
 

@@ -16,7 +16,7 @@ from dpcore.datasets.make import (
     three_groups,
     wine,
 )
-from dpcore.datasets.make.files import Made
+from dpcore.datasets.make.files import GeneratedFile
 
 SCRIPTS = (
     three_groups,
@@ -30,6 +30,6 @@ SCRIPTS = (
 )
 
 
-def make_all() -> tuple[Made, ...]:
+def make_all() -> tuple[GeneratedFile, ...]:
     """Every bundled table, built afresh."""
     return tuple(made for script in SCRIPTS for made in script.make())

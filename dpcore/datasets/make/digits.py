@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import Made
+from dpcore.datasets.make.files import GeneratedFile
 from dpcore.schema import Column, Image, Schema
 
 SHAPE = Image(8, 8)
@@ -23,11 +23,11 @@ SCHEMA = Schema(
 )
 
 
-def make() -> tuple[Made, ...]:
+def make() -> tuple[GeneratedFile, ...]:
     """The table, row by row of each picture, with the digit it shows as the label."""
     from sklearn.datasets import load_digits
 
     source = load_digits()
     frame = pd.DataFrame(source.data.astype(int), columns=list(SCHEMA.features))
     frame["digit"] = source.target
-    return (Made("digits.csv.gz", frame, SCHEMA),)
+    return (GeneratedFile("digits.csv.gz", frame, SCHEMA),)

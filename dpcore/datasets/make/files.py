@@ -13,7 +13,7 @@ from dpcore.schema import Schema
 
 
 @dataclass(frozen=True)
-class Made:
+class GeneratedFile:
     """A simulated or public table with its schema; ``file`` ends in .csv or .csv.gz."""
 
     file: str

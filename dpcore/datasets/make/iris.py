@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import Made
+from dpcore.datasets.make.files import GeneratedFile
 from dpcore.schema import Column, Schema
 
 SPECIES = ("setosa", "versicolor", "virginica")
@@ -22,11 +22,11 @@ SCHEMA = Schema(
 )
 
 
-def make() -> tuple[Made, ...]:
+def make() -> tuple[GeneratedFile, ...]:
     """The table with its species as the label."""
     from sklearn.datasets import load_iris
 
     source = load_iris()
     frame = pd.DataFrame(source.data, columns=list(SCHEMA.features))
     frame["species"] = [SPECIES[number] for number in source.target]
-    return (Made("iris.csv", frame, SCHEMA),)
+    return (GeneratedFile("iris.csv", frame, SCHEMA),)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.datasets.make.files import Made, public_draws
+from dpcore.datasets.make.files import GeneratedFile, public_draws
 from dpcore.schema import Ball, Column, Schema
 
 ROWS = 26_733
@@ -28,7 +28,7 @@ SCHEMA = Schema(
 )
 
 
-def make() -> tuple[Made, ...]:
+def make() -> tuple[GeneratedFile, ...]:
     """The table: column means of zero, the stated spreads, every row inside the ball."""
     rng = public_draws(26_733)
     group = rng.choice(len(SHARES), size=ROWS, p=SHARES)
@@ -39,7 +39,7 @@ def make() -> tuple[Made, ...]:
     inside = rows * np.minimum(1.0, 0.999 * RADIUS / norms)  # rounding must not lead out again
     frame = pd.DataFrame(inside.round(2), columns=list(NAMES))
     frame["group"] = group + 1
-    return (Made("life_science_like.csv.gz", frame, SCHEMA),)
+    return (GeneratedFile("life_science_like.csv.gz", frame, SCHEMA),)
 
 
 def _heavy_tailed(group: np.ndarray, rng: np.random.Generator) -> np.ndarray:

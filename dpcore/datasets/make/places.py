@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import Made, public_draws
+from dpcore.datasets.make.files import GeneratedFile, public_draws
 from dpcore.datasets.places import COLUMNS, check_ins
 from dpcore.schema import Schema
 
@@ -12,8 +12,8 @@ ROWS = 4_000
 SCHEMA = Schema(COLUMNS, title="Places")
 
 
-def make() -> tuple[Made, ...]:
+def make() -> tuple[GeneratedFile, ...]:
     """The table, rounded to a hundredth of a degree: about a kilometre."""
     points, _ = check_ins(ROWS, public_draws(60_000))
     frame = pd.DataFrame(points.round(2), columns=list(SCHEMA.features))
-    return (Made("places.csv.gz", frame, SCHEMA),)
+    return (GeneratedFile("places.csv.gz", frame, SCHEMA),)

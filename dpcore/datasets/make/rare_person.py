@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture
-from dpcore.datasets.make.files import Made, public_draws
+from dpcore.datasets.make.files import GeneratedFile, public_draws
 from dpcore.schema import Column, Schema
 
 CROWD = 104
@@ -30,7 +30,7 @@ def schema(title: str) -> Schema:
     return Schema(columns, title=title)
 
 
-def make() -> tuple[Made, ...]:
+def make() -> tuple[GeneratedFile, ...]:
     """The small table, and the one with fifty times the crowd and still one rare person."""
     return (
         _made("rare_person.csv", CROWD, "One rare person", seed=104),
@@ -38,10 +38,10 @@ def make() -> tuple[Made, ...]:
     )
 
 
-def _made(file: str, crowd: int, title: str, seed: int) -> Made:
+def _made(file: str, crowd: int, title: str, seed: int) -> GeneratedFile:
     """A crowd with the rare person in the last row."""
     rows, group = gaussian_mixture(crowd, WEIGHTS, MEANS, np.array(COVARIANCES), public_draws(seed))
     everybody = np.vstack([np.clip(rows, [0, 0], [110, 200]), RARE_PERSON]).round(1)
     frame = pd.DataFrame(everybody, columns=["age", "income"])
     frame["group"] = [*(group + 1), len(WEIGHTS) + 1]
-    return Made(file, frame, schema(title))
+    return GeneratedFile(file, frame, schema(title))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.datasets.make.files import Made, public_draws
+from dpcore.datasets.make.files import GeneratedFile, public_draws
 from dpcore.schema import Column, Schema
 
 ROWS = 20_000
@@ -43,7 +43,7 @@ MEDIAN_DISTANCE = (3.0, 8.0, 16.0)
 SATISFACTION = (6.4, 5.6, 7.6)
 
 
-def make() -> tuple[Made, ...]:
+def make() -> tuple[GeneratedFile, ...]:
     """The table, clipped into its public bounds and rounded as a clinic would write it."""
     rng = public_draws(20_000)
     group = rng.choice(len(SHARES), size=ROWS, p=SHARES)
@@ -67,7 +67,7 @@ def make() -> tuple[Made, ...]:
         }
     )
     frame["visits"] = frame["visits"].clip(0, 60)
-    return (Made("stewards_table.csv", frame, SCHEMA),)
+    return (GeneratedFile("stewards_table.csv", frame, SCHEMA),)
 
 
 def _normal(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture
-from dpcore.datasets.make.files import Made, public_draws
+from dpcore.datasets.make.files import GeneratedFile, public_draws
 from dpcore.schema import Column, Schema
 
 ROWS = 5_000
@@ -28,9 +28,9 @@ SCHEMA = Schema(
 )
 
 
-def make() -> tuple[Made, ...]:
+def make() -> tuple[GeneratedFile, ...]:
     """The table, clipped into its public bounds and rounded to one decimal."""
     rows, group = gaussian_mixture(ROWS, WEIGHTS, MEANS, np.array(COVARIANCES), public_draws(33))
     age, visits = np.clip(rows, [0, 0], [110, 80]).round(1).T
     frame = pd.DataFrame({"age": age, "visits": visits, "group": group + 1})
-    return (Made("three_groups.csv", frame, SCHEMA),)
+    return (GeneratedFile("three_groups.csv", frame, SCHEMA),)

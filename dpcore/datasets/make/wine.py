@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import Made
+from dpcore.datasets.make.files import GeneratedFile
 from dpcore.schema import Column, Schema
 
 CULTIVARS = ("first", "second", "third")
@@ -31,11 +31,11 @@ SCHEMA = Schema(
 )
 
 
-def make() -> tuple[Made, ...]:
+def make() -> tuple[GeneratedFile, ...]:
     """The table with its cultivar as the label."""
     from sklearn.datasets import load_wine
 
     source = load_wine()
     frame = pd.DataFrame(source.data, columns=list(SCHEMA.features))
     frame["cultivar"] = [CULTIVARS[number] for number in source.target]
-    return (Made("wine.csv", frame, SCHEMA),)
+    return (GeneratedFile("wine.csv", frame, SCHEMA),)

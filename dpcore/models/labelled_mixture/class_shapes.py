@@ -117,10 +117,10 @@ def best_shape(
     return known.matrix(values), doubt * (1.0 + doubt)
 
 
-def kept(dim: int, squared_radius: Array | float) -> Array:
+def clipped_share(dim: int, squared_radius: Array | float) -> Array:
     """Share of a standard Gaussian's second moments that is left where rows are clipped to a ball.
 
-    >>> float(kept(2, 1e6)), round(float(kept(1, 1.0)), 3)
+    >>> float(clipped_share(2, 1e6)), round(float(clipped_share(1, 1.0)), 3)
     (1.0, 0.516)
     """
     squared = np.asarray(squared_radius, dtype=float)
@@ -136,7 +136,7 @@ def clip_radius(dim: int, noise: Array) -> Array:
     Gaussian is known less well.
     """
     squared = chdtri(dim, LEFT_OUT)
-    share = kept(dim, squared)
+    share = clipped_share(dim, squared)
     level = np.square(np.minimum(noise, 1.0 / TINY)[..., None] * squared / share)
     cost = (dim + 1.0) / 2.0 * level + np.square(MISFIT * (1.0 - share))
     return np.asarray(np.sqrt(squared[np.argmin(cost, axis=-1)]))

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, gammainc
 
-from dpcore.models.labelled_mixture.class_shapes import belief, best_shape, kept
+from dpcore.models.labelled_mixture.class_shapes import belief, best_shape, clipped_share
 from dpcore.models.shared.moments import (
     THINNEST,
     TINY,
@@ -162,7 +162,7 @@ def rough_share(dim: int) -> float:
     >>> round(rough_share(3), 2)
     0.85
     """
-    return float(kept(dim, float(chdtri(dim, OUTSIDE))))
+    return float(clipped_share(dim, float(chdtri(dim, OUTSIDE))))
 
 
 def whitening(noisy: NoisyMoments, sizes: Array, *, clipped: bool) -> tuple[Array, Array, Array]:
@@ -242,7 +242,7 @@ def joined(
     dim, number = offset.shape[-1], sizes[..., None]
     lengths, axes = np.linalg.eigh(root)
     lengths = np.maximum(lengths, math.sqrt(LEAST))
-    turned, share = np.swapaxes(axes, -1, -2), kept(dim, radius**2)
+    turned, share = np.swapaxes(axes, -1, -2), clipped_share(dim, radius**2)
     widths = lengths[..., :, None] * lengths[..., None, :]
     start = (turned @ offset[..., None])[..., 0]
     means, weight = _weighed(

@@ -18,7 +18,7 @@ from dpcore.errors import InputError
 from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture import public_shapes
 from dpcore.models.labelled_mixture import shaped_noise as shaped
-from dpcore.models.labelled_mixture.class_shapes import clip_radius, kept
+from dpcore.models.labelled_mixture.class_shapes import clip_radius, clipped_share
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place, Seen
 from dpcore.models.shared.moments import inside
 from dpcore.wall.data import LabelledRows, clip_to_ball
@@ -79,7 +79,7 @@ class _Sums:
     def put_back(self, dim: int, radius: Array) -> _Sums:
         """The same with what a ball of radius ``(B, K)`` took of a standard class's squares."""
         scale = np.ones_like(self.vectors)
-        scale[..., 1 + dim :] /= kept(dim, radius**2)[..., None]
+        scale[..., 1 + dim :] /= clipped_share(dim, radius**2)[..., None]
         return _Sums(scale * self.vectors, scale[..., :, None] * self.noise * scale[..., None, :])
 
     def seen(self, sizes: Array, dim: int, radius: Array) -> Seen:
