@@ -150,7 +150,7 @@ def one_of(field: str, value: Any, allowed: Collection[str]) -> str:
 def path_of(field: str, path: str | Path) -> Path:
     """A path that a file can have."""
     if not isinstance(path, str | PathLike):
-        raise InputError(field, "it is no path", "give the path of one, as text")
+        raise InputError(field, "it is not a path", "give the path of one, as text")
     if "\0" in str(path):
-        raise InputError(field, "its name holds a NUL", "name another place")
+        raise InputError(field, "its name contains a NUL", "name another place")
     return Path(path)

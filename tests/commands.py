@@ -31,7 +31,7 @@ class Answer:
     def json(self) -> Any:
         assert self.code == 0, self.err
         assert self.err == ""
-        return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+        return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
 
 Run = Callable[..., Answer]

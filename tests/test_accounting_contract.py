@@ -412,4 +412,4 @@ def test_samples_of_disjoint_parts_are_counted_only_where_rows_do_not_move() -> 
     both = compose([part, part], "pld", delta=DELTA).epsilon
     assert both == compose([alone], "pld", delta=DELTA).epsilon
     moved = replace(part, adjacency="replace_one", sampling="without_replacement")
-    assert "move from part to part" in str(covers("pld", [moved]))
+    assert "move from one part to another" in str(covers("pld", [moved]))

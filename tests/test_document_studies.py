@@ -305,7 +305,7 @@ def test_documents_asked_for_as_rows_and_rows_as_documents_are_refused(
 def test_words_come_from_a_list_or_make_a_rehearsal(run: Run, notes: Path) -> None:
     (notes.parent / "notes.vocab.txt").rename(notes.parent / "words.txt")
     asked = ("fit", "lda", notes, "--text", "note", "--topics", 2, *BUDGET, *QUICK)
-    assert run(*asked).startswith("dpcore: vocabulary: no public words were given")
+    assert run(*asked).startswith("dpcore: vocabulary: no public list of words was given")
     listed = run(*asked, "--vocabulary", notes.parent / "words.txt", "--json")
     assert listed["guarantee"]["epsilon"] is not None
     both = run(*asked, "--infer-vocabulary", "--vocabulary", notes.parent / "words.txt")

@@ -354,7 +354,7 @@ def test_which_sources_are_read_in_blocks_by_themselves(
     monkeypatch.setattr(blocks, "LARGEST_IN_MEMORY", 10)
     assert type(dp.load(file, schema=box())) is PartedTable
     assert type(dp.load(file, schema=box(), out_of_core=False)) is PrivateTable
-    with pytest.raises(InputError, match="in memory already"):
+    with pytest.raises(InputError, match="already in memory"):
         dp.load(rows_in_groups(5), schema=box(), out_of_core=True)
 
 

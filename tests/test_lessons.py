@@ -110,7 +110,7 @@ def test_every_sentence_is_one_sentence(name: str) -> None:
         ("noise", -1.0, "it is too small."),
         ("noise", math.nan, "it is not finite."),
         ("noise", "4", "it is 1.07 times too large."),
-        ("noise", "four", "a number is asked for."),
+        ("noise", "four", "the answer should be a number."),
         ("noise", (1.0, 2.0), "one number is asked for, not 2."),
         ("black_boxes", (2.0, 1e-4), "value 1 of 2, 2, is 2 times too large."),
         ("black_boxes", 1.0, "2 numbers are asked for, not 1."),

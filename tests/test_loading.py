@@ -159,10 +159,10 @@ BAD: list[tuple[str, bytes, str]] = [
     ("t.parquet", parquet(GOOD.iloc[:0]), "no rows"),
     ("t.npz", TEXT.encode(), wording.NPZ_DAMAGED),
     ("t.npz", npz(X=np.ones((9, 9)))[:-30], wording.NPZ_DAMAGED),
-    ("t.npz", npz(X=np.ones(3)), "two dimensions"),
-    ("t.npz", npz(X=np.ones((2, 2, 2, 2))), "two dimensions"),
+    ("t.npz", npz(X=np.ones(3)), "two-dimensional"),
+    ("t.npz", npz(X=np.ones((2, 2, 2, 2))), "two-dimensional"),
     ("t.npz", npz(X=np.ones((2, 101, 100), np.uint8)), "more than 10,000"),
-    ("t.npz", npz(X=np.ones((2, 0, 3), np.uint8)), "have no pixel"),
+    ("t.npz", npz(X=np.ones((2, 0, 3), np.uint8)), "have no pixels"),
     ("t.npz", npz(X=np.ones((0, 2, 3), np.uint8)), "no rows"),
     ("t.npz", npz(X=np.array([[SECRET]])), wording.NO_NUMBERS),
     ("t.npz", npz(X=np.ones((2, 2), complex)), wording.NO_NUMBERS),
@@ -207,7 +207,7 @@ def test_arrays_that_are_there_are_listed(tmp_path: Path) -> None:
     ("source", "word"),
     [
         (5, "neither a path nor a table"),
-        (np.ones(3), "two dimensions"),
+        (np.ones(3), "two-dimensional"),
         (np.array([["a"]]), wording.NO_NUMBERS),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "same name"),
         (pd.DataFrame([[1, 2]], columns=[1, "1"]), "same name"),
@@ -232,7 +232,7 @@ def test_a_folder_without_a_table_and_an_array_name_for_a_text_file_are_refused(
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="folder"):
         load(tmp_path / "empty")
-    with pytest.raises(InputError, match="holds named arrays"):
+    with pytest.raises(InputError, match="has named arrays"):
         load(path, array="X")
 
 
@@ -490,5 +490,5 @@ def test_damaged_pictures_are_loaded_or_refused(tmp_path: Path, pack: Callable[.
 def test_rows_that_were_not_loaded_are_refused_with_the_way(
     use: Callable[[Any, Path], object], rows: Any, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match=r"was not loaded; load it first.*dpcore\.load"):
+    with pytest.raises(InputError, match=r"has not been loaded; load it first.*dpcore\.load"):
         use(rows, tmp_path)

@@ -309,14 +309,17 @@ def test_frames_and_arrays_in_any_order() -> None:
 ODD_TABLES: list[tuple[Callable[[], Any], str]] = [
     (lambda: NEW.drop(columns="y"), "^y: the table has no such column; give the release's"),
     (lambda: NEW[["a", "b"]], "^x: the table has no such column"),
-    (lambda: NEW.assign(x="12 EUR"), "^x: it is a number column, but some cells are no numbers; w"),
+    (
+        lambda: NEW.assign(x="12 EUR"),
+        "^x: it is a number column, but some cells are not numbers; w",
+    ),
     (lambda: NEW.assign(y=["0,5"] * len(NEW)), r"^y: .*write numbers with a point \(0\.5\)"),
     (lambda: pd.concat([NEW, NEW[["x"]]], axis=1), "^x: the table has this column twice; rename"),
     (lambda: np.zeros((3, 2)), r"^rows: .*give 4 cells a row: x, y, region=north, region=south\."),
-    (lambda: [1.0, 2.0, 3.0, 4.0], "^rows: they are no table with the release's columns"),
-    (lambda: [[1.0], [2.0, 3.0]], "^rows: they are no table"),
-    (lambda: None, "^rows: they are no table"),
-    (lambda: {"x": [1.0]}, "^rows: they are no table"),
+    (lambda: [1.0, 2.0, 3.0, 4.0], "^rows: they are not a table with the release's columns"),
+    (lambda: [[1.0], [2.0, 3.0]], "^rows: they are not a table"),
+    (lambda: None, "^rows: they are not a table"),
+    (lambda: {"x": [1.0]}, "^rows: they are not a table"),
     (lambda: [["a", "b", "c", "d"]], "^x: it is a number column"),
 ]
 
@@ -333,7 +336,7 @@ def test_a_score_needs_what_it_compares_with() -> None:
     release = opened("logistic")
     for rows, y, words in (
         (NEW.drop(columns="back"), None, "score: there is no column 'back' to compare with"),
-        (NEW.assign(back="perhaps"), None, "back: has cells that name none of its classes; write"),
+        (NEW.assign(back="perhaps"), None, "back: has cells that are none of its classes; write"),
     ):
         with pytest.raises(InputError, match=words):
             release.score(rows, y)
@@ -400,7 +403,7 @@ def test_a_number_that_was_edited_is_refused(name: str) -> None:
             with pytest.raises(ReplayError, match=r"^The dossier was changed: [^.]*\.$"):
                 dp.open_release(path)
         rewritten(folder, lambda record: None, hashed=True)
-        with pytest.raises(ReplayError, match=r"^report\.html does not say what the dossier says"):
+        with pytest.raises(ReplayError, match=r"^report\.html does not agree with the dossier"):
             dp.open_release(folder)
 
 
@@ -435,7 +438,9 @@ def test_parameters_that_are_no_model_are_refused_in_a_sentence(change: Any) -> 
         folder = Path(shutil.copytree(GIVEN, Path(place) / "copied"))
         rewritten(folder, lambda record: change(record["parameters"]), hashed=True)
         (folder / "report.html").unlink()
-        with pytest.raises(InputError, match=r"^dossier: a part of it is missing or odd; ask for"):
+        with pytest.raises(
+            InputError, match=r"^dossier: a part of it is missing or malformed; ask for"
+        ):
             dp.open_release(folder / "dossier.json")
 
 

@@ -128,7 +128,7 @@ def test_samples_need_a_ledger_of_sums(tmp_path: Path) -> None:
     words = {"rate": 0.2, "epochs": 1, "epsilon": 1.0, "delta": 1e-6}
     (tmp_path / "z").mkdir()
     exact, sums = book(tmp_path / "z", unit="author"), book(tmp_path, unit="author", filter="sums")
-    with pytest.raises(InputError, match="keep a ledger of sums"):
+    with pytest.raises(InputError, match="use a ledger of sums"):
         DPLatentDirichletAllocation(3, ledger=exact.path, **words).fit(counts)
     assert len(exact.state().releases) == 0
     DPLatentDirichletAllocation(3, ledger=sums.path, **words).fit(counts)

@@ -144,7 +144,7 @@ def test_an_event_at_the_ends_of_what_is_allowed_is_one() -> None:
     "event, said",
     [
         (Event(Gaussian(1.0), sampling="poisson", sampling_rate=0.1), "releases on samples"),
-        (Event(EpsilonDelta(1.0, 1e-6)), "a delta of its own"),
+        (Event(EpsilonDelta(1.0, 1e-6)), "its own delta"),
         (Event(Gaussian(0.0)), "add noise"),
         (Event(Gaussian(math.inf)), "add noise"),
     ],
@@ -185,7 +185,7 @@ def test_a_ledger_of_another_format_is_none(
     with monkeypatch.context() as other:
         other.setattr(ledger, "FORMAT", "another")
         book = BudgetLedger.create(tmp_path / "b.sqlite", Amount(1.0, 1e-5))
-    with pytest.raises(TamperedError, match="the file is no ledger"):
+    with pytest.raises(TamperedError, match="the file is not a ledger"):
         book.demand_intact()
 
 
@@ -221,7 +221,7 @@ def test_rows_that_are_not_there_are_not_compared(tmp_path: Path) -> None:
 def test_what_is_paid_for_needs_a_budget(tmp_path: Path) -> None:
     book = BudgetLedger.create(tmp_path / "b.sqlite", Amount(1.0, 1e-5))
     for privacy in (dp.Privacy(noise_multiplier=9.0, delta=1e-6), dp.Privacy(noise_multiplier=9.0)):
-        with pytest.raises(InputError, match="what is paid for needs a budget"):
+        with pytest.raises(InputError, match="a fit charged to a ledger needs a budget"):
             paid.paid_fit("gmm", table(), privacy=privacy, ledger=book, n_components=1)
     assert not book.state().releases
 
@@ -319,7 +319,7 @@ def test_a_report_leaves_out_what_is_too_large_and_says_so() -> None:
 @every(
     "call, said",
     [
-        (lambda place: dp.fit("mean", table(), privacy=1.0), "privacy: it is no dpcore.Privacy"),  # type: ignore[arg-type]
+        (lambda place: dp.fit("mean", table(), privacy=1.0), "privacy: it is not a dpcore.Privacy"),  # type: ignore[arg-type]
         (
             lambda place: dp.release(
                 "mean",
@@ -328,24 +328,24 @@ def test_a_report_leaves_out_what_is_too_large_and_says_so() -> None:
                 ledger=place / "b.sqlite",
                 out=place / "out",
             ),
-            "privacy: it is no dpcore.Privacy",
+            "privacy: it is not a dpcore.Privacy",
         ),
         (lambda place: dp.load(place / "t.csv", schema=7), "schema: it is neither a schema nor"),  # type: ignore[arg-type]
-        (lambda place: Schema.from_bounds(None), "bounds: it is no dict; give one such as"),  # type: ignore[arg-type]
+        (lambda place: Schema.from_bounds(None), "bounds: it is not a dict; give one such as"),  # type: ignore[arg-type]
         (lambda place: Schema.from_bounds({"a": 5}), "columns.a: it is not a pair"),  # type: ignore[dict-item]
-        (lambda place: BudgetLedger(None), "ledger: it is no path"),  # type: ignore[arg-type]
-        (lambda place: BudgetLedger(place), "ledger: it is a folder; name the ledger's file"),
+        (lambda place: BudgetLedger(None), "ledger: it is not a path"),  # type: ignore[arg-type]
+        (lambda place: BudgetLedger(place), "ledger: it is a folder; name the ledger file"),
         (
             lambda place: BudgetLedger.create(place / "b.sqlite", (1.0, 1e-5)),  # type: ignore[arg-type]
-            "limit: it is no Amount",
+            "limit: it is not an Amount",
         ),
-        (lambda place: dp.open_release(None), "dossier: it is no path"),  # type: ignore[arg-type]
+        (lambda place: dp.open_release(None), "dossier: it is not a path"),  # type: ignore[arg-type]
         (lambda place: dp.open_release(place), "dossier: .*; name the folder of a release"),
         (lambda place: dp.open_release(made("gmm").folder).sample(-1), "count: -1 is below 0"),
         (lambda place: dp.open_release(made("gmm").folder).sample("n"), "count: 'n' is not a num"),  # type: ignore[arg-type]
         (
             lambda place: Column("day", type="date", lower="2020-02-30", upper="2021-01-01"),  # type: ignore[arg-type]
-            "columns.day.lower: it is no date; write one as 2026-12-31, without quotes",
+            "columns.day.lower: it is not a date; write one as 2026-12-31, without quotes",
         ),
     ],
 )
@@ -381,7 +381,7 @@ def test_a_table_without_public_facts_is_refused(asked: Callable[[PrivateTable],
             "the schema names no number",
         ),
         (lambda: class_names(Schema((*NUMBERS, _wide_label()))), "its classes are not public"),
-        (lambda: target_frame(Schema((*NUMBERS, _text_target()))), "column is no target"),
+        (lambda: target_frame(Schema((*NUMBERS, _text_target()))), "column cannot be a target"),
         (lambda: bounded_target(_lacks(AMOUNT), private=True), "amount: .* no such"),
         (lambda: outcomes_of(_lacks(BACK), private=True), "back: .* no such"),
     ],
@@ -529,7 +529,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     (
         lambda: labelled().release("sums", LabelledMoments(3, 2, 1, 1, 1), frames(), ONE),
         ValueError,
-        "another shape than the rows",
+        "does not match the rows",
     ),
     (
         lambda: labelled().release("sums", LabelledMoments(2, 2, 1, 1, 1), frames(3), ONE),
@@ -594,7 +594,7 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
     ),
     (lambda: row_vectors._demand_as_many(4, 3), InputError, "more parts than rows"),
     (lambda: belief(3), ValueError, "another number of pixels"),
-    (lambda: belief(2, units=2), ValueError, "a belief of another shape"),
+    (lambda: belief(2, units=2), ValueError, "a belief whose shape"),
     (lambda: topics(2), ValueError, "other words than the corpus"),
     (lambda: topics(3, runs=2), ValueError, r"the shape \(runs, components, words\)"),
     (lambda: _Standard(3).l1_sensitivity("label", "sums"), InputError, "no Laplace noise"),
@@ -631,7 +631,7 @@ def test_a_statistic_that_does_not_fit_is_refused(
 def test_parts_are_measured_with_normal_noise() -> None:
     book = session(table(), MaskedRows)
     parts, noise = row_vectors.Parts(book, 2), Noise("laplace", 1.0)
-    with pytest.raises(WallError, match="normal noise"):
+    with pytest.raises(WallError, match="Gaussian noise"):
         parts.release_next("sums", BallVector(2, 1.0), lambda *each: np.zeros((1, 2, 1)), noise)
     assert not book.ledger.entries
 

@@ -69,7 +69,9 @@ def test_the_report_says_who_answers_what_for_and_what_was_left(tmp_path: Path) 
     }
     table = dp.load(people(), schema=Schema(PLACES))
     for odd in ("x" * 1001, 7, None):
-        with pytest.raises(InputError, match="purpose: it is no text of up to 1000 characters"):
+        with pytest.raises(
+            InputError, match="purpose: it is not a text of at most 1000 characters"
+        ):
             dp.release("gmm", table, purpose=odd, **words)  # type: ignore[arg-type]
     assert dp.BudgetLedger(ledger).state().releases == ()
     said = {"file": "people.csv", "controller": "A & <b>", "purpose": "Beds\nand\tmeals"}

@@ -115,7 +115,7 @@ def test_a_ledger_that_another_process_writes_is_busy_and_nothing_is_drawn(
     monkeypatch.setattr(ledger, "PATIENCE", 0.05)
     with closing(sqlite3.connect(book.path, isolation_level=None)) as other:
         other.execute(f"BEGIN {held}")
-        with pytest.raises(InputError, match="keeps it busy; try again"):
+        with pytest.raises(InputError, match="is using it; try again"):
             release(book, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     assert len(book.state().lines) == 1
@@ -175,7 +175,7 @@ def test_a_ledger_that_gets_busy_once_noise_is_drawn_has_been_paid(
 
     monkeypatch.setattr(ledger, "PATIENCE", 0.05)
     monkeypatch.setattr(api, "_as_csv", held)
-    with pytest.raises(api.PaidError, match=r"Nothing left.* paid for as line 2.*busy"):
+    with pytest.raises(api.PaidError, match=r"Nothing left.* paid for as line 2.*using it"):
         release(book, tmp_path / "out")
     others[0].close()
     assert book.demand_intact().open == (2,)
@@ -285,7 +285,7 @@ def test_a_process_that_dies_before_its_end_has_spent(book: BudgetLedger, tmp_pa
         release(book, tmp_path / "other")
     with pytest.raises(InputError, match=r"the release of line 2 is being written there, or its"):
         release(book, tmp_path / "out", 0.1)
-    with pytest.raises(InputError, match=r"2 has not ended, .*counts as spent"):
+    with pytest.raises(InputError, match=r"2 has not finished; .*counts as spent"):
         api.rewrite(book.path, 2, tmp_path / "out")
     assert len(book.state().releases) == 1
 
@@ -322,7 +322,7 @@ def test_a_folder_with_files_of_others_is_never_taken_over(
     assert {path.name for path in out.iterdir()} == {api.CLAIM, "mine.txt"}
     for odd in ("", "[]", "{}", "\x00", '{"ledger": 1}'):
         (out / api.CLAIM).write_text(odd)
-        with pytest.raises(InputError, match="a release began there and did not end"):
+        with pytest.raises(InputError, match="a release started there and did not finish"):
             api.rewrite(book.path, 2, out)
 
 

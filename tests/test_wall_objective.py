@@ -315,7 +315,7 @@ def test_what_is_not_proved_is_refused() -> None:
         perturb_objective(opened(people(), adjacency="feature"), "all", shape, one, one)
     with pytest.raises(WallError, match="ball"):
         perturb_objective(opened(people()), "all", PerturbedObjective(3, 1.0), one, one)
-    with pytest.raises(InputError, match="whole numbers"):
+    with pytest.raises(InputError, match="integer noise"):
         perturb_objective(opened(people(), noise=GridNoise()), "all", shape, one, one)
     for bad in (0.0, -1.0, math.nan, math.inf):
         session = opened(people())

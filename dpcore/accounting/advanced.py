@@ -29,7 +29,7 @@ class AdvancedAccountant(InPairs):
     source: str = "Dwork, Roth 2014, Theorem 3.20; Balle, Wang 2018, Theorem 8"
     assumptions: tuple[str, ...] = (
         "every Gaussian release has its own share of delta",
-        "what is left of delta pays for the composition",
+        "the rest of delta pays for the composition",
     )
 
     counting = "advanced composition"

@@ -185,7 +185,7 @@ def check_one_case(event: Event, title: str) -> None:
         raise NotCovered(
             "parallel",
             f"{title} has no theorem for releases on disjoint parts of the table",
-            "count them one after another (parallel false), which never understates the cost",
+            "compose them as sequential (parallel false), which never understates the cost",
         )
 
 

@@ -111,7 +111,7 @@ def check_sampling(event: Event) -> None:
     if event.adjacency in ("label", "feature"):
         raise NotCovered(
             "sampling",
-            "noise that covers a part of a row does not hide whether the row is in a sample",
+            "noise that covers part of a row does not hide whether the row is in a sample",
             "choose adjacency replace_one or add_remove, or leave the sampling out (sampling none)",
         )
     if event.sampling == "without_replacement" and event.adjacency == "add_remove":

@@ -163,7 +163,7 @@ def pair_assumptions(events: Events, assumptions: tuple[str, ...]) -> tuple[str,
         return assumptions
     return (
         *assumptions,
-        "a sample, drawn afresh each time, makes its release's pair smaller (Balle, Barthe, "
+        "each release on a fresh sample has its amplified pair (Balle, Barthe, "
         "Gaboardi 2018, Theorems 8 and 9)",
     )
 

@@ -48,7 +48,7 @@ def worst_cases(events: Events) -> list[Case]:
     choices = [_chosen(members) for members in groups.values()]
     if prod(map(len, choices)) > _MOST_CASES:
         raise InputError(
-            "group", "there are too many ways to meet the groups", "give fewer or larger groups"
+            "group", "there are too many combinations of the groups", "give fewer or larger groups"
         )
     return [tuple([*plain, *(e for part in parts for e in part)]) for parts in product(*choices)]
 
@@ -58,7 +58,7 @@ def check_one_adjacency(events: Events) -> None:
     if len({each.adjacency for each in events}) > 1:
         raise InputError(
             "adjacency",
-            "the events are under different ones",
+            "the events have different adjacencies",
             "give events of one adjacency",
         )
 
@@ -68,7 +68,8 @@ def _check_unsampled(each: Event) -> None:
     if each.parallel and each.sampling != "none" and each.adjacency != "add_remove":
         raise NotCovered(
             "parallel",
-            "samples of disjoint parts have no theorem for rows that move from part to part",
+            "there is no theorem for samples of disjoint parts when a row can move from one part "
+            "to another",
             "choose adjacency add_remove, or leave the sampling out (sampling none)",
         )
 
@@ -77,7 +78,7 @@ def _group(each: Event) -> str:
     if each.group is None:
         raise InputError(
             "group",
-            "events on disjoint parts have none",
+            "events on disjoint parts have no name",
             "give the events of one division one name",
         )
     return each.group

@@ -98,7 +98,7 @@ class PLDAccountant:
             if delta >= drawn(merged(case)):
                 raise InputError(
                     "delta",
-                    "a row is drawn so rarely that it allows any amount of noise",
+                    "the sampling rate is so low that any amount of noise meets it",
                     "give a smaller delta",
                 )
             places = [i for i, (other, _) in enumerate(cells) if other == case]

@@ -59,7 +59,7 @@ def replay(ledger: Ledger, proof: Proof) -> Bound:
     if not ledger.proved:
         raise ReplayError("The ledger has an entry without a proof of its sensitivity.")
     if len({entry.adjacency for entry in ledger}) > 1:
-        raise ReplayError("The ledger's entries are under different adjacencies.")
+        raise ReplayError("The ledger's entries have different adjacencies.")
     try:
         bound = compose(ledger.events, proof.accountant, delta=proof.delta, lower=False)
     except InputError as refusal:
@@ -67,7 +67,7 @@ def replay(ledger: Ledger, proof: Proof) -> Bound:
     if np.ndim(bound.epsilon) != 0:
         raise ReplayError("The ledger describes a grid of runs; replay one run of it.")
     if bound.kind != proof.kind:
-        raise ReplayError(f"The proof claims kind {proof.kind!r}; the method gives {bound.kind!r}.")
+        raise ReplayError(f"The proof states kind {proof.kind!r}; the method gives {bound.kind!r}.")
     if not _agree(float(bound.epsilon), proof.epsilon):
         raise ReplayError(
             f"The ledger gives epsilon {bound.epsilon:.12g}, the proof states {proof.epsilon:.12g}."

@@ -243,7 +243,9 @@ def _largest_box(
     low = np.log(target / (2.0 * releases)) - 7.0
     high = np.full(target.shape, math.log(_LARGEST))
     if not np.all(meets(low)):
-        raise InputError("epsilon", "no release meets it by this method", "give a larger epsilon")
+        raise InputError(
+            "epsilon", "by this method not even one release meets it", "give a larger epsilon"
+        )
     for _ in range(60):
         middle = 0.5 * (low + high)
         enough = meets(middle)

@@ -210,7 +210,7 @@ def check_fixed_size(events: Events, title: str) -> None:
         if not isinstance(event.mechanism, Gaussian):
             raise NotCovered(
                 "mechanism",
-                f"{title} is here for Gaussian noise on samples only",
+                f"{title} is implemented only for Gaussian noise on samples",
                 "choose pld, or leave the sampling out (sampling none), which never understates "
                 "the cost",
             )

@@ -52,7 +52,7 @@ class BareMechanism:
         if privacy.mode == "paper" and not self.claimed:
             raise InputError("mode", "no printed formula is audited here", "choose proved")
         if privacy.delta is None or privacy.epsilon is None:
-            raise InputError("epsilon, delta", "one was not given", "give both")
+            raise InputError("epsilon, delta", "only one of the two was given", "give both")
         return privacy
 
     def clouds(
@@ -76,7 +76,7 @@ class BareMechanism:
             normal=isinstance(self.event.mechanism, Gaussian),
             claim=claim if privacy.mode == "paper" else None,
             proof=proof,
-            scene="a number that is one sensitivity larger under one table",
+            scene="a number that is larger by one sensitivity under one table",
         )
 
 
@@ -104,7 +104,7 @@ def _on_grid(seed: int, runs: int) -> Array:
 
 
 GAUSSIAN = BareMechanism(
-    "normal noise on a number",
+    "Gaussian noise on a number",
     Event(Gaussian(1.0)),
     _normal,
     Privacy(epsilon=2.0, delta=1e-5),
@@ -117,7 +117,7 @@ LAPLACE = BareMechanism(
     Privacy(epsilon=2.0, delta=1e-9, accountant="pld"),
 )
 DISCRETE_GAUSSIAN = BareMechanism(
-    "discrete normal noise on a grid",
+    "discrete Gaussian noise on a grid",
     Event(DiscreteGaussian(1.0, None)),
     _on_grid,
     Privacy(epsilon=2.0, delta=1e-2, accountant="zcdp_tight"),

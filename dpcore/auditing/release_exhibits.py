@@ -143,7 +143,7 @@ def mapping_support(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int =
         - math.expm1(epsilon) * SMOOTHING * len(only) / every,
         1.0,
         ("class sizes", "the same after one flip"),
-        "the sizes released are none that the neighbour's mapping reaches",
+        "the neighbour's mapping cannot produce the released sizes",
     )
 
 
@@ -191,7 +191,7 @@ def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) 
         probability("delta", delta),
         _rank_one_delta(epsilon, scale, dim),
         1.0,
-        ("any table", "one whose answer is one sensitivity away"),
+        ("any table", "one whose answer differs by one sensitivity"),
         "the likelihood ratio of the answer",
     )
 

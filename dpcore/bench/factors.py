@@ -151,8 +151,8 @@ class Private(Faces):
         table = data.seal(rows)
         (seconds,) = least_seconds([lambda: _private(table, data, self.epsilon)], self.repetitions)
         return self._measured(
-            f"{data}: private, epsilon {self.epsilon:g}, delta {DELTA:g}, a row replaced; the peer "
-            "plain",
+            f"{data}: private, epsilon {self.epsilon:g}, delta {DELTA:g}, a row replaced; the "
+            "peer without privacy",
             seconds,
             _peer_measured(data, len(_summit(data)), self.repetitions),
             _quality(_private(table, data, self.epsilon), rows),

@@ -41,7 +41,9 @@ def earlier(path: Path) -> list[Run]:
         known = False
     if not known:
         raise InputError(
-            "history", "it holds lines that no bench wrote", "give another path, or none yet"
+            "history",
+            "it has lines that dpcore bench did not write",
+            "give another path, or one where no file exists yet",
         )
     return runs
 

@@ -384,13 +384,13 @@ def why_missing_elsewhere(package: str) -> str | None:
 def _why_missing_in(interpreter: str, package: str) -> str | None:
     if not interpreter:
         return (
-            f"{package} needs an environment of its own, whose interpreter {ELSEWHERE} would name"
+            f"{package} needs its own environment; set {ELSEWHERE} to the path of its interpreter"
         )
     words = [interpreter, "-W", "ignore", "-c", f"import {package}.models"]
     try:
         done = subprocess.run(words, capture_output=True, check=False)
     except OSError:
-        return f"{ELSEWHERE} names no interpreter that can be run"
+        return f"{ELSEWHERE} does not name an interpreter that can be run"
     return f"{package} cannot be imported where {ELSEWHERE} says" if done.returncode else None
 
 

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 PEER = "cvxpy"
 OWN_REPETITIONS = 25  # a few milliseconds each, where the peer takes seconds
-OBJECTIVE = "least trace, less is better"
+OBJECTIVE = "least trace, lower is better"
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Slider(Case):
             (ours, staged),
             (ours, staged),
             self.alone,
-            quality="seconds, less is better",
+            quality="seconds, lower is better",
         )
 
     def alone(self) -> None:

@@ -28,7 +28,7 @@ from dpcore.wall.table import PrivateTable
 Array = NDArray[np.float64]
 Pair = tuple[float, float]
 
-DIVERGENCE = "median divergence of the release from the exact classes, less is better"
+DIVERGENCE = "median divergence of the release from the exact classes, lower is better"
 DELTA = 1e-5
 IRIS = 150  # rows of the only table here that is not simulated
 UNTARGETED = ("public_features", "paper leave", "paper all")  # the same for both divergences

@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 SKLEARN, GENSIM = "scikit-learn", "gensim"
 CALLED = {SKLEARN: "LatentDirichletAllocation", GENSIM: "LdaModel or LdaMulticore"}
-QUALITY = "perplexity of unseen documents by our formula, less is better"
+QUALITY = "perplexity of unseen documents by our formula, lower is better"
 HELD_OUT = 500
 DELAY, FORGETTING = 1.0, 0.6
 DELTA = 1e-6
@@ -373,7 +373,7 @@ class EStep(Topics):
             _e_steps(corpus, self.repetitions),
             "ours",
             tokens=float(corpus.bags[0].counts.sum()),
-            quality="perplexity of the documents at the mixes found, less is better",
+            quality="perplexity of the documents at the mixtures found, lower is better",
         )
 
     def alone(self) -> None:

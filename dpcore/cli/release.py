@@ -43,8 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--chosen-on",
         default="unsaid",
         metavar="WHAT",
-        help="what was looked at while settings were chosen: 'stand-in' or 'real data' [not "
-        "stated]",
+        help="what was looked at while settings were chosen: 'stand-in' or 'real data' [unsaid]",
     )
     group.add_argument("--synthetic-rows", default="1000", metavar="N", help="how many [1000]")
     group.add_argument(

@@ -189,7 +189,7 @@ def parted(
         )
     if not isinstance(source, str | PathLike):
         raise InputError(
-            "source", "its rows are in memory already", "give a file, a folder or a Dask collection"
+            "source", "its rows are already in memory", "give a file, a folder or a Dask collection"
         )
     files = files_of(source)
     if schema is None:
@@ -254,7 +254,7 @@ def files_of(source: str | PathLike[str]) -> list[Path]:
     if not files:
         raise InputError(
             path.name,
-            "the folder holds no table",
+            "the folder has no table",
             "give one with files that end in " + ", ".join(TABLE_FILES),
         )
     return files
@@ -266,7 +266,7 @@ def parts_of(path: Path, array: str | None = None, separator: str | None = None)
     ending = next(ending for ending in TABLE_FILES if path.name.lower().endswith(ending))
     if array is not None and ending != ".npz":
         raise InputError(
-            "array", "only an .npz file holds named arrays", "leave it out, or give an .npz file"
+            "array", "only an .npz file has named arrays", "leave it out, or give an .npz file"
         )
     if ending == ".parquet":
         return _parquet_parts(path)
@@ -313,7 +313,7 @@ def _archive_part(path: Path, array: str | None) -> Partition:
         if array is None and "y" in known:
             raise InputError(
                 path.name,
-                "its labels y lie apart from its rows X, which are read in blocks",
+                "its labels y are stored apart from its rows X, which are read in blocks",
                 "make y a column of X, or name the array to read",
             )
         with archive.open(f"{wanted}.npy") as raw:
@@ -343,7 +343,7 @@ def _header(raw: IO[bytes], array: str) -> tuple[tuple[int, ...], np.dtype[Any]]
         raise InputError(array, "it is not rows and columns of numbers", "give such an array")
     if by_columns and len(shape) > 1 and min(shape) > 1:
         raise InputError(
-            array, "its numbers lie column by column", "save numpy.ascontiguousarray of it"
+            array, "its numbers are stored column by column", "save numpy.ascontiguousarray of it"
         )
     return shape, kind
 

@@ -73,7 +73,7 @@ class BundledTable:
             if opening.model == model:
                 return opening
         raise InputError(
-            "model", f"{self.name} is no table for {model!r}", "choose " + " or ".join(self.models)
+            "model", f"{self.name} does not suit {model!r}", "choose " + " or ".join(self.models)
         )
 
     @property
@@ -81,7 +81,7 @@ class BundledTable:
         """Where the data file lies; InputError if the table is drawn."""
         if self.file is None:
             raise InputError(
-                "data", f"{self.name} is drawn and has no file", f"load bundled:{self.name}"
+                "data", f"{self.name} is generated and has no file", f"load bundled:{self.name}"
             )
         return home() / self.file
 
@@ -118,7 +118,7 @@ BUNDLED = (
     BundledTable(
         "rare_person",
         "One rare person",
-        "A small crowd and one person far away, whom an exact fit gives away.",
+        "A small crowd and one person far away, whom an exact fit exposes.",
         "rare_person.csv",
         rows=105,
         features=2,
@@ -128,7 +128,8 @@ BUNDLED = (
     BundledTable(
         "rare_person_50x",
         "One rare person, fifty times the crowd",
-        "The same crowd fifty times as large: it can be learned, the one person still cannot.",
+        "The same crowd fifty times as large: the crowd can be learned, the one person still "
+        "cannot.",
         "rare_person_50x.csv",
         rows=5_201,
         features=2,
@@ -178,7 +179,7 @@ BUNDLED = (
     BundledTable(
         "digits",
         "Digits",
-        "Handwritten digits of 8 x 8 pixels (Alpaydin and Kaynak 1998): real, small, and few.",
+        "Handwritten digits of 8 x 8 pixels (Alpaydin and Kaynak 1998): a small real table.",
         "digits.csv.gz",
         rows=1_797,
         features=64,
@@ -208,7 +209,7 @@ BUNDLED = (
     BundledTable(
         "missing_answers",
         "Missing answers",
-        "What makes people content at work, from a survey where a third of the answers is missing.",
+        "What makes people content at work, from a survey with a third of the answers missing.",
         None,
         rows=2_000,
         features=4,
@@ -218,7 +219,8 @@ BUNDLED = (
     BundledTable(
         "five_parties",
         "Five parties",
-        "Age and income of 2,000 voters are known; which of five parties each votes for is secret.",
+        "Age and income of 2,000 voters are known; each voter's choice among five parties is "
+        "secret.",
         None,
         rows=2_000,
         features=2,
@@ -228,7 +230,7 @@ BUNDLED = (
     BundledTable(
         "who_comes_back",
         "Who comes back?",
-        "Patients who leave a hospital: which of them come back within a month, and why?",
+        "Patients discharged from a hospital: which of them return within a month, and why?",
         None,
         rows=2_000,
         features=5,
@@ -238,7 +240,8 @@ BUNDLED = (
     BundledTable(
         "gains_and_losses",
         "Gains and losses",
-        "What 400 small investors gained in a year: most little, a few a fortune. And on average?",
+        "What 400 small investors gained in a year: most of them little, a few a fortune. And on "
+        "average?",
         None,
         rows=400,
         features=1,
@@ -248,7 +251,7 @@ BUNDLED = (
     BundledTable(
         "lit_windows",
         "Lit windows",
-        "Which of sixteen windows are lit in 20,000 houses: four rooms, each used or not.",
+        "Which of sixteen windows are lit in 20,000 houses with four rooms, each used or not.",
         None,
         rows=20_000,
         features=16,
@@ -258,7 +261,7 @@ BUNDLED = (
     BundledTable(
         "households",
         "Yes or no",
-        "Ten questions of yes or no, put to 4,000 households: which kinds of households are there?",
+        "Ten yes-or-no questions put to 4,000 households: which kinds of households are there?",
         None,
         rows=4_000,
         features=10,
@@ -268,7 +271,8 @@ BUNDLED = (
     BundledTable(
         "a_year_of_care",
         "A year of care",
-        "How often 4,000 patients were seen, called, treated and X-rayed in a year: three kinds?",
+        "How often 4,000 patients were seen, called, treated and X-rayed in a year: are there "
+        "three kinds?",
         None,
         rows=4_000,
         features=5,
@@ -278,7 +282,7 @@ BUNDLED = (
     BundledTable(
         "stewards_table",
         "A steward's table",
-        "Patients as a data steward meets them: skewed, with units, gaps and a category.",
+        "Patient data as a data steward meets them: skewed, with units, gaps and a category.",
         "stewards_table.csv",
         rows=20_000,
         features=7,
@@ -288,7 +292,7 @@ BUNDLED = (
     BundledTable(
         "life_science_like",
         "Like Life Science",
-        "Ten columns in three overlapping groups, in the shape of a published benchmark.",
+        "Ten columns in three overlapping groups, modelled on a published benchmark.",
         "life_science_like.csv.gz",
         rows=26_733,
         features=10,
@@ -318,7 +322,7 @@ BUNDLED = (
     BundledTable(
         "stroke_like",
         "Like Stroke",
-        "A hundred columns in ten overlapping groups, in the shape of a file that is not public.",
+        "A hundred columns in ten overlapping groups, modelled on a file that is not public.",
         None,
         rows=50_000,
         features=100,

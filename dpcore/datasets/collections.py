@@ -79,13 +79,13 @@ def collection_parts(source: Any) -> list[Partition]:
         if source.ndim not in (2, 3):
             raise InputError(
                 "array",
-                "it is neither of two dimensions nor pictures of three",
-                "give rows and columns, or pictures, height and width",
+                "it is neither a two-dimensional array nor a three-dimensional one of images",
+                "give rows and columns, or images, height and width",
             )
         whole_rows = source.rechunk(dict.fromkeys(range(1, source.ndim), -1))
         delayed = whole_rows.to_delayed().reshape(-1).tolist()
     elif isinstance(source, import_module("dask.bag").Bag) or hasattr(source, "partitions"):
         delayed = list(source.to_delayed())
     else:
-        raise InputError("source", "it is no table of Dask's", "give one of: " + ", ".join(KINDS))
+        raise InputError("source", "it is not a Dask table", "give one of: " + ", ".join(KINDS))
     return [CollectionPart(str(one.key), one) for one in delayed]

@@ -45,8 +45,8 @@ def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
     if values.ndim not in (2, 3):
         raise InputError(
             where,
-            "it is neither of two dimensions nor pictures of three",
-            "give rows and columns, or pictures, height and width",
+            "it is neither a two-dimensional array nor a three-dimensional one of images",
+            "give rows and columns, or images, height and width",
         )
     names = _column_names(values.shape, where)
     flat = np.ma.asarray(values).reshape(len(values), len(names))
@@ -177,8 +177,8 @@ def _column_names(shape: tuple[int, ...], where: str) -> list[str]:
     else:
         raise InputError(
             where,
-            f"its pictures have no pixel or more than {MOST_COLUMNS:,}",
-            "give smaller pictures: average over blocks of pixels",
+            f"its images have no pixels or more than {MOST_COLUMNS:,}",
+            "give smaller images: average over blocks of pixels",
         )
     check_names(names, where)
     return names
@@ -190,7 +190,7 @@ def _wanted(known: list[str], array: str | None, where: str) -> str:
     if name in known:
         return name
     if not known:
-        raise InputError(where, "it holds no arrays", "save an array X of rows and columns")
+        raise InputError(where, "it has no arrays", "save an array X of rows and columns")
     listed = ", ".join(known[:MOST_NAMES_LISTED]) + (", ..." if known[MOST_NAMES_LISTED:] else "")
     raise InputError("array", f"{where} has no array {name!r}", f"name one it has: {listed}")
 
@@ -205,7 +205,7 @@ def _member(archive: Any, name: str, path: File) -> NDArray[Any]:
         if "allow_pickle" not in str(error):
             raise
         raise InputError(
-            name, "it holds pickled objects, which are never opened", "save plain numbers"
+            name, "it contains pickled objects, which are never opened", "save plain numbers"
         ) from None
     if not isinstance(values, np.ndarray):
         raise InputError(name, "it is not an array", "save plain numbers as an array")
@@ -234,7 +234,9 @@ def _name_columns(frame: pd.DataFrame, names: NDArray[Any]) -> None:
 def _append_y(frame: pd.DataFrame, y: NDArray[Any]) -> None:
     """Append the archive's ``y`` as a column."""
     if y.shape != (len(frame),) or y.dtype.kind not in "fiubUS":
-        raise InputError("y", "it is not one number or text per row of X", "save it so, or drop it")
+        raise InputError(
+            "y", "it is not one number or text per row of X", "save it in that form, or drop it"
+        )
     if "y" in frame.columns:
         raise InputError("y", "X has a column of that name as well", "rename one of them")
     frame["y"] = np.char.decode(y, "latin-1") if y.dtype.kind == "S" else y

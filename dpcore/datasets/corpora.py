@@ -74,7 +74,8 @@ CORPORA = (
     BundledCorpus(
         "few_bars",
         "Bars",
-        "Drawn documents of a hundred words; a word is a pixel, a topic one bar of five.",
+        "Simulated documents of a hundred words; a word is a pixel, and a topic a bar of five "
+        "pixels.",
         rows=FEW,
         features=25,
         provenance="simulated",
@@ -86,7 +87,7 @@ CORPORA = (
     BundledCorpus(
         "help_texts",
         "Library help texts",
-        "What authors of scientific libraries wrote to explain their code.",
+        "What the authors of scientific libraries wrote to explain their code.",
         rows=4_909,
         features=HELP_WORDS,
         provenance="public",
@@ -96,11 +97,12 @@ CORPORA = (
         make=lambda: _docstrings().with_first_words(HELP_WORDS),
     ),
     BundledCorpus(
-        "bars", "Bars", "The same, five times as many.", 5_000, 25, "simulated",
+        "bars", "Bars", "The same, with five times as many documents.", 5_000, 25, "simulated",
         (Opening("lda", 10),), _bars, listed=False,
     ),
     BundledCorpus(
-        "docstrings", "Docstrings of scientific libraries", "The same in 2,000 words.", 4_909,
+        "docstrings", "Docstrings of scientific libraries", "The same, with a list of 2,000 "
+            "words.", 4_909,
         2_000, "public", (Opening("lda", 20),), _docstrings, listed=False,
     ),
 )  # fmt: skip

@@ -157,14 +157,14 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
             if other != delimiter and other in names[0]:
                 raise InputError(
                     where,
-                    f"it has one column, whose header holds {word}",
+                    f"it has one column, whose header contains {word}",
                     f"separate the columns by {DELIMITERS[delimiter]}, or state the separator "
                     "in the schema (dpcore schema FILE writes one)",
                 )
     if 2 * sum(map(_is_numeral, names)) >= len(names):
         raise InputError(
             where,
-            "its first line holds numbers, not names",
+            "its first line has numbers, not names",
             "add a header line whose names are words",
         )
     check_names(names, where)
@@ -221,7 +221,7 @@ class _Watched(io.RawIOBase):
             raise InputError(self._name, "it is not UTF-8 text", "save it as UTF-8")
         if b"\0" in block or (not self._seen and block.startswith(BINARY_STARTS)):
             raise InputError(
-                self._name, "it holds binary data, not text", "give the extension of its format"
+                self._name, "it contains binary data, not text", "give the extension of its format"
             )
         self._decoder.decode(block, final=not block)
         self.quoted |= b'"' in block
@@ -269,15 +269,15 @@ def _one_sentence(path: File) -> Iterator[None]:
     except MemoryError:
         problem = ("it does not fit into memory", "give a smaller table")
     except (csv.Error, ArrowException) as error:
-        problem = ("its cells cannot be told apart", "check quotes and line ends")
+        problem = ("its cells cannot be separated", "check quotes and line ends")
         if "straddling" in str(error):
             longest = CHUNKS[-1] >> 20
             problem = (f"a row is longer than {longest} MiB", "check quotes, or leave the row out")
         if "columns, got" in str(error):
             problem = (
                 "some rows have more or fewer cells than the header",
-                "give every row one cell per column, and quote cells that hold the delimiter, with "
-                "no blank before the quote",
+                "give every row one cell per column, and quote cells that contain the delimiter, "
+                "with no space before the quote",
             )
     except OSError:
         problem = ("it cannot be opened", "check its permissions")

@@ -144,16 +144,17 @@ def _public(path: Path, given: Any, text: str | None, infer: bool) -> Vocabulary
     if path.suffix == ".npz":
         raise InputError(
             "vocabulary",
-            "bags of words hold numbers of words, not the words",
-            f"give a file with one word a line, for example {vocabulary_path(path).name} beside it",
+            "bags of words contain numbers of words, not the words",
+            f"give a file with one word per line, for example {vocabulary_path(path).name} next "
+            "to it",
         )
     if infer:
         return Vocabulary(frequent(_texts(path, text)), rehearsal=True)
     raise InputError(
         "vocabulary",
-        "no public words were given",
-        f"give a file with one word a line, for example {vocabulary_path(path).name} beside it, or "
-        "let a rehearsal read them off the documents (infer_vocabulary)",
+        "no public list of words was given",
+        f"give a file with one word per line, for example {vocabulary_path(path).name} next to "
+        "it, or let a rehearsal read them from the documents (infer_vocabulary)",
     )
 
 
@@ -166,8 +167,8 @@ def _sealed(path: Path, vocabulary: Vocabulary, text: str | None) -> PrivateCorp
     if never is not None:
         raise InputError(
             "vocabulary",
-            f"{never!r} is never found: texts are read as runs of letters in lower case",
-            "write it so, or leave it out",
+            f"{never!r} can never occur: texts are read as runs of lower-case letters",
+            "write it in that form, or leave it out",
         )
     return PrivateCorpus.seal(*counted(_texts(path, text), vocabulary.words), vocabulary)
 
@@ -176,14 +177,14 @@ def _texts(path: Path, column: str | None) -> list[str]:
     if path.is_dir():
         files = sorted(path.glob("*.txt"))
         if not files:
-            raise InputError(path.name, "the folder has no .txt file", "give one file a document")
+            raise InputError(path.name, "the folder has no .txt file", "give one file per document")
         return [_read(file) for file in files]
     if path.suffix.lower() == ".zip":
         return _zipped(path)
     if not path.name.lower().endswith(TABLES):
         raise InputError(
             path.name,
-            "it is no source of documents",
+            "it is not a source of documents",
             "give a CSV with a column of texts, a folder or .zip of .txt files, or counts (.npz)",
         )
     from dpcore.datasets.load import read_frame
@@ -196,9 +197,9 @@ def _texts(path: Path, column: str | None) -> list[str]:
     if column is None:  # by the header alone: what cells hold would be one document's choice
         column = frame.columns[0] if frame.shape[1] == 1 else "text"
         if column not in frame.columns:
-            raise InputError("text", "several columns may hold the texts", "name the one that does")
+            raise InputError("text", "several columns may hold the texts", "name the right one")
     if column not in frame.columns:
-        raise InputError("text", f"there is no column {column!r}", "name one of the table")
+        raise InputError("text", f"there is no column {column!r}", "name one in the table")
     return frame[column].tolist()
 
 
@@ -226,7 +227,7 @@ def _zipped(path: Path) -> list[str]:
             path.name, "the zip file is damaged, or locked", "pack the texts again"
         ) from None
     if not texts:
-        raise InputError(path.name, "it has no .txt file", "pack one file a document")
+        raise InputError(path.name, "it has no .txt file", "pack one file per document")
     return texts
 
 
@@ -239,7 +240,7 @@ def _bags(path: Path, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], ND
     """starts, words, counts of an archive."""
     problem = InputError(
         path.name,
-        "it holds no bags of words",
+        "it has no bags of words",
         "save indptr, indices, counts and shape (documents, words)",
     )
     try:
@@ -255,7 +256,7 @@ def _bags(path: Path, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], ND
         raise problem
     if any(part.dtype.kind not in "iu" for part in (starts, words, shape)):
         raise InputError(
-            path.name, "indptr, indices or shape is not of whole numbers", "save it again"
+            path.name, "indptr, indices or shape does not consist of whole numbers", "save it again"
         )
     if shape.shape != (2,) or len(starts) != int(shape[0]) + 1 or int(shape[1]) < size:
         raise InputError(

@@ -52,7 +52,7 @@ CAMPS = (
     Column("crowds", lower=-10, upper=10, unit="points"),
 )
 DOSES = (
-    Column("dose", lower=-4, upper=4, unit="standard deviations from the usual"),
+    Column("dose", lower=-4, upper=4, unit="standard deviations from the average"),
     Column("pressure", role="target", lower=-60, upper=60, unit="change in mmHg"),
 )
 ANSWERS = (

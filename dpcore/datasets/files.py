@@ -64,13 +64,13 @@ def demand_table(path: File) -> None:
     if path.name.lower().endswith(SPREADSHEETS):
         raise InputError(
             path.name,
-            "it is a spreadsheet, whose cells may hold formulas and several tables",
-            "save the sheet that holds the table as “CSV UTF-8” and give that file",
+            "it is a spreadsheet, which may contain formulas and several tables",
+            "save the sheet with the table as “CSV UTF-8” and give that file",
         )
     if not extension(path):
         raise InputError(
             path.name,
-            "the extension is not one of a table",
+            "the file extension is not that of a table",
             "give a file that ends in " + ", ".join(TABLE_FILES),
         )
 

@@ -104,5 +104,5 @@ def _checked(beta: ArrayLike, sigma: float) -> Array:
     positive("sigma", sigma)
     truth = np.asarray(beta, dtype=float)
     if truth.ndim != 1 or not truth.size or not np.all(np.isfinite(truth)):
-        raise InputError("beta", "it is not a list of numbers", "give one number a column")
+        raise InputError("beta", "it is not a list of numbers", "give one number per column")
     return truth

@@ -168,7 +168,7 @@ def _from_file(
     ending = extension(path)
     if array is not None and ending != ".npz":
         raise InputError(
-            "array", "only an .npz file holds named arrays", "leave it out, or give an .npz file"
+            "array", "only an .npz file has named arrays", "leave it out, or give an .npz file"
         )
     if ending == ".npz":
         return read_npz(path, array)
@@ -190,7 +190,9 @@ def _from_memory(source: Any) -> pd.DataFrame:
             "source", "it is neither a path nor a table", "give a path, a DataFrame or an array"
         )
     if source.columns.nlevels > 1:
-        raise InputError("data frame", "its header has levels", "give the columns plain names")
+        raise InputError(
+            "data frame", "its header has several levels", "give the columns plain names"
+        )
     frame = source.copy().reset_index(drop=True)
     frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
     check_names(list(frame.columns), "data frame")

@@ -28,7 +28,7 @@ def write_parts(
 ) -> Schema:
     """Write ``rows x columns`` numbers in ``[0, 100]`` to a new folder, and ``FOLDER.toml`` beside.
 
-    Raises InputError where the folder is there already.
+    Raises InputError where the folder already exists.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as home:
@@ -41,7 +41,7 @@ def write_parts(
 
     total, dim, each = whole("rows", rows), whole("columns", columns), whole("part_rows", part_rows)
     if folder.exists():
-        raise InputError(folder.name, "the folder is there already", "name a new one")
+        raise InputError(folder.name, "the folder already exists", "name a new one")
     names = [f"x{i + 1}" for i in range(dim)]
     schema = Schema.from_bounds({name: (0.0, 100.0) for name in names})
     folder.mkdir()

@@ -67,8 +67,8 @@ def frequent(texts: Sequence[str]) -> tuple[str, ...]:
     if not kept:
         raise InputError(
             "vocabulary",
-            f"no word is in {LEAST_TEXTS} documents or more and in at most {MOST_SHARE:.0%} of "
-            "them, which is what is read off",
+            f"no word occurs in at least {LEAST_TEXTS} documents and in at most {MOST_SHARE:.0%} "
+            "of them, so no list of words can be read from them",
             "give a list",
         )
     return tuple(sorted(kept, key=lambda word: (-seen[word], word))[:FREQUENT])

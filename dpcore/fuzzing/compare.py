@@ -86,7 +86,7 @@ class Compared:
         before, value, answer = self.shown[self.at]
         self.at += 1
         if before != kind:
-            raise Different("the second fit releases something else")
+            raise Different("the second fit makes a different release")
         return value, answer
 
     def coming(self) -> Any:
@@ -166,7 +166,7 @@ def _sums(seen: Compared, add_noise: Callable[..., Any]) -> Callable[..., Any]:
             return scales
         (first, first_steps, first_entry), released = before
         if first.shape != exact.shape or not _state_the_same(first_entry, entry):
-            raise Different("the second fit's entry states something else")
+            raise Different("the second fit's ledger entry differs")
         order = 1 if noise.law == "laplace" else 2
         seen.note(number, f"l{order}", _share(exact - first, order, entry.sensitivity))
         if entry.l2_sensitivity is not None:
@@ -247,7 +247,7 @@ def _minimised(seen: Compared, perturb: Callable[..., Any]) -> Callable[..., Any
             return found
         (first_slopes, first_bends, first_ridge), first = before
         if not np.array_equal(first_ridge, found.ridge):
-            raise Different("the second fit's ridge is another")
+            raise Different("the second fit has another ridge")
         seen.slopes.append((slopes - first_slopes, float(np.abs(bends - first_bends).max())))
         return first
 

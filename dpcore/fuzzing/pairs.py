@@ -114,7 +114,7 @@ def examine(made: Pair, keep: Path | None = None) -> Verdict:
         seen.begin(second=True, compare=isinstance(first, Grid))
         second = _fitted(made, other, read, None if keep is None else keep / later)
         if len(read) == 2 and otherwise_read(made.tables, *(read[::-1] if made.turned else read)):
-            return Verdict("violation", found="a cell changes how another row is read")
+            return Verdict("violation", found="one cell changes how another row is read")
         if isinstance(first, Grid) and isinstance(second, Grid):
             return _compared(seen, first, second)
         if isinstance(second, Different):
@@ -182,12 +182,14 @@ def _refused(made: Pair, seen: Compared, first: Any, second: Any) -> Verdict:
     if len(raised) == 2:
         return Verdict("refused", found=sentence)
     if not made.tables.odd:
-        return Verdict("violation", found=f"one table alone is refused: {raised[0]}")
+        return Verdict("violation", found=f"only one table is refused: {raised[0]}")
     table = made.ordered[0 if raised[0] is first else 1][1]
     seen.begin(second=raised[0] is second, compare=False)
     turned = _fitted(made, table.ordered(range(len(table.rows))[::-1]), [], None)
     if not isinstance(turned, DPCoreError) or str(turned) != str(raised[0]):
-        return Verdict("violation", found=f"a refusal depends on the place of a cell: {raised[0]}")
+        return Verdict(
+            "violation", found=f"a refusal depends on the position of a cell: {raised[0]}"
+        )
     return Verdict("refused one", found=sentence)
 
 

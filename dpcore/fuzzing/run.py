@@ -19,9 +19,9 @@ from dpcore.fuzzing.pairs import Pair, Verdict, examine, pair
 LISTED = 100  # violations that are listed, and sentences of refusals that are counted apart
 LARGEST_SEED = 1 << 32
 NOT_COVERED = (
-    "mechanisms as published (mode paper), which carry no proof",
+    "mechanisms as published (mode paper), which have no proof",
     "tables on a cluster (engine dask)",
-    "the laws of the noise, which are forced here",
+    "the noise distributions, which are replaced here",
 )
 
 
@@ -125,7 +125,7 @@ def fuzz(
     """
     seconds = positive("seconds", seconds, example="60")
     if model is not None and only is not None:
-        raise InputError("model", "a pair is of one model", "leave it out")
+        raise InputError("model", "a pair belongs to one model", "leave it out")
     if model is not None:
         one_of("model", model, MODEL_NAMES)
     if seed is None:

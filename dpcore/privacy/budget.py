@@ -64,5 +64,5 @@ def demand_privacy(asked: object) -> None:
     """Raise InputError for a request that is none."""
     if not isinstance(asked, Privacy):
         raise InputError(
-            "privacy", "it is no dpcore.Privacy", "give dpcore.Privacy(epsilon=1, delta=0.00001)"
+            "privacy", "it is not a dpcore.Privacy", "give dpcore.Privacy(epsilon=1, delta=0.00001)"
         )

@@ -42,13 +42,13 @@ CLAIM = ".dpcore-release"  # a file that says which line this folder is being wr
 # Words of a fit that a release settles itself.
 SETTLED = ("schema", "seed", "secret", "draws", "as_private", "delta_each", "on_grid", "mode")
 DOCUMENTS = (
-    "a release is of rows of a table, not of documents: another document in one place moves how "
+    "documents cannot be released, only rows of a table: replacing one document can change how "
     "others are rounded, and no bound on that is proved",
-    "fit them with dpcore fit lda without a seed, whose proof takes floating point for exact",
+    "fit them with dpcore fit lda without a seed, whose proof assumes exact arithmetic",
 )
 LOCAL = (
-    "there every person adds noise of their own, and a release has one noise, on the sum",
-    "leave it central, or run dpcore fit mean with this trust and without a seed",
+    "in the local model each person adds noise, but a release adds it once, to the sum",
+    "use trust central, or run dpcore fit mean with this trust and without a seed",
 )
 LONGEST = 1000  # characters of what is said for the report
 FARTHEST, NARROWEST = 1e100, 1e-100  # limits and ranges whose squares are numbers
@@ -158,7 +158,7 @@ def rewrite(ledger: str | Path, number: int, out: str | Path) -> dict[str, Any]:
     if number in state.open:
         raise InputError(
             "line",
-            f"the release of {number} has not ended, and where its process died it counts as spent",
+            f"the release of {number} has not finished; if its process died, it counts as spent",
             "there are no files",
         )
     if "dossier" not in output:
@@ -190,7 +190,7 @@ def _demand_releasable(
     one_of("chosen_on", chosen_on, tuple(CHOSEN))
     for word in SETTLED:
         if word in options:
-            raise InputError(word, "a release settles it itself", "leave it out")
+            raise InputError(word, "a release sets it itself", "leave it out")
     demand_loaded(table)
     if not isinstance(table, PrivateTable):
         raise InputError("model", *DOCUMENTS)
@@ -198,7 +198,9 @@ def _demand_releasable(
         raise InputError("schema", "no public bounds were given", "give a .toml with them")
     if table.schema.rehearsal:
         raise InputError(
-            "schema", "the bounds were read from the data", "state limits you could print before"
+            "schema",
+            "the bounds were read from the data",
+            "state limits that you could print before seeing the data",
         )
     if privacy.mode != "proved":
         raise InputError("mode", "what a paper claims is not enough to release", "choose proved")
@@ -212,7 +214,9 @@ def _demand_releasable(
         public.half_range.min() < NARROWEST
     ):
         raise InputError(
-            "limits", "their squares are no numbers any more", "use a unit that is nearer to 1"
+            "limits",
+            "their squares are out of range",
+            "use a unit with values nearer to 1",
         )
     return table.schema
 
@@ -221,7 +225,7 @@ def _one_line(name: str, text: object) -> str:
     """A text for the report. Raises InputError for one that is none, or a whole page."""
     if not isinstance(text, str) or len(text) > LONGEST:
         raise InputError(
-            name, f"it is no text of up to {LONGEST} characters", "say it in a sentence or two"
+            name, f"it is not a text of at most {LONGEST} characters", "use a sentence or two"
         )
     return " ".join(text.split())
 
@@ -240,8 +244,8 @@ def demand_whole(model: str, privacy: Privacy, components: int, options: dict[st
     if drawn or any(event.sampling != "none" for event in events):
         raise InputError(
             "rate",
-            "each step draws a sample, and whole numbers as noise are counted on all rows alone",
-            "take them all in each step (--rate 1), and few steps (--iterations 10)",
+            "each step draws a sample, but integer noise is accounted for only on all rows",
+            "use all rows in each step (--rate 1), and few steps (--iterations 10)",
         )
     if not all(isinstance(event.mechanism, Gaussian) for event in events):
         raise InputError("algorithm" if "algorithm" in options else "method", *OTHER_NOISE)
@@ -298,7 +302,7 @@ def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
     """Whether a folder is taken over from a release that died. Raises InputError for one that is
     neither empty nor that."""
     if folder.is_symlink() or not folder.is_dir():
-        raise InputError("out", "it is not an empty folder", "name one that is, or a new one")
+        raise InputError("out", "it is not an empty folder", "name an empty or a new one")
     names = {path.name for path in folder.iterdir()}
     if not names:
         return False
@@ -306,19 +310,19 @@ def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
     if found and found == mark and names <= {CLAIM, *FILES, *map(_unfinished, FILES)}:
         return True
     if CLAIM not in names:
-        raise InputError("out", "it is not an empty folder", "name one that is, or a new one")
+        raise InputError("out", "it is not an empty folder", "name an empty or a new one")
     if not found:
         raise InputError(
             "out",
-            "it is not an empty folder: a release began there and did not end",
-            "name a new one, and see with dpcore ledger LEDGER whether it had paid",
+            "it is not an empty folder: a release started there and did not finish",
+            "name a new one, and check with dpcore ledger LEDGER whether that release was paid for",
         )
     raise InputError(
         "out",
         f"it is not an empty folder: the release of line {found['line']} is being written there, "
         "or its process died",
         f"see dpcore ledger LEDGER, which writes its files with --write {found['line']} --out "
-        f"FOLDER where they are on record, or name another folder",
+        "FOLDER if they are on record, or name another folder",
     )
 
 

@@ -45,7 +45,9 @@ def content_of(dossier: dict[str, Any]) -> str:
 def demand_content(record: dict[str, Any]) -> None:
     """Raise ReplayError for a dossier in which something was changed since it was written."""
     if content_of(record) != record.get("content"):
-        raise ReplayError("The dossier was changed: its content has another hash than it states.")
+        raise ReplayError(
+            "The dossier was changed: the hash of its content is not the one it states."
+        )
 
 
 def described(synthetic: str, rows: int) -> dict[str, Any]:
@@ -67,7 +69,9 @@ def compare(folder: Path, record: dict[str, Any], *, whole: bool, anew: bool) ->
     if not isinstance(listed, dict) or not {REPORT} <= listed.keys() <= {REPORT, ROWS}:
         raise InputError("dossier", "it does not list its files", "ask for it again")
     if (ROWS in listed) != (record["synthetic"] is not None):
-        raise ReplayError("The dossier lists synthetic rows that it does not describe, or none.")
+        raise ReplayError(
+            "The dossier's list of files and its description of the synthetic rows do not agree."
+        )
     if whole:
         _demand_all(folder, [DOSSIER, *listed])
     anew = anew and _is_of_this_version(record)
@@ -108,7 +112,7 @@ def _compared(path: Path, stated: Any, record: dict[str, Any], anew: bool) -> st
     if not anew:
         return HASH
     if _made_anew(record) != content:
-        raise ReplayError(f"{path.name} does not say what the dossier says.")
+        raise ReplayError(f"{path.name} does not agree with the dossier.")
     return ANEW
 
 
@@ -116,7 +120,7 @@ def _demand_hash(path: Path, stated: Any) -> bytes:
     """A file's content. Raises ReplayError where it has another hash."""
     content = path.read_bytes()
     if sha256(content) != stated:
-        raise ReplayError(f"{path.name} is not the file that the dossier was written with.")
+        raise ReplayError(f"{path.name} is not the file written with the dossier.")
     return content
 
 
@@ -124,7 +128,7 @@ def _demand_described(content: bytes, stated: Any) -> None:
     """Raise ReplayError for rows of other columns, or another number, than the dossier says."""
     text = content.decode()
     if described(text, len(_lines(text)) - 1) != stated:
-        raise ReplayError(f"{ROWS} has other columns or another length than the dossier says.")
+        raise ReplayError(f"{ROWS} has other columns or another length than the dossier states.")
 
 
 def _lines(text: str) -> list[list[str]]:

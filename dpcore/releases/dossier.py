@@ -161,9 +161,9 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
     except OSError as problem:
         raise InputError("dossier", f"it cannot be read ({problem.strerror})", NAME_IT) from None
     except (ValueError, RecursionError):
-        raise InputError("dossier", "the file is no JSON", NAME_IT) from None
+        raise InputError("dossier", "the file is not JSON", NAME_IT) from None
     if not isinstance(found, dict) or found.get("format") not in (FIRST, SECOND, FORMAT):
-        raise InputError("dossier", "the file is no dossier of this kind", NAME_IT)
+        raise InputError("dossier", "the file is not a dossier of a known format", NAME_IT)
     return found
 
 
@@ -213,9 +213,9 @@ def read_verified(
     except ODD:
         raise odd() from None
     if not agreed or adjacency != {stated["adjacency"]} or rehearsal:
-        raise ReplayError("The guarantee is not the one that the proof is about.")
+        raise ReplayError("The guarantee does not match the proof.")
     if worded != (stated.get("protects"), stated.get("sentence")):
-        raise ReplayError("The guarantee's sentence does not say what its numbers say.")
+        raise ReplayError("The guarantee's sentence does not match its numbers.")
     files = _compared(place.parent, record, whole=whole)
     if ledger is not None:
         _find(record, BudgetLedger(ledger))
@@ -237,7 +237,7 @@ ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)  # o
 
 def odd() -> InputError:
     """What is said of a dossier whose parts do not fit together."""
-    return InputError("dossier", "a part of it is missing or odd", "ask for it again")
+    return InputError("dossier", "a part of it is missing or malformed", "ask for it again")
 
 
 def _compared(folder: Path, record: dict[str, Any], *, whole: bool) -> dict[str, str]:
@@ -293,7 +293,7 @@ def ledger_of(record: dict[str, Any]) -> Ledger:
     """The releases that a dossier tells of. Raises ReplayError for one that no release makes."""
     entries = tuple(LedgerEntry(**entry) for entry in record["entries"])
     if not entries or not all(map(_is_sound, entries)):
-        raise ReplayError("An entry is not one that a release writes.")
+        raise ReplayError("An entry is not of the kind that a release writes.")
     if not isinstance(record["guarantee"]["proof"]["ledger"], str):
         raise ValueError("a proof of no ledger")
     return Ledger(entries)
@@ -319,6 +319,6 @@ def _find(record: dict[str, Any], ledger: BudgetLedger) -> None:
     if record["format"] == FIRST and isinstance(held, dict):  # it was written down without its line
         held = {**held, "line": line}
     if held != record:
-        raise ReplayError("The ledger's line is about another dossier.")
+        raise ReplayError("The ledger's line belongs to another dossier.")
     if then != line:
-        raise ReplayError("The dossier tells of another line than the ledger.")
+        raise ReplayError("The line in the dossier differs from the line in the ledger.")

@@ -95,7 +95,9 @@ def _rho(event: Event) -> Fraction:
     """The exact cost of an event on the whole table; InputError where zCDP knows none."""
     if event.sampling != "none":
         raise InputError(
-            "filter", "zCDP knows no cost for releases on samples", "keep a ledger of sums for them"
+            "filter",
+            "zCDP defines no cost here for releases on samples",
+            "use a ledger of sums for them",
         )
     match event.mechanism:
         case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
@@ -104,9 +106,7 @@ def _rho(event: Event) -> Fraction:
             return event.count / (2 * _exact(float(scale)) ** 2)
         case EpsilonDelta(epsilon=epsilon, delta=0.0):
             return event.count * _exact(float(epsilon)) ** 2 / 2
-    raise InputError(
-        "filter", "zCDP knows no cost for a release with a delta of its own", "keep sums"
-    )
+    raise InputError("filter", "zCDP defines no cost for a release with its own delta", "keep sums")
 
 
 def _typed(number: float) -> Fraction:
@@ -118,7 +118,7 @@ def _typed(number: float) -> Fraction:
 def _exact(number: float) -> Fraction:
     """The very number that a float is."""
     if not 0.0 < number < float("inf"):
-        raise InputError("cost", "a release without noise has none that is finite", "add noise")
+        raise InputError("cost", "a release without noise has no finite cost", "add noise")
     return Fraction(number)
 
 

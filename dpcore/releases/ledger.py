@@ -165,7 +165,7 @@ class BudgetLedger:
     def __init__(self, path: str | Path) -> None:
         self.path = path_of("ledger", path)
         if self.path.is_dir():
-            raise InputError("ledger", "it is a folder", "name the ledger's file")
+            raise InputError("ledger", "it is a folder", "name the ledger file")
         if not self.path.is_file():
             raise InputError(
                 "ledger", "there is no such file", "create one with dpcore ledger FILE --create"
@@ -182,13 +182,13 @@ class BudgetLedger:
         rows_per_person: int = 1,
         filter: str = "zcdp",
     ) -> BudgetLedger:
-        """A new ledger; its terms never change. Raises InputError where the file is already there.
+        """A new ledger; its terms never change. Raises InputError where the file already exists.
 
         limit: epsilon and delta of everything that will ever leave, together. rows_per_person: how
         many rows of one are protected together, at least, in every release.
         """
         if not isinstance(limit, Amount):
-            raise InputError("limit", "it is no Amount", "give Amount(epsilon, delta)")
+            raise InputError("limit", "it is not an Amount", "give Amount(epsilon, delta)")
         positive("epsilon", limit.epsilon)
         probability("delta", limit.delta)
         one_of("adjacency", adjacency, ADJACENCIES)
@@ -201,7 +201,7 @@ class BudgetLedger:
             place.touch(exist_ok=False)
         except FileExistsError:
             raise InputError(
-                "ledger", "the file is already there", "name another, or leave --create out"
+                "ledger", "the file already exists", "name another, or leave out --create"
             ) from None
         except OSError as problem:
             raise InputError(
@@ -239,7 +239,7 @@ class BudgetLedger:
         known = {hash: content for hash, content in outputs if _hash(str(content)) == hash}
         for line in found.releases:
             if line.body["output"] not in known:
-                raise TamperedError(f"what was released in line {line.number} has been changed")
+                raise TamperedError(f"the output of line {line.number} has been changed")
             _demand_charged(line, json.loads(known[line.body["output"]]), found.terms.filter)
         return found
 
@@ -254,7 +254,7 @@ class BudgetLedger:
                 database, "SELECT content FROM outputs WHERE hash = ?", line.body["output"]
             )
         if len(rows) != 1 or _hash(str(rows[0][0])) != line.body["output"]:
-            raise TamperedError(f"what was released in line {number} cannot be found any more")
+            raise TamperedError(f"the output of line {number} can no longer be found")
         found: dict[str, Any] = json.loads(rows[0][0])
         return found
 
@@ -359,10 +359,12 @@ def _statements(script: str) -> Iterator[str]:
 def _unusable(problem: Exception) -> InputError:
     name = getattr(problem, "sqlite_errorname", "")
     if name.startswith(BUSY):
-        return InputError("ledger", "another program keeps it busy", "try again when it is done")
+        return InputError("ledger", "another program is using it", "try again when it is done")
     if name.startswith(UNWRITTEN):
-        return InputError("ledger", f"it cannot be written ({problem})", "check rights and disk")
-    return TamperedError("the file is no ledger, or damaged")
+        return InputError(
+            "ledger", f"it cannot be written ({problem})", "check permissions and disk"
+        )
+    return TamperedError("the file is not a ledger, or is damaged")
 
 
 def _read(database: sqlite3.Connection, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -382,12 +384,12 @@ def _state(database: sqlite3.Connection) -> State:
         follows = before == previous and number == place
         follows = follows and all(isinstance(text, str) for text in (time, kind, body))
         if not follows or hash != _line_hash(before, number, time, kind, body):
-            raise TamperedError(f"line {place} does not follow from the one before")
+            raise TamperedError(f"line {place} does not follow from the line before it")
         lines.append(Line(number, time, kind, json.loads(body), hash))
         previous = hash
     _demand_ends(lines)
     if not lines or lines[0].kind != "terms" or lines[0].body.get("format") != FORMAT:
-        raise TamperedError("the file is no ledger, or its first line is missing")
+        raise TamperedError("the file is not a ledger, or its first line is missing")
     body = lines[0].body
     limit = Amount(body["epsilon"], body["delta"])
     who = Protected(body["adjacency"], body["unit"], body["rows_per_person"])
@@ -454,7 +456,7 @@ def _demand_charged(line: Line, output: dict[str, Any], name: str) -> None:
     entries = output.get("dossier", {}).get("entries", []) if isinstance(output, dict) else []
     told = Ledger(tuple(LedgerEntry(**entry) for entry in entries))
     if len(told) and not _covers(line, told, name):
-        raise TamperedError(f"line {line.number} paid less than its entries cost")
+        raise TamperedError(f"line {line.number} charged less than its entries cost")
 
 
 def _demand_covered(line: Line, ledger: Ledger, name: str) -> None:
@@ -478,14 +480,14 @@ def _demand_terms(terms: Terms, who: Protected) -> None:
     if who.unit != terms.unit:
         raise InputError(
             "unit",
-            f"this ledger protects one {terms.unit}, the table's rows are about one {who.unit}",
+            f"this ledger protects one {terms.unit}, but the table's rows are about one {who.unit}",
             "name the same unit in the schema, or use another ledger",
         )
     if who.rows < terms.who.rows:
         raise InputError(
             "rows_per_person",
             f"this ledger protects one {terms.unit} with {terms.who.rows} rows",
-            "protect as many in each release",
+            "protect the same number in each release",
         )
 
 
@@ -493,15 +495,15 @@ def _demand_room(state: State, cost: tuple[int, ...]) -> None:
     if state.admits(cost):
         return
     left = state.left_amount
-    rest = "which is spent: nothing is left, so nothing more can be released"
+    rest = "and all of it is spent, so nothing more can be released"
     if left.epsilon > 0.0:
         epsilon, delta = show_most(left.epsilon), show_most(left.delta)
         rest = f"at most epsilon = {epsilon} is left at delta = {delta}; "
-        rest += "ask for no more, at no larger delta"
+        rest += "ask for at most that, at no larger delta"
     waiting = "".join(f"{told_open(number)} " for number in state.open)
     raise BudgetExceeded(
-        f"budget: the release does not fit into the ledger, {rest}. {waiting}Nothing was "
-        "spent and nothing left."
+        f"budget: the release does not fit into the ledger, {rest}. {waiting}Nothing was spent or "
+        "released."
     )
 
 

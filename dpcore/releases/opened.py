@@ -36,12 +36,12 @@ Array = NDArray[np.float64]
 
 # What a release may say of each row, and what to say of one that does not.
 OF_ROWS = {
-    "predict": "assigns rows to no group and foretells nothing of them",
-    "predict_proba": "gives no probabilities of groups or outcomes",
-    "score_samples": "gives no density of a row",
-    "transform": "gives rows no other coordinates",
+    "predict": "does not assign rows to groups or predict anything about them",
+    "predict_proba": "does not give probabilities of groups or outcomes",
+    "score_samples": "does not give the density of a row",
+    "transform": "does not transform rows",
 }
-NO_SCORE = "says nothing of how well rows suit it"
+NO_SCORE = "does not tell how well it fits a row"
 BLOCK = 1 << 16  # rows that are worked on at once
 SUPERVISED = ("outcome", "label", "target")
 
@@ -64,7 +64,9 @@ def open_release(path: str | Path) -> OpenedRelease:
         # How the custodian's own file is written says nothing about other rows.
         schema = replace(stated, columns=read, file=None)
         if not model.estimator:
-            raise InputError("dossier", f"no release of {model.name} is written", "ask for another")
+            raise InputError(
+                "dossier", f"releases of {model.name} are not supported", "ask for another"
+            )
         how: Reopened = model.load(model.estimator)
         fit = Fit(
             model=model.name,
@@ -285,7 +287,7 @@ class OpenedRelease:
                 comma = self.schema.file is not None and self.schema.file.decimal == ","
                 mark = "comma (0,5)" if comma else "point (0.5)"
                 how = "dates as 2026-12-31" if dates else f"numbers with a {mark}"
-                remedy = f"write {how}, and mend or empty the other cells"
+                remedy = f"write {how}, and correct or empty the other cells"
                 if list(rows.columns).count(refusal.field) > 1:
                     remedy = refusal.remedy
             raise InputError(refusal.field, refusal.found, remedy) from None
@@ -299,7 +301,7 @@ class OpenedRelease:
         for name in self._asked(None):
             found = self._said(name, middle)
             if len(found) != 1 or (found.dtype.kind == "f" and not np.all(np.isfinite(found))):
-                raise ValueError("parameters that give no numbers")
+                raise ValueError("parameters that are not numbers")
 
     def __repr__(self) -> str:
         return f"<release of {self.model.noun}: {self.guarantee.sentence()}>"
@@ -375,7 +377,7 @@ class OpenedRelease:
         if cells.ndim != 2 or cells.shape[1] != len(names):
             raise InputError(
                 "rows",
-                "they are no table with the release's columns",
+                "they are not a table with the release's columns",
                 f"give {len(names)} cells a row: {_few(names)}",
             )
         return pd.DataFrame(cells, columns=list(names))
@@ -390,7 +392,7 @@ class OpenedRelease:
             y = rows[name]
         if y is None:
             raise InputError(
-                "score", f"there is no column {name!r} to compare with", "bring it, or give y"
+                "score", f"there is no column {name!r} to compare with", "include it, or give y"
             )
         cells = pd.Series(np.asarray(y, dtype=object) if not isinstance(y, pd.Series) else y)
         if not self._has_classes:
@@ -405,7 +407,7 @@ class OpenedRelease:
         known = {truth.get(word, word): each for word, each in known.items()}
         if not set(meant) <= known.keys():
             raise InputError(
-                name, "has cells that name none of its classes", f"write {_few(sorted(known))}"
+                name, "has cells that are none of its classes", f"write {_few(sorted(known))}"
             )
         return np.array([known[word] for word in meant], dtype=classes.dtype)
 

@@ -51,12 +51,15 @@ def paid_fit(
     book = ledger if isinstance(ledger, BudgetLedger) else BudgetLedger(ledger)
     demand_privacy(privacy)
     if privacy.epsilon is None or privacy.delta is None:
-        raise InputError("epsilon", "what is paid for needs a budget", "give epsilon and delta")
+        raise InputError(
+            "epsilon", "a fit charged to a ledger needs a budget", "give epsilon and delta"
+        )
     if table.schema is None or table.schema.rehearsal:
         raise InputError(
             "schema",
-            "its public facts were read from the data: a rehearsal, which no ledger pays for",
-            "state what you could print before, or leave the ledger out",
+            "its public facts were read from the data: a rehearsal, which cannot be charged to a "
+            "ledger",
+            "state what you could print before seeing the data, or leave the ledger out",
         )
     who = protected(privacy, table.schema)
     stated, states = Amount(float(privacy.epsilon), float(privacy.delta)), list[State]()
@@ -100,8 +103,8 @@ def _planned(events: tuple[Event, ...], book: BudgetLedger, who: Protected) -> L
                 return Ledger()
             raise InputError(
                 "ledger",
-                "it counts in zCDP, which knows no cost for this fit's releases on samples",
-                "keep a ledger of sums for it (dpcore ledger FILE --create --filter sums)",
+                "it uses zCDP, which defines no cost here for this fit's releases on samples",
+                "use a ledger of sums for it (dpcore ledger FILE --create --filter sums)",
             )
         scale = float(noise) * (1.0 - SPARED)
         entries.append(

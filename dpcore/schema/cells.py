@@ -42,7 +42,7 @@ def demand_column(frame: pd.DataFrame, name: str) -> None:
         raise InputError(
             name,
             "the table has no such column",
-            "name a column as the table's header does; an array's are called x and its place",
+            "use the name in the table's header; an array's columns are called x and their number",
         )
     if not frame.columns.is_unique and int((frame.columns == name).sum()) > 1:
         raise InputError(name, "the table has this column twice", "rename one of them")
@@ -131,17 +131,18 @@ def numbers_meant(
         date = form.date_format is not None
         raise InputError(
             name,
-            f"some cells are no {'dates' if date else 'numbers'} as its schema says they are "
-            "written",
-            f"mend the cells, or state their {'date_format' if date else 'decimal, symbols'} or "
+            f"some cells are not {'dates' if date else 'numbers'} in the notation that its schema "
+            "states",
+            f"correct the cells, or state their {'date_format' if date else 'decimal, symbols'} or "
             "missing_marks in the schema",
         )
     if numbers is None:
         raise InputError(
             name,
-            "it is a number column, but some cells are no numbers",
-            'mend the cells, leave the column out (role = "ignore"), call it type = "category" in '
-            "a schema file, or state there how its numbers are written",
+            "it is a number column, but some cells are not numbers",
+            'correct the cells, leave the column out (role = "ignore"), call it type = "category" '
+            "in "
+            "a schema file, or state its notation there",
         )
     return numbers
 

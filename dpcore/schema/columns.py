@@ -61,7 +61,9 @@ class Column:
         for bound in ("lower", "upper"):
             if self.type == "date" and isinstance(getattr(self, bound), str):
                 raise InputError(
-                    self._field(bound), "it is no date", "write one as 2026-12-31, without quotes"
+                    self._field(bound),
+                    "it is not a date",
+                    "write one as 2026-12-31, without quotes",
                 )
             value = _finite_or_none(self._field(bound), getattr(self, bound))
             object.__setattr__(self, bound, value)
@@ -88,7 +90,7 @@ class Column:
             if self.date_format is not None:
                 raise InputError(
                     self._field("date_format"),
-                    f"a {self.type} column holds no dates",
+                    f"a {self.type} column has no dates",
                     'set type = "date" or remove date_format',
                 )
             return
@@ -121,7 +123,7 @@ class Column:
             )
         if not math.isfinite(self.upper - self.lower) or not math.isfinite(self.upper + self.lower):
             raise InputError(
-                self._field(), "the bounds are too far out to compute with", "give nearer bounds"
+                self._field(), "the bounds are too large to compute with", "give nearer bounds"
             )
 
     def _check_categories(self) -> None:
@@ -133,13 +135,13 @@ class Column:
             )
         if self.type == "binary" and self.categories and len(self.categories) != 2:
             raise InputError(
-                self._field(), "a binary column has two categories", "give exactly two"
+                self._field(), "a binary column needs two categories", "give exactly two"
             )
         if self.type == "category" and not self.categories and self.role in ("feature", "label"):
             raise InputError(
                 self._field(),
                 "a category column has no categories",
-                'list every category it may hold, for example categories = ["north", "south"]',
+                'list every category it can have, for example categories = ["north", "south"]',
             )
 
     def _check_missing(self) -> None:
@@ -149,7 +151,7 @@ class Column:
             raise InputError(
                 self._field("missing"),
                 f"a {self.type} column has no public fill",
-                "remove it: a cell outside the categories counts for none of them",
+                "remove it: a cell outside the categories counts as none of them",
             )
         fill = _finite_or_none(self._field("missing"), self.missing)
         object.__setattr__(self, "missing", fill)
@@ -297,7 +299,7 @@ def demand_bounds(column: Column) -> None:
         raise InputError(
             f"columns.{column.name}",
             "a number feature has no bounds",
-            "give lower and upper that you could print before seeing the data",
+            "give lower and upper limits that you could print before seeing the data",
         )
 
 

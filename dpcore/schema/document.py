@@ -33,7 +33,7 @@ def read(path: Path) -> str:
     except (OSError, ValueError):
         _refuse(path, "the schema file cannot be opened", "check its path and permissions")
     if len(raw) > LARGEST_FILE:
-        _refuse(path, "it is larger than a schema may be", "give a .toml file below 1 MiB")
+        _refuse(path, "it is too large for a schema", "give a .toml file below 1 MiB")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -61,7 +61,7 @@ class FileFormat:
                 raise InputError(f"file.{key}", f"{sign!r} is not known", f"choose one of {signs}")
         if self.thousands == self.decimal:
             raise InputError(
-                "file.thousands", "it is the decimal mark as well", "give two different marks"
+                "file.thousands", "it is also the decimal mark", "give two different marks"
             )
         marks = tuple(plain(mark) for mark in texts("file.missing_marks", self.missing_marks))
         object.__setattr__(self, "missing_marks", marks)
@@ -181,7 +181,7 @@ def texts(field: str, values: Any) -> tuple[str, ...]:
         raise InputError(field, "it is not a list", 'give a list such as ["-", "n. a."]')
     found = tuple(values)
     if not all(isinstance(value, str) and value.strip() for value in found):
-        raise InputError(field, "an entry is not a text", "quote each, and leave out empty ones")
+        raise InputError(field, "an entry is not text", "quote each, and leave out empty ones")
     return found
 
 

@@ -94,7 +94,7 @@ class Schema:
     def _check_table(self) -> None:
         if not isinstance(self.unit, str) or not self.unit.strip():
             raise InputError(
-                "table.unit", "it is not a word", 'say whom one row protects, for example "person"'
+                "table.unit", "it is not a word", 'name what one row is about, for example "person"'
             )
         text_or_none("table.title", self.title)
         text_or_none("table.id", self.id)
@@ -171,7 +171,8 @@ class Schema:
             raise InputError(
                 "columns",
                 "two columns have the role id",
-                'keep the one that says whose a row is; give the other role = "ignore"',
+                "keep the one that identifies the person of each row; give the other role = "
+                '"ignore"',
             )
         return named[0] if named else None
 
@@ -256,11 +257,12 @@ class Schema:
         """
         image, factor = self.image, whole("pool", factor)
         if image is None:
-            raise InputError("pool", "the rows are no pictures", "leave it out")
+            raise InputError("pool", "the rows are not images", "leave it out")
         if image.height % factor or image.width % factor:
             raise InputError(
                 "pool",
-                f"squares of {factor} do not fill {image.height} x {image.width} pixels",
+                f"squares of {factor} pixels do not divide {image.height} x {image.width} pixels "
+                "evenly",
                 "give a number that divides both",
             )
         if self.ball is not None or any(
@@ -292,7 +294,7 @@ class Schema:
     ) -> Schema:
         """Number columns from ``{name: (lower, upper)}`` or ``{name: (lower, upper, unit)}``."""
         if not isinstance(bounds, Mapping):
-            raise InputError("bounds", "it is no dict", 'give one such as {"age": (0, 110)}')
+            raise InputError("bounds", "it is not a dict", 'give one such as {"age": (0, 110)}')
         columns = []
         for name, limits in bounds.items():
             pair = isinstance(limits, Sized) and not isinstance(limits, str)
@@ -318,7 +320,7 @@ class Schema:
         2.0
         """
         if isinstance(columns, str):
-            raise InputError("columns", "one text was given", "give a list of column names")
+            raise InputError("columns", "a single text was given", "give a list of column names")
         middle = tuple(center) if center is not None else (0.0,) * len(columns)
         named = tuple(Column(name) for name in columns)
         return cls(named, unit, rows_per_person, Ball(middle, radius))

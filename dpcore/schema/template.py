@@ -12,10 +12,11 @@ from dpcore.schema.proposals import ColumnProposal, Proposal
 PROPOSED = "proposed from private rows: remove the # to confirm"
 _FROM = "# The schema of {file}, to be filled in. Read for it: the header{rows}."
 _TEXT = (
-    '# no numbers, by the private rows: type = "category" with its categories, or role = "ignore"'
+    '# not numbers, judging by the private rows: type = "category" with its categories, or role = '
+    '"ignore"'
 )
 _ROWS = (
-    "\n# Lines that name private rows were read off them. Confirm what a code book or the form\n"
+    "\n# Lines that mention private rows were read from them. Confirm what a codebook or the form\n"
     "# says as well; whatever stands in this file is public."
 )
 _HEAD = """# What every key means: “The schema file” in the documentation. Lines behind a # do not

@@ -72,7 +72,7 @@ def grid_for(
     if not share < FINEST:
         raise InputError(
             "noise",
-            "it is too large for so many numbers on one grid",
+            "it is too large for this many numbers on one grid",
             "give a larger epsilon or fewer columns",
         )
     scale = _up(noise_multiplier * apart / (1.0 - share), 64)
@@ -99,7 +99,7 @@ def demand_few_rows(rows: int) -> None:
     if rows > MOST_ROWS:
         raise InputError(
             "adjacency",
-            "a release that hides whether a row is there takes at most 4,194,304 rows",
+            "a release under add_remove takes at most 4,194,304 rows",
             "choose replace_one, where their number is public",
         )
 

@@ -34,7 +34,7 @@ class SecretCoins:
         return self._stream.choice(rows, size, replace=False, shuffle=False)
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        raise TypeError("secret coins are never copied: the same coins twice are no secret")
+        raise TypeError("secret random numbers are never copied: used twice, they are not secret")
 
 
 class PublicCoins(SecretCoins):
@@ -99,7 +99,9 @@ class NoiseSource:
         return f"NoiseSource({'seeded' if self.rehearsal else 'system entropy'})"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        raise TypeError("a noise source is never copied: the same noise twice is no noise")
+        raise TypeError(
+            "a noise source is never copied: the same noise used twice protects nothing"
+        )
 
 
 class GridNoise(NoiseSource):

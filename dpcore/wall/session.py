@@ -42,7 +42,7 @@ Of = TypeVar("Of")
 Left = TypeVar("Left")
 
 OTHER_NOISE = (
-    "a release has discrete Gaussian noise, drawn once, and this one asks for another",
+    "a release uses discrete Gaussian noise, drawn once, and this one asks for something else",
     "choose the recommended method",
 )
 
@@ -102,7 +102,7 @@ class Session(Generic[S]):
             table, self._persons = limited(table, column, rows_per_person)
         self.source: S = opens(table, opening)
         if self.limited and self.private and type(self.source) not in (FeatureRows, MaskedRows):
-            raise WallError("what this source holds of a person's rows has no bound")
+            raise WallError("the number of a person's rows in this source has no bound")
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self.as_private = as_private
         self._draws = draws
@@ -181,8 +181,8 @@ class Session(Generic[S]):
         if self._noise is not None and not (self._noise.rehearsal or self._open):
             raise InputError(
                 "algorithm",
-                "as printed, a part of what it releases has no noise",
-                "choose one that is proved, or give a seed to rehearse",
+                "as printed, part of what it releases has no noise",
+                "choose a proved one, or give a seed to rehearse",
             )
         covered = [block for noise in _each(noises) for block in _blocks(noise, statistic)]
         bare = tuple(block for block in statistic.blocks if block not in covered)
@@ -224,7 +224,7 @@ class Session(Generic[S]):
         raises WallError under privacy.
         """
         if self.private:
-            raise WallError("rows leave the wall in a fit without privacy alone")
+            raise WallError("rows leave the wall only in a fit without privacy")
         if not isinstance(self._features, Rows):
             return None
         self._entries.append(_unproved("rows", ("all columns",), self.adjacency, self.runs))
@@ -259,7 +259,9 @@ class Session(Generic[S]):
         a stream that knows no n: drawn row by row, the first n are the same however many follow.
         """
         if self.limited and self.private:
-            raise WallError("coins by places have no theorem where a person's rows move them")
+            raise WallError(
+                "coins by row position have no theorem where a person's rows change the positions"
+            )
         if self.adjacency != "add_remove":
             return np.random.default_rng([use, self.source._count])
         fresh = self._noise is not None and not self._noise.rehearsal
@@ -299,7 +301,9 @@ class Session(Generic[S]):
     ) -> None:
         """Refuse, before rows are touched, a release that would not be what it says."""
         if self.limited and self.private and not contribution.adds_up:
-            raise WallError("how far several rows of one person move this sum is not proved")
+            raise WallError(
+                "no bound is proved on how much several rows of one person change this sum"
+            )
         if self.private and not TINY <= radius <= min(bound, HUGE):
             raise WallError("the rows' ball is larger than the contribution's bound, or no bound")
         covered = [block for noise in noises for block in _blocks(noise, contribution)]
@@ -450,7 +454,9 @@ def _blocks(noise: Noise, contribution: Statistic) -> tuple[str, ...]:
 def _check_noise(noise: Noise, *, private: bool) -> None:
     """Refuse, before anything is summed, noise that would not protect."""
     if noise.law not in ("gaussian", "laplace") or not noise.widen_off_diagonal >= 1.0:
-        raise InputError("noise", "an unknown law or a narrowed one", "use gaussian or laplace")
+        raise InputError(
+            "noise", "an unknown or restricted distribution", "use gaussian or laplace"
+        )
     noise_multiplier = np.asarray(noise.noise_multiplier, dtype=float)
     if private and not np.all((noise_multiplier > 0.0) & np.isfinite(noise_multiplier)):
         raise InputError(

@@ -114,9 +114,9 @@ def check_sample(session: Session[Any], sample: Sample) -> None:
     if session.rows_per_person > 1 or session.limited:
         raise InputError(
             "minibatch",
-            "the price of a sample is known for one row per person",
+            "the cost of a sample is proved only for one row per person",
             "take all rows in each step",
         )
     known = {"add_remove": "poisson", "replace_one": "without_replacement"}
     if known.get(session.adjacency) != sample.sampling:
-        raise WallError("this way of drawing rows has no theorem under the adjacency")
+        raise WallError("this sampling method has no theorem under the adjacency")

@@ -103,7 +103,7 @@ class Exhibit:
         seen = ""
         if shown.counted is not None:
             here, there, runs = shown.counted
-            seen = f" It was seen in {here:,} and in {there:,} of {runs:,} runs."
+            seen = f" It occurred in {here:,} and in {there:,} of {runs:,} runs."
         return (
             f"Claim: {shown.claim}: epsilon {show(shown.epsilon)}, delta {show(shown.delta)}.",
             f"Printed in: {self.source}.",
@@ -149,7 +149,7 @@ def of_normal_noise(
 def normal_picture(mu: float) -> Picture:
     """Two clouds of normal noise, mu deviations apart."""
     noise = np.random.default_rng(0).standard_normal((2, DRAWS))
-    return Picture("what is released, in deviations of its noise", noise[0], mu + noise[1])
+    return Picture("what is released, in standard deviations of its noise", noise[0], mu + noise[1])
 
 
 def stated_mu(epsilon: float, delta: float) -> float:

@@ -83,7 +83,7 @@ def counts_unpaid(epsilon: float = 1.0) -> Exhibit:
     return Exhibit(
         "counts-unpaid",
         Violation(
-            "k-means pays for the sums of its clusters alone",
+            "k-means pays only for the sums of its clusters",
             epsilon,
             0.0,
             float(near != fewer),  # without noise: it comes always under one, never under the other
@@ -133,10 +133,10 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
             found(scales[0]),
             1.0,
             ("a row at an end, in one cluster", "the same row at the other end, in the other"),
-            "every count and sum lies beyond the larger of its two exact values",
+            "every count and sum is above the larger of its two exact values",
         ),
         source=f"{PAPER}, section 7 (DPLloyd; Su et al. 2016)",
-        assumption="a row is added or removed; elsewhere the paper lets a row be replaced",
+        assumption="a row is added or removed; elsewhere the paper uses replacement",
         correction="noise of 2 (d + 1) / epsilon",
         corrected=found(scales[1]),
         sentence=(
@@ -160,7 +160,7 @@ def classic_gaussian(epsilon: float = 15.0, delta: float = 1e-5) -> Exhibit:
         delta=delta,
         published=1.0 / noise,
         corrected=stated_mu(epsilon, delta),
-        tables=("any table", "one whose answer is one sensitivity away"),
+        tables=("any table", "one whose answer differs by one sensitivity"),
         source="Dwork, Roth 2014, Theorem A.1, as used for any epsilon",
         assumption="epsilon is below 1",
         correction="noise solved from the exact trade (Balle, Wang 2018)",
@@ -206,7 +206,7 @@ def own_largest_norm(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     public = float(np.mean(far) - np.mean(near))
     return of_normal_noise(
         "own-largest-norm",
-        claim="rows scaled by their own largest norm change a mean by 2/N at most",
+        claim="with rows scaled by their own largest norm, one row changes a mean by at most 2/N",
         epsilon=epsilon,
         delta=delta,
         published=mu * moved / stated,
@@ -216,7 +216,7 @@ def own_largest_norm(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         true=moved,
         source=f"{PAPER}, section 8, and its program",
         assumption="the largest norm is public",
-        correction="a norm that was chosen without the data, and rows clipped to it",
+        correction="a norm chosen without the data, and rows clipped to it",
         sentence=(
             "The printed bound does not cover this case: the row with the largest norm rescales "
             "every other row."

@@ -20,7 +20,7 @@ from dpcore.auditing.exhibits.base import (
 )
 
 PAPER = "Liu, Scaglione, Peisert 2025"
-SOUND = "sums by class with one joint normal noise, divided by released counts"
+SOUND = "sums by class with one joint Gaussian noise, divided by released counts"
 
 
 def one_sided_noise(**words: Any) -> Exhibit:
@@ -31,8 +31,8 @@ def one_sided_noise(**words: Any) -> Exhibit:
         source=f"{PAPER}, Wishart noise on covariances",
         assumption="every released covariance is possible under both tables",
         sentence=(
-            "The printed bound does not cover this case: noise that only adds rules out every "
-            "table whose exact value lies above the released one."
+            "The printed bound does not cover this case: noise that is never negative rules out "
+            "every table whose exact value is above the released one."
         ),
     )
 
@@ -106,7 +106,7 @@ def rank_one_noise(**words: Any) -> Exhibit:
     return _normal_instead(
         "rank-one-noise",
         release_exhibits.rank_one_noise(**words),
-        source="Ji, Li 2024 (R1SMG), a rival in " + PAPER,
+        source="Ji, Li 2024 (R1SMG), a baseline in " + PAPER,
         assumption="noise along one random direction hides all coordinates",
         sentence=(
             "The printed bound does not cover this case: along one random direction the density "

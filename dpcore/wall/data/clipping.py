@@ -90,7 +90,9 @@ def demand_apart(half_range: Array) -> None:
     """Raise InputError for bounds with nothing between them: half of the least float is 0."""
     if not np.all(half_range > 0.0):
         raise InputError(
-            "limits", "two of them are too near to one another", "use a unit that is nearer to 1"
+            "limits",
+            "two of them are too close together",
+            "use a unit with values nearer to 1",
         )
 
 
@@ -100,11 +102,13 @@ def demand_squares(field: str, sizes: Array | float, around: Array | float = 0.0
 
     >>> demand_squares("tau", 1e-170)
     Traceback (most recent call last):
-    dpcore.errors.InputError: tau: squares of its numbers are none; use a unit that is nearer to 1.
+    dpcore.errors.InputError: tau: its squares are out of range; use a unit with values nearer to 1.
     """
     sizes = np.abs(sizes)
     if not (np.all(sizes >= TINY) and np.all(sizes + np.abs(around) <= HUGE)):
-        raise InputError(field, "squares of its numbers are none", "use a unit that is nearer to 1")
+        raise InputError(
+            field, "its squares are out of range", "use a unit with values nearer to 1"
+        )
 
 
 def clip_to_ball(rows: Array, radius: float, axis: int = -1, *, out: Array | None = None) -> Array:
@@ -165,8 +169,8 @@ def demand_bounds(table: PrivateTable) -> Schema:
         raise InputError(
             "schema",
             "no public bounds were given",
-            "give a .toml beside the file, or a norm bound, with limits you could print before "
-            "seeing the data",
+            "give a .toml next to the file, or a norm bound, with limits that you could print "
+            "before seeing the data",
         )
     return table.schema
 
@@ -245,7 +249,7 @@ class Extent:
             elif least == most:
                 found, remedy = "is constant", "leave the column out"
             elif not frame.is_ball and away > frame.half_range[i] * (1 + 1e-12):
-                found, remedy = "has cells outside its bounds", "widen the bounds or mend the cells"
+                found, remedy = "has cells outside its bounds", "widen the bounds or fix the cells"
             else:
                 continue
             raise InputError(name, found, remedy)

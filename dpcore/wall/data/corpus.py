@@ -50,11 +50,11 @@ class Vocabulary:
         if not 0 < len(self.words) <= MOST_WORDS:
             raise InputError(
                 "vocabulary",
-                f"it holds no word or more than {MOST_WORDS:,}",
-                "give one word a line, the words that matter first",
+                f"it has no words or more than {MOST_WORDS:,}",
+                "give one word per line, the most important words first",
             )
         if len(set(self.words)) < len(self.words):
-            raise InputError("vocabulary", "a word stands there twice", "give every word once")
+            raise InputError("vocabulary", "a word is listed twice", "list every word once")
 
     @property
     def size(self) -> int:
@@ -173,6 +173,6 @@ def demand_loaded(table: object) -> None:
     if not isinstance(table, PrivateTable | PrivateCorpus):
         raise InputError(
             "table",
-            f"it is a {type(table).__name__} that was not loaded",
+            f"it is a {type(table).__name__} that has not been loaded",
             "load it first, with its limits: dpcore.load(table, schema=...)",
         )

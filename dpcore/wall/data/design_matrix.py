@@ -110,7 +110,7 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
     assert table.schema is not None  # binary_target refused a table without one
     cells = table._frame.get(column.name)
     if cells is None:
-        raise InputError(column.name, "the table has no such column", "name one of its header")
+        raise InputError(column.name, "the table has no such column", "name one in its header")
     if column.categories:
         meant = categories_meant(cells)
         no, yes = (category_meant(category) for category in column.categories)
@@ -123,7 +123,7 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
     if not private and not np.all(known):
         raise InputError(
             column.name,
-            "has cells that say neither yes nor no",
-            "mend them; a private fit would count them as its public rule says",
+            "has cells that are neither yes nor no",
+            "correct them; a private fit would count them by its public rule",
         )
     return np.asarray(outcome, dtype=float)

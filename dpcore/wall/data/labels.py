@@ -70,8 +70,8 @@ def label_codes(table: PrivateTable, *, private: bool) -> Codes:
     if not private and np.any(codes == NO_CLASS):
         raise InputError(
             column.name,
-            "has cells that name none of its classes",
-            "mend the cells or list their classes; a private fit would leave the rows out",
+            "has cells that are none of its classes",
+            "correct the cells or list their classes; a private fit would leave these rows out",
         )
     return codes
 

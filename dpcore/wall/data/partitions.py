@@ -118,7 +118,7 @@ class PartedTable(PrivateTable):
         """
         identities = [part.identity for part in parts]
         if len(set(identities)) != len(identities):
-            raise InputError("file", "a part of the table is there twice", "name each part once")
+            raise InputError("file", "a part of the table is named twice", "name each part once")
         table = object.__new__(cls)
         table.schema, table.open_to_all, table.is_part = schema, open_to_all, False
         table._parts, table._engine = tuple(parts), engine or OneByOne()
@@ -156,7 +156,7 @@ class PartedTable(PrivateTable):
         if self._whole is None:
             raise InputError(
                 "file",
-                "its rows are read in blocks, and this asks for all of them at once",
+                "its rows are read in blocks, but this fit needs all of them at once",
                 "choose gmm, kmeans or fa without held-out rows, or write the rows to one file and "
                 "leave out --out-of-core",
             )
@@ -193,7 +193,7 @@ class PartedTable(PrivateTable):
                 answers.setdefault(number, answer)
                 progress.set_parts(len(answers))
         if sorted(answers) != list(range(len(self._parts))):
-            raise WallError("some part of the table gave no sum, so there is none of the whole")
+            raise WallError("a part of the table gave no sum, so there is no total")
         progress.end()
         return [answers[number] for number in range(len(self._parts))]
 
@@ -267,7 +267,9 @@ class PartedRows:
         )
         found = self._table._answers(task, self.count)
         if tuple(one.count for one in found) != self._counts:
-            raise InputError("file", "it changed while it was read", "fit again once it is done")
+            raise InputError(
+                "file", "it changed while it was read", "fit again when the file no longer changes"
+            )
         total = found[0].total.copy()
         for one in found[1:]:
             total += one.total

@@ -65,8 +65,8 @@ def demand_all_of_a_row(adjacency: str) -> None:
     if adjacency not in ("replace_one", "add_remove"):
         raise InputError(
             "adjacency",
-            f"with an id column whole persons are protected, and {adjacency} leaves a part of each "
-            "row public",
+            f"an id column protects whole persons, but {adjacency} leaves a part of each row "
+            "public",
             "choose replace_one or add_remove",
         )
 
@@ -113,7 +113,9 @@ class CountingRows:
                 break
             yield frame[mine]
         if first != len(self.kept):
-            raise InputError("file", "it changed while it was read", "fit again once it is done")
+            raise InputError(
+                "file", "it changed while it was read", "fit again when the file no longer changes"
+            )
 
 
 def _counting(ids: Numbers, rows: Numbers, most: int) -> tuple[Kept, int]:

@@ -32,7 +32,9 @@ def target_frame(schema: Schema | None) -> PublicFrame:
         )
     column = schema.column(name)
     if not (column.is_number or column.type == "binary"):
-        raise InputError(name, f"a {column.type} column is no target", "name a column of numbers")
+        raise InputError(
+            name, f"a {column.type} column cannot be a target", "name a column of numbers"
+        )
     if not column.bounded:
         raise InputError(
             name, "the target has no public bounds", "give it lower and upper in the schema"
@@ -64,7 +66,7 @@ def bounded_target(table: PrivateTable, *, private: bool) -> tuple[PublicFrame, 
     assert table.schema is not None  # target_frame refused a table without one
     column = table.schema.column(public.names[0])
     if column.name not in table._frame:
-        raise InputError(column.name, "the table has no such column", "name one of its header")
+        raise InputError(column.name, "the table has no such column", "name one in its header")
     cells = table._frame[column.name]
     if column.categories:
         second = category_meant(column.categories[1])
@@ -87,4 +89,6 @@ def _refuse_what_privacy_would_fill(raw: Array, public: PublicFrame) -> None:
             "complete the column; a private fit would use its public fill",
         )
     if np.any(np.abs(raw - public.center[0]) > reach):
-        raise InputError(name, "has cells outside its bounds", "widen the bounds or mend the cells")
+        raise InputError(
+            name, "has cells outside its bounds", "widen the bounds or correct the cells"
+        )

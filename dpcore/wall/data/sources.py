@@ -63,7 +63,8 @@ class Opening:
         if lasting and (moving or self.adjacency == "add_remove") and table.is_part:
             raise InputError(
                 "test_fraction",
-                f"which {things} are in this part would change with every {each} added or removed",
+                f"the choice of {things} in this part would change with every {each} added or "
+                "removed",
                 f"fit all {things}, or give a seed for a rehearsal",
             )
 

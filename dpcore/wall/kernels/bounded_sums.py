@@ -309,7 +309,7 @@ def bounded_sum(
         weights = on_simplex(e_step(block, which))
         count = members.stop - members.start
         if weights.shape != (which.stop - which.start, components, block.count):
-            raise ValueError("e_step gave weights of another shape than (runs, components, rows)")
+            raise ValueError("e_step returned weights whose shape is not (runs, components, rows)")
         if block.count > count:  # rows that only fill the block up
             weights = weights if weights.flags.writeable else weights.copy()
             weights[..., count:] = 0.0

@@ -297,7 +297,9 @@ def looked_at(rows: Array, size: int, look: Look) -> tuple[Array, ...]:
     found = look(block)
     for part in found:
         if np.shape(part)[:1] != (len(block),):
-            raise ValueError("the model gave numbers of another shape than it was shown rows")
+            raise ValueError(
+                "the model returned an array whose shape does not match the rows it was given"
+            )
     return tuple(part[: len(rows)] for part in found)
 
 

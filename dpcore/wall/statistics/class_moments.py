@@ -153,7 +153,7 @@ class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
             raise WallError("frames of private rows must clip")
         demand_shape(of.center, (session.source.components, session.public.dim))
         if (self.components, self.dim) != (session.source.components, session.public.dim):
-            raise ValueError("the contribution has another shape than the rows")
+            raise ValueError("the contribution's shape does not match the rows")
         return of
 
     def total(

@@ -75,7 +75,9 @@ class LabelledVectors(Summed[ByLabel, tuple[Array, Array]]):
 
     def asked(self, session: Session[Any], of: ByLabel) -> ByLabel:
         if session.private and session.adjacency != "label":
-            raise WallError("vectors of features leave by labels only where features are public")
+            raise WallError(
+                "feature vectors can be released by label only where features are public"
+            )
         if self.components != session.source.components:
             raise ValueError("the contribution has another number of classes than the labels")
         return of

@@ -63,11 +63,11 @@ def exhibit_labelled(
         raise InputError(
             "method",
             "as printed, its noise depends on the rows themselves",
-            "choose one that is proved, or give a seed to rehearse",
+            "choose a proved one, or give a seed to rehearse",
         )
     session._entries.append(
         LedgerEntry(
-            what=f"{what}: its design reads the rows as they are",
+            what=f"{what}: its design uses the exact rows",
             noise="none",
             noise_scale=np.zeros(session.runs),
             sensitivity=1.0,

@@ -60,7 +60,7 @@ class LocalVectors(Statistic):
         if adjacency != "replace_one":
             raise InputError(
                 "adjacency",
-                "who sends something is known in the local model",
+                "in the local model it is known who sends something",
                 "choose replace_one",
             )
         moved = 2.0 * math.sqrt(self.dim)

@@ -228,7 +228,7 @@ class CurvatureMoments(OutcomeMoments):
     def sensitivity(self, adjacency: str) -> Sensitivity:
         """That of the one block."""
         if adjacency == "label":
-            raise WallError("squares do not read labels: there is nothing to protect them from")
+            raise WallError("squares do not depend on labels, so there is nothing to protect")
         blocks = super().sensitivity(adjacency).blocks
         return Sensitivity(blocks["squares"][0], blocks)
 
@@ -273,7 +273,7 @@ def _weighted_squares(
     def look(block: Array) -> tuple[Array, ...]:
         found = np.asarray(curvature(block, runs), dtype=np.float64)
         if found.shape != (len(runs), len(block)):
-            raise ValueError("the model gave curvatures of another shape than (runs, rows)")
+            raise ValueError("the model returned curvatures whose shape is not (runs, rows)")
         return (found.T,)
 
     for first in range(0, len(rows), TILE):

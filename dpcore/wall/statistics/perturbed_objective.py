@@ -169,7 +169,7 @@ def perturb_objective(
     if noise.on_grid:
         raise InputError(
             "algorithm",
-            "a release has whole numbers as noise, and an objective has none",
+            "a release uses integer noise, which objective perturbation does not have",
             "choose one_shot",
         )
     if session.source.bound > objective.radius * (1.0 + 1e-12):

@@ -164,7 +164,7 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
     def asked(self, session: Session[Any], of: Vectors) -> Vectors:
         """Refuses, under privacy, a vector without a bound."""
         if session.private and not math.isfinite(self.bound):
-            raise WallError("a vector without a bound does not leave under privacy")
+            raise WallError("a vector without a bound cannot be released privately")
         return of
 
     def bounds(self, session: Session[Any], of: Vectors) -> tuple[float, float]:
@@ -300,9 +300,9 @@ class Parts:
             raise WallError("every part has been measured already")
         noise_multiplier = np.asarray(noise.noise_multiplier, dtype=float)
         if self._multiplier is not None and not np.array_equal(self._multiplier, noise_multiplier):
-            raise WallError("parts that count as one have one noise multiplier")
+            raise WallError("parts that are charged as one release need the same noise multiplier")
         if noise.law != "gaussian":
-            raise WallError("parts are measured with normal noise")
+            raise WallError("parts are released with Gaussian noise")
         session, part = self._session, self._seen.part(self._places[self._next])
         noisy = session.release(what, statistic, Vectors(step, _part=part), noise)
         if self._multiplier is None:

@@ -221,7 +221,7 @@ def _inside(found: tuple[Array, Array], rows: Array, shape: BeliefMoments) -> tu
     """A model's z and x put into their boxes; what is undefined becomes 0."""
     z, x = (np.asarray(part, dtype=np.float64) for part in found)
     if z.shape != (len(rows), shape.hidden) or x.shape != rows.shape:
-        raise ValueError("the model gave a belief of another shape than (rows, units)")
+        raise ValueError("the model returned a belief whose shape is not (rows, units)")
     z = np.clip(np.where(np.isnan(z), 0.0, z), 0.0, 1.0)
     return z, np.clip(np.where(np.isnan(x), 0.0, x), 0.0, STEEPEST)
 
