@@ -388,7 +388,7 @@ def test_a_sample_makes_the_pair_of_its_release_smaller() -> None:
         bound = compose([box], name, delta=1e-6 * (1 + 1e-9))
         assert bound.epsilon == pytest.approx(np.log1p(0.1 * np.expm1(1.0)), rel=1e-6)
         assert bound.kind == "upper bound"
-        assert "afresh" in " ".join(bound.assumptions)
+        assert "fresh sample" in " ".join(bound.assumptions)
         with pytest.raises(InputError, match="delta"):
             compose([box], name, delta=0.9e-6)
 

@@ -428,7 +428,7 @@ def test_generated_parts_begin_alike_whatever_their_number(tmp_path: Path) -> No
     first = [pd.read_parquet(tmp_path / name / "part-00000.parquet") for name in ("one", "two")]
     pd.testing.assert_frame_equal(*first)
     assert dp.load(tmp_path / "one").schema == one
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_parts(tmp_path / "one", 10, 2)
 
 

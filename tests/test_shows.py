@@ -274,7 +274,7 @@ def test_bars_are_the_intervals_of_the_fit_where_the_hand_rests(
     intervals.ask(scenario, data, store)
     known = intervals.found(scenario, data, store)
     assert isinstance(known, intervals.Intervals)
-    assert "privacy noise alone" in intervals.sentence(known)
+    assert "privacy noise only" in intervals.sentence(known)
     study = compute.study(scenario, data, store)
     panel = picture(scenario, data, study).panels[1]
     bars = next(one for one in panel.layers if isinstance(one, Curve) and "interval" in one.name)

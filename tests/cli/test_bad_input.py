@@ -684,7 +684,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "table, nearly",
         lambda tmp: ["fit", "gmm", "bundled:irs", *BUDGET],
         "data",
-        "choose iris (the nearest of 21)",
+        "choose iris (the nearest of ",
     ),
     (
         "option, nearly",
