@@ -679,7 +679,7 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
 
     use = page.get_by_role("button", name="Use these limits")
     hand_in(page, "words.csv", "a,b\nx,y\nz,w\n")
-    page.get_by_text("words.csv lies in").wait_for()
+    page.get_by_text("words.csv is held in").wait_for()
     wait_until_idle(page)
     use.click()
     assert one_sentence(sentence_of_error(page, "no column is a feature"))
@@ -702,7 +702,7 @@ def test_a_bad_upload_gives_one_sentence_and_keeps_what_was_entered(explore: Any
         assert one_sentence(sentence_of_error(page, word))
         wait_until_idle(page)
         assert use.is_disabled() is unreadable
-        assert page.get_by_text("people.csv lies in").count() == 1, "the table was forgotten"
+        assert page.get_by_text("people.csv is held in").count() == 1, "the table was forgotten"
     assert page.locator(".dpl").count() == 0
     schema_file(page, LIMITS)
     page.wait_for_selector("[data-testid=stAlertContentError]", state="detached")
