@@ -47,7 +47,7 @@ def test_a_newcomer_comes_from_the_readme_to_a_changed_slider(walk: Walk) -> Non
     assert float(held.epsilon) < 0.2
     assert held.fits != first.fits
     assert little == held, "the page jumped when the slider was let go"
-    assert "None of the three groups" in str(little.sentence)
+    assert "none of the three groups" in str(little.sentence)
     assert f"epsilon = {little.epsilon}," in str(little.promise)
     assert float(much.epsilon) > 5
     assert much.fits != little.fits
