@@ -297,7 +297,7 @@ WHOLE = {
 
 
 SLOW = {  # half a minute each
-    "subsampled_gaussian_poisson": [pytest.mark.merge],
+    "subsampled_gaussian_poisson": [pytest.mark.full],
     "subsampled_gaussian_wor_replace_one": [pytest.mark.full],
 }
 

@@ -382,7 +382,7 @@ def is_drawn(query: dict[str, str]) -> None:
     assert all((command(scenario), script(scenario), notebook(scenario)))
 
 
-QUICK = EXTREMES[1::5]
+QUICK = EXTREMES[1::10]
 
 
 @pytest.mark.merge

@@ -87,7 +87,7 @@ def test_a_click_is_answered_while_more_is_being_worked_out(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What comes in meanwhile begins the page anew: not before the click has been answered."""
-    BudgetLedger.create(path, Amount(2.0, 1e-5), unit="flower")
+    BudgetLedger.create(path, Amount(8.0, 1e-5), unit="flower")
     at = page(path, **vars(opening("iris")))  # small: all is worked out at once
     at.checkbox[0].check().run()
     whole, asked = compute.study, []
