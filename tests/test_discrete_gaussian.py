@@ -71,6 +71,9 @@ def test_a_word_of_an_incomplete_stretch_is_drawn_again() -> None:
     given = iter([[0, 5, 7], [4]])
     found = law._below(3, 3, lambda count: np.array(next(given), dtype=np.uint64))
     assert found.tolist() == [1, 2, 1]
+    given = iter([[1, 2], [10]])  # 2^64 = 2 mod 7: of these words the first alone is drawn again
+    found = law._below(7, 2, lambda count: np.array(next(given), dtype=np.uint64))
+    assert found.tolist() == [3, 2]
 
 
 @pytest.mark.parametrize("numerator", [0, 1, 7, 10, 25, 40])
