@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import cache
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
+from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.evaluation.study import BudgetGrid, Curves, References
@@ -27,6 +28,7 @@ T = TypeVar("T")
 LOOKED_AT = 5.0  # seconds: a page in view asks for its own again within them
 TOGETHER = 1  # jobs that somebody looks at, worked on at a time: each uses every core
 AT_MOST = 2  # with those that nobody looks at any more, but which cannot be stopped
+CLOSED_AT = 1.0  # seconds between two looks at whether a page was closed
 ALONE = 8  # visitors who may look as often as they like
 
 
@@ -201,7 +203,23 @@ class Background:
                 job.set_running_or_notify_cancel()
                 threading.Thread(target=self._do, args=(job,), daemon=True).start()
 
+    def let_go(self) -> None:
+        """Nobody looks any more: what has not begun is dropped, what goes on may notice."""
+        with self._lock:
+            self._looking.clear()
+            self._go_on()
+
+    def _watch(self, job: Job) -> None:
+        """Nothing goes on for a page that was closed."""
+        while wait([job], CLOSED_AT).not_done:
+            with self._lock:
+                if gone := [who for who in self._looking if is_closed(who)]:
+                    for who in gone:
+                        del self._looking[who]
+                    self._go_on()
+
     def _do(self, job: Job) -> None:
+        threading.Thread(target=self._watch, args=(job,), daemon=True).start()
         try:
             job.work()
         except BaseException as error:  # the page that asks next says so
@@ -214,6 +232,11 @@ class Background:
             self._go_on()
 
 
+def is_closed(visitor: str) -> bool:
+    """Whether the visitor's page was closed. Outside a server there is none that could be."""
+    return runtime.exists() and not runtime.get_instance().is_active_session(visitor)
+
+
 _background = Background()
 
 
@@ -221,6 +244,11 @@ def in_background(store: ResultStore, key: Hashable, work: Callable[[], None]) -
     """Have the work done once, for the visitor whose page this is."""
     context = get_script_run_ctx(suppress_warning=True)
     _background.ask(store, key, work, "" if context is None else context.session_id)
+
+
+def let_go() -> None:
+    """Have nothing more done for pages of this process that nobody looks at any more."""
+    _background.let_go()
 
 
 def pause(every: float) -> float:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,14 @@ def exhaustive(request: pytest.FixtureRequest) -> bool:
     """False in the quick and the merge lane, where a test that asks for this tries fewer cases; it
     is met in the full lane again."""
     return not request.config.option.markexpr.startswith(("quick", "merge"))
+
+
+@pytest.fixture(autouse=True)
+def closed_pages() -> Iterator[None]:
+    """What a test's page has begun does not go on behind the tests that follow."""
+    yield
+    if "app.result_store" in sys.modules:
+        sys.modules["app.result_store"].let_go()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

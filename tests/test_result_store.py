@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import replace
@@ -119,6 +120,24 @@ def test_a_closed_tab_is_looked_at_no_longer(
     background.ask(store, "mine", seen.set, "me")
     assert seen.wait(SOON)
     assert set(store.waiting) <= {"mine"}
+
+
+def test_nothing_goes_on_for_a_closed_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though nobody asks for anything else."""
+    background, store, noticed = Background(), ResultStore(), threading.Event()
+    open_pages = {"me"}
+    monkeypatch.setattr(result_store, "CLOSED_AT", 0.01)
+    monkeypatch.setattr(result_store, "is_closed", lambda visitor: visitor not in open_pages)
+
+    def study() -> None:
+        while "study" in store.waiting:
+            time.sleep(0.01)
+        noticed.set()
+
+    background.ask(store, "study", study, "me")
+    assert not noticed.wait(0.1)
+    open_pages.clear()
+    assert noticed.wait(SOON)
 
 
 def test_the_more_visitors_wait_the_more_seldom_each_looks_but_none_is_forgotten(
