@@ -14,6 +14,7 @@ from dpcore.errors import InputError, WallError
 from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.schema import Ball, Column, Schema
+from dpcore.wall.custodian import custodian_classes
 from dpcore.wall.data.labels import NO_CLASS, class_names, label_codes
 from dpcore.wall.data.sources import LabelledRows
 from dpcore.wall.noise import NoiseSource
@@ -111,7 +112,9 @@ def test_no_pair_of_tables_differs_by_more_and_some_by_98_percent(
     assert not exhaustive or max(found) >= 0.98 * bound
 
 
-@pytest.mark.parametrize(("one", "two"), [(1.0, 4.0), (1.0, 1.0), (0.5, 1.0), (1.0, 0.3)])
+@pytest.mark.parametrize(
+    ("one", "two"), [(1.0, 4.0), (1.0, 1.0), (0.5, 1.0), (1.0, 1.6), (1.0, 0.3)]
+)
 def test_what_replacing_costs_is_the_closed_form_of_the_joint_release(
     one: float, two: float
 ) -> None:
@@ -121,6 +124,22 @@ def test_what_replacing_costs_is_the_closed_form_of_the_joint_release(
     closed = first + second + first**2 / (4.0 * second) if cheap else 2.0 * first
     found = LabelledMoments(3, 2, 0.0, 1.0 / one, 1.0 / two).l2_sensitivity("feature") ** 2
     assert found == pytest.approx(closed, rel=1e-6)
+
+
+def test_what_one_row_moves_in_l1_is_attained_by_opposite_and_diagonal_rows() -> None:
+    shape, weights = LabelledMoments(3, 2, 1.0, 0.5, 0.25), (1.0, 0.5, 0.25)
+    ends = np.sqrt(0.5) * np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    change = {
+        name: moments(ends[[0]], ["a"], weights) - moments(ends[[end]], [kind], weights)
+        for name, end, kind in (("sums", 1, "a"), ("squares", 2, "a"), ("counts", 0, "b"))
+    }
+    sums, squares = (np.abs(change[name][0]) for name in ("sums", "squares"))
+    assert shape.l1_sensitivity("feature", "sums") == pytest.approx(sums[1:3].sum())
+    assert squares[3:].sum() <= shape.l1_sensitivity("feature", "squares")
+    stated = 2 * 0.25 * (1 + 1 / math.sqrt(2))
+    assert shape.l1_sensitivity("feature", "squares") == pytest.approx(stated)
+    counts = np.abs(change["counts"][:, 0]).sum()
+    assert shape.l1_sensitivity("label", "counts") == pytest.approx(counts)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300, -1e300, 1e160])
@@ -215,6 +234,7 @@ def test_a_label_is_one_of_the_public_classes_or_none() -> None:
         label_codes(table, private=False)
     noisy = opened(table).release("s", LabelledMoments(3, 2, 1, 1, 1), identity(), PLAIN)
     assert noisy.counts[0].tolist() == [1.0, 0.0, 1.0]
+    assert custodian_classes(table)[2].tolist() == label_codes(table, private=True).tolist()
 
 
 def test_classes_of_numbers_are_the_whole_numbers_in_their_bounds() -> None:
