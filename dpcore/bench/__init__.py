@@ -2,7 +2,8 @@
 
 A row is one case: seconds of ours and of the peer (of several repetitions in which the two take
 turns; each bench says whether the least or the median), the quality both reached, and the peak
-memory of a process that runs ours alone.
+memory of a process that runs ours alone. Utility without a peer is measured by
+:mod:`dpcore.bench.utility`.
 """
 
 from __future__ import annotations

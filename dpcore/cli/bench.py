@@ -1,4 +1,4 @@
-"""``dpcore bench [NAME]``: speed and quality against peers, measured in one run."""
+"""``dpcore bench [NAME]``: speed and quality against peers, or utility on many tables."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ from typing import Any
 from dpcore.bench import BENCHES
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.cli.pages import place_for_file, place_for_page, write_page
+from dpcore.errors import InputError
 
 _TITLE = "Speed against peers"
+UTILITY = "utility"  # a bench of another kind: no peer, no clock
 Row = dict[str, Any]
 Run = dict[str, Any]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help=f"{', '.join(BENCHES)} [all]")
+    parser.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help=f"{', '.join(BENCHES)} [all of these], or {UTILITY}: what private fits are worth on "
+        "many tables",
+    )
     parser.add_argument(
         "--history",
         metavar="FILE",
@@ -27,6 +35,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "it is appended as one JSON line [none]",
     )
     parser.add_argument("--page", metavar="FILE.html", help="tables and figures as one page [none]")
+    on_tables = parser.add_argument_group(f"of {UTILITY} alone")
+    on_tables.add_argument(
+        "--half",
+        metavar="HALF",
+        help="develop: the tables to choose methods on; report: those to judge them on [both]",
+    )
+    on_tables.add_argument("--model", metavar="M", help="fits of one model [all]")
+    on_tables.add_argument("--draws", type=int, metavar="N", help="of the noise, for each fit [5]")
     parser.add_argument("--json", action="store_true", help="a JSON list [tables for people]")
 
 
@@ -37,6 +53,12 @@ def _say(case: int, cases: int) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure, compare with earlier runs, and print."""
+    if args.name == UTILITY:
+        _utility(args)
+        return
+    for word in ("half", "model", "draws"):
+        if getattr(args, word) is not None:
+            raise InputError(word, f"it belongs to {UTILITY} alone", f"dpcore bench {UTILITY}")
     from dpcore.bench import history
     from dpcore.bench import run as measured
 
@@ -56,6 +78,44 @@ def run(args: argparse.Namespace) -> None:
         (_OWN.get(bench, _fits))(chosen)
     if path is not None:
         _changes(rows)
+
+
+def _utility(args: argparse.Namespace) -> None:
+    """Shares of what exact fits gain, on held-out rows."""
+    from dpcore.bench import utility
+
+    for word in ("history", "page"):
+        if getattr(args, word) is not None:
+            raise InputError(word, f"{UTILITY} has none", "leave it out")
+
+    def say(fit: str, seconds: float) -> None:
+        print(f"{fit}: {seconds:.1f} s", file=sys.stderr, flush=True)
+
+    draws = utility.DRAWS if args.draws is None else args.draws
+    rows = utility.run(args.half, args.model, draws, on_table=None if args.json else say)
+    if args.json:
+        print_json(rows)
+        return
+    columns = ("table", "half", "model", "epsilon", "share", "low", "high", "simplest")
+    with_shares = [row for row in rows if row["share"] is not None]
+    print_table([{name: row[name] for name in columns} for row in with_shares])
+    print()
+    print_table(utility.medians(with_shares))
+    print_prose(
+        "Share: (ours - baseline) / (exact - baseline) on held-out rows, the median over draws, "
+        "low and high the 10% and 90% quantiles; baseline: the simplest model without privacy; "
+        "exact: the converged fit without privacy. Simplest: the share of the simplest private "
+        f"model. Delta: {utility.DELTA:g}."
+    )
+    without = [row for row in rows if row["share"] is None and row["absent"] is None]
+    for fit in dict.fromkeys(f"{row['model']} on {row['table']}" for row in without):
+        print(f"Without a share, as exact and baseline hardly differ: {fit}.")
+    absent = dict.fromkeys(row["table"] for row in rows if row["absent"])
+    if absent:
+        print_prose(
+            f"Absent: {', '.join(absent)}. Name the folder that holds data/ as DPCORE_SHARED; "
+            "dpcore data tells where published sets come from."
+        )
 
 
 def _changes(rows: Sequence[Row]) -> None:

@@ -96,16 +96,16 @@ class PublishedSet:
         """Whose it is and on what terms, in a sentence."""
         return f"Data of {self.owner}; licence: {self.licence}."
 
-    def content(self) -> Content:
+    def content(self, path: Path | None = None) -> Content:
         """What the converted file holds, checked again. Raises InputError where it is not there or
-        is not this set."""
-        if not self.is_here:
+        is not this set. path: where it lies [in :func:`folder`]."""
+        if path is None and not self.is_here:
             raise InputError(
                 "data",
                 f"{self.name} is not in {folder()}",
                 f"add it with dpcore data add {self.name} FILE",
             )
-        found = conversion.converted(self.path, self.facts)
+        found = conversion.converted(path or self.path, self.facts)
         conversion.check(found, self.facts, self.name)
         return found
 
@@ -125,13 +125,14 @@ class PublishedSet:
             raise InputError("data", f"{self.name} holds documents, not rows", "choose lda")
         return found
 
-    def corpus(self) -> PrivateCorpus:
-        """Its documents, sealed; InputError where the set holds rows."""
+    def corpus(self, content: Content | None = None) -> PrivateCorpus:
+        """Its documents, sealed; InputError where the set holds rows. content: as read [from
+        :func:`folder`]."""
         from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
         if self.schema is not None:
             raise InputError("data", f"{self.name} holds rows, not documents", "choose no lda")
-        found = self.content()
+        found = self.content() if content is None else content
         lengths = np.diff(found["indptr"].astype(np.intp))
         picked = np.linspace(0, len(lengths) - 1, self.size[0]).astype(np.intp)  # by their places
         kept = np.repeat(np.isin(np.arange(len(lengths)), picked), lengths)
@@ -184,6 +185,21 @@ def folder() -> Path:
     else:
         usual = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return usual / "dpcore"
+
+
+def located(name: str, home: Path | None = None) -> Path:
+    """A file of real data: in a folder [``DPCORE_SHARED/data``, else :func:`folder`]. Raises
+    InputError where it is not there."""
+    shared = os.environ.get("DPCORE_SHARED")
+    usual = [*([Path(shared) / "data"] if shared is not None else []), folder()]
+    for path in (place / name for place in (usual if home is None else [home])):
+        if path.is_file():
+            return path
+    raise InputError(
+        "data",
+        f"{name} is not there",
+        "add it (dpcore data says how), or name the folder that holds it with --data FOLDER",
+    )
 
 
 def present() -> tuple[PublishedSet, ...]:

@@ -8,7 +8,6 @@ the random splits with their noise draws, gathers scores into rows and tells the
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import one_of, whole
-from dpcore.datasets.published import folder
+from dpcore.datasets.published import located
 from dpcore.errors import InputError
 from dpcore.papers.claims import Claim, Row, Verdict
 from dpcore.registry import PAPERS, load
@@ -56,18 +55,7 @@ class Ask:
 
     def file(self, name: str) -> Path:
         """A real data set. Raises InputError where it is not there."""
-        homes = [] if self.data is None else [self.data]
-        if not homes:
-            shared = os.environ.get("DPCORE_SHARED")
-            homes = [*([Path(shared) / "data"] if shared is not None else []), folder()]
-        for home in homes:
-            if (home / name).is_file():
-                return home / name
-        raise InputError(
-            "data",
-            f"{name} is not there",
-            "add it (dpcore data says how), or name the folder that holds it with --data FOLDER",
-        )
+        return located(name, self.data)
 
     def array(self, name: str, key: str, dtype: type = float) -> NDArray[Any]:
         """An array of a real data set. Raises InputError where it cannot be read."""

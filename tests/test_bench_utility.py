@@ -1,0 +1,98 @@
+"""The bench of utility: shares between references without privacy, on two halves of tables."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dpcore.bench import utility
+from dpcore.bench.utility_tables import HALVES, TABLES, Archive, Simulated, Table
+from dpcore.cli import main
+from dpcore.errors import InputError
+
+APART = Table("two apart", Simulated(400, 2, 2, 6.0), (("gmm", 2), ("kmeans", 2)))
+ALIKE = Table("one cloud", Simulated(400, 2, 1, 0.0), (("gmm", 2),))
+ABSENT = Table("nowhere", Archive("no-such-file.npz", "X"), (("gmm", 2),))
+CONTRACT = ("table", "half", "model", "epsilon", "share", "low", "high", "baseline", "simplest")
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(utility, "TABLES", (APART, ALIKE, ABSENT))
+
+
+@pytest.mark.usefixtures("few")
+def test_rows_carry_the_contract_and_absent_tables_are_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["bench", "utility", "--draws", "2", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert all(tuple(row)[: len(CONTRACT)] == CONTRACT for row in rows)
+    assert len(rows) == 3 * len(utility.EPSILONS) + 1
+    assert [row["table"] for row in rows if row["absent"]] == ["nowhere"]
+    assert "no-such-file.npz" in rows[-1]["absent"]
+    assert all(row["share"] is None for row in rows if row["table"] == "one cloud")
+    assert all(row["low"] <= row["share"] <= row["high"] for row in rows if row["share"])
+
+
+@pytest.mark.usefixtures("few")
+def test_people_read_shares_medians_and_what_is_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["bench", "utility", "--model", "gmm", "--draws", "1"]) == 0
+    printed = capsys.readouterr()
+    assert "Without a share, as exact and baseline hardly differ: gmm on one cloud." in printed.out
+    assert "Absent: nowhere" in printed.out
+    assert "simplest better" in printed.out
+    assert "gmm on two apart: " in printed.err
+
+
+def test_without_noise_to_speak_of_a_share_is_one_and_the_simplest_rival_has_none() -> None:
+    """At a huge budget ours comes to the exact fit and the private Gaussian to the exact one."""
+    mixture, centres = utility.run(draws=1, epsilons=(1e7,), tables=(APART,))
+    for row in (mixture, centres):
+        assert row["share"] == pytest.approx(1.0, abs=0.02)
+        assert row["simplest"] == pytest.approx(0.0, abs=0.02)
+        assert row["exact"] > row["baseline"] + 2 * row["error"]
+
+
+def test_halves_are_fixed_by_names_and_both_are_large() -> None:
+    names = [table.name for table in TABLES]
+    assert len(set(names)) == len(names) >= 24
+    halves = {half: [table for table in TABLES if table.half == half] for half in HALVES}
+    assert min(map(len, halves.values())) >= 12
+    assert {"wine", "places"} <= {table.name for table in halves["develop"]}  # for good
+    assert {"iris", "lifesci"} <= {table.name for table in halves["report"]}
+
+
+def test_simulated_tables_are_what_their_numbers_state() -> None:
+    rows = Simulated(4000, 3, 2, 9.0, imbalance=3.0, correlation=0.5).rows_and_groups()[0]
+    repeated = Simulated(4000, 3, 2, 9.0, imbalance=3.0, correlation=0.5).rows_and_groups()
+    assert np.array_equal(rows, repeated[0])
+    sizes = np.bincount(repeated[1])
+    assert sizes[0] / sizes[1] == pytest.approx(3.0, rel=0.1)
+    within = np.cov(rows[repeated[1] == 0].T)
+    assert np.trace(within) / 3 == pytest.approx(1.0, rel=0.1)
+    assert np.linalg.eigvalsh(within)[-1] == pytest.approx(0.5 + 0.5 * 3, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["utility", "--half", "best"], "half"),
+        (["utility", "--model", "no-such-model"], "model"),
+        (["utility", "--draws", "0"], "draws"),
+        (["utility", "--page", "x.html"], "page"),
+        (["gmm", "--half", "report"], "half"),
+    ],
+)
+def test_bad_words_are_one_sentence(
+    words: list[str], field: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", *words]) == 2
+    assert f"dpcore: {field}: " in capsys.readouterr().err
+
+
+def test_an_unknown_half_is_refused_before_anything_is_read() -> None:
+    with pytest.raises(InputError, match="half"):
+        utility.run("best", tables=())
