@@ -17,8 +17,8 @@ from app.choices import FIELDS, dials, read_words, value_of, write_words
 from app.links import Reader, all_of, among, between, chosen, differences, pins_among, written
 from app.spoilers import hideable
 from dpcore.accounting import ACCOUNTANTS, accountant
-from dpcore.datasets.catalogue import BundledTable, bundled
-from dpcore.datasets.corpora import BundledCorpus, corpora
+from dpcore.datasets.catalogue import BundledCorpus, BundledTable, bundled
+from dpcore.datasets.corpora import corpora
 from dpcore.datasets.documents import is_documents
 from dpcore.datasets.published import address, present
 from dpcore.errors import InputError

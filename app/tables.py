@@ -11,8 +11,8 @@ import streamlit as st
 from app import upload
 from app.result_store import Data, ResultStore, common
 from app.scenario import GENERATED, UPLOAD, Made, Scenario
-from dpcore.datasets.catalogue import BundledTable, find
-from dpcore.datasets.corpora import BundledCorpus, find_corpus
+from dpcore.datasets.catalogue import BundledCorpus, BundledTable, find
+from dpcore.datasets.corpora import find_corpus
 from dpcore.datasets.documents import is_documents, load_documents
 from dpcore.datasets.load import load
 from dpcore.datasets.published import address, present

@@ -26,7 +26,7 @@ from app.state import change, current, heard, step_of
 from app.sweeps import Sliding, done, sliding, swept, work_out
 from app.tables import data_of, judged_on, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
-from dpcore.datasets.corpora import BundledCorpus
+from dpcore.datasets.catalogue import BundledCorpus
 from dpcore.errors import DPCoreError
 from dpcore.evaluation.yardstick import metric_of
 from dpcore.figures.budget import NOTE

@@ -216,6 +216,7 @@ def _of_the_same(stated: Schema, schema: Schema) -> Schema:
 def _by_size(args: argparse.Namespace) -> PrivateTable | None:
     """A large file under its stated schema, in blocks; ``None`` where it is read into memory."""
     from dpcore.datasets.blocks import is_large_file, parted
+    from dpcore.datasets.load import in_memory
 
     looks_first = args.norm_bound is not None or args.infer_schema or args.pool is not None
     if looks_first or not is_large_file(args.file):
@@ -225,8 +226,9 @@ def _by_size(args: argparse.Namespace) -> PrivateTable | None:
     if stated is None:
         return None
     schema = _with_roles(stated, args)
+    whole = in_memory(args.file, schema, args.array)
     with suppress(InputError):  # what cannot be read in blocks may fit into memory
-        return parted(args.file, schema, array=args.array, on_share=pass_bar(), by_size=True)
+        return parted(args.file, schema, array=args.array, on_share=pass_bar(), whole=whole)
     return None
 
 

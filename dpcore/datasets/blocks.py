@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import zipfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
@@ -33,7 +32,6 @@ from dpcore.datasets.files import (
     is_folder,
     usual_separator,
 )
-from dpcore.datasets.load import read_frame
 from dpcore.errors import InputError
 from dpcore.schema import Schema
 from dpcore.schema.cells import demand_column
@@ -169,14 +167,14 @@ def parted(
     array: str | None = None,
     engine: Engine | None = None,
     on_share: OnShare | None = None,
-    by_size: bool = False,
+    whole: Callable[[], pd.DataFrame] | None = None,
 ) -> PartedTable:
     """A private table of a file, a folder of files or a Dask collection, read in blocks.
 
     schema: public bounds, or ``None`` for those beside the file or folder. engine: what sums the
     parts; ``None``: this machine, one part after another. on_share: told the share of rows done,
-    anew for each pass over them. by_size: nobody asked for blocks; the file is large, so what needs
-    all of its rows at once reads them into memory, as it does with a small one.
+    anew for each pass over them. whole: reads all rows into memory, for a large file that is read
+    in blocks unasked: what needs all rows at once then reads them, as with a small file.
 
     **Guarantee**: as :func:`dpcore.load`; the parts of the table are read once a pass, each.
     **Raises** InputError on a file that cannot be read or that is there twice.
@@ -196,7 +194,6 @@ def parted(
         schema = schema_of_files(source, array)
     separator = None if schema is None else schema.separator
     parts = [part for file in files for part in parts_of(file, array, separator)]
-    whole = partial(read_frame, source, array=array, separator=separator) if by_size else None
     return PartedTable.seal_parts(parts, schema, engine=engine, on_share=on_share, whole=whole)
 
 

@@ -1,14 +1,17 @@
 """The tables that come with the package: small, public or simulated, each with its schema.
 
-The files lie in ``sample_data`` beside the package ``dpcore``, in a checkout and installed alike;
-wide or long simulated tables have no file and are drawn when they are asked for.
+``catalogue.toml`` lists them. The files lie in ``sample_data`` beside the package ``dpcore``, in a
+checkout and installed alike; wide or long simulated tables have no file and are drawn when they are
+asked for.
 """
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from dpcore.checks import choose
 from dpcore.errors import InputError
@@ -16,6 +19,8 @@ from dpcore.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpcore.wall.data.corpus import PrivateCorpus
 
 
 @dataclass(frozen=True)
@@ -37,31 +42,44 @@ class Opening:
     words: tuple[tuple[str, Any], ...] = ()
     epsilon: float = 1.0
 
+    @classmethod
+    def parse(cls, entry: Mapping[str, Any]) -> Opening:
+        """An opening from its entry in a catalogue file, whose ``words`` are a table."""
+        return cls(**{**entry, "words": tuple(entry.get("words", {}).items())})
+
 
 @dataclass(frozen=True)
-class BundledTable:
-    """One bundled table and how to begin with it.
+class Bundled:
+    """What a bundled table and a bundled collection have in common.
 
-    rows, features: its size, public because the table is. provenance: ``"simulated"`` (no real
-    person) or ``"public"`` (published data). openings: the models that suit it, best first. file:
-    where it lies in ``sample_data``; None if it is drawn when asked for. listed: whether
-    :func:`bundled` shows it; ``bundled:NAME`` loads it either way.
+    rows, features: its size, public because the data are. provenance: ``"simulated"`` (no real
+    person) or ``"public"`` (published data). openings: the models that suit it, best first. listed:
+    whether the explorer shows it; ``bundled:NAME`` loads it either way.
     """
 
     name: str
     title: str
     story: str
-    file: str | None
     rows: int
     features: int
     provenance: str
     openings: tuple[Opening, ...]
-    listed: bool = True
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that suit the table, best first."""
+        """The models that suit it, best first."""
         return tuple(opening.model for opening in self.openings)
+
+
+@dataclass(frozen=True)
+class BundledTable(Bundled):
+    """One bundled table and how to begin with it.
+
+    file: where it lies in ``sample_data``; ``None`` if it is drawn when asked for.
+    """
+
+    file: str | None = None
+    listed: bool = True
 
     def opening(self, model: str) -> Opening:
         """How this model begins with the table; InputError if it does not suit it.
@@ -90,247 +108,69 @@ class BundledTable:
         """The public bounds: beside the data file, or those the rows are drawn in."""
         if self.file is not None:
             return Schema.from_toml(home() / f"{self.name}.toml")
-        from dpcore.datasets.drawn import TABLES
+        from dpcore.datasets.drawn import drawn_schema
 
-        return TABLES[self.name].schema
+        return drawn_schema(self.name, SCHEMAS[self.name], self.title)
 
     def source(self) -> tuple[Path | pd.DataFrame, Schema | None]:
         """The file, whose schema lies beside it, or the rows drawn now with theirs."""
         if self.file is not None:
             return self.path, None
-        from dpcore.datasets.drawn import TABLES
+        from dpcore.datasets.drawn import ROWS
 
-        drawn = TABLES[self.name]
-        return drawn.rows(), drawn.schema
+        return ROWS[self.name](self.schema), self.schema
 
 
-BUNDLED = (
-    BundledTable(
-        "three_groups",
-        "Three groups",
-        "Three groups of people by age and visits a year: the picture to start with.",
-        "three_groups.csv",
-        rows=5_000,
-        features=2,
-        provenance="simulated",
-        openings=(Opening("gmm", 3), Opening("kmeans", 3)),
-    ),
-    BundledTable(
-        "rare_person",
-        "One rare person",
-        "A small crowd and one person far away, whom an exact fit exposes.",
-        "rare_person.csv",
-        rows=105,
-        features=2,
-        provenance="simulated",
-        openings=(Opening("gmm", 3, iterations=30, covariance="spherical", epsilon=10.0),),
-    ),
-    BundledTable(
-        "rare_person_50x",
-        "One rare person, fifty times the crowd",
-        "The same crowd fifty times as large: the crowd can be learned, the one person still "
-        "cannot.",
-        "rare_person_50x.csv",
-        rows=5_201,
-        features=2,
-        provenance="simulated",
-        openings=(Opening("gmm", 2),),
-    ),
-    BundledTable(
-        "rare_people",
-        "Fifty rare people",
-        "The same large crowd and fifty people far away: together they are found, none alone is.",
-        None,
-        rows=5_250,
-        features=2,
-        provenance="simulated",
-        openings=(Opening("kmeans", 3, iterations=3, epsilon=5.0),),
-    ),
-    BundledTable(
-        "places",
-        "Places",
-        "Check-ins of 4,000 people in and around large cities: where are people?",
-        "places.csv.gz",
-        rows=4_000,
-        features=2,
-        provenance="simulated",
-        openings=(Opening("kmeans", 6, iterations=10),),
-    ),
-    BundledTable(
-        "million_places",
-        "A million places",
-        "Check-ins of 1.26 million people: with so many, how small may epsilon be?",
-        None,
-        rows=1_256_384,
-        features=2,
-        provenance="simulated",
-        openings=(Opening("kmeans", 6, iterations=10),),
-    ),
-    BundledTable(
-        "faces_like",
-        "Simulated faces",
-        "Two thousand drawn faces that differ in ten ways: how many rows does one way need?",
-        None,
-        rows=2_000,
-        features=1_024,
-        provenance="simulated",
-        openings=(Opening("fa", 5, iterations=20, pool=4, epsilon=10.0),),
-    ),
-    BundledTable(
-        "digits",
-        "Digits",
-        "Handwritten digits of 8 x 8 pixels (Alpaydin and Kaynak 1998): a small real table.",
-        "digits.csv.gz",
-        rows=1_797,
-        features=64,
-        provenance="public",
-        openings=(Opening("fa", 5, iterations=20, epsilon=4.0),),
-    ),
-    BundledTable(
-        "two_clouds",
-        "Two clouds",
-        "How people like cities and crowds, from -10 to 10: two opposite camps of equal size.",
-        None,
-        rows=400,
-        features=2,
-        provenance="simulated",
-        openings=(Opening("symmetric-mixture", 1, iterations=8, words=(("sigma", 2.0),)),),
-    ),
-    BundledTable(
-        "two_lines",
-        "Two lines",
-        "More of a drug raises the blood pressure of half of the patients and lowers that of half.",
-        None,
-        rows=260,
-        features=1,
-        provenance="simulated",
-        openings=(Opening("mixture-regression", 1, iterations=10, words=(("sigma", 4.5),)),),
-    ),
-    BundledTable(
-        "missing_answers",
-        "Missing answers",
-        "What makes people content at work, from a survey with a third of the answers missing.",
-        None,
-        rows=2_000,
-        features=4,
-        provenance="simulated",
-        openings=(Opening("missing-regression", 1, iterations=7, words=(("sigma", 5.0),)),),
-    ),
-    BundledTable(
-        "five_parties",
-        "Five parties",
-        "Age and income of 2,000 voters are known; each voter's choice among five parties is "
-        "secret.",
-        None,
-        rows=2_000,
-        features=2,
-        provenance="simulated",
-        openings=(Opening("gmm-release", 1),),
-    ),
-    BundledTable(
-        "who_comes_back",
-        "Who comes back?",
-        "Patients discharged from a hospital: which of them return within a month, and why?",
-        None,
-        rows=2_000,
-        features=5,
-        provenance="simulated",
-        openings=(Opening("logistic", 1, iterations=10),),
-    ),
-    BundledTable(
-        "gains_and_losses",
-        "Gains and losses",
-        "What 400 small investors gained in a year: most of them little, a few a fortune. And on "
-        "average?",
-        None,
-        rows=400,
-        features=1,
-        provenance="simulated",
-        openings=(Opening("mean", 1, words=(("tau", 8e6),)),),
-    ),
-    BundledTable(
-        "lit_windows",
-        "Lit windows",
-        "Which of sixteen windows are lit in 20,000 houses with four rooms, each used or not.",
-        None,
-        rows=20_000,
-        features=16,
-        provenance="simulated",
-        openings=(Opening("sbn", 4, 10, words=(("rate", 1.0), ("forgetting", 0.2)), epsilon=2.5),),
-    ),
-    BundledTable(
-        "households",
-        "Yes or no",
-        "Ten yes-or-no questions put to 4,000 households: which kinds of households are there?",
-        None,
-        rows=4_000,
-        features=10,
-        provenance="simulated",
-        openings=(Opening("bernoulli", 3, iterations=10),),
-    ),
-    BundledTable(
-        "a_year_of_care",
-        "A year of care",
-        "How often 4,000 patients were seen, called, treated and X-rayed in a year: are there "
-        "three kinds?",
-        None,
-        rows=4_000,
-        features=5,
-        provenance="simulated",
-        openings=(Opening("poisson", 3, iterations=10),),
-    ),
-    BundledTable(
-        "stewards_table",
-        "A steward's table",
-        "Patient data as a data steward meets them: skewed, with units, gaps and a category.",
-        "stewards_table.csv",
-        rows=20_000,
-        features=7,
-        provenance="simulated",
-        openings=(Opening("gmm", 3, iterations=10, covariance="diag"),),
-    ),
-    BundledTable(
-        "life_science_like",
-        "Like Life Science",
-        "Ten columns in three overlapping groups, modelled on a published benchmark.",
-        "life_science_like.csv.gz",
-        rows=26_733,
-        features=10,
-        provenance="simulated",
-        openings=(Opening("gmm", 3, iterations=10),),
-    ),
-    BundledTable(
-        "iris",
-        "Iris",
-        "Fisher's 150 flowers (1936), two of three species alike: too few rows for much privacy.",
-        "iris.csv",
-        rows=150,
-        features=4,
-        provenance="public",
-        openings=(Opening("gmm", 2, iterations=10, covariance="spherical", epsilon=4.0),),
-    ),
-    BundledTable(
-        "wine",
-        "Wine",
-        "Chemistry of 178 wines from three cultivars (Forina et al. 1991), wider than iris.",
-        "wine.csv",
-        rows=178,
-        features=13,
-        provenance="public",
-        openings=(Opening("gmm", 3, iterations=10, covariance="spherical", epsilon=10.0),),
-    ),
-    BundledTable(
-        "stroke_like",
-        "Like Stroke",
-        "A hundred columns in ten overlapping groups, modelled on a file that is not public.",
-        None,
-        rows=50_000,
-        features=100,
-        provenance="simulated",
-        openings=(Opening("gmm", 10, iterations=20),),
-        listed=False,
-    ),
-)
+@dataclass(frozen=True)
+class BundledCorpus(Bundled):
+    """One bundled collection of documents and how to begin with it.
+
+    rows: documents. features: words that are counted. make: seals its documents.
+    """
+
+    make: Callable[[], PrivateCorpus]
+    listed: bool = True
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_Entry = TypeVar("_Entry", bound=_Named)
+
+
+def entry(listed: Sequence[_Entry], name: str, kind: str) -> _Entry:
+    """The entry of this name; InputError, which lists the names there are, if there is none.
+
+    >>> entry(BUNDLED, "iris", "bundled table").rows
+    150
+    """
+    for one in listed:
+        if one.name == name:
+            return one
+    names = [one.name for one in listed]
+    raise InputError("data", f"{name!r} is not a {kind}", choose(name, names))
+
+
+def read_entries(file: str) -> dict[str, Any]:
+    """What a catalogue file of this folder holds, with its lists of openings as :class:`Opening`.
+
+    Keys are names; a value is the entry's fields.
+    """
+    return _with_openings(tomllib.loads((Path(__file__).parent / file).read_text("utf-8")))
+
+
+def _with_openings(table: Mapping[str, Any]) -> dict[str, Any]:
+    values = {key: _with_openings(v) if isinstance(v, dict) else v for key, v in table.items()}
+    if "openings" in values:
+        values["openings"] = tuple(map(Opening.parse, values["openings"]))
+    return values
+
+
+CATALOGUE = read_entries("catalogue.toml")
+SCHEMAS = {name: facts.pop("schema", {}) for name, facts in CATALOGUE["tables"].items()}
+BUNDLED = tuple(BundledTable(name, **facts) for name, facts in CATALOGUE["tables"].items())
 
 
 def bundled(model: str | None = None) -> tuple[BundledTable, ...]:
@@ -349,11 +189,7 @@ def find(name: str) -> BundledTable:
     >>> find("iris").provenance
     'public'
     """
-    for table in BUNDLED:
-        if table.name == name:
-            return table
-    known = [table.name for table in BUNDLED]
-    raise InputError("data", f"{name!r} is not a bundled table", choose(name, known))
+    return entry(BUNDLED, name, "bundled table")
 
 
 def home() -> Path:

@@ -67,8 +67,16 @@ def schema_of_pictures(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Schema |
     """
     if len(shape) != 3 or dtype != np.uint8 or not 0 < shape[1] * shape[2] <= MOST_COLUMNS:
         return None
-    picture = Image(shape[1], shape[2])
-    return Schema(picture.columns(0, 255, unit="grey level"), unit="image", image=picture)
+    return schema_of_bytes(Image(shape[1], shape[2]))
+
+
+def schema_of_bytes(image: Image) -> Schema:
+    """The schema of pictures of this size whose pixels are bytes.
+
+    >>> schema_of_bytes(Image(2, 2)).columns[0].upper
+    255.0
+    """
+    return Schema(image.columns(0, 255, unit="grey level"), unit="image", image=image)
 
 
 def schema_in_archive(path: File, array: str | None) -> Schema | None:

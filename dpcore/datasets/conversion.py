@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.datasets.words import read_vocabulary, vocabulary_path
 from dpcore.errors import InputError
 
 TABLE = "table"  # what a file of columns holds, where an archive holds arrays
@@ -105,16 +106,12 @@ def converted(path: Path, facts: Mapping[str, Fact]) -> Content:
                 raise InputError("file", f"it holds no array {lacking!r}", "get the file again")
             found = {key: np.asarray(archive[key]) for key in facts if key != WORDS}
     if WORDS in facts:
-        from dpcore.datasets.documents import read_vocabulary, vocabulary_path
-
         found[WORDS] = np.array(read_vocabulary(vocabulary_path(path)))
     return found
 
 
 def write(path: Path, found: Content, beside: Mapping[str, str]) -> None:
     """Keep a set: what lies beside it first, then the file, whole or not at all."""
-    from dpcore.datasets.documents import vocabulary_path
-
     path.parent.mkdir(parents=True, exist_ok=True)
     texts = dict(beside)
     if WORDS in found:

@@ -20,7 +20,6 @@ A schema file beside a table of texts (``people.toml``) says which column holds 
 
 from __future__ import annotations
 
-import io
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,19 +29,27 @@ from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.datasets.corpora import find_corpus, is_corpus
 from dpcore.datasets.described import schema_beside
-from dpcore.datasets.words import counted, frequent, letters_of
+from dpcore.datasets.words import (
+    LARGEST,
+    TABLES,
+    counted,
+    decoded,
+    frequent,
+    letters_of,
+    read_bags,
+    read_text,
+    read_vocabulary,
+    vocabulary_path,
+)
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
     from dpcore.schema import Column
     from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
-TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-LARGEST = 1 << 26  # bytes of one text file
 LARGEST_ZIP = 1 << 32  # bytes of all texts of an archive
 
 
@@ -115,21 +122,6 @@ def is_documents(source: Any) -> bool:
     return path.is_dir() or path.suffix.lower() == ".zip"
 
 
-def vocabulary_path(path: Path) -> Path:
-    """Where the vocabulary of a file is looked for.
-
-    >>> vocabulary_path(Path("folder/reviews.csv.gz")).name
-    'reviews.vocab.txt'
-    """
-    ending = next((one for one in (*TABLES, ".npz", ".zip") if path.name.lower().endswith(one)), "")
-    return path.with_name(path.name[: len(path.name) - len(ending)] + ".vocab.txt")
-
-
-def read_vocabulary(path: str | PathLike[str]) -> tuple[str, ...]:
-    """The words of a file, one a line."""
-    return tuple(word for word in map(str.strip, _read(Path(path)).splitlines()) if word)
-
-
 def _public(path: Path, given: Any, text: str | None, infer: bool) -> Vocabulary:
     """The vocabulary that was given, or lies beside the file, or is read off the documents."""
     from dpcore.wall.data.corpus import Vocabulary
@@ -162,7 +154,7 @@ def _sealed(path: Path, vocabulary: Vocabulary, text: str | None) -> PrivateCorp
     from dpcore.wall.data.corpus import PrivateCorpus
 
     if path.suffix == ".npz":
-        return PrivateCorpus.seal(*_bags(path, vocabulary.size), vocabulary)
+        return PrivateCorpus.seal(*read_bags(path, vocabulary.size), vocabulary)
     never = next((word for word in vocabulary.words if letters_of(word) != [word]), None)
     if never is not None:
         raise InputError(
@@ -178,7 +170,7 @@ def _texts(path: Path, column: str | None) -> list[str]:
         files = sorted(path.glob("*.txt"))
         if not files:
             raise InputError(path.name, "the folder has no .txt file", "give one file per document")
-        return [_read(file) for file in files]
+        return [read_text(file) for file in files]
     if path.suffix.lower() == ".zip":
         return _zipped(path)
     if not path.name.lower().endswith(TABLES):
@@ -219,7 +211,7 @@ def _zipped(path: Path) -> list[str]:
             texts = []
             for one in sorted(files, key=lambda one: one.filename):
                 with archive.open(one) as file:
-                    texts.append(_decoded(path.name, file.read(LARGEST + 1)))
+                    texts.append(decoded(path.name, file.read(LARGEST + 1)))
     except FileNotFoundError:
         raise InputError(path.name, "there is no such file", "check the path") from None
     except (BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error):
@@ -234,51 +226,3 @@ def _zipped(path: Path) -> list[str]:
 def _is_text(name: str) -> bool:
     """Whether a member is a document: what systems add beside them begins with two underscores."""
     return name.lower().endswith(".txt") and not name.startswith("__")
-
-
-def _bags(path: Path, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """starts, words, counts of an archive."""
-    problem = InputError(
-        path.name,
-        "it has no bags of words",
-        "save indptr, indices, counts and shape (documents, words)",
-    )
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            starts, words, counts, shape = (
-                np.asarray(archive[name]) for name in ("indptr", "indices", "counts", "shape")
-            )
-    except FileNotFoundError:
-        raise InputError(path.name, "there is no such file", "check the path") from None
-    except (OSError, ValueError, EOFError, KeyError, BadZipFile):
-        raise problem from None
-    if any(part.ndim != 1 or part.dtype.kind not in "iuf" for part in (starts, words, counts)):
-        raise problem
-    if any(part.dtype.kind not in "iu" for part in (starts, words, shape)):
-        raise InputError(
-            path.name, "indptr, indices or shape does not consist of whole numbers", "save it again"
-        )
-    if shape.shape != (2,) or len(starts) != int(shape[0]) + 1 or int(shape[1]) < size:
-        raise InputError(
-            path.name, "its shape is not that of its documents and words", "save it again"
-        )
-    return starts.astype(np.intp), words.astype(np.intp), counts.astype(float)
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST + 1)
-    except OSError:
-        raise InputError(path.name, "it cannot be opened", "check the path") from None
-    return _decoded(path.name, raw)
-
-
-def _decoded(name: str, raw: bytes) -> str:
-    """The text of one document."""
-    if len(raw) > LARGEST:
-        raise InputError(name, "the file is too large for one text", "cut it into parts")
-    try:
-        return io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()  # any line ends
-    except UnicodeError:
-        raise InputError(name, "it is not UTF-8 text", "save it as UTF-8") from None

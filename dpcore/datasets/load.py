@@ -6,8 +6,9 @@ row number or a count of the data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,7 @@ def load(
     public = given if made else _public_schema(source, schema, array)
     if out_of_core is None and engine is None and is_large_file(source):
         with suppress(InputError):  # a file that cannot be read in blocks may fit into memory
-            return parted(source, public, array=array, by_size=True)
+            return parted(source, public, array=array, whole=in_memory(source, public, array))
     elif engine is not None or out_of_core or (out_of_core is None and is_for_blocks(source)):
         return parted(source, public, array=array, engine=engine_named(engine, source))
     everyones = isinstance(asked, str) and asked.startswith(EVERYONES)
@@ -120,6 +121,14 @@ def read_frame(
         check_path(source)
         return _from_file(Path(fspath(source)), array, columns, separator)
     return _from_memory(source)
+
+
+def in_memory(
+    source: Source, schema: Schema | None, array: str | None
+) -> Callable[[], pd.DataFrame]:
+    """What reads the frame behind a path when called, in the notation that a schema states."""
+    separator = None if schema is None else schema.separator
+    return partial(read_frame, source, array=array, separator=separator)
 
 
 def named(source: Any) -> tuple[Any, Schema | None]:

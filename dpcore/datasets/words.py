@@ -1,10 +1,14 @@
-"""Words of texts: what is a word, which are frequent, and texts as counts of them."""
+"""Words of texts: what is a word, which are frequent, texts as counts of them, and their files."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
 from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +16,8 @@ from numpy.typing import NDArray
 from dpcore.errors import InputError
 
 FREQUENT = 10_000  # words at most
+TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # files with a column of texts
+LARGEST = 1 << 26  # bytes of one text file
 LEAST_TEXTS, MOST_SHARE = 5, 0.3  # of the texts, for a word to be one of those
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -47,9 +53,9 @@ def counted(
     place = {word: at for at, word in enumerate(vocabulary)}
     starts, words, counts = [0], list[int](), list[int]()
     for text in texts:
-        found = Counter(place[word] for word in letters_of(text) if word in place)
-        words.extend(found)
-        counts.extend(found.values())
+        times = Counter(place[word] for word in letters_of(text) if word in place)
+        words.extend(times)
+        counts.extend(times.values())
         starts.append(len(words))
     return (
         np.array(starts, dtype=np.intp),
@@ -60,15 +66,85 @@ def counted(
 
 def frequent(texts: Sequence[str]) -> tuple[str, ...]:
     """Words in at least :data:`LEAST_TEXTS` documents and not in too many, the most frequent
-    first."""
-    seen = Counter(word for text in texts for word in set(words_of(text)))
+    first. Raises InputError where there is none."""
+    texts_with = Counter(word for text in texts for word in set(words_of(text)))
     most = max(LEAST_TEXTS, MOST_SHARE * len(texts))
-    kept = [word for word, count in seen.items() if LEAST_TEXTS <= count <= most]
-    if not kept:
+    chosen = [word for word, count in texts_with.items() if LEAST_TEXTS <= count <= most]
+    if not chosen:
         raise InputError(
             "vocabulary",
             f"no word occurs in at least {LEAST_TEXTS} documents and in at most {MOST_SHARE:.0%} "
             "of them, so no list of words can be read from them",
             "give a list",
         )
-    return tuple(sorted(kept, key=lambda word: (-seen[word], word))[:FREQUENT])
+    return tuple(sorted(chosen, key=lambda word: (-texts_with[word], word))[:FREQUENT])
+
+
+def vocabulary_path(path: Path) -> Path:
+    """Where the vocabulary of a file is looked for.
+
+    >>> vocabulary_path(Path("folder/reviews.csv.gz")).name
+    'reviews.vocab.txt'
+    """
+    endings = (*TABLES, ".npz", ".zip")
+    ending = next((suffix for suffix in endings if path.name.lower().endswith(suffix)), "")
+    return path.with_name(path.name[: len(path.name) - len(ending)] + ".vocab.txt")
+
+
+def read_vocabulary(path: str | PathLike[str]) -> tuple[str, ...]:
+    """The words of a file, one a line. Raises InputError as :func:`read_text` does."""
+    return tuple(word for word in map(str.strip, read_text(Path(path)).splitlines()) if word)
+
+
+def read_bags(
+    path: Path, size: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """starts ``(n + 1,)``, words and counts ``(entries,)`` of an ``.npz`` of bags of words.
+
+    size: of the vocabulary. Raises InputError where the file holds none, or fewer words.
+    """
+    problem = InputError(
+        path.name,
+        "it has no bags of words",
+        "save indptr, indices, counts and shape (documents, words)",
+    )
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            starts, words, counts, shape = (
+                np.asarray(archive[name]) for name in ("indptr", "indices", "counts", "shape")
+            )
+    except FileNotFoundError:
+        raise InputError(path.name, "there is no such file", "check the path") from None
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile):
+        raise problem from None
+    if any(part.ndim != 1 or part.dtype.kind not in "iuf" for part in (starts, words, counts)):
+        raise problem
+    if any(part.dtype.kind not in "iu" for part in (starts, words, shape)):
+        raise InputError(
+            path.name, "indptr, indices or shape does not consist of whole numbers", "save it again"
+        )
+    if shape.shape != (2,) or len(starts) != int(shape[0]) + 1 or int(shape[1]) < size:
+        raise InputError(
+            path.name, "its shape is not that of its documents and words", "save it again"
+        )
+    return starts.astype(np.intp), words.astype(np.intp), counts.astype(float)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8. Raises InputError where it is none, or larger than 64 MiB."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
+    except OSError:
+        raise InputError(path.name, "it cannot be opened", "check the path") from None
+    return decoded(path.name, raw)
+
+
+def decoded(name: str, raw: bytes) -> str:
+    """The text of a file whose bytes are ``raw``; messages call it ``name``. Raises InputError."""
+    if len(raw) > LARGEST:
+        raise InputError(name, "the file is too large for one text", "cut it into parts")
+    try:
+        return io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()  # any line ends
+    except UnicodeError:
+        raise InputError(name, "it is not UTF-8 text", "save it as UTF-8") from None

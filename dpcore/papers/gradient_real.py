@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.load import load
-from dpcore.datasets.published import ADULT
+from dpcore.datasets.published import bounds_of
 from dpcore.models.gradient_em.mathematics import apart
 from dpcore.models.gradient_em.scoring import SYMMETRIC_MIXTURE
 from dpcore.papers.claims import trend
@@ -96,8 +96,9 @@ def _by_epsilon(run: Run, table: PrivateTable) -> None:
 def _adult(ask: Ask) -> PrivateTable:
     import pandas as pd
 
-    frame = pd.read_csv(ask.file("adult.csv.gz"), usecols=list(ADULT))
-    return load(frame, schema=Schema.from_bounds(ADULT))
+    bounds = bounds_of("adult")
+    frame = pd.read_csv(ask.file("adult.csv.gz"), usecols=list(bounds))
+    return load(frame, schema=Schema.from_bounds(bounds))
 
 
 def _acs(ask: Ask) -> PrivateTable:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.accounting import compose
 from dpcore.datasets.load import load
-from dpcore.datasets.published import ADULT, HEART, STROKE, Bounds
+from dpcore.datasets.published import bounds_of, find_set
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.models.logistic_regression.scoring import YARDSTICK, OutcomeScorer
 from dpcore.models.sigmoid_belief.private import as_printed
@@ -80,10 +80,8 @@ def figure_5(run: Run) -> str:
     """
     ask = run.ask
     tables = {
-        "stroke": described(ask, "stroke_prediction.csv.gz", STROKE, "stroke", ("0", "1"), ("id",)),
-        "heart disease": described(
-            ask, "brfss2020_heart.csv.gz", HEART, "HeartDisease", ("No", "Yes"), ()
-        ),
+        "stroke": described(ask, "stroke_prediction", "stroke", ("0", "1"), ("id",)),
+        "heart disease": described(ask, "brfss2020_heart", "HeartDisease", ("No", "Yes"), ()),
     }
     for name, table in run.each(tables.items()):
         label = f"epsilon (delta = {DELTA:g}, one row replaced)"
@@ -121,7 +119,7 @@ def figure_6(run: Run) -> str:
     label = f"epsilon claimed (delta = {ADULT_DELTA:g}, one row replaced)"
     run.panel("adult", label, AUC, "Logistic regression: Adult")
     sizes = ("<=50K", ">50K")
-    table = described(run.ask, "adult.csv.gz", ADULT, "income", sizes, ("fnlwgt", "split"))
+    table = described(run.ask, "adult", "income", sizes, ("fnlwgt", "split"))
     train, test = table.split(0.2, seed=0)
     scorer, draws = OutcomeScorer.of(test, None), range(run.ask.drawn(20))
     exact = YARDSTICK.score(YARDSTICK.converged(train, 1, {}), scorer)
@@ -153,17 +151,13 @@ def claimed_epsilon(grid: Grid, sigma: float, theorem: str) -> float:
 
 
 def described(
-    ask: Ask,
-    name: str,
-    bounds: Bounds,
-    target: str,
-    answers: Sequence[str],
-    ignored: Sequence[str],
+    ask: Ask, name: str, target: str, answers: Sequence[str], ignored: Sequence[str]
 ) -> PrivateTable:
     """A published table: numbers in public bounds, all else categories as published."""
     import pandas as pd
 
-    frame = pd.read_csv(ask.file(name), na_values=["?"])
+    bounds = bounds_of(name)
+    frame = pd.read_csv(ask.file(find_set(name).file), na_values=["?"])
     frame[target] = frame[target].astype(str)
     columns = [Column(number, lower=low, upper=high) for number, (low, high) in bounds.items()]
     known = {*bounds, target, *ignored}

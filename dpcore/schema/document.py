@@ -49,12 +49,17 @@ def parsed(text: str, name: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         hint = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "too deep or large"
         raise InputError(name, f"it is not valid TOML ({hint})", "mend that line") from None
+    return sections(document)
+
+
+def sections(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections of a schema file that was read, as the arguments of a schema."""
     _only_keys("schema", document, ("table", "file", "columns", "ball", "image"))
     table = _section("table", document.get("table", {}))
     _only_keys("table", table, TABLE_KEYS)
     columns, ball, image = _columns_of(document), _ball_of(document), _image_of(document)
-    sections = {"columns": columns, "file": _file_of(document), "ball": ball, "image": image}
-    return sections | table
+    named = {"columns": columns, "file": _file_of(document), "ball": ball, "image": image}
+    return named | table
 
 
 def written(said: Mapping[str, Any]) -> str:

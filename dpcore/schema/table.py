@@ -361,6 +361,15 @@ class Schema:
         """
         return cls(**document.parsed(text, name))
 
+    @classmethod
+    def of_sections(cls, sections: Mapping[str, Any]) -> Schema:
+        """A schema from the sections of a schema file, already read. Raises InputError.
+
+        >>> Schema.of_sections({"columns": {"age": {"lower": 0, "upper": 110}}}).features
+        ('age',)
+        """
+        return cls(**document.sections(sections))
+
     def to_toml(self) -> str:
         """The schema file that :meth:`from_toml` reads back to an equal schema."""
         return document.written(vars(self))

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpcore.datasets.documents import vocabulary_path
-from dpcore.datasets.words import counted, words_of
+from dpcore.datasets.words import counted, vocabulary_path, words_of
 
 FILE = "docstrings.npz"
 TEXTS = ("scipy", "sklearn")
