@@ -9,8 +9,9 @@ The public names below are imported when first used, so that ``import dpcore`` c
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dpcore.lazy import attach
 
 __version__ = "0.1.0"
 
@@ -32,42 +33,8 @@ if TYPE_CHECKING:
     from dpcore.releases.opened import open_release
     from dpcore.releases.paid import paid_fit
     from dpcore.schema import Column, Schema
-
-_HOMES = {
-    "BudgetLedger": "dpcore.releases.ledger",
-    "Column": "dpcore.schema",
-    "DPCoreError": "dpcore.errors",
-    "EpsilonDelta": "dpcore.privacy",
-    "Event": "dpcore.privacy",
-    "Gaussian": "dpcore.privacy",
-    "Guarantee": "dpcore.privacy",
-    "InputError": "dpcore.errors",
-    "Laplace": "dpcore.privacy",
-    "Ledger": "dpcore.privacy",
-    "NotCovered": "dpcore.errors",
-    "Planner": "dpcore.planning.plan",
-    "Privacy": "dpcore.privacy",
-    "Schema": "dpcore.schema",
-    "Setting": "dpcore.evaluation.study",
-    "WantedRelease": "dpcore.planning.plan",
-    "audit": "dpcore.auditing.api",
-    "best_proof": "dpcore.accounting",
-    "calibrate": "dpcore.accounting",
-    "compose": "dpcore.accounting",
-    "covers": "dpcore.accounting",
-    "figure": "dpcore.figures.plotly",
-    "fit": "dpcore.fitting.api",
-    "load": "dpcore.datasets.load",
-    "load_documents": "dpcore.datasets.documents",
-    "open_release": "dpcore.releases.opened",
-    "paid_fit": "dpcore.releases.paid",
-    "plan_releases": "dpcore.planning.plan",
-    "release": "dpcore.releases.api",
-    "replay": "dpcore.accounting",
-    "study": "dpcore.evaluation.study",
-    "sweep": "dpcore.evaluation.sweep",
-    "verify": "dpcore.releases.dossier",
-}
+else:
+    __getattr__ = attach(__name__)
 
 __all__ = [
     "BudgetLedger",
@@ -104,13 +71,6 @@ __all__ = [
     "sweep",
     "verify",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'dpcore' has no attribute {name!r}")
-    return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:

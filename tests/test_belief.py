@@ -18,6 +18,7 @@ from support import examples
 
 import dpcore as dp
 from dpcore.accounting import compose, replay
+from dpcore.accounting.wbk import as_printed
 from dpcore.evaluation.metrics import metrics
 from dpcore.evaluation.yardstick import Scorer
 from dpcore.figures.plotly import scene_figure
@@ -26,7 +27,6 @@ from dpcore.mechanisms.gaussian import symmetric_from_coordinates, symmetric_to_
 from dpcore.models.sigmoid_belief import mathematics as belief
 from dpcore.models.sigmoid_belief.mathematics import Network, Posterior, Sums
 from dpcore.models.sigmoid_belief.picture import given_back
-from dpcore.models.sigmoid_belief.private import as_printed
 from dpcore.models.sigmoid_belief.scoring import YARDSTICK
 from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.schema import Column, Schema

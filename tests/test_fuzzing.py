@@ -35,9 +35,8 @@ from dpcore.schema import table as described
 from dpcore.schema.forms import DATE_FORMATS, DECIMALS, SEPARATORS, THOUSANDS
 from dpcore.wall import grid
 from dpcore.wall import session as doors
+from dpcore.wall.data import LogisticRows, sources
 from dpcore.wall.data import clipping as clip
-from dpcore.wall.data import sources
-from dpcore.wall.data.sources import LogisticRows
 from dpcore.wall.statistics import class_moments, class_radii, cluster_moments, mixture_moments
 from dpcore.wall.statistics import local_vectors as local
 from dpcore.wall.statistics import perturbed_objective as objective

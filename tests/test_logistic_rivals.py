@@ -23,7 +23,7 @@ from dpcore.models.logistic_regression.scoring import YARDSTICK
 from dpcore.models.logistic_regression.variational import Climb, Factorised
 from dpcore.privacy import EpsilonDelta, Gaussian, Privacy
 from dpcore.schema import Column, Schema
-from dpcore.wall.data.sources import LogisticRows
+from dpcore.wall.data import LogisticRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.gradients import RowGradient

@@ -24,7 +24,7 @@ from dpcore.models.mean import mathematics as heavy_tails
 from dpcore.papers.reproduction import Ask, reproduce
 from dpcore.privacy import EpsilonDelta, Privacy
 from dpcore.schema import Column, Schema
-from dpcore.wall.data.sources import MaskedRows
+from dpcore.wall.data import MaskedRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.local_vectors import LocalVectors, randomise, randomise_bits

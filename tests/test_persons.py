@@ -33,8 +33,8 @@ from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger
 from dpcore.schema import Schema
 from dpcore.wall.custodian import custodian_vectors
+from dpcore.wall.data import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.data.persons import limited
-from dpcore.wall.data.sources import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import BallVector, Parts, Vectors

@@ -32,7 +32,14 @@ from dpcore.releases.sheet import as_csv
 from dpcore.schema import Column, Schema
 from dpcore.wall import grid, subsample
 from dpcore.wall.custodian import custodian_classes
-from dpcore.wall.data import dask_engine
+from dpcore.wall.data import (
+    BinaryRows,
+    Documents,
+    LabelledRows,
+    LogisticRows,
+    MaskedRows,
+    dask_engine,
+)
 from dpcore.wall.data.clipping import Extent, PublicFrame
 from dpcore.wall.data.clipping_frame import Frame
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
@@ -40,7 +47,6 @@ from dpcore.wall.data.design_matrix import outcomes_of
 from dpcore.wall.data.labels import class_names, label_codes
 from dpcore.wall.data.partitions import _Progress, _sum_of_part
 from dpcore.wall.data.regression_target import bounded_target, target_frame
-from dpcore.wall.data.sources import BinaryRows, Documents, LabelledRows, LogisticRows, MaskedRows
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.kernels import minimiser, threads
 from dpcore.wall.kernels.bounded_sums import on_simplex

@@ -15,7 +15,7 @@ from dpcore.errors import InputError
 from dpcore.mechanisms.gaussian import symmetric_from_coordinates
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
-from dpcore.wall.data.sources import BinaryRows
+from dpcore.wall.data import BinaryRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.sigmoid_belief import COUNTED, PARTS, BeliefMoments, _inside, _of_rows

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from support import examples
 
 from dpcore.errors import InputError
-from dpcore.evaluation.metrics import clipped_share
+from dpcore.evaluation.yardstick import Scorer, yardstick
 from dpcore.schema import Column, Schema
 from dpcore.wall.data.clipping import PublicFrame, bounded_rows, clip_to_ball
 from dpcore.wall.data.clipping_frame import Frame
@@ -206,9 +206,14 @@ def test_the_share_that_clipping_moves_is_that_of_rows_beyond_the_smaller_ball()
     """Of two columns the public radius is sqrt 2, and rows at 0.6 and 0.7 lie inside half of it."""
     schema = Schema.from_bounds({"a": (-1, 1), "b": (-1, 1)})
     rows = pd.DataFrame({"a": [0.6, 0.7, 0.8, 1.0], "b": [0.0, 0.0, 0.0, 1.0]})
-    assert clipped_share(PrivateTable.seal(rows, schema), 0.5) == 0.5
-    assert clipped_share(PrivateTable.seal(rows, schema), 0.9) == 0.25
-    assert clipped_share(PrivateTable.seal(rows, schema), 1.0) == 0.0
+    table = PrivateTable.seal(rows, schema)
+
+    def share(clip: float) -> float:
+        return yardstick("gmm").clipped_share(table, {}, clip, None, Scorer.of(table))
+
+    assert share(0.5) == 0.5
+    assert share(0.9) == 0.25
+    assert share(1.0) == 0.0
 
 
 def test_the_clip_is_a_share_of_the_public_radius() -> None:

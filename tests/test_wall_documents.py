@@ -19,8 +19,8 @@ from support import examples
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Ledger
 from dpcore.privacy.sampled_entry import SampledEntry
+from dpcore.wall.data import Documents
 from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
-from dpcore.wall.data.sources import Documents
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, Session

@@ -18,8 +18,8 @@ from dpcore.errors import InputError, WallError
 from dpcore.fitting.api import fit, fit_grid
 from dpcore.privacy import Privacy
 from dpcore.schema import Column, Schema
+from dpcore.wall.data import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.data.sources import FeatureRows, LabelledRows, MaskedRows
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, Session

@@ -15,8 +15,8 @@ from dpcore.mechanisms.gaussian import symmetric_to_coordinates
 from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.schema import Ball, Column, Schema
 from dpcore.wall.custodian import custodian_classes
+from dpcore.wall.data import LabelledRows
 from dpcore.wall.data.labels import NO_CLASS, class_names, label_codes
-from dpcore.wall.data.sources import LabelledRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments

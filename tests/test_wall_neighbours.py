@@ -19,7 +19,7 @@ from support import every
 
 import dpcore as dp
 from dpcore.fitting.api import fit_grid
-from dpcore.wall.data.sources import MaskedRows
+from dpcore.wall.data import MaskedRows
 from dpcore.wall.session import Session, _blocks
 from dpcore.wall.table import PrivateTable
 

@@ -15,7 +15,7 @@ from dpcore.accounting import compose
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import EpsilonDelta
 from dpcore.schema import Column, Schema
-from dpcore.wall.data.sources import LogisticRows
+from dpcore.wall.data import LogisticRows
 from dpcore.wall.kernels.minimiser import minimiser
 from dpcore.wall.kernels.nearest_centres import _on_grid
 from dpcore.wall.noise import GridNoise, NoiseSource

@@ -14,9 +14,9 @@ from support import every
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian
 from dpcore.schema import Ball, Column, Schema
+from dpcore.wall.data import LogisticRows
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.data.design_matrix import Design, binary_target, outcomes_of
-from dpcore.wall.data.sources import LogisticRows
 from dpcore.wall.kernels.row_blocks import looked_at
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session

@@ -19,8 +19,8 @@ import dpcore as dp
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS
 from dpcore.models.logistic_regression import variational
+from dpcore.wall.data import FeatureRows, LabelledRows, LogisticRows, MaskedRows
 from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.data.sources import FeatureRows, LabelledRows, LogisticRows, MaskedRows
 from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import Noise, Session

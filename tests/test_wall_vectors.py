@@ -15,8 +15,8 @@ from dpcore.accounting import compose
 from dpcore.errors import InputError, WallError
 from dpcore.privacy import Gaussian
 from dpcore.schema import Column, Schema
+from dpcore.wall.data import MaskedRows
 from dpcore.wall.data.regression_target import bounded_target
-from dpcore.wall.data.sources import MaskedRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.row_vectors import BallVector, BoxVector, Parts, VectorRows, Vectors

@@ -405,3 +405,9 @@ THEOREM_27 = FixedSizeAccountant(
     "Fixed-size samples, Theorem 27",
     "Wang, Balle, Kasiviswanathan 2019 (arXiv 1808.00087), Theorem 27 and Corollary 10",
 )
+
+
+def as_printed(name: str) -> str | FixedSizeAccountant:
+    """A theorem's accountant with the conversion that the papers print; any other name as it is."""
+    theorem = {"wbk9": THEOREM_9, "wbk27": THEOREM_27}.get(name)
+    return name if theorem is None else replace(theorem, conversion="classic")

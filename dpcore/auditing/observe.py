@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.fitting import api
-from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import recipe
 from dpcore.privacy import Ledger, Privacy
@@ -129,7 +128,8 @@ def observe(
     settings = how.settings(components=n_components, mode=request.mode, **options)
     if clip is None:
         clip = how.clip
-    session = api._begin(how, settings)(
+    session = how.session(
+        settings,
         table,
         adjacency=request.adjacency,
         rows_per_person=request.rows_per_person,
@@ -139,7 +139,7 @@ def observe(
         as_private=False,
     )
     requests: tuple[Privacy, ...] = (request,)
-    if isinstance(how, Minibatched):
+    if how.sampled:
         settings = how.sized(settings, session.rows, session.adjacency)
         requests = api._counted(requests, how.events(settings)) or requests
     plan = plan_noise(how, requests, settings).repeated(runs)

@@ -153,16 +153,15 @@ def _refusal(
 ) -> InputError | None:
     """Why a method cannot meet a budget, for the fit or for the simplest rival beside it."""
     from dpcore.evaluation.yardstick import yardstick
-    from dpcore.fitting.minibatch import Minibatched
     from dpcore.fitting.plan import plan_noise
     from dpcore.fitting.recipe import recipe
 
     mode, method, epsilon = cell
     asked = Privacy(epsilon, choices["delta"], adjacency=choices["adjacency"], accountant=method)
-    how: Any = recipe(model)
+    how = recipe(model)
     try:
         own = settings(model, mode, options)
-        if isinstance(how, Minibatched):  # what a step costs depends on how many rows there are
+        if how.sampled:  # what a step costs depends on how many rows there are
             return None
         plan_noise(how, (replace(asked, mode=mode),), own)
         if yardstick(model).fits_rival:

@@ -6,14 +6,18 @@ data). Nothing here enters a fit, and on a server that locks exact values everyt
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.evaluation.yardstick import scorer_of, yardstick
-from dpcore.fitting.result import Fit
 from dpcore.wall.custodian import custodian_documents, custodian_rows
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable
+
+if TYPE_CHECKING:
+    from dpcore.fitting.result import Fit
 
 Array = NDArray[np.float64]
 
@@ -25,13 +29,6 @@ def metrics(fit: Fit, table: PrivateTable | PrivateCorpus) -> dict[str, float]:
         return {}
     batch = fit.parameters.in_units(scorer.public)
     return {name: float(judge.measure(batch, scorer, name)[0]) for name in judge.metrics}
-
-
-def clipped_share(table: PrivateTable, clip: float) -> float:
-    """Share of rows that a clipping ball of ``clip`` times the public radius would move."""
-    public, rows = custodian_rows(table)
-    norms = np.linalg.norm(rows, axis=1)
-    return float(np.mean(norms > public.radius * clip)) if len(norms) else 0.0
 
 
 def loneliest_row(table: PrivateTable | PrivateCorpus) -> int:

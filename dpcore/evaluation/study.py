@@ -26,14 +26,12 @@ from dpcore.evaluation.yardstick import (
     yardstick,
 )
 from dpcore.fitting.api import Grid, fit_grid
-from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import plan_noise
 from dpcore.fitting.recipe import Recipe, recipe
 from dpcore.privacy import Guarantee, Ledger, Privacy
 from dpcore.registry import FIRST
 from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.data.corpus import demand_loaded
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.table import PrivateTable, demand_loaded
 
 Array = NDArray[np.float64]
 
@@ -151,9 +149,7 @@ class Setting:
         """The model's settings, sized where steps read samples of so many rows."""
         options, how = self.options(), recipe(self.model)
         settings = how.settings(mode=self.mode, components=options.pop("n_components"), **options)
-        if isinstance(how, Minibatched):
-            settings = how.sized(settings, rows, self.adjacency)
-        return settings
+        return how.sized(settings, rows, self.adjacency)
 
     def reach(
         self, epsilons: Sequence[float], accountant: str, rows: int | None = None
@@ -171,7 +167,7 @@ class Setting:
 
 def _counted(accountant: str, how: Recipe, settings: Any) -> str:
     """Exact counting knows no samples: there the loss distributions count."""
-    if accountant != "exact" or not isinstance(how, Minibatched):
+    if accountant != "exact" or not how.sampled:
         return accountant
     return "pld" if any(one.sampling != "none" for one in how.events(settings)) else accountant
 
@@ -453,8 +449,7 @@ def _unfitted(one: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
 
 def _public_rows(table: PrivateTable, setting: Setting) -> int | None:
     """How many rows there are, where that is public and the noise depends on it."""
-    sampled = isinstance(recipe(setting.model), Minibatched)
-    if not sampled or setting.adjacency == "add_remove":
+    if not recipe(setting.model).sampled or setting.adjacency == "add_remove":
         return None
     return len(Scorer.of(table, most=None).rows)
 

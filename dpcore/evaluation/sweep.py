@@ -21,8 +21,7 @@ from dpcore.evaluation.yardstick import (
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.privacy import Privacy
 from dpcore.privacy.budget import MODES
-from dpcore.wall.data.corpus import demand_loaded
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.table import PrivateTable, demand_loaded
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,21 @@ from dpcore.accounting.base import scaled
 from dpcore.checks import number
 from dpcore.errors import InputError
 from dpcore.fitting.guarantees import guarantee_of
-from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.plan import NoisePlan, plan_noise
 from dpcore.fitting.recipe import Later, Recipe, Runs, demand_enough_rows, demand_persons, recipe
 from dpcore.fitting.result import Fit
+from dpcore.models.declaration import declaration
 from dpcore.models.options import demand_options
 from dpcore.privacy import Event, Guarantee, Ledger, Privacy
 from dpcore.privacy.budget import demand_privacy
 from dpcore.schema import Schema
-from dpcore.wall.data import (
-    PrivateCorpus,
-    PublicFrame,
-    Vocabulary,
-    demand_loaded,
-    demand_squares,
-)
+from dpcore.wall.data import PublicFrame, demand_squares
 from dpcore.wall.noise import GridNoise, NoiseSource
-from dpcore.wall.session import OfCount, Session
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.session import OfCount
+from dpcore.wall.table import PrivateTable, demand_loaded
+
+if TYPE_CHECKING:
+    from dpcore.wall.data import PrivateCorpus, Vocabulary
 
 Array = NDArray[np.float64]
 
@@ -85,10 +82,10 @@ class Grid:
             is_part=self.is_part,
             limited=self.limited,
         )
-        how = recipe(self.model)
-        if self.plan.requests is None or not isinstance(how, Minibatched):
+        if self.plan.requests is None:
             return found
-        return replace(found, assumptions=how.assumptions(self.settings, found))
+        assumptions = recipe(self.model).assumptions(self.settings, found)
+        return replace(found, assumptions=assumptions)
 
     def fit(self, budget: int = 0, draw: int = 0) -> Fit:
         """One fit of the grid, with its own ledger and guarantee."""
@@ -194,7 +191,7 @@ def fit_grid(
         raise InputError("seed", "a release cannot be repeated", "leave the seed out")
     how = recipe(model)
     demand_loaded(table)
-    if isinstance(table, PrivateCorpus) and not isinstance(how, Minibatched):
+    if table.things == "documents" and declaration(model).reads != "documents":
         raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
     if schema is not None and isinstance(table, PrivateTable):
         table = table.with_schema(schema)
@@ -218,7 +215,8 @@ def fit_grid(
             demand_persons(how, settings)
     if clip is None:
         clip = how.clip if requests is not None or as_private else math.inf
-    session = _begin(how, settings)(
+    session = how.session(
+        settings,
         table,
         adjacency="replace_one" if requests is None else requests[0].adjacency,
         rows_per_person=1 if requests is None else requests[0].rows_per_person,
@@ -230,7 +228,7 @@ def fit_grid(
     )
     if isinstance(session.public, PublicFrame):  # spreads in own units are squares of them
         demand_squares("limits", session.public.half_range, session.public.center)
-    if isinstance(how, Minibatched):
+    if how.sampled:
         settings = how.sized(settings, session.rows, session.adjacency)
         requests = _counted(requests, how.events(settings))
     plan = plan_noise(how, requests, settings, delta_each)
@@ -272,13 +270,6 @@ def _demand_accountant(how: Recipe, settings: Any, requests: tuple[Privacy, ...]
         raise InputError(
             "accountant", "it does not cover these releases", f"choose {' or '.join(allowed)}"
         )
-
-
-def _begin(how: Recipe, settings: Any) -> Callable[..., Session[Any]]:
-    """What opens a session for a model: a table's, or the recipe's own."""
-    if isinstance(how, Minibatched):
-        return partial(how.session, settings)
-    return lambda table, **words: Session(table, how.opens, **words)
 
 
 def _counted(

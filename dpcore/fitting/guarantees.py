@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dpcore.accounting import best_proof, compose
+from dpcore.accounting import compose
 from dpcore.fitting.plan import NoisePlan
 from dpcore.fitting.recipe import Printed, recipe
 from dpcore.privacy import Claim, Guarantee, Ledger, Privacy, Proof
@@ -74,6 +74,8 @@ def _proof(ledger: Ledger, request: Privacy, schema: Schema) -> Proof | None:
     if request.delta is None or schema.rehearsal or not ledger.proved:
         return None
     if request.mode == "paper":
+        from dpcore.accounting import best_proof
+
         return replace(best_proof(ledger.events, request.delta), ledger=ledger.fingerprint())
     bound = compose(ledger.events, request.accountant, delta=request.delta, lower=False)
     return Proof(

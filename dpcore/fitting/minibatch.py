@@ -1,42 +1,44 @@
 """Minibatch fits: how many rows a step draws, how many steps there are, and what that costs.
 
 A step on a fresh secret sample costs less than one on all rows, so the share of the rows that is
-drawn is part of every budget (Balle, Barthe, Gaboardi 2018). A recipe that draws samples implements
-:class:`Minibatched`; the rest of a fit asks it three things more than any other recipe.
+drawn is part of every budget (Balle, Barthe, Gaboardi 2018). A recipe that draws samples says so
+(:attr:`~dpcore.fitting.recipe.Recipe.sampled`) and sizes its steps when the rows are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from dpcore.checks import number, positive, probability, whole
 from dpcore.errors import InputError
+from dpcore.fitting.plan import groups
 from dpcore.models.options import ITERATIONS, Dial, Settings, Slide, option, start_option
-from dpcore.privacy import Event, Gaussian, Guarantee
-from dpcore.wall.session import Session
+from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.subsample import Sample
+
+if TYPE_CHECKING:
+    from dpcore.accounting.published import PublishedBudget
 
 BY_SHARE = "*Share of the data in a step* sets the same thing"
 TENTHS = tuple(step / 10 for step in range(1, 11))
 QUARTER = 0.25  # of the rows in a step, where nothing else is asked
 
 
-@runtime_checkable
-class Minibatched(Protocol):
-    """A recipe whose steps draw samples. clip: the usual share of the bounds, if none is asked."""
+class Sized(Protocol):
+    """Settings that say how many rows a step draws, and how many steps there are."""
 
-    clip: float
+    @property
+    def minibatch(self) -> int | None: ...
 
-    def session(self, settings: Any, table: Any, **words: Any) -> Session[Any]:
-        """The session for this model's kind of table; words as :class:`Session` takes them."""
+    @property
+    def rate(self) -> float | None: ...
 
-    def sized(self, settings: Any, rows: int | None, adjacency: str) -> Any:
-        """The settings with their steps worked out; rows: where their number is public."""
-
-    def assumptions(self, settings: Any, guarantee: Guarantee) -> tuple[str, ...]:
-        """What the guarantee assumes, in place of what one of a table of numbers does."""
+    @property
+    def iterations(self) -> int | None: ...
 
 
 @dataclass(frozen=True)
@@ -213,34 +215,40 @@ class SampledSettings(Settings):
         return given if "minibatch" in given else {"rate": QUARTER, **given}
 
 
-def steps_of(
-    *,
-    minibatch: int | None,
-    rate: float | None,
-    iterations: int | None,
-    epochs: int,
-    rows: int | None,
-    adjacency: str,
-) -> Steps:
-    """Steps from plain words: a number of rows where theirs is public, or a share.
+def steps_of(settings: Sized, epochs: int, rows: int | None, adjacency: str) -> Steps:
+    """Steps from a model's settings: on a number of rows where theirs is public, or on a share.
 
-    iterations: ``None`` for as many steps as ``epochs`` passes over the rows. Raises InputError for
-    a number of rows out of a number that is private.
+    epochs: passes over the rows, where no number of steps is given. Raises InputError for a number
+    of rows out of a number that is private.
 
-    >>> steps_of(minibatch=100, rate=None, iterations=None, epochs=2, rows=1050,
-    ...          adjacency="replace_one").count
+    >>> steps_of(SampledSettings(minibatch=100), 2, 1050, "replace_one").count
     21
     """
-    if minibatch is not None:
+    rate = settings.rate
+    if settings.minibatch is not None:
         if rows is None:
             raise InputError(
                 "minibatch",
                 "a minibatch size needs a public row count, and this adjacency keeps it private",
                 "give rate (the probability that a row is in a step), or choose replace_one",
             )
-        rate = min(1.0, minibatch / max(rows, 1))
+        rate = min(1.0, settings.minibatch / max(rows, 1))
     sample = Sample.under(adjacency, 1.0 if rate is None else rate)
     if rows is not None:
         sample = Sample(sample.sampling, sample.rate_of(rows))
-    count = iterations or max(1, int(epochs / sample.rate + 1e-9))
+    count = settings.iterations or max(1, int(epochs / sample.rate + 1e-9))
     return Steps(count, sample)
+
+
+def published_steps(events: tuple[Event, ...], requests: Sequence[Privacy]) -> PublishedBudget:
+    """The noise of each request for a paper's steps, by the accountant asked for with the
+    conversion that the papers print."""
+    from dpcore.accounting import calibrate
+    from dpcore.accounting.published import PublishedBudget
+    from dpcore.accounting.wbk import as_printed
+
+    sigma = np.array([request.noise_multiplier or np.nan for request in requests])
+    for (name, delta), members in groups(requests).items():
+        targets = np.array([requests[i].epsilon for i in members], dtype=float)
+        sigma[members] = calibrate(events, targets, delta, as_printed(name))
+    return PublishedBudget(1.0 / sigma, sigma, None, events[-1].count)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import calibrate
 from dpcore.accounting.base import noise_of
-from dpcore.accounting.published import PublishedBudget
 from dpcore.fitting.recipe import Recipe
 from dpcore.privacy import Event, Privacy
+
+if TYPE_CHECKING:
+    from dpcore.accounting.published import PublishedBudget
 
 Array = NDArray[np.float64]
 

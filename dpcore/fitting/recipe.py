@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting.published import PublishedBudget
 from dpcore.errors import InputError
 from dpcore.models.declaration import declaration
 from dpcore.models.options import Settings
-from dpcore.privacy import Event, Gaussian, Privacy
+from dpcore.privacy import Event, Gaussian, Guarantee, Privacy
 from dpcore.registry import MODELS
 from dpcore.wall.data import FeatureRows, PublicFrame
 from dpcore.wall.session import Session
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpcore.accounting.published import PublishedBudget
 
 Array = NDArray[np.float64]
 Batch = TypeVar("Batch")
@@ -93,19 +94,27 @@ class Printed:
 class Recipe:
     """How one model is fitted; what its declaration names.
 
-    options: the dataclass of its settings. opens: the source of its
-    session, a kind of rows.
-    clip: the usual share of the public radius. A recipe whose steps read samples has what
-    :class:`~dpcore.fitting.minibatch.Minibatched` asks for besides.
+    options: the dataclass of its settings. opens: the source of its session, a kind of rows. clip:
+    the usual share of the public radius. sampled: its steps may read secret samples of the rows
+    (:mod:`dpcore.fitting.minibatch`), so what they cost depends on :meth:`sized`.
     """
 
     options: type[Settings]
     opens: Callable[..., Any] = FeatureRows
     clip: float = 1.0
+    sampled: bool = False
 
     def settings(self, **words: Any) -> Any:
         """Settings from plain words. Raises InputError for words that cannot be."""
         return self.options.parse(**words)
+
+    def session(self, settings: Any, table: Any, **words: Any) -> Session[Any]:
+        """The session for the model's kind of table; words as :class:`Session` takes them."""
+        return Session(table, self.opens, **words)
+
+    def sized(self, settings: Any, rows: int | None, adjacency: str) -> Any:
+        """The settings with their steps worked out; rows: how many, where that is public."""
+        return settings
 
     def events(self, settings: Any) -> tuple[Event, ...]:
         """Releases of one proved fit at total noise multiplier 1; scaling them prices any budget.
@@ -148,6 +157,10 @@ class Recipe:
     def assumed(self, lines: tuple[str, ...], settings: Any) -> tuple[str, ...]:
         """What a guarantee takes for granted, made of the usual lines."""
         return lines
+
+    def assumptions(self, settings: Any, guarantee: Guarantee) -> tuple[str, ...]:
+        """What a finished guarantee assumes, where that is not what a table's usually does."""
+        return guarantee.assumptions
 
     def takes_persons(self, settings: Any) -> bool:
         """Whether it is proved how far one person moves all that it releases, who may have several

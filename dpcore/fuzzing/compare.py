@@ -29,7 +29,7 @@ from dpcore.fitting import api
 from dpcore.fuzzing.forced import Coins, ForcedGrid, ForcedNoise
 from dpcore.mechanisms.discrete_gaussian import SCALE
 from dpcore.models.logistic_regression import objective as logistic_objective
-from dpcore.wall.data.sources import LogisticRows, MaskedRows
+from dpcore.wall.data import LogisticRows, MaskedRows
 from dpcore.wall.session import Session
 from dpcore.wall.statistics import local_vectors as local
 from dpcore.wall.statistics.perturbed_objective import perturb_objective

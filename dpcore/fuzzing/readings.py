@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpcore.errors import DPCoreError
 from dpcore.fuzzing.tables import Neighbours
 from dpcore.schema import Schema
-from dpcore.wall.data.sources import FeatureRows
+from dpcore.wall.data import FeatureRows
 from dpcore.wall.session import Session
 from dpcore.wall.table import PrivateTable
 

@@ -19,7 +19,7 @@ from dpcore.datasets.load import load
 from dpcore.papers.claims import Row, holds, points
 from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.schema import Image, Schema, pool
-from dpcore.wall.data.sources import FeatureRows
+from dpcore.wall.data import FeatureRows
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.second_moments import SecondMoments

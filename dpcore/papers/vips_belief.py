@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import compose
+from dpcore.accounting.wbk import as_printed
 from dpcore.datasets.load import load
 from dpcore.fitting.api import fit_grid
 from dpcore.models.sigmoid_belief import mathematics as belief
-from dpcore.models.sigmoid_belief.private import as_printed
 from dpcore.papers.claims import Row, ordered, trend
 from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.privacy import Event, Gaussian, Privacy

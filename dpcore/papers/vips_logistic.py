@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import compose
+from dpcore.accounting.wbk import as_printed
 from dpcore.datasets.load import load
 from dpcore.datasets.published import bounds_of, find_set
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.models.logistic_regression.scoring import YARDSTICK, OutcomeScorer
-from dpcore.models.sigmoid_belief.private import as_printed
 from dpcore.papers.claims import Row, beside, holds, ordered, points, trend
 from dpcore.papers.reproduction import Ask, Run, experiment, values
 from dpcore.papers.ways import Way

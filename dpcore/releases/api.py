@@ -15,7 +15,6 @@ from dpcore.accounting import calibrate
 from dpcore.checks import one_of, path_of, whole
 from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
-from dpcore.fitting.minibatch import Minibatched
 from dpcore.fitting.recipe import recipe
 from dpcore.fitting.result import Fit
 from dpcore.models.options import demand_options
@@ -31,10 +30,9 @@ from dpcore.releases.report import report
 from dpcore.releases.sheet import as_csv
 from dpcore.schema import Schema, with_dates
 from dpcore.wall.data.clipping import PublicFrame
-from dpcore.wall.data.corpus import demand_loaded
 from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import OTHER_NOISE
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.table import PrivateTable, demand_loaded
 
 SPARED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one release
 COUNTED_BY = ("zcdp_tight", "rdp")  # what knows the discrete Gaussian law in many dimensions
@@ -237,8 +235,8 @@ def demand_whole(model: str, privacy: Privacy, components: int, options: dict[st
     how = recipe(model)
     demand_options(model, how.options, options)
     settings = how.settings(components=components, **options)
-    drawn = isinstance(how, Minibatched) and getattr(settings, "minibatch", None) is not None
-    if isinstance(how, Minibatched) and not drawn:
+    drawn = how.sampled and getattr(settings, "minibatch", None) is not None
+    if not drawn:
         settings = how.sized(settings, None, privacy.adjacency)
     events = () if drawn else how.events(settings)
     if drawn or any(event.sampling != "none" for event in events):

@@ -17,7 +17,7 @@ from dpcore.wall.data.clipping import PublicFrame, bounded_rows
 from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.data.design_matrix import outcomes_of
 from dpcore.wall.data.labels import class_names, label_codes
-from dpcore.wall.data.sources import MaskedRows
+from dpcore.wall.data.regression_target import MaskedRows
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.session import Session
 from dpcore.wall.statistics.row_vectors import VectorRows, rows_seen

@@ -22,8 +22,7 @@ from dpcore.mechanisms.gaussian import noise_scale
 from dpcore.privacy.ledger import Ledger, LedgerEntry
 from dpcore.privacy.sampled_entry import SampledEntry
 from dpcore.wall.data.clipping import HUGE, TINY
-from dpcore.wall.data.persons import demand_all_of_a_row, limited
-from dpcore.wall.data.sources import FeatureRows, MaskedRows, Opening, Opens, Source
+from dpcore.wall.data.sources import FeatureRows, Opening, Opens, Source
 from dpcore.wall.grid import MOST_ROWS, Grid, demand_few_rows, grid_for, on_grid
 from dpcore.wall.kernels.bounded_sums import Rows
 from dpcore.wall.kernels.threads import one_thread
@@ -96,12 +95,14 @@ class Session(Generic[S]):
         column = table.schema.person if opening.filled and table.schema else None
         self.limited, self._persons = column is not None, 0
         if column is not None:
+            from dpcore.wall.data.persons import demand_all_of_a_row, limited
+
             demand_all_of_a_row(adjacency)
             opening.demand_whole(table, "rows", "row", moving=True)
             rows_per_person = max(rows_per_person, table.schema.rows_per_person)
             table, self._persons = limited(table, column, rows_per_person)
         self.source: S = opens(table, opening)
-        if self.limited and self.private and type(self.source) not in (FeatureRows, MaskedRows):
+        if self.limited and self.private and not vars(type(self.source)).get("takes_persons"):
             raise WallError("the number of a person's rows in this source has no bound")
         self.adjacency, self.rows_per_person = adjacency, rows_per_person
         self.as_private = as_private

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,22 +47,96 @@ def divided(rows: int, fraction: float, seed: int, adjacency: str) -> tuple[Plac
     return order[cut:], order[:cut]
 
 
-class PrivateTable:
-    """Rows of one table, sealed. Make one with ``dpcore.load`` or :meth:`seal`.
+class Sealed:
+    """What is under seal: the rows of a table, or the documents of a corpus.
 
-    ``open_to_all``: the rows are simulated or published, so no lock applies to them. ``is_part``:
-    which rows are here was chosen by their places.
+    schema: what is public about them. ``open_to_all``: they are simulated or published, so no lock
+    applies to them. ``is_part``: which of them are here was chosen by their places.
     """
 
-    __slots__ = ("_frame", "is_part", "open_to_all", "schema")
+    __slots__ = ("is_part", "open_to_all", "schema")
 
-    _frame: pd.DataFrame
+    kind: ClassVar[str]
+    things: ClassVar[str]  # what is under seal, in the plural
+    maker: ClassVar[str]
+
     is_part: bool
     open_to_all: bool
-    schema: Schema | None
+    schema: Any
 
     def __init__(self) -> None:
-        raise WallError("a private table is made by dpcore.load(...)")
+        raise WallError(f"a private {self.kind} is made by {self.maker}")
+
+    @property
+    def _count(self) -> int:
+        """How many there are, public or not: for the wall alone."""
+        raise NotImplementedError
+
+    def _part(self, positions: Places) -> Self:
+        """Those at some places, in the order asked for."""
+        raise NotImplementedError
+
+    def demand_open(self) -> None:
+        """Raise WallError where exact values, or noise that can be drawn again, are locked."""
+        if locked() and not self.open_to_all:
+            raise WallError(
+                "exact values and rehearsals are locked on this server (DPCORE_LOCK_TRUTH)"
+            )
+
+    def split(
+        self, fraction: float, seed: int, adjacency: str = "replace_one"
+    ) -> tuple[Self, Self]:
+        """Two disjoint parts: (rest, ``fraction`` of the rows or documents), chosen by public
+        coins.
+
+        The coins go by places in the table: see :func:`divided`. So a part carries a guarantee
+        where a row is replaced and no id column says whose it is, and is for rehearsals elsewhere.
+        """
+        rest, part = map(self._part, divided(self._count, fraction, seed, adjacency))
+        rest.is_part = part.is_part = True
+        return rest, part
+
+    def neighbour(self, position: int, adjacency: str) -> Self:
+        """A neighbour: one row or document replaced by a copy of the next, or absent (add_remove).
+
+        Raises WallError where exact values are locked: a place that is not there tells the rows.
+        """
+        self.demand_open()
+        order = np.arange(self._count)
+        if adjacency == "add_remove":
+            return self._part(np.delete(order, position))
+        order[position] = order[(position + 1) % len(order)]
+        return self._part(order)
+
+    def __repr__(self) -> str:
+        return f"Private{self.kind.title()}(sealed)"
+
+    def __reduce__(self) -> NoReturn:
+        raise WallError(
+            f"a private {self.kind} is not pickled: its {self.things} would leave the wall"
+        )
+
+    def __iter__(self) -> NoReturn:
+        raise WallError(f"a private {self.kind} is not iterated: measure it through a door")
+
+    def __len__(self) -> NoReturn:
+        raise WallError(
+            f"the number of {self.things} is private unless the adjacency says otherwise"
+        )
+
+
+class PrivateTable(Sealed):
+    """Rows of one table, sealed. Make one with ``dpcore.load`` or :meth:`seal`."""
+
+    __slots__ = ("_frame",)
+
+    kind = "table"
+    things = "rows"
+    maker = "dpcore.load(...)"
+    parted: ClassVar[bool] = False  # whether the rows lie in parts, never all in memory
+
+    _frame: pd.DataFrame
+    schema: Schema | None
 
     @classmethod
     def seal(
@@ -79,12 +153,9 @@ class PrivateTable:
         table.open_to_all, table.is_part = open_to_all, is_part
         return table
 
-    def demand_open(self) -> None:
-        """Raise WallError where exact values, or noise that can be drawn again, are locked."""
-        if locked() and not self.open_to_all:
-            raise WallError(
-                "exact values and rehearsals are locked on this server (DPCORE_LOCK_TRUTH)"
-            )
+    @property
+    def _count(self) -> int:
+        return len(self._frame)
 
     def public_rows(self, adjacency: str) -> int | None:
         """How many rows, where that is public: ``None`` where a row is added or removed, or an id
@@ -122,34 +193,16 @@ class PrivateTable:
                 frame[column.name] = self._frame[column.name].to_numpy()
         return self._like(frame, small)
 
-    def split(
-        self, fraction: float, seed: int, adjacency: str = "replace_one"
-    ) -> tuple[PrivateTable, PrivateTable]:
-        """Two disjoint tables: (rest, ``fraction`` of the rows), chosen by public coins.
-
-        The coins go by places in the table: see :func:`divided`. So a part carries a guarantee
-        where a row is replaced and no id column says whose it is, and is for rehearsals elsewhere.
-        """
-        rest, part = map(self._part, divided(len(self._frame), fraction, seed, adjacency))
-        rest.is_part = part.is_part = True
-        return rest, part
-
-    def neighbour(self, position: int, adjacency: str) -> PrivateTable:
-        """A neighbouring table: one row replaced by a copy of the next (but for its id), or absent
-        (add_remove); under label and feature only that part of it, by that of the next row with
-        another label.
-        Raises WallError where exact values are locked: a place that is not there tells the rows.
+    def neighbour(self, position: int, adjacency: str) -> Self:
+        """As of anything sealed, but a row that is replaced keeps its id; under label and feature
+        only that part of it is replaced, by that of the next row with another label.
         """
         self.demand_open()
-        order = np.arange(len(self._frame))
-        if adjacency == "add_remove":
-            return self._part(np.delete(order, position))
         if adjacency in ("label", "feature"):
             return self._exchanged(position, labels=adjacency == "label")
-        order[position] = order[(position + 1) % len(order)]
-        changed = self._part(order)
+        changed = super().neighbour(position, adjacency)
         whose = None if self.schema is None else self.schema.person
-        if whose in self._frame:  # the row stays that person's, or two persons would change
+        if adjacency != "add_remove" and whose in self._frame:  # or two persons would change
             changed._frame[whose] = self._frame[whose].array
         return changed
 
@@ -172,35 +225,34 @@ class PrivateTable:
         frame = pd.DataFrame(columns)
         return self._like(frame, self.schema)
 
-    def _exchanged(self, position: int, *, labels: bool) -> PrivateTable:
+    def _exchanged(self, position: int, *, labels: bool) -> Self:
         """One row with the label (or all but the label) of the next row that has another."""
-        said = [] if self.schema is None else [self.schema.label, self.schema.target]
-        known = [name for name in said if name in self._frame]
+        roles = [] if self.schema is None else [self.schema.label, self.schema.target]
+        labelling = [name for name in roles if name in self._frame]
         frame = self._frame.copy()
         order = np.roll(np.arange(len(frame)), -position - 1)
-        others = np.flatnonzero((frame[known] != frame[known].iloc[position]).any(axis=1))
+        others = np.flatnonzero((frame[labelling] != frame[labelling].iloc[position]).any(axis=1))
         source = next((i for i in order if i in set(others.tolist())), int(order[0]))
         taken = np.arange(len(frame))
         taken[position] = source
-        for name in known if labels else [name for name in frame if name not in known]:
+        for name in labelling if labels else [name for name in frame if name not in labelling]:
             frame[name] = frame[name].iloc[taken].array
         return self._like(frame, self.schema)
 
-    def _part(self, positions: Places) -> PrivateTable:
+    def _part(self, positions: Places) -> Self:
         part = self._frame.iloc[positions].reset_index(drop=True)
         return self._like(part, self.schema)
 
-    def _like(self, frame: pd.DataFrame, schema: Schema | None) -> PrivateTable:
-        return PrivateTable.seal(frame, schema, open_to_all=self.open_to_all, is_part=self.is_part)
+    def _like(self, frame: pd.DataFrame, schema: Schema | None) -> Self:
+        table = PrivateTable.seal(frame, schema, open_to_all=self.open_to_all, is_part=self.is_part)
+        return cast("Self", table)  # in memory, also where this one lies in parts
 
-    def __repr__(self) -> str:
-        return "PrivateTable(sealed)"
 
-    def __reduce__(self) -> NoReturn:
-        raise WallError("a private table is not pickled: its rows would leave the wall")
-
-    def __iter__(self) -> NoReturn:
-        raise WallError("a private table is not iterated: measure it through a door")
-
-    def __len__(self) -> NoReturn:
-        raise WallError("the number of rows is private unless the adjacency says otherwise")
+def demand_loaded(table: object) -> None:
+    """Raise InputError for rows or documents that nothing seals."""
+    if not isinstance(table, Sealed):
+        raise InputError(
+            "table",
+            f"it is a {type(table).__name__} that has not been loaded",
+            "load it first, with its limits: dpcore.load(table, schema=...)",
+        )

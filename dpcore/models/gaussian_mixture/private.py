@@ -12,19 +12,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.accounting import mu_of
-from dpcore.accounting.published import PublishedBudget, published_budget
 from dpcore.errors import InputError
 from dpcore.fitting.plan import groups
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement, gaussians, row_bound
 from dpcore.models.gaussian_mixture import MixtureSettings
 from dpcore.models.gaussian_mixture import mathematics as gmm
-from dpcore.models.gaussian_mixture import published as gmm_published
 from dpcore.models.gaussian_mixture.mathematics import Mixture
 from dpcore.models.gaussian_mixture.parameters import MixtureParameters
 from dpcore.models.shared.allocation import losses, solved_weights, step_shares
@@ -34,6 +32,9 @@ from dpcore.privacy import Event, Gaussian, Privacy
 from dpcore.wall.data import Frame, PublicFrame
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import InFrame, MixtureMoments, NoisyMoments
+
+if TYPE_CHECKING:
+    from dpcore.accounting.published import PublishedBudget
 
 Array = NDArray[np.float64]
 
@@ -149,6 +150,8 @@ def fit_published(
     ledger holds what is true of these releases: all counts, sums and squares of one iteration form
     one vector, with its joint sensitivity.
     """
+    from dpcore.models.gaussian_mixture import published as gmm_published
+
     dim, components = session.public.dim, settings.components
     assert session.rows is not None  # where they are not public, the paper has no noise
     radius = session.radius
@@ -217,6 +220,8 @@ class MixtureRecipe(Recipe):
         self, requests: Sequence[Privacy], settings: MixtureSettings, delta_each: float | None
     ) -> PublishedBudget:
         """Section 5 of the paper; ``exact`` counts its Gaussian releases as they are."""
+        from dpcore.accounting.published import PublishedBudget, published_budget
+
         demand_replacement(requests)
         releases, used = published_releases(settings), delta_each
         epsilon_each, multiplier = np.empty(len(requests)), np.empty(len(requests))

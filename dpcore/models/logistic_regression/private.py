@@ -17,11 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting import calibrate
 from dpcore.accounting.published import PublishedBudget
 from dpcore.errors import InputError
-from dpcore.fitting.minibatch import steps_of
-from dpcore.fitting.plan import groups
+from dpcore.fitting.minibatch import published_steps, steps_of
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
 from dpcore.models.logistic_regression import SAMPLED, STEPS, LogisticSettings
 from dpcore.models.logistic_regression import mathematics as logistic
@@ -30,7 +28,6 @@ from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.models.logistic_regression.objective import REASONS, fit_objective
 from dpcore.models.logistic_regression.objective import SOURCE as OBJECTIVE_SOURCE
 from dpcore.models.logistic_regression.parameters import LogisticParameters
-from dpcore.models.sigmoid_belief.private import as_printed
 from dpcore.privacy import Event, Gaussian, Guarantee, Laplace, Privacy
 from dpcore.wall.data import LogisticRows, PublicFrame
 from dpcore.wall.session import Noise, Session
@@ -41,7 +38,6 @@ from dpcore.wall.statistics import (
     OutcomeSums,
 )
 from dpcore.wall.subsample import Minibatches
-from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
@@ -56,17 +52,12 @@ class LogisticRecipe(Recipe):
     """Logistic regression, proved and as published; see the module."""
 
     options = LogisticSettings
-    clip = 1.0
+    opens = LogisticRows
+    sampled = True
 
     def takes_steps(self, algorithm: str | None, mode: str) -> bool:
         """Whether an algorithm [the usual one] has iterations to choose."""
         return (algorithm or _usual(mode)) in STEPS
-
-    def session(
-        self, settings: LogisticSettings, table: PrivateTable, **words: Any
-    ) -> Session[LogisticRows]:
-        """A session on the rows and their outcomes."""
-        return Session(table, LogisticRows, **words)
 
     def sized(
         self, settings: LogisticSettings, rows: int | None, adjacency: str
@@ -81,14 +72,7 @@ class LogisticRecipe(Recipe):
             )
         if settings.algorithm not in SAMPLED:
             return replace(settings, only_labels=only_labels)
-        steps = steps_of(
-            minibatch=settings.minibatch,
-            rate=settings.rate,
-            iterations=settings.iterations,
-            epochs=1,
-            rows=rows,
-            adjacency=adjacency,
-        )
+        steps = steps_of(settings, 1, rows, adjacency)
         return replace(settings, steps=steps)
 
     def assumptions(self, settings: LogisticSettings, guarantee: Guarantee) -> tuple[str, ...]:
@@ -117,15 +101,7 @@ class LogisticRecipe(Recipe):
     ) -> PublishedBudget:
         """One sigma for both releases of a step, by the accountant asked for."""
         demand_replacement(requests)
-        events = self.events(settings)
-        sigma = np.empty(len(requests))
-        for i, request in enumerate(requests):
-            if request.noise_multiplier is not None:
-                sigma[i] = request.noise_multiplier
-        for (accountant, delta), members in groups(requests).items():
-            targets = np.array([requests[i].epsilon for i in members], dtype=float)
-            sigma[members] = calibrate(events, targets, delta, as_printed(accountant))
-        return PublishedBudget(1.0 / sigma, sigma, None, settings.steps.count)
+        return published_steps(self.events(settings), requests)
 
     def printed(self, request: Privacy, settings: LogisticSettings) -> Printed | None:
         if request.mode != "paper":

@@ -10,17 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.accounting import Accountant, calibrate
 from dpcore.accounting.published import PublishedBudget
-from dpcore.accounting.wbk import FixedSizeAccountant
 from dpcore.errors import InputError
-from dpcore.fitting.minibatch import steps_of
-from dpcore.fitting.plan import groups
+from dpcore.fitting.minibatch import published_steps, steps_of
 from dpcore.fitting.recipe import Printed, Recipe, Runs, demand_replacement
 from dpcore.models.sigmoid_belief import BeliefSettings
 from dpcore.models.sigmoid_belief import mathematics as belief
@@ -32,9 +29,6 @@ from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import BeliefMoments
 from dpcore.wall.subsample import Minibatches
 from dpcore.wall.table import PrivateTable
-
-if TYPE_CHECKING:
-    pass
 
 Array = NDArray[np.float64]
 
@@ -49,6 +43,7 @@ class BeliefRecipe(Recipe):
 
     options = BeliefSettings
     clip = 0.3
+    sampled = True
 
     def session(
         self, settings: BeliefSettings, table: PrivateTable, **words: Any
@@ -65,14 +60,7 @@ class BeliefRecipe(Recipe):
                 f"it reads whole rows, but {adjacency} singles out a column",
                 "choose replace_one or add_remove",
             )
-        steps = steps_of(
-            minibatch=settings.minibatch,
-            rate=settings.rate,
-            iterations=settings.iterations,
-            epochs=settings.epochs,
-            rows=rows,
-            adjacency=adjacency,
-        )
+        steps = steps_of(settings, settings.epochs, rows, adjacency)
         return replace(settings, steps=steps)
 
     def assumptions(self, settings: BeliefSettings, guarantee: Guarantee) -> tuple[str, ...]:
@@ -89,15 +77,7 @@ class BeliefRecipe(Recipe):
     ) -> PublishedBudget:
         """The paper's sigma, by the accountant asked for, with its classic conversion."""
         demand_replacement(requests)
-        sigma = np.empty(len(requests))
-        for i, request in enumerate(requests):
-            if request.noise_multiplier is not None:
-                sigma[i] = request.noise_multiplier
-        for (accountant, delta), members in groups(requests).items():
-            targets = np.array([requests[i].epsilon for i in members], dtype=float)
-            method = as_printed(accountant)
-            sigma[members] = calibrate(settings.steps.events(), targets, delta, method)
-        return PublishedBudget(1.0 / sigma, sigma, None, settings.steps.count)
+        return published_steps(settings.steps.events(), requests)
 
     def printed(self, request: Privacy, settings: BeliefSettings) -> Printed | None:
         if request.mode != "paper":
@@ -164,14 +144,6 @@ def first_weights(hidden: int, visible: int, seed: int) -> Array:
 def _e_step(known: list[Posterior], *, single: bool) -> Any:
     """The wall's view of the model: rows and a run in, a belief out."""
     return lambda rows, run: belief.e_step(rows, known[run], single=single)
-
-
-def as_printed(accountant: str) -> str | Accountant:
-    """The papers' accountant with the conversion it was printed with; any other as it is."""
-    theorem = {"wbk9": 9, "wbk27": 27}.get(accountant)
-    if theorem is None:
-        return accountant
-    return FixedSizeAccountant(theorem, accountant, accountant, SOURCE, "classic")
 
 
 RECIPE: Any = BeliefRecipe()

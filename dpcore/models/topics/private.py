@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dpcore.accounting import accountant as registered
 from dpcore.accounting import calibrate, compose
 from dpcore.accounting.published import PublishedBudget
-from dpcore.accounting.wbk import FixedSizeAccountant
+from dpcore.accounting.wbk import as_printed
 from dpcore.checks import one_of
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import steps_of
@@ -33,7 +33,7 @@ from dpcore.models.topics.cells import sharpened
 from dpcore.models.topics.mathematics import Memory, Topics
 from dpcore.models.topics.parameters import TopicParameters
 from dpcore.privacy import EpsilonDelta, Event, Gaussian, Guarantee, Privacy
-from dpcore.wall.data import Bags, Documents, PrivateCorpus
+from dpcore.wall.data import Bags, Documents
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import SharedOut, TopicWords
 from dpcore.wall.subsample import Minibatches, Sample
@@ -53,10 +53,11 @@ class TopicRecipe(Recipe):
 
     options = TopicSettings
     clip = CLIP
+    sampled = True
 
     def session(self, settings: TopicSettings, table: Any, **words: Any) -> Session[Documents]:
         """A session on documents."""
-        if not isinstance(table, PrivateCorpus):
+        if table.things != "documents":
             raise InputError(
                 "data",
                 "topics are found in documents, not in rows of numbers",
@@ -67,14 +68,7 @@ class TopicRecipe(Recipe):
         return Session(table, opens, **words)
 
     def sized(self, settings: TopicSettings, rows: int | None, adjacency: str) -> TopicSettings:
-        steps = steps_of(
-            minibatch=settings.minibatch,
-            rate=settings.rate,
-            iterations=settings.iterations,
-            epochs=settings.epochs,
-            rows=rows,
-            adjacency=adjacency,
-        )
+        steps = steps_of(settings, settings.epochs, rows, adjacency)
         return replace(
             settings,
             rate=steps.sample.rate,
@@ -227,16 +221,14 @@ def published_noise(
     one_of("accountant", name, PUBLISHED)
     if name == "advanced":
         return _strong(settings, epsilon, delta, delta_each)
-    method = FixedSizeAccountant(9 if name == "wbk9" else 27, name, name, SOURCE, "classic")
-    return np.asarray(calibrate((_releases(settings, 1.0),), epsilon, delta, method))
+    return np.asarray(calibrate((_releases(settings, 1.0),), epsilon, delta, as_printed(name)))
 
 
 def published_epsilon(
     settings: TopicSettings, noise: float, delta: float, name: str = "wbk27"
 ) -> float:
     """The epsilon that the paper states for its noise sigma."""
-    method = FixedSizeAccountant(9 if name == "wbk9" else 27, name, name, SOURCE, "classic")
-    return float(compose((_releases(settings, noise),), method, delta=delta).epsilon)
+    return float(compose((_releases(settings, noise),), as_printed(name), delta=delta).epsilon)
 
 
 def _strong(settings: TopicSettings, epsilon: Array, delta: float, each: float) -> Array:

@@ -3,19 +3,21 @@
 What is named here is for whoever fits: public values, sealed documents, and ways to open a table.
 """
 
-from dpcore.wall.data.clipping import PublicFrame, clip_to_ball, demand_squares
-from dpcore.wall.data.clipping_frame import Frame
-from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary, demand_loaded
-from dpcore.wall.data.regression_target import target_frame, with_target
-from dpcore.wall.data.sources import (
-    BinaryRows,
-    Documents,
-    FeatureRows,
-    LabelledRows,
-    LogisticRows,
-    MaskedRows,
-)
-from dpcore.wall.data.word_counts import Bags
+from typing import TYPE_CHECKING
+
+from dpcore.lazy import attach
+
+if TYPE_CHECKING:
+    from dpcore.wall.data.clipping import PublicFrame, clip_to_ball, demand_squares
+    from dpcore.wall.data.clipping_frame import Frame
+    from dpcore.wall.data.corpus import Documents, PrivateCorpus, Vocabulary
+    from dpcore.wall.data.design_matrix import LogisticRows
+    from dpcore.wall.data.labels import LabelledRows
+    from dpcore.wall.data.regression_target import MaskedRows, target_frame, with_target
+    from dpcore.wall.data.sources import BinaryRows, FeatureRows
+    from dpcore.wall.data.word_counts import Bags
+else:
+    __getattr__ = attach(__name__)
 
 __all__ = [
     "Bags",
@@ -30,7 +32,6 @@ __all__ = [
     "PublicFrame",
     "Vocabulary",
     "clip_to_ball",
-    "demand_loaded",
     "demand_squares",
     "target_frame",
     "with_target",

@@ -6,17 +6,20 @@ noise, or through the custodian's exit, marked as such.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, NoReturn
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import rows_of_one, whole
-from dpcore.errors import InputError, WallError
+from dpcore.errors import InputError
 from dpcore.schema import Image
+from dpcore.wall.data.sources import Opening, a_share
 from dpcore.wall.data.word_counts import Bags
-from dpcore.wall.table import PrivateTable, divided, locked
+from dpcore.wall.noise import PublicCoins
+from dpcore.wall.table import Sealed
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -76,23 +79,20 @@ class Vocabulary:
         return replace(self, words=words, image=self.image if words == self.words else None)
 
 
-class PrivateCorpus:
-    """Documents of one corpus, sealed. Make one with ``dpcore.datasets.documents``.
+class PrivateCorpus(Sealed):
+    """Documents of one corpus, sealed. Make one with ``dpcore.load_documents``.
 
-    ``schema``: the vocabulary and whatever else is public. ``open_to_all``: the documents are
-    simulated or published, so no lock applies to them. ``is_part``: which documents are here was
-    chosen by their places.
+    ``schema``: the vocabulary and whatever else is public.
     """
 
-    __slots__ = ("_bags", "is_part", "open_to_all", "schema")
+    __slots__ = ("_bags",)
+
+    kind = "corpus"
+    things = "documents"
+    maker = "load_documents(...)"
 
     _bags: Bags
-    is_part: bool
-    open_to_all: bool
     schema: Vocabulary
-
-    def __init__(self) -> None:
-        raise WallError("a private corpus is made by load_documents(...)")
 
     @classmethod
     def seal(
@@ -110,20 +110,15 @@ class PrivateCorpus:
         return cls._made(bags, vocabulary, open_to_all, is_part)
 
     @classmethod
-    def _made(
-        cls, bags: Bags, vocabulary: Vocabulary, open_to_all: bool, is_part: bool
-    ) -> PrivateCorpus:
+    def _made(cls, bags: Bags, vocabulary: Vocabulary, open_to_all: bool, is_part: bool) -> Self:
         corpus = object.__new__(cls)
         corpus._bags, corpus.schema = bags, vocabulary
         corpus.open_to_all, corpus.is_part = open_to_all, is_part
         return corpus
 
-    def demand_open(self) -> None:
-        """Raise WallError where exact values, or noise that can be drawn again, are locked."""
-        if locked() and not self.open_to_all:
-            raise WallError(
-                "exact values and rehearsals are locked on this server (DPCORE_LOCK_TRUTH)"
-            )
+    @property
+    def _count(self) -> int:
+        return self._bags.count
 
     def with_first_words(self, size: int) -> PrivateCorpus:
         """The same documents in the first words of the vocabulary: a public map of each alone."""
@@ -132,47 +127,37 @@ class PrivateCorpus:
             self._bags.cut(vocabulary.size), vocabulary, self.open_to_all, self.is_part
         )
 
-    def split(
-        self, fraction: float, seed: int, adjacency: str = "replace_one"
-    ) -> tuple[PrivateCorpus, PrivateCorpus]:
-        """Two disjoint corpora: (rest, ``fraction`` of the documents), chosen by public coins, as
-        those of a table are.
-        """
-        rest, part = map(self._part, divided(self._bags.count, fraction, seed, adjacency))
-        rest.is_part = part.is_part = True
-        return rest, part
-
-    def neighbour(self, position: int, adjacency: str) -> PrivateCorpus:
-        """A neighbouring corpus: one document replaced by a copy of the next, or absent. Raises
-        WallError where exact values are locked."""
-        self.demand_open()
-        order = np.arange(self._bags.count)
-        if adjacency == "add_remove":
-            return self._part(np.delete(order, position))
-        order[position] = order[(position + 1) % len(order)]
-        return self._part(order)
-
-    def _part(self, positions: Indices) -> PrivateCorpus:
+    def _part(self, positions: Indices) -> Self:
         return self._made(self._bags.take(positions), self.schema, self.open_to_all, self.is_part)
 
-    def __repr__(self) -> str:
-        return "PrivateCorpus(sealed)"
 
-    def __reduce__(self) -> NoReturn:
-        raise WallError("a private corpus is not pickled: its documents would leave the wall")
+class Documents:
+    """Documents of one corpus. length: how many words each stands for; ``None``: as many as it has.
 
-    def __iter__(self) -> NoReturn:
-        raise WallError("a private corpus is not iterated: measure it through a door")
+    clip: radius of the ball that a document is drawn into, as a share of the length; without
+    privacy (unless ``as_private``) a document stands for as many words as it has. resample: a
+    document becomes so many words drawn from it, as published, and is not just scaled.
+    """
 
-    def __len__(self) -> NoReturn:
-        raise WallError("the number of documents is private unless the adjacency says otherwise")
+    def __init__(
+        self, corpus: PrivateCorpus, opening: Opening, *, length: int = 500, resample: bool = False
+    ) -> None:
+        if opening.adjacency not in ("replace_one", "add_remove"):
+            raise InputError(
+                "adjacency", "documents have no labels", "choose replace_one or add_remove"
+            )
+        opening.demand_whole(corpus, "documents", "one")
+        self.public: Vocabulary = corpus.schema
+        self.length = length if opening.filled else None
+        unclipped = math.isinf(opening.clip) and not opening.private
+        self.radius = math.inf
+        if not unclipped:
+            self.radius = length * a_share(opening.clip, "a document's length")
+        self._bags = corpus._bags
+        if resample:
+            coins = PublicCoins(0) if opening.noise is None else opening.noise.coins[0]
+            self._bags = self._bags.resampled(length, coins)
 
-
-def demand_loaded(table: object) -> None:
-    """Raise InputError for rows or documents that nothing seals."""
-    if not isinstance(table, PrivateTable | PrivateCorpus):
-        raise InputError(
-            "table",
-            f"it is a {type(table).__name__} that has not been loaded",
-            "load it first, with its limits: dpcore.load(table, schema=...)",
-        )
+    @property
+    def _count(self) -> int:
+        return self._bags.count

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant
-from dpcore.wall.data.clipping import clip_to_ball
+from dpcore.wall.data.clipping import bounded_rows, clip_to_ball
+from dpcore.wall.data.sources import FeatureRows, Opening
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -127,3 +128,25 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
             "correct them; a private fit would count them by its public rule",
         )
     return np.asarray(outcome, dtype=float)
+
+
+class LogisticRows(FeatureRows):
+    """Rows in the design of a yes-or-no regression, with their outcomes.
+
+    design: the public map. reach: public radius of the ball of x (that of the bounds where nothing
+    is clipped).
+    """
+
+    def __init__(self, table: PrivateTable, opening: Opening) -> None:
+        super().__init__(table, opening)
+        self._outcomes = outcomes_of(table, private=opening.filled)
+        _, units = bounded_rows(table, private=opening.filled)
+        assert table.schema is not None  # rows without public bounds were refused
+        self.design = Design.of(table.schema)
+        self._designed = self.design.rows(units, opening.clip * self.design.radius)
+        self.reach = self.design.reach(min(opening.clip, 1.0))
+
+    @property
+    def bound(self) -> float:
+        """Radius that a statistic must cover: infinite where nothing is clipped."""
+        return math.inf if math.isinf(self.radius) else self.reach

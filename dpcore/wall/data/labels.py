@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.schema import Column, Schema, categories_meant, category_meant
+from dpcore.wall.data.sources import FeatureRows, Opening
 from dpcore.wall.table import PrivateTable
 
 Codes = NDArray[np.intp]
@@ -82,3 +83,19 @@ def _label(schema: Schema) -> Column:
             "label", "the schema names no label column", 'give one column role = "label"'
         )
     return next(column for column in schema.columns if column.name == schema.label)
+
+
+class LabelledRows(FeatureRows):
+    """The same with a class each. classes: the public names."""
+
+    def __init__(self, table: PrivateTable, opening: Opening) -> None:
+        super().__init__(table, opening)
+        assert table.schema is not None  # rows without public bounds were refused
+        self.classes = class_names(table.schema)
+        self._codes = label_codes(table, private=opening.filled)
+        self._codes.flags.writeable = False
+
+    @property
+    def components(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)

@@ -93,6 +93,8 @@ class PartedTable(PrivateTable):
 
     __slots__ = ("_engine", "_held", "_on_share", "_parts", "_whole")
 
+    parted = True
+
     _parts: tuple[Partition, ...]
     _engine: Engine
     _on_share: OnShare | None

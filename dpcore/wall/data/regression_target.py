@@ -8,6 +8,7 @@ the bounds the nearest bound.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 from dpcore.errors import InputError
 from dpcore.schema import Schema, categories_meant, category_meant
 from dpcore.wall.data.clipping import PublicFrame, demand_apart
+from dpcore.wall.data.sources import FeatureRows, Opening
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def target_frame(schema: Schema | None) -> PublicFrame:
@@ -92,3 +95,41 @@ def _refuse_what_privacy_would_fill(raw: Array, public: PublicFrame) -> None:
         raise InputError(
             name, "has cells outside its bounds", "widen the bounds or correct the cells"
         )
+
+
+class MaskedRows(FeatureRows):
+    """Rows with a target, and a mask of the numbers that are there.
+
+    target: the rows have one. masked: a missing number is the model's business, unless its column
+    has a public fill of its own; elsewhere missing cells are filled.
+    """
+
+    takes_persons = True
+
+    def __init__(
+        self, table: PrivateTable, opening: Opening, *, target: bool = False, masked: bool = False
+    ) -> None:
+        filled = opening.as_private or masked
+        super().__init__(
+            table, Opening(opening.noise, opening.adjacency, opening.clip, as_private=filled)
+        )
+        self.target: PublicFrame | None = None
+        self._targets: Array | None = None
+        self._observed: Mask | None = _observed(table, self.public) if masked else None
+        if target:
+            self.target, self._targets = bounded_target(table, private=opening.filled)
+        self._sight: tuple[tuple[bool, float], Any] | None = None
+
+
+def _observed(table: PrivateTable, public: PublicFrame) -> Mask:
+    """Which numbers ``(d, n)`` are there. One whose column has a public fill counts as there."""
+    assert table.schema is not None  # bounded_rows refused a table without one
+    found = []
+    for column in table.schema.numeric_columns():
+        described = table.schema.column(column.source)
+        cells = table._frame[column.source]
+        if column.category is not None or isinstance(described.missing, float):
+            found.append(np.ones(len(cells), dtype=bool))
+        else:
+            found.append(np.isfinite(table.schema.numbers(column.source, cells)))
+    return np.array(found).reshape(public.dim, -1)

@@ -1,6 +1,7 @@
 """Sources: what a session holds of a sealed table, ready to be summed, and public facts about it.
 
-One class for each way to read a table. Fields without an underscore are public facts; everything
+One class for each way to read a table; those with labels, targets, outcomes or documents stand
+with them. Fields without an underscore are public facts; everything
 with one is rows, for the wall alone.
 """
 
@@ -9,24 +10,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.wall.data.clipping import PublicFrame, bounded_rows, clip_to_ball, demand_bounds
-from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
-from dpcore.wall.data.design_matrix import Design, outcomes_of
-from dpcore.wall.data.labels import class_names, label_codes
-from dpcore.wall.data.partitions import PartedRows, PartedTable
-from dpcore.wall.data.regression_target import bounded_target
 from dpcore.wall.kernels.bounded_sums import Rows
-from dpcore.wall.noise import NoiseSource, PublicCoins
-from dpcore.wall.table import PrivateTable
+from dpcore.wall.noise import NoiseSource
+from dpcore.wall.table import PrivateTable, Sealed
+
+if TYPE_CHECKING:
+    from dpcore.wall.data.partitions import PartedRows, PartedTable
 
 Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 LEAST_SHARE = 1e-12  # of the bounds, to clip at: below it squares of rows may vanish
 
@@ -54,9 +52,7 @@ class Opening:
         """Whether cells that the bounds do not allow are filled or clipped, and not refused."""
         return self.private or self.as_private
 
-    def demand_whole(
-        self, table: PrivateTable | PrivateCorpus, things: str, each: str, *, moving: bool = False
-    ) -> None:
+    def demand_whole(self, table: Sealed, things: str, each: str, *, moving: bool = False) -> None:
         """Refuse to release a part that was chosen by places, where places move (``moving``: under
         any adjacency)."""
         lasting = self.noise is not None and not self.noise.rehearsal
@@ -86,15 +82,21 @@ class Source(Protocol):
 
 
 class FeatureRows:
-    """Rows of numbers in public unit coordinates, clipped; in memory or in parts."""
+    """Rows of numbers in public unit coordinates, clipped; in memory or in parts.
+
+    takes_persons: it is proved how far all rows of one person move a sum over this source
+    (:mod:`dpcore.wall.data.persons`); a subclass does not inherit it.
+    """
+
+    takes_persons: ClassVar[bool] = True
 
     def __init__(self, table: PrivateTable, opening: Opening) -> None:
         opening.demand_whole(table, "rows", "row")
         clip, private = opening.clip, opening.private
-        if isinstance(table, PartedTable):
+        if table.parted:
             self.public = PublicFrame.of(demand_bounds(table))
             self.radius = _clipping_radius(clip, self.public, private=private)
-            self._rows: Rows | PartedRows = table.opened(
+            self._rows: Rows | PartedRows = cast("PartedTable", table).opened(
                 self.public, self.radius, private=opening.filled
             )
         else:
@@ -105,44 +107,6 @@ class FeatureRows:
     @property
     def _count(self) -> int:
         return self._rows.count
-
-
-class LabelledRows(FeatureRows):
-    """The same with a class each. classes: the public names."""
-
-    def __init__(self, table: PrivateTable, opening: Opening) -> None:
-        super().__init__(table, opening)
-        assert table.schema is not None  # rows without public bounds were refused
-        self.classes = class_names(table.schema)
-        self._codes = label_codes(table, private=opening.filled)
-        self._codes.flags.writeable = False
-
-    @property
-    def components(self) -> int:
-        """How many classes there are."""
-        return len(self.classes)
-
-
-class LogisticRows(FeatureRows):
-    """Rows in the design of a yes-or-no regression, with their outcomes.
-
-    design: the public map. reach: public radius of the ball of x (that of the bounds where nothing
-    is clipped).
-    """
-
-    def __init__(self, table: PrivateTable, opening: Opening) -> None:
-        super().__init__(table, opening)
-        self._outcomes = outcomes_of(table, private=opening.filled)
-        _, units = bounded_rows(table, private=opening.filled)
-        assert table.schema is not None  # rows without public bounds were refused
-        self.design = Design.of(table.schema)
-        self._designed = self.design.rows(units, opening.clip * self.design.radius)
-        self.reach = self.design.reach(min(opening.clip, 1.0))
-
-    @property
-    def bound(self) -> float:
-        """Radius that a statistic must cover: infinite where nothing is clipped."""
-        return math.inf if math.isinf(self.radius) else self.reach
 
 
 class BinaryRows:
@@ -181,60 +145,6 @@ class BinaryRows:
         return len(self._on)
 
 
-class MaskedRows(FeatureRows):
-    """Rows with a target, and a mask of the numbers that are there.
-
-    target: the rows have one. masked: a missing number is the model's business, unless its column
-    has a public fill of its own; elsewhere missing cells are filled.
-    """
-
-    def __init__(
-        self, table: PrivateTable, opening: Opening, *, target: bool = False, masked: bool = False
-    ) -> None:
-        filled = opening.as_private or masked
-        super().__init__(
-            table, Opening(opening.noise, opening.adjacency, opening.clip, as_private=filled)
-        )
-        self.target: PublicFrame | None = None
-        self._targets: Array | None = None
-        self._observed: Mask | None = _observed(table, self.public) if masked else None
-        if target:
-            self.target, self._targets = bounded_target(table, private=opening.filled)
-        self._sight: tuple[tuple[bool, float], Any] | None = None
-
-
-class Documents:
-    """Documents of one corpus. length: how many words each stands for; ``None``: as many as it has.
-
-    clip: radius of the ball that a document is drawn into, as a share of the length; without
-    privacy (unless ``as_private``) a document stands for as many words as it has. resample: a
-    document becomes so many words drawn from it, as published, and is not just scaled.
-    """
-
-    def __init__(
-        self, corpus: PrivateCorpus, opening: Opening, *, length: int = 500, resample: bool = False
-    ) -> None:
-        if opening.adjacency not in ("replace_one", "add_remove"):
-            raise InputError(
-                "adjacency", "documents have no labels", "choose replace_one or add_remove"
-            )
-        opening.demand_whole(corpus, "documents", "one")
-        self.public: Vocabulary = corpus.schema
-        self.length = length if opening.filled else None
-        unclipped = math.isinf(opening.clip) and not opening.private
-        self.radius = math.inf
-        if not unclipped:
-            self.radius = length * a_share(opening.clip, "a document's length")
-        self._bags = corpus._bags
-        if resample:
-            coins = PublicCoins(0) if opening.noise is None else opening.noise.coins[0]
-            self._bags = self._bags.resampled(length, coins)
-
-    @property
-    def _count(self) -> int:
-        return self._bags.count
-
-
 Opens = Callable[..., Any]
 
 
@@ -251,17 +161,3 @@ def _clipping_radius(clip: float, public: PublicFrame, *, private: bool) -> floa
     if math.isinf(clip) and not private:
         return math.inf
     return public.radius * a_share(clip, "the bounds")
-
-
-def _observed(table: PrivateTable, public: PublicFrame) -> Mask:
-    """Which numbers ``(d, n)`` are there. One whose column has a public fill counts as there."""
-    assert table.schema is not None  # bounded_rows refused a table without one
-    found = []
-    for column in table.schema.numeric_columns():
-        described = table.schema.column(column.source)
-        cells = table._frame[column.source]
-        if column.category is not None or isinstance(described.missing, float):
-            found.append(np.ones(len(cells), dtype=bool))
-        else:
-            found.append(np.isfinite(table.schema.numbers(column.source, cells)))
-    return np.array(found).reshape(public.dim, -1)

@@ -1,35 +1,42 @@
 """What may be released: one file a kind, with its set, its projection and its sensitivity."""
 
-from dpcore.wall.kernels.bounded_sums import EStep
-from dpcore.wall.kernels.row_blocks import Block
-from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
-from dpcore.wall.statistics.class_radii import LabelledRadii
-from dpcore.wall.statistics.class_vectors import ByLabel, LabelledVectors
-from dpcore.wall.statistics.cluster_moments import ClusterMoments, MixtureSums, NoisyClusters
-from dpcore.wall.statistics.gradients import RowGradient
-from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
-from dpcore.wall.statistics.local_vectors import epsilon_of_a_bit, randomise, randomise_bits
-from dpcore.wall.statistics.logistic_statistics import (
-    Curvature,
-    CurvatureMoments,
-    NoisyOutcomes,
-    OutcomeMoments,
-    OutcomeSums,
-)
-from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments, NoisyMoments
-from dpcore.wall.statistics.perturbed_objective import PerturbedObjective, perturb_objective
-from dpcore.wall.statistics.row_vectors import (
-    BallVector,
-    BoxVector,
-    NoisyVectors,
-    Parts,
-    VectorRows,
-    Vectors,
-)
-from dpcore.wall.statistics.second_moments import SecondMoments
-from dpcore.wall.statistics.sigmoid_belief import STEEPEST, BeliefMoments, NoisyBelief
-from dpcore.wall.statistics.statistic import STRUCTURES, Structure
-from dpcore.wall.statistics.topic_words import NoisyTopics, SharedOut, TopicWords, reaches
+from typing import TYPE_CHECKING
+
+from dpcore.lazy import attach
+
+if TYPE_CHECKING:
+    from dpcore.wall.kernels.bounded_sums import EStep
+    from dpcore.wall.kernels.row_blocks import Block
+    from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
+    from dpcore.wall.statistics.class_radii import LabelledRadii
+    from dpcore.wall.statistics.class_vectors import ByLabel, LabelledVectors
+    from dpcore.wall.statistics.cluster_moments import ClusterMoments, MixtureSums, NoisyClusters
+    from dpcore.wall.statistics.gradients import RowGradient
+    from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
+    from dpcore.wall.statistics.local_vectors import epsilon_of_a_bit, randomise, randomise_bits
+    from dpcore.wall.statistics.logistic_statistics import (
+        Curvature,
+        CurvatureMoments,
+        NoisyOutcomes,
+        OutcomeMoments,
+        OutcomeSums,
+    )
+    from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments, NoisyMoments
+    from dpcore.wall.statistics.perturbed_objective import PerturbedObjective, perturb_objective
+    from dpcore.wall.statistics.row_vectors import (
+        BallVector,
+        BoxVector,
+        NoisyVectors,
+        Parts,
+        VectorRows,
+        Vectors,
+    )
+    from dpcore.wall.statistics.second_moments import SecondMoments
+    from dpcore.wall.statistics.sigmoid_belief import STEEPEST, BeliefMoments, NoisyBelief
+    from dpcore.wall.statistics.statistic import STRUCTURES, Structure
+    from dpcore.wall.statistics.topic_words import NoisyTopics, SharedOut, TopicWords, reaches
+else:
+    __getattr__ = attach(__name__)
 
 __all__ = [
     "STEEPEST",

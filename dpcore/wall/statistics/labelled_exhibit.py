@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpcore.errors import InputError
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.wall.data.sources import LabelledRows
+from dpcore.wall.data.labels import LabelledRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Statistic
 

@@ -19,7 +19,7 @@ from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.events import EpsilonDelta, Event
 from dpcore.privacy.ledger import LedgerEntry
-from dpcore.wall.data.sources import MaskedRows
+from dpcore.wall.data.regression_target import MaskedRows
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.row_vectors import VectorRows, quiet, rows_seen
 from dpcore.wall.statistics.statistic import ROUNDING, Part, Sensitivity, Statistic

@@ -21,7 +21,7 @@ from dpcore.errors import InputError, WallError
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.privacy.objective_entry import BoxedEntry
 from dpcore.wall.data.clipping import HUGE
-from dpcore.wall.data.sources import LogisticRows
+from dpcore.wall.data.design_matrix import LogisticRows
 from dpcore.wall.kernels.minimiser import minimiser
 from dpcore.wall.kernels.nearest_centres import _on_grid
 from dpcore.wall.session import Session

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.wall.data.clipping import clip_to_ball, demand_squares
-from dpcore.wall.data.sources import MaskedRows
+from dpcore.wall.data.regression_target import MaskedRows
 from dpcore.wall.kernels.row_blocks import filled_up, tiles
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics.statistic import Part, Sensitivity, Summed, by_adjacency
