@@ -21,6 +21,7 @@ from dpcore.accounting import ACCOUNTANTS
 from dpcore.auditing.api import AUDITS
 from dpcore.auditing.exhibits import exhibits
 from dpcore.cli import COMMANDS, _Parser, main, parse
+from dpcore.cli.options import declare_command
 from dpcore.datasets.documents import load_documents
 from dpcore.datasets.load import read_described
 from dpcore.registry import EXHIBITS, MODELS
@@ -69,8 +70,7 @@ def test_every_command_that_is_told_is_one_with_such_options(path: Path) -> None
         if program != "dpcore":
             continue
         parser = _Parser(prog=f"dpcore {command}")
-        parser.words = words
-        import_module(COMMANDS[command][0]).arguments(parser)
+        declare_command(parser, import_module(COMMANDS[command][0]).OPTIONS, words)
         known = {word for action in parser._actions for word in action.option_strings}
         assert {word for word in words if word.startswith("--")} <= known, line
 

@@ -15,9 +15,10 @@ from importlib import import_module
 from typing import NoReturn
 
 from dpcore.checks import one_of
+from dpcore.cli.options import declare_command
 from dpcore.errors import DPCoreError, InputError
 
-# name -> (module with ``arguments(parser)`` and ``run(args) -> None``, what it does)
+# name -> (module with a text ``OPTIONS`` and ``run(args) -> None``, what it does)
 COMMANDS = {
     "explore": ("dpcore.cli.explore", "start the explorer in a browser"),
     "serve": ("dpcore.cli.serve", "the explorer for a class, on a network or behind a proxy"),
@@ -50,12 +51,7 @@ _MORE = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence instead of printing the usage.
-
-    words: the command line, for commands whose options depend on the model that it names.
-    """
-
-    words: Sequence[str] = ()
+    """Says what is wrong in one sentence instead of printing the usage."""
 
     @property
     def flags(self) -> list[str]:
@@ -81,9 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:  # a full disk, a name that is too long
-        told = error.strerror or "no reason"
+        reason = error.strerror or "no reason"
         return _refuse(
-            f"file: the system reports {told!r}; check paths, permissions and the disk.", 2
+            f"file: the system reports {reason!r}; check paths, permissions and the disk.", 2
         )
     return 0
 
@@ -129,8 +125,7 @@ def _parser(chosen: str | None, words: Sequence[str]) -> _Parser:
         sub = commands.add_parser(name, help=summary, description=about, allow_abbrev=False)
         if name == chosen:
             module = import_module(target)
-            sub.words = words
-            module.arguments(sub)
+            declare_command(sub, module.OPTIONS, words)
             sub.set_defaults(run=module.run, flags=sub.flags)
     return parser
 

@@ -20,37 +20,24 @@ if TYPE_CHECKING:
 
     from dpcore.releases.opened import OpenedRelease
 
-_MORE = (
-    "The release is verified first; its data and its ledger are not needed, and nothing is spent. "
-    "FILE has the columns of the release's schema, in its units; the separator is read from the "
-    "header line. If it is the separator that the schema states, cells are read in the schema's "
-    "notation (decimal mark, missing marks), and a note says so; otherwise numbers use a decimal "
-    "point. Missing cells and numbers outside the public limits are treated as they were for the "
-    "fit, and a note on standard error says how many there were. Without FILE, one row and the "
-    "answer for it are described as JSON Schema. Exit codes: 0 done; 1 the release fails "
-    "verification; 2 bad input."
-)
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.epilog = _MORE
-    parser.add_argument("release", metavar="FOLDER", help="a release's folder, or its dossier.json")
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="other rows: .csv, .tsv (also .gz), .parquet, .npz"
-    )
-    parser.add_argument(
-        "--what",
-        metavar="A,B",
-        help="one or more of predict, predict_proba, score_samples, transform [all that the model "
-        "has]",
-    )
-    parser.add_argument(
-        "--keep", metavar="A,B", help="columns of FILE to copy before the answers [none]"
-    )
-    parser.add_argument("--array", metavar="NAME", help="array of an .npz file [X, with y]")
-    parser.add_argument("--out", metavar="FILE.csv", help="where to write [standard output]")
-    parser.add_argument("--json", action="store_true", help="columns and rows as JSON [CSV]")
+OPTIONS = """
+release FOLDER: a release's folder, or its dossier.json
+file [FILE]: other rows: .csv, .tsv (also .gz), .parquet, .npz
+--what A,B: one or more of predict, predict_proba, score_samples, transform [all that the model
+    has]
+--keep A,B: columns of FILE to copy before the answers [none]
+--array NAME: array of an .npz file [X, with y]
+--out FILE.csv: where to write [standard output]
+--json: columns and rows as JSON [CSV]
+---
+The release is verified first; its data and its ledger are not needed, and nothing is spent. FILE
+has the columns of the release's schema, in its units; the separator is read from the header line.
+If it is the separator that the schema states, cells are read in the schema's notation (decimal
+mark, missing marks), and a note says so; otherwise numbers use a decimal point. Missing cells and
+numbers outside the public limits are treated as they were for the fit, and a note on standard error
+says how many there were. Without FILE, one row and the answer for it are described as JSON Schema.
+Exit codes: 0 done; 1 the release fails verification; 2 bad input.
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -59,24 +46,24 @@ def run(args: argparse.Namespace) -> None:
     from dpcore.releases.sheet import as_csv
 
     what = None if args.what is None else word_list("what", args.what)
-    kept = [] if args.keep is None else word_list("keep", args.keep)
+    copied = [] if args.keep is None else word_list("keep", args.keep)
     release = open_release(args.release)
     if args.file is None:
         print_json(release.to_json_schema())
         return
     place = _place(args)
     release = _as_written(args, release)
-    frame = _read(args, release, kept)
+    frame = _read(args, release, copied)
     cells = release.cells(frame)
-    seen = release.rows(cells)
-    told = _beside(frame, kept, release.answers(seen, what))
+    rows = release.rows(cells)
+    table = _beside(frame, copied, release.answers(rows, what))
     if args.json:
-        print_json({"columns": list(told.columns), "rows": told.to_numpy(dtype=object).tolist()})
+        print_json({"columns": list(table.columns), "rows": table.to_numpy(dtype=object).tolist()})
     elif place is None:
-        print(as_csv(told, "%.6g"), end="")
+        print(as_csv(table, "%.6g"), end="")
     else:
-        place.write_bytes(as_csv(told, "%.6g").encode())
-    _note(cells, seen)
+        place.write_bytes(as_csv(table, "%.6g").encode())
+    _note(cells, rows)
 
 
 def _place(args: argparse.Namespace) -> Path | None:
@@ -98,14 +85,14 @@ def _place(args: argparse.Namespace) -> Path | None:
     return place
 
 
-def _read(args: argparse.Namespace, release: OpenedRelease, kept: list[str]) -> pd.DataFrame:
+def _read(args: argparse.Namespace, release: OpenedRelease, copied: list[str]) -> pd.DataFrame:
     from dpcore.datasets.load import read_frame
 
-    wanted = [*release.schema.features, *kept] if args.file.endswith(".parquet") else None
+    wanted = [*release.schema.features, *copied] if args.file.endswith(".parquet") else None
     frame = read_frame(
         args.file, array=args.array, columns=wanted, separator=release.schema.separator
     )
-    for name in kept:
+    for name in copied:
         if name not in frame.columns:
             raise InputError("keep", f"the table has no column {name!r}", "name one in its header")
     return frame
@@ -131,20 +118,20 @@ def _as_written(args: argparse.Namespace, release: OpenedRelease) -> OpenedRelea
     return replace(release, schema=replace(release.schema, file=written))
 
 
-def _beside(frame: pd.DataFrame, kept: list[str], answers: pd.DataFrame) -> pd.DataFrame:
+def _beside(frame: pd.DataFrame, copied: list[str], answers: pd.DataFrame) -> pd.DataFrame:
     """The kept columns, as they stand there, and the answers."""
     import pandas as pd
 
-    for name in kept:
+    for name in copied:
         if name in answers.columns:
             raise InputError("keep", f"{name!r} is a column of the answers", "rename it in FILE")
-    return pd.concat([frame[kept].reset_index(drop=True), answers], axis=1)
+    return pd.concat([frame[copied].reset_index(drop=True), answers], axis=1)
 
 
-def _note(cells: NDArray[np.float64], seen: NDArray[np.float64]) -> None:
+def _note(cells: NDArray[np.float64], rows: NDArray[np.float64]) -> None:
     """How many cells were not read as they stand there."""
     missing = int(np.sum(~np.isfinite(cells)))
-    moved = int(np.sum(np.isfinite(cells) & (cells != seen)))
+    moved = int(np.sum(np.isfinite(cells) & (cells != rows)))
     if missing or moved:
         print_note(
             f"missing or infinite cells, replaced by their public fill: {missing:,}; cells "

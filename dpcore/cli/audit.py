@@ -22,35 +22,30 @@ from dpcore.privacy.adjacency import ADJACENCIES
 from dpcore.privacy.budget import MODES
 from dpcore.registry import EXHIBITS
 
-_EXAMPLES = """examples:
-  dpcore audit                        what can be audited
-  dpcore audit gmm --mode paper       one model as published
-  dpcore audit --all                  every mechanism and model, in every mode (minutes)
-  dpcore audit exhibits               the published claims that do not cover a case
-  dpcore audit centred-scatter        one of them"""
 _LISTED = "exhibits"
 _OF_ATTACKS = (
     "runs", "epsilon", "delta", "mode", "adjacency", "accountant", "seed", "confidence",
 )  # fmt: skip
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = _EXAMPLES
-    parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="a mechanism, model or exhibit [list them]"
-    )
-    parser.add_argument("--all", action="store_true", help="a table of all audits [one audit]")
-    parser.add_argument("--runs", metavar="R", help="runs of each of the two tables [its default]")
-    parser.add_argument("--epsilon", metavar="E", help="budget that is attacked [its default]")
-    parser.add_argument("--delta", metavar="D", help="with epsilon [its default]")
-    parser.add_argument("--mode", metavar="M", help="proved or paper [proved; with --all both]")
-    parser.add_argument("--adjacency", metavar="A", help=f"{', '.join(ADJACENCIES)} [its default]")
-    parser.add_argument("--accountant", metavar="METHOD", help="how noise is found [its default]")
-    parser.add_argument("--seed", metavar="S", help="of the attack [0]")
-    parser.add_argument("--confidence", metavar="C", help="of the lower bound [0.95]")
-    parser.add_argument("--json", action="store_true", help="JSON [a table for people]")
+OPTIONS = f"""
+name [NAME]: a mechanism, model or exhibit [list them]
+--all: a table of all audits [one audit]
+--runs R: runs of each of the two tables [its default]
+--epsilon E: budget that is attacked [its default]
+--delta D: with epsilon [its default]
+--mode M: proved or paper [proved; with --all both]
+--adjacency A: {", ".join(ADJACENCIES)} [its default]
+--accountant METHOD: how noise is found [its default]
+--seed S: of the attack [0]
+--confidence C: of the lower bound [0.95]
+--json: JSON [a table for people]
+---
+examples:
+  dpcore audit                        what can be audited
+  dpcore audit gmm --mode paper       one model as published
+  dpcore audit --all                  every mechanism and model, in every mode (minutes)
+  dpcore audit exhibits               the published claims that do not cover a case
+  dpcore audit centred-scatter        one of them
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -68,9 +63,9 @@ def _check_words(args: argparse.Namespace) -> None:
     """Every word that a choice may be; a list has no settings, and an exhibit has its own."""
     if args.name is not None:
         one_of("name", args.name, (*AUDITS, _LISTED, *EXHIBITS))
-    for name, known in (("mode", MODES), ("adjacency", ADJACENCIES), ("accountant", ACCOUNTANTS)):
+    for name, allowed in (("mode", MODES), ("adjacency", ADJACENCIES), ("accountant", ACCOUNTANTS)):
         if getattr(args, name) is not None:
-            one_of(name, getattr(args, name), known)
+            one_of(name, getattr(args, name), allowed)
     for name in () if args.all or args.name in AUDITS else _OF_ATTACKS:
         if getattr(args, name) is not None:
             raise InputError(name, "it applies to attacks on mechanisms and models", "leave it out")
@@ -88,13 +83,13 @@ def _list(args: argparse.Namespace) -> None:
 
 
 def _one(args: argparse.Namespace) -> None:
-    found = _audited(args.name, args.mode or "proved", args)
+    record = _audited(args.name, args.mode or "proved", args)
     if args.json:
-        print_json(found)
+        print_json(record)
         return
-    print_table([_row(found)])
-    print_prose(f"The attack: {found['attack']}; {found['runs']:,} runs.")
-    print_prose(_meaning(found))
+    print_table([_row(record)])
+    print_prose(f"The attack: {record['attack']}; {record['runs']:,} runs.")
+    print_prose(_meaning(record))
 
 
 def _all(args: argparse.Namespace) -> None:
@@ -103,12 +98,12 @@ def _all(args: argparse.Namespace) -> None:
     if args.name is not None or args.epsilon is not None:
         raise InputError("all", "a single audit or budget was named as well", "leave it out")
     every = [(name, mode) for name in AUDITS for mode in modes(name) if args.mode in (None, mode)]
-    found = _with_progress(every, lambda one: _audited(one[0], one[1], args))
+    records = _with_progress(every, lambda case: _audited(case[0], case[1], args))
     if args.json:
-        print_json(found)
+        print_json(records)
         return
-    print_table([_row(each) for each in found])
-    print_prose(_scope(found[0]["confidence"]))
+    print_table([_row(record) for record in records])
+    print_prose(_scope(records[0]["confidence"]))
 
 
 def _audited(name: str, mode: str, args: argparse.Namespace) -> dict[str, Any]:
@@ -117,60 +112,60 @@ def _audited(name: str, mode: str, args: argparse.Namespace) -> dict[str, Any]:
     from dpcore.auditing.api import audit, budget
 
     request = budget(name, mode)
-    given = {word: value for word in _OF_ATTACKS if (value := getattr(args, word)) is not None}
-    attack = {word: given[word] for word in ("runs", "seed", "confidence") if word in given}
-    asked: dict[str, Any] = {
-        word: given[word] for word in ("adjacency", "accountant") if word in given
+    settings = {word: value for word in _OF_ATTACKS if (value := getattr(args, word)) is not None}
+    attack = {word: settings[word] for word in ("runs", "seed", "confidence") if word in settings}
+    changes: dict[str, Any] = {
+        word: settings[word] for word in ("adjacency", "accountant") if word in settings
     }
-    if "epsilon" in given:
-        asked["epsilon"] = positive("epsilon", args.epsilon)
-    if "delta" in given:
-        asked["delta"] = probability("delta", args.delta)
-    return audit(name, replace(request, **asked), **attack).as_dict()
+    if "epsilon" in settings:
+        changes["epsilon"] = positive("epsilon", args.epsilon)
+    if "delta" in settings:
+        changes["delta"] = probability("delta", args.delta)
+    return audit(name, replace(request, **changes), **attack).as_dict()
 
 
-def _row(found: dict[str, Any]) -> dict[str, Any]:
+def _row(record: dict[str, Any]) -> dict[str, Any]:
     """One line of the table: what is proved is rounded up, what was measured down."""
     return {
-        "name": found["name"],
-        "mode": found["mode"],
-        "adjacency": found["adjacency"],
-        "delta": rounded_up(found["delta"]),
-        "claim": rounded_up(found["claim"]),
-        "proof": rounded_up(found["proof"]),
-        "measured": rounded_down(found["lower"], 3),
-        "at half": rounded_down(found["half_lower"], 3),
-        "caught": {None: "-", True: "yes", False: "NO"}[found["caught_half"]],
-        "breaks": _broken(found),
+        "name": record["name"],
+        "mode": record["mode"],
+        "adjacency": record["adjacency"],
+        "delta": rounded_up(record["delta"]),
+        "claim": rounded_up(record["claim"]),
+        "proof": rounded_up(record["proof"]),
+        "measured": rounded_down(record["lower"], 3),
+        "at half": rounded_down(record["half_lower"], 3),
+        "caught": {None: "-", True: "yes", False: "NO"}[record["caught_half"]],
+        "breaks": _broken(record),
     }
 
 
-def _broken(found: dict[str, Any]) -> str:
+def _broken(record: dict[str, Any]) -> str:
     """What the attack shows to be too small, if anything."""
-    if found["contradicts_proof"]:
+    if record["contradicts_proof"]:
         return "PROOF"
-    if found["contradicts_claim"]:
+    if record["contradicts_claim"]:
         return "claim"
-    return "inconclusive" if found["inconclusive"] else "nothing"
+    return "inconclusive" if record["inconclusive"] else "nothing"
 
 
-def _meaning(found: dict[str, Any]) -> str:
-    told = _scope(found["confidence"])
-    if found["contradicts_proof"]:
-        return f"The attack shows more than is proved: something is broken. {told}"
-    if found["contradicts_claim"]:
-        return f"The attack shows more than the paper states: the claim fails here. {told}"
-    return f"{_too_few(found)} {told}" if found["inconclusive"] else told
+def _meaning(record: dict[str, Any]) -> str:
+    scope = _scope(record["confidence"])
+    if record["contradicts_proof"]:
+        return f"The attack shows more than is proved: something is broken. {scope}"
+    if record["contradicts_claim"]:
+        return f"The attack shows more than the paper states: the claim fails here. {scope}"
+    return f"{_too_few(record)} {scope}" if record["inconclusive"] else scope
 
 
-def _too_few(found: dict[str, Any]) -> str:
+def _too_few(record: dict[str, Any]) -> str:
     """Why nothing follows from so few runs, and how many would be enough."""
-    runs, most = found["runs"] // 2, rounded_up(found["largest_detectable"], 3)
-    half = found["caught_half"] is False
+    runs, most = record["runs"] // 2, rounded_up(record["largest_detectable"], 3)
+    half = record["caught_half"] is False
     missed = "they do not detect half the noise" if half else "they cannot show the stated epsilon"
     needed = "This attack cannot succeed with any number of runs"
-    if found["runs_needed"] is not None:
-        needed = f"About {found['runs_needed']:,} are needed: --runs {found['runs_needed']}"
+    if record["runs_needed"] is not None:
+        needed = f"About {record['runs_needed']:,} are needed: --runs {record['runs_needed']}"
     return (
         f"Inconclusive with {runs:,} runs of each table: {missed}. Even for a mechanism without "
         f"any privacy they could show at most epsilon = {most}. {needed}."
@@ -189,40 +184,40 @@ def _scope(confidence: float) -> str:
 def _exhibits(args: argparse.Namespace) -> None:
     from dpcore.auditing.exhibits import exhibits
 
-    found = [shown.as_dict() for shown in _with_progress([*EXHIBITS], exhibits)]
+    records = [counterexample.as_dict() for counterexample in _with_progress([*EXHIBITS], exhibits)]
     if args.json:
-        print_json(found)
+        print_json(records)
         return
     print_table(
         [
             {
-                "name": each["name"],
-                "epsilon": each["epsilon"],
-                "claimed delta": each["delta"],
-                "shown": each["found"],
-                "corrected": rounded_up(each["corrected"]),
-                "sentence": each["sentence"],
+                "name": record["name"],
+                "epsilon": record["epsilon"],
+                "claimed delta": record["delta"],
+                "shown": record["found"],
+                "corrected": rounded_up(record["corrected"]),
+                "sentence": record["sentence"],
             }
-            for each in found
+            for record in records
         ]
     )
 
 
 def _with_progress(every: Sequence[Any], show: Callable[[Any], Any]) -> list[Any]:
-    found = []
-    for done, one in enumerate(every):
+    results = []
+    for done, case in enumerate(every):
         print_progress(done / len(every))
-        found.append(show(one))
+        results.append(show(case))
     print_progress(1.0)
-    return found
+    return results
 
 
 def _exhibit(args: argparse.Namespace) -> None:
     from dpcore.auditing.exhibits import exhibits
 
-    shown = exhibits(args.name)
+    counterexample = exhibits(args.name)
     if args.json:
-        print_json(shown.as_dict())
+        print_json(counterexample.as_dict())
         return
-    for line in shown.told():
+    for line in counterexample.told():
         print_prose(line)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 from dpcore.bench import BENCHES
+from dpcore.checks import whole
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.cli.pages import place_for_file, place_for_page, write_page
 from dpcore.errors import InputError
@@ -17,33 +18,20 @@ _TITLE = "Speed against peers"
 UTILITY = "utility"  # a bench of another kind: no peer, no clock
 Row = dict[str, Any]
 Run = dict[str, Any]
+OPTIONS = f"""
+name [NAME]: {", ".join(BENCHES)} [all of these], or {UTILITY}: what private fits are worth on many
+    tables
+--history FILE: a file of earlier runs: this run is compared with them, slowdowns are marked, and it
+    is appended as one JSON line [none]
+--page FILE.html: tables and figures as one page [none]
 
+# of {UTILITY} alone
+--half HALF: develop: the tables to choose methods on; report: those to judge them on [both]
+--model M: fits of one model [all]
+--draws N: of the noise, for each fit [5]
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="NAME",
-        help=f"{', '.join(BENCHES)} [all of these], or {UTILITY}: what private fits are worth on "
-        "many tables",
-    )
-    parser.add_argument(
-        "--history",
-        metavar="FILE",
-        help="a file of earlier runs: this run is compared with them, slowdowns are marked, and "
-        "it is appended as one JSON line [none]",
-    )
-    parser.add_argument("--page", metavar="FILE.html", help="tables and figures as one page [none]")
-    on_tables = parser.add_argument_group(f"of {UTILITY} alone")
-    on_tables.add_argument(
-        "--half",
-        metavar="HALF",
-        help="develop: the tables to choose methods on; report: those to judge them on [both]",
-    )
-    on_tables.add_argument("--model", metavar="M", help="fits of one model [all]")
-    on_tables.add_argument("--draws", type=int, metavar="N", help="of the noise, for each fit [5]")
-    parser.add_argument("--json", action="store_true", help="a JSON list [tables for people]")
+--json: a JSON list [tables for people]
+"""
 
 
 def _say(case: int, cases: int) -> None:
@@ -91,7 +79,7 @@ def _utility(args: argparse.Namespace) -> None:
     def say(fit: str, seconds: float) -> None:
         print(f"{fit}: {seconds:.1f} s", file=sys.stderr, flush=True)
 
-    draws = utility.DRAWS if args.draws is None else args.draws
+    draws = utility.DRAWS if args.draws is None else whole("draws", args.draws)
     rows = utility.run(args.half, args.model, draws, on_table=None if args.json else say)
     if args.json:
         print_json(rows)
@@ -144,14 +132,14 @@ def _page(rows: Sequence[Row], runs: Sequence[Run]) -> str:
     """Figures and the table."""
     from dpcore.figures.bench import growth_figure, history_figure, ratio_figure
 
-    made = (ratio_figure(rows), growth_figure(rows), history_figure(runs))
+    drawn = (ratio_figure(rows), growth_figure(rows), history_figure(runs))
     figures = "\n".join(
         figure.to_html(full_html=False, include_plotlyjs=not number)
         + f"<p>{escape(figure.layout.meta['alt'])}</p>"
-        for number, figure in enumerate(figure for figure in made if figure is not None)
+        for number, figure in enumerate(figure for figure in drawn if figure is not None)
     )
     now = runs[-1]
-    told = escape(f"dpcore {now['version']}, {now['date']}, {now['cores']} cores.")
+    caption = escape(f"dpcore {now['version']}, {now['date']}, {now['cores']} cores.")
     cells = [_page_cells(row) for row in rows]
     heads = "".join(f"<th>{escape(name)}</th>" for name in cells[0]) if cells else ""
     lines = "\n".join(
@@ -159,9 +147,20 @@ def _page(rows: Sequence[Row], runs: Sequence[Run]) -> str:
         for line in cells
     )
     return (
-        f"<h1>{_TITLE}</h1>\n<p>{told}</p>\n{figures}\n<table><thead><tr>{heads}</tr></thead>\n"
+        f"<h1>{_TITLE}</h1>\n<p>{caption}</p>\n{figures}\n<table><thead><tr>{heads}</tr></thead>\n"
         f"<tbody>\n{lines}\n</tbody></table>"
     )
+
+
+_FORMS = {"quality_ours": ".6f", "quality_peer": ".6f", "peak_mib": ".0f"}
+_SECONDS = {"ours s": "ours_seconds", "peer s": "peer_seconds"}
+
+
+def _cells(row: Row, columns: Mapping[str, str]) -> Row:
+    """A line of a table. columns: heading to the key of a row."""
+    cells = {head: row[key] for head, key in columns.items()}
+    forms = {head: _FORMS[key] for head, key in columns.items() if key in _FORMS}
+    return {head: format(v, forms[head]) if head in forms else v for head, v in cells.items()}
 
 
 def _page_cells(row: Row) -> dict[str, str]:
@@ -177,29 +176,22 @@ def _page_cells(row: Row) -> dict[str, str]:
         "case": f"{row['bench']}: {row['case']}, per {row['per']}",
         "peer": f"{row['peer']} {row['peer_version']}",
     }
-    told = {name: f"{number:.4g}" for name, number in numbers.items()}
+    cells = {name: f"{number:.4g}" for name, number in numbers.items()}
     if "slower" in row:
-        told["before"] = "-" if row["ratio_before"] is None else f"{row['ratio_before']:.4g}"
-        told[""] = "slower" if row["slower"] else ""
-    return {**names, **told}
+        cells["before"] = "-" if row["ratio_before"] is None else f"{row['ratio_before']:.4g}"
+        cells[""] = "slower" if row["slower"] else ""
+    return {**names, **cells}
 
 
 def _growth(rows: list[Row]) -> None:
     """Curves, and the power of the size with which seconds grow."""
     from dpcore.bench.growth import power
 
+    columns = {name: name for name in ("curve", "axis", "size")} | _SECONDS
+    columns |= {"ratio": "ratio", "MiB": "peak_mib"}
     print_table(
         [
-            {
-                "curve": row["curve"],
-                "axis": row["axis"],
-                "size": row["size"],
-                "ours s": row["ours_seconds"],
-                "peer s": row["peer_seconds"],
-                "ratio": row["ratio"],
-                "MiB": f"{row['peak_mib']:.0f}",
-                "of": f"{row['case']} (seconds per {row['per']})",
-            }
+            {**_cells(row, columns), "of": f"{row['case']} (seconds per {row['per']})"}
             for row in rows
         ]
     )
@@ -215,19 +207,10 @@ def _growth(rows: list[Row]) -> None:
 
 def _accounting(rows: list[Row]) -> None:
     """Answers against peers."""
+    columns = {**_SECONDS, "ratio": "ratio", "ours": "quality_ours", "peer": "quality_peer"}
+    columns["MiB"] = "peak_mib"
     print_table(
-        [
-            {
-                "ours s": row["ours_seconds"],
-                "peer s": row["peer_seconds"],
-                "ratio": row["ratio"],
-                "ours": f"{row['quality_ours']:.6f}",
-                "peer": f"{row['quality_peer']:.6f}",
-                "MiB": f"{row['peak_mib']:.0f}",
-                "case": f"{row['case']} ({row['peer']})",
-            }
-            for row in rows
-        ]
+        [{**_cells(row, columns), "case": f"{row['case']} ({row['peer']})"} for row in rows]
     )
     _name_peers(rows)
     print_prose(
@@ -258,36 +241,39 @@ def _fits(rows: list[Row]) -> None:
     _name_left_out(rows)
 
 
+_LONG = {
+    "case": "case",
+    "seconds per": "per",
+    "ours": "ours_seconds",
+    "peer": "peer_seconds",
+    "ratio": "ratio",
+    "peer on one core": "peer_seconds_one_core",
+    "quality ours": "quality_ours",
+    "quality peer": "quality_peer",
+    "peak MiB": "peak_mib",
+}
+_SHORT = {
+    **_SECONDS,
+    "one core": "peer_seconds_one_core",
+    "ratio": "ratio",
+    "fastest": "ratio_fastest",
+    "quality": "quality_ours",
+    "peer's": "quality_peer",
+    "MiB": "peak_mib",
+}
+
+
 def _fit(row: Row) -> Row:
     """The one ratio is at equal threads; a second one, to the peer's faster setting, where known.
     Long cases stand last, where they are wrapped."""
-    named = {"case": row["case"], "seconds per": row["per"]}
-    numbers = {
-        "ours": row["ours_seconds"],
-        "peer": row["peer_seconds"],
-        "ratio": row["ratio"],
-        "peer on one core": row["peer_seconds_one_core"],
-        "quality ours": f"{row['quality_ours']:.6f}",
-        "quality peer": f"{row['quality_peer']:.6f}",
-        "peak MiB": f"{row['peak_mib']:.0f}",
-    }
     if "ratio_fastest" not in row:
-        return {**named, **numbers}
-    short = {
-        "ours s": row["ours_seconds"],
-        "peer s": row["peer_seconds"],
-        "one core": row["peer_seconds_one_core"],
-        "ratio": row["ratio"],
-        "fastest": row["ratio_fastest"],
-        "quality": numbers["quality ours"],
-        "peer's": numbers["quality peer"],
-        "MiB": numbers["peak MiB"],
-    }
+        return _cells(row, _LONG)
+    cells = _cells(row, _SHORT)
     if "ours_tokens_per_second" in row:
-        short["tokens/s"] = f"{row['ours_tokens_per_second']:.0f}"
-        short["its best"] = f"{row['peer_tokens_per_second']:.0f}"
-        short["cores"] = row["peer_processor_seconds"] / row["ours_processor_seconds"]
-    return {**short, "case": f"{row['case']} (seconds per {row['per']})"}
+        cells["tokens/s"] = f"{row['ours_tokens_per_second']:.0f}"
+        cells["its best"] = f"{row['peer_tokens_per_second']:.0f}"
+        cells["cores"] = row["peer_processor_seconds"] / row["ours_processor_seconds"]
+    return {**cells, "case": f"{row['case']} (seconds per {row['per']})"}
 
 
 _SAME = {

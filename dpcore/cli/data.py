@@ -23,83 +23,34 @@ if TYPE_CHECKING:
     from dpcore.wall.table import PrivateTable
 
 OWN_NORM = "data"  # instead of a radius
+DATA = """
+# data and its public bounds
+file FILE: .csv, .tsv (also .gz), .parquet, .npz, a folder of these, bundled:NAME or published:NAME;
+    for documents also a folder or .zip of .txt
+--out-of-core: read the rows in blocks at every step, never all at once [for a folder; for a file of
+    more than 1 GiB where the model can be fitted so]
+--engine dask: sum the blocks on the workers of a Dask cluster [this process]
+--scheduler ADDRESS: address of the cluster, whose workers see FILE under the same path [workers are
+    started here]
+--schema FILE.toml: bounds, units and roles [the .toml next to FILE]
+--norm-bound R: bounds as a public ball: its radius, in the data's units; 'data' takes the data's
+    own largest norm: a rehearsal, nothing is proved [the schema's bounds]
+--center C1,C2,...: the ball's centre [the origin]
+--infer-schema: read the bounds from the data: a rehearsal, nothing is proved [off]
+--columns A,B: columns to fit [the schema's features, or all]
+--label NAME: column that holds a label [the schema's]
+--target NAME: column that holds a target [the schema's]
+--rows-per-person M: rows that one person may have; with an id column, rows beyond that do not count
+    [the schema's, or 1]
+--array NAME: array of an .npz file [X, with y]
+--pool F: for rows that are images: average over squares of F x F pixels [no averaging]
 
-
-def data_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options that name the data and its public bounds."""
-    group = parser.add_argument_group("data and its public bounds")
-    group.add_argument(
-        "file",
-        metavar="FILE",
-        help=".csv, .tsv (also .gz), .parquet, .npz, a folder of these, bundled:NAME or "
-        "published:NAME; for "
-        "documents also a folder or .zip of .txt",
-    )
-    group.add_argument(
-        "--out-of-core",
-        action="store_true",
-        help="read the rows in blocks at every step, never all at once [for a folder; for a file "
-        "of more than 1 GiB where the model can be fitted so]",
-    )
-    group.add_argument(
-        "--engine",
-        metavar="dask",
-        help="sum the blocks on the workers of a Dask cluster [this process]",
-    )
-    group.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="address of the cluster, whose workers see FILE under the same path [workers are "
-        "started here]",
-    )
-    group.add_argument(
-        "--schema", metavar="FILE.toml", help="bounds, units and roles [the .toml next to FILE]"
-    )
-    group.add_argument(
-        "--norm-bound",
-        metavar="R",
-        help="bounds as a public ball: its radius, in the data's units; 'data' takes the data's "
-        "own largest norm: a rehearsal, nothing is proved [the schema's bounds]",
-    )
-    group.add_argument("--center", metavar="C1,C2,...", help="the ball's centre [the origin]")
-    group.add_argument(
-        "--infer-schema",
-        action="store_true",
-        help="read the bounds from the data: a rehearsal, nothing is proved [off]",
-    )
-    group.add_argument(
-        "--columns", metavar="A,B", help="columns to fit [the schema's features, or all]"
-    )
-    group.add_argument("--label", metavar="NAME", help="column that holds a label [the schema's]")
-    group.add_argument("--target", metavar="NAME", help="column that holds a target [the schema's]")
-    group.add_argument(
-        "--rows-per-person",
-        metavar="M",
-        help="rows that one person may have; with an id column, rows beyond that do not count "
-        "[the schema's, or 1]",
-    )
-    group.add_argument("--array", metavar="NAME", help="array of an .npz file [X, with y]")
-    group.add_argument(
-        "--pool",
-        metavar="F",
-        help="for rows that are images: average over squares of F x F pixels [no averaging]",
-    )
-    texts = parser.add_argument_group("documents (lda)")
-    texts.add_argument(
-        "--text",
-        metavar="COLUMN",
-        help="column that holds the texts [the schema's, the only one, or the one called text]",
-    )
-    texts.add_argument(
-        "--vocabulary",
-        metavar="WORDS.txt",
-        help="the public list of words to count, one per line [the .vocab.txt next to FILE]",
-    )
-    texts.add_argument(
-        "--infer-vocabulary",
-        action="store_true",
-        help="read the words from the documents: a rehearsal, nothing is proved [off]",
-    )
+# documents (lda)
+--text COLUMN: column that holds the texts [the schema's, the only one, or the one called text]
+--vocabulary WORDS.txt: the public list of words to count, one per line [the .vocab.txt next to
+    FILE]
+--infer-vocabulary: read the words from the documents: a rehearsal, nothing is proved [off]
+"""
 
 
 def read_table(args: argparse.Namespace) -> Any:
@@ -176,10 +127,10 @@ def _read(args: argparse.Namespace) -> tuple[pd.DataFrame, Schema | None]:
     from dpcore.datasets.load import named, read_described, read_frame
 
     _check_sources(args)
-    source, made = named(args.file)
+    source, own = named(args.file)
     if isinstance(source, str | Path):
         check_path(source)
-    stated = _stated(args, source, made)
+    stated = _stated(args, source, own)
     if args.norm_bound is None and not args.infer_schema:
         if stated is None:
             return read_frame(source, array=args.array), None
@@ -238,19 +189,19 @@ def _in_blocks(args: argparse.Namespace) -> PrivateTable:
     from dpcore.datasets.load import EVERYONES
 
     _check_sources(args)
-    for field, asked in (
+    for field, value in (
         ("pool", args.pool),
         ("infer_schema", args.infer_schema or None),
         ("norm bound", args.norm_bound if args.norm_bound == OWN_NORM else None),
     ):
-        if asked is not None:
+        if value is not None:
             raise InputError(
                 field, "it needs all rows at once, but they are read in blocks", "leave it out"
             )
     if args.file.startswith(EVERYONES):
         raise InputError("file", "its rows are already in memory", "leave out --out-of-core")
-    given = args.schema
-    schema = Schema.from_toml(Path(given)) if given else schema_of_files(args.file, args.array)
+    path = args.schema
+    schema = Schema.from_toml(Path(path)) if path else schema_of_files(args.file, args.array)
     if args.norm_bound is not None:
         names = _names(args.columns) or (() if schema is None else schema.features)
         if not names:
@@ -282,7 +233,7 @@ def rows_per_person(args: argparse.Namespace, table: PrivateTable | PrivateCorpu
 
 def _check_sources(args: argparse.Namespace) -> None:
     """One source of bounds; no column in two roles."""
-    given = [
+    sources = [
         name
         for name, value in (
             ("--schema", args.schema),
@@ -291,8 +242,8 @@ def _check_sources(args: argparse.Namespace) -> None:
         )
         if value is not None
     ]
-    if len(given) > 1:
-        raise InputError(" and ".join(given), "both were given", "give only one source of bounds")
+    if len(sources) > 1:
+        raise InputError(" and ".join(sources), "both were given", "give only one source of bounds")
     if args.center is not None and args.norm_bound is None:
         raise InputError("center", "there is no ball to centre", "give --norm-bound as well")
     if args.norm_bound == OWN_NORM and args.center is not None:
@@ -309,13 +260,13 @@ def _check_sources(args: argparse.Namespace) -> None:
             )
 
 
-def _stated(args: argparse.Namespace, source: Any, made: Schema | None) -> Schema | None:
+def _stated(args: argparse.Namespace, source: Any, own: Schema | None) -> Schema | None:
     """The schema that came with the table: named, beside the file, or made with it."""
     from dpcore.datasets.described import schema_with
 
     if args.schema is not None:
         return Schema.from_toml(Path(args.schema))
-    return schema_with(source, args.array) if made is None else made
+    return schema_with(source, args.array) if own is None else own
 
 
 def _ball(args: argparse.Namespace, columns: list[Column]) -> Schema:
@@ -380,15 +331,15 @@ def _aside(args: argparse.Namespace, frame: pd.DataFrame, stated: Schema | None)
     """The columns of ``--label`` and ``--target``, of public types: the schema's, or a text and a
     number. Only a rehearsal that reads its bounds off the data may look at their cells."""
     types = {} if stated is None else {column.name: column.type for column in stated.columns}
-    found = []
+    columns = []
     for role, name in (("label", args.label), ("target", args.target)):
         if name is not None:
             _demand(role, name, frame)
             kind = types.get(name, "text" if role == "label" else "number")
             if args.infer_schema:
                 kind = "number" if are_numbers(frame[name]) else "text"
-            found.append(Column(name, role=role, type=kind))
-    return found
+            columns.append(Column(name, role=role, type=kind))
+    return columns
 
 
 def _demand(field: str, name: str, frame: pd.DataFrame) -> None:
@@ -446,10 +397,10 @@ def number_list(field: str, text: str) -> list[float]:
 
 def word_list(field: str, text: str) -> list[str]:
     """Words with commas between them, at least one."""
-    found = [word.strip() for word in text.split(",") if word.strip()]
-    if not found:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
         raise InputError(field, "none was named", "give some, separated by commas")
-    return found
+    return words
 
 
 def optional_number(field: str, text: str | None) -> float | None:

@@ -13,23 +13,12 @@ from dpcore.checks import whole
 from dpcore.errors import InputError
 
 PAGES = ("explore", "compose", "attack", "release", "learn")
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument(
-        "state",
-        nargs="?",
-        default="",
-        help="a link from 'Take it with you': a=b&c=d, or PAGE?a=b for another page [none]",
-    )
-    parser.add_argument("--port", default="8501", metavar="P", help="port on this machine [8501]")
-    parser.add_argument(
-        "--no-browser", action="store_true", help="do not open a browser [one is opened]"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print the address as JSON [a line for people]"
-    )
+OPTIONS = """
+--port P=8501: port on this machine [8501]
+--no-browser: do not open a browser [one is opened]
+--json: print the address as JSON [a line for people]
+state [state]: a link from 'Take it with you': a=b&c=d, or PAGE?a=b for another page [none]
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -42,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
         )
     from app.settings import flags
 
-    url = f"http://127.0.0.1:{port}/{place(args.state)}"
+    url = f"http://127.0.0.1:{port}/{place(args.state or '')}"
     address = json.dumps({"url": url, "port": port})
     print(address if args.json else f"dpcore explorer: {url}  (Ctrl+C stops it)", flush=True)
     if not args.no_browser:

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.accounting import ACCOUNTANTS
 from dpcore.checks import one_of, probability, rows_of_one, whole
-from dpcore.cli.data import (
-    data_arguments,
-    optional_number,
-    read_table,
-    rows_per_person,
-)
-from dpcore.cli.models import TRUSTS, model_arguments, model_options, trusts, usual_method
+from dpcore.cli.data import DATA, optional_number, read_table, rows_per_person
+from dpcore.cli.models import TRUSTS, model_options, trusts, usual_method
 from dpcore.cli.output import print_json, print_prose, print_table
 from dpcore.errors import InputError
 from dpcore.models.declaration import declaration
@@ -30,63 +25,32 @@ if TYPE_CHECKING:
     from dpcore.wall.data.corpus import PrivateCorpus
     from dpcore.wall.table import PrivateTable
 
+PROTECTION = f"""
+# protection
+--delta D: in (0, 1); required with an epsilon [none]
+--adjacency A=replace_one: replace_one, add_remove, label or feature [replace_one]
+--trust T={TRUSTS[0]}: who holds the rows: central; for mean also local or local_onebit [central]
+"""
+OPTIONS = f"""
+model MODEL: {", ".join(MODELS)}
+{DATA}
+# privacy: exactly one of the first three
+--epsilon E: budget, above 0 [none]
+--noise-multiplier M: noise multiplier of each repeated release [none]
+--privacy none: 'none': no noise at all [unset]
+--accountant A: composition method: {", ".join(ACCOUNTANTS)} [exact; pld if noise is not Gaussian]
+--mode M=proved: proved or paper [proved]
+--seed S: makes the fit repeatable, as a rehearsal [system entropy]
+{PROTECTION}
+--test-fraction F: share of the rows held out for metrics [none]
+--test-seed S: seed of a coin for each row's number, which holds rows out independently of the noise
+    [shuffled, by the seed]
+--json: one JSON object [a table for people]
+"""
 UNBOOKED = (
     "No budget ledger records this fit, and its proof assumes exact arithmetic. To publish a fit "
     "of rows, use dpcore release."
 )
-
-
-def privacy_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options that name the unit of protection."""
-    group = parser.add_argument_group("protection")
-    group.add_argument("--delta", metavar="D", help="in (0, 1); required with an epsilon [none]")
-    group.add_argument(
-        "--adjacency",
-        default="replace_one",
-        metavar="A",
-        help="replace_one, add_remove, label or feature [replace_one]",
-    )
-    group.add_argument(
-        "--trust",
-        default=TRUSTS[0],
-        metavar="T",
-        help="who holds the rows: central; for mean also local or local_onebit [central]",
-    )
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL", help=", ".join(MODELS))
-    data_arguments(parser)
-    group = parser.add_argument_group("privacy: exactly one of the first three")
-    group.add_argument("--epsilon", metavar="E", help="budget, above 0 [none]")
-    group.add_argument(
-        "--noise-multiplier",
-        metavar="M",
-        help="noise multiplier of each repeated release [none]",
-    )
-    group.add_argument("--privacy", metavar="none", help="'none': no noise at all [unset]")
-    group.add_argument(
-        "--accountant",
-        metavar="A",
-        help=f"composition method: {', '.join(ACCOUNTANTS)} [exact; pld if noise is not Gaussian]",
-    )
-    group.add_argument("--mode", default="proved", metavar="M", help="proved or paper [proved]")
-    group.add_argument(
-        "--seed", metavar="S", help="makes the fit repeatable, as a rehearsal [system entropy]"
-    )
-    privacy_arguments(parser)
-    model_arguments(parser)
-    parser.add_argument(
-        "--test-fraction", metavar="F", help="share of the rows held out for metrics [none]"
-    )
-    parser.add_argument(
-        "--test-seed",
-        metavar="S",
-        help="seed of a coin for each row's number, which holds rows out independently of the "
-        "noise [shuffled, by the seed]",
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object [a table for people]")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -106,36 +70,36 @@ def fit_record(args: argparse.Namespace) -> dict[str, Any]:
     check_words(args)
     seed = None if args.seed is None else whole("seed", args.seed, least=0)
     options = model_options(args)
-    asked = request(args, options)
+    privacy = request(args, options)
     held_out_share = args.test_fraction
     if held_out_share is not None:
         held_out_share = probability("test_fraction", held_out_share, example="0.1")
-    coin = None if args.test_seed is None else whole("test_seed", args.test_seed, least=0)
-    if coin is not None and held_out_share is None:
+    test_seed = None if args.test_seed is None else whole("test_seed", args.test_seed, least=0)
+    if test_seed is not None and held_out_share is None:
         raise InputError("test_seed", "no share is held out", "give --test-fraction as well")
     table = read_table(args)
-    if asked is None:
+    if privacy is None:
         options.update(clip=None, mode=args.mode)
     else:
-        asked = replace(asked, rows_per_person=rows_per_person(args, table))
+        privacy = replace(privacy, rows_per_person=rows_per_person(args, table))
     rows, held_out = table, None
     if held_out_share is not None:
-        moving = asked is not None and (asked.adjacency == "add_remove" or _has_ids(table))
+        moving = privacy is not None and (privacy.adjacency == "add_remove" or _has_ids(table))
         if moving and seed is None:
             raise InputError(
                 "test_fraction",
                 "the choice of held-out rows would change with every row added or removed",
                 "fit all rows, or give a seed for a rehearsal",
             )
-        adjacency = "replace_one" if asked is None else asked.adjacency
+        adjacency = "replace_one" if privacy is None else privacy.adjacency
         split_seed = seed or 0
-        if coin is not None:  # coins that go by numbers, as where rows may be added or removed
-            adjacency, split_seed = "add_remove", coin
+        if test_seed is not None:  # coins that go by numbers, as where rows may be added or removed
+            adjacency, split_seed = "add_remove", test_seed
         rows, held_out = table.split(held_out_share, split_seed, adjacency)
-    result = fit(args.model, rows, privacy=asked, seed=seed, **options)
+    result = fit(args.model, rows, privacy=privacy, seed=seed, **options)
     metrics: dict[str, Any] = {}
     if held_out is not None:
-        metrics = _metrics(result, held_out, shown=asked is None or seed is not None)
+        metrics = _metrics(result, held_out, shown=privacy is None or seed is not None)
     return {
         "model": args.model,
         "parameters": result.parameters.as_dict(),
@@ -211,11 +175,11 @@ def _metrics(result: Fit, held_out: PrivateTable | PrivateCorpus, *, shown: bool
         return {
             "withheld": "a metric on private rows is a separate release; give a seed to rehearse"
         }
-    found = metrics(result, held_out)
-    if not found:
+    scores = metrics(result, held_out)
+    if not scores:
         return {"withheld": "the share held out is less than one row; give a larger one"}
     return {
-        **found,
+        **scores,
         "note": "computed from private rows: for the custodian only, not part of a release",
     }
 

@@ -13,26 +13,19 @@ from typing import Any
 from dpcore.cli.output import print_json, print_progress, print_prose, print_table
 from dpcore.errors import DPCoreError, InputError
 
-_EXAMPLES = """examples:
+OPTIONS = """
+--seconds S=60: how long, in seconds [60]
+--model M: only this model [all in turn]
+--seed S: seed of all pairs [a fresh one, which is printed]
+--pair N: only this pair, made again [all]
+--keep FOLDER: with --pair: folder for its files [not kept]
+--json: one JSON object [tables for people]
+---
+examples:
   dpcore fuzz --seconds 600                every model, for ten minutes
   dpcore fuzz --model gmm --seed 7         one model, the same pairs as last time
-  dpcore fuzz --seed 7 --pair 1203 --keep pair    one pair made again, and its two files"""
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = _EXAMPLES
-    parser.add_argument("--seconds", metavar="S", default=60, help="how long, in seconds [60]")
-    parser.add_argument("--model", metavar="M", help="only this model [all in turn]")
-    parser.add_argument(
-        "--seed", metavar="S", help="seed of all pairs [a fresh one, which is printed]"
-    )
-    parser.add_argument("--pair", metavar="N", help="only this pair, made again [all]")
-    parser.add_argument(
-        "--keep", metavar="FOLDER", help="with --pair: folder for its files [not kept]"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object [tables for people]")
+  dpcore fuzz --seed 7 --pair 1203 --keep pair    one pair made again, and its two files
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -84,11 +77,11 @@ def _say(violation: dict[str, Any]) -> None:
     print(_told(violation), file=sys.stderr, flush=True)
 
 
-def _told(one: dict[str, Any]) -> str:
+def _told(violation: dict[str, Any]) -> str:
     """A violation, with the words that make it anew."""
     return (
-        f"dpcore fuzz --seed {one['seed']} --pair {one['pair']} ({one['model']}, "
-        f"{one['adjacency']}, {one['file']}): {one['found']}"
+        f"dpcore fuzz --seed {violation['seed']} --pair {violation['pair']} ({violation['model']}, "
+        f"{violation['adjacency']}, {violation['file']}): {violation['found']}"
     )
 
 

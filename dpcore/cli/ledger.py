@@ -12,26 +12,24 @@ from dpcore.errors import InputError
 from dpcore.privacy.adjacency import protects
 from dpcore.privacy.guarantee import show_bound, show_most
 
+OPTIONS = """
+ledger FILE: the ledger, for example budget.sqlite
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument("ledger", metavar="FILE", help="the ledger, for example budget.sqlite")
-    made = parser.add_argument_group("a new ledger: its terms never change")
-    made.add_argument("--create", action="store_true", help="make one [read one]")
-    made.add_argument("--epsilon", metavar="E", help="total, for all releases ever [none]")
-    made.add_argument("--delta", metavar="D", help="total, for all releases ever [none]")
-    made.add_argument(
-        "--adjacency", metavar="A", help="replace_one, add_remove, label or feature [replace_one]"
-    )
-    made.add_argument("--unit", metavar="TEXT", help="who is protected [person]")
-    made.add_argument(
-        "--rows-per-person", metavar="M", help="rows of one unit, protected together [1]"
-    )
-    made.add_argument("--filter", metavar="F", help="composition: zcdp or sums [zcdp]")
-    again = parser.add_argument_group("what left earlier")
-    again.add_argument("--write", metavar="LINE", help="write the files of this line again [none]")
-    again.add_argument("--out", metavar="DIR", help="where to [none]")
-    parser.add_argument("--json", action="store_true", help="one JSON object [tables for people]")
+# a new ledger: its terms never change
+--create: make one [read one]
+--epsilon E: total, for all releases ever [none]
+--delta D: total, for all releases ever [none]
+--adjacency A: replace_one, add_remove, label or feature [replace_one]
+--unit TEXT: who is protected [person]
+--rows-per-person M: rows of one unit, protected together [1]
+--filter F: composition: zcdp or sums [zcdp]
+
+# what left earlier
+--write LINE: write the files of this line again [none]
+--out DIR: where to [none]
+
+--json: one JSON object [tables for people]
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -54,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
 def _check_together(args: argparse.Namespace) -> None:
     """Options that need or exclude one another."""
     terms = (args.epsilon, args.delta, args.adjacency, args.unit, args.rows_per_person, args.filter)
-    if not args.create and any(one is not None for one in terms):
+    if not args.create and any(term is not None for term in terms):
         raise InputError("ledger", "its terms never change", "leave them out, or add --create")
     if args.create and args.write is not None:
         raise InputError("create and write", "both were given", "give one")

@@ -42,24 +42,6 @@ def settings(model: str, mode: str, options: dict[str, Any]) -> Any:
     return declaration(model).settings.parse(components=components, mode=mode, **words)
 
 
-def chosen_model(parser: argparse.ArgumentParser) -> str | None:
-    """The model that the command line names, where it names one."""
-    words = getattr(parser, "words", ())
-    return next((word for word in words if word in MODELS), None)
-
-
-def model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the model that the command line names, and no others."""
-    model = chosen_model(parser)
-    command = parser.prog.split()[-1]
-    if model is None:
-        parser.epilog = f"'dpcore {command} MODEL --help' shows the options of that model as well."
-        return
-    group = parser.add_argument_group(f"the model {model}")
-    for flag, option in declaration(model).flags().items():
-        group.add_argument(f"--{flag}", metavar=option.metavar, help=option.help)
-
-
 def model_options(args: argparse.Namespace) -> dict[str, Any]:
     """The options given, as :func:`dpcore.fit` takes them.
 
@@ -67,12 +49,12 @@ def model_options(args: argparse.Namespace) -> dict[str, Any]:
     """
     flags = declaration(one_of("model", args.model, MODELS)).flags()
     fields = {flag: flag.replace("-", "_") for flag in flags}
-    given = {f: text for f in flags if (text := getattr(args, fields[f], None)) is not None}
-    if {"iterations", "epochs"} <= given.keys():
+    texts = {f: text for f in flags if (text := getattr(args, fields[f], None)) is not None}
+    if {"iterations", "epochs"} <= texts.keys():
         raise InputError("iterations and epochs", "both were given", "give one")
     options = {
         keyword(flags[flag].name): flags[flag].read(fields[flag], text)
-        for flag, text in given.items()
+        for flag, text in texts.items()
     }
     trust = getattr(args, "trust", TRUSTS[0])
     return options if trust == TRUSTS[0] else {**options, "trust": trust}

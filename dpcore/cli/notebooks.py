@@ -8,23 +8,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dpcore.cli.output import print_json
+from dpcore.cli.pages import place_for_folder
 from dpcore.errors import InputError
 
 HOME = Path(__file__).resolve().parents[2] / "notebooks"  # in a checkout and installed alike
 NEEDED = ("ipykernel", "ipywidgets", "plotly", "jupyterlab")
-_MORE = (
-    "Lessons 01 to 06 have cells to fill in, each with a check. The others show every figure and "
-    "table of a paper next to ours. With DPCORE_FAST=1 in the environment they run a short version."
-)
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.epilog = _MORE
-    parser.add_argument("folder", metavar="FOLDER", help="where they go; never overwrites a file")
-    parser.add_argument(
-        "--json", action="store_true", help="print the files as JSON [how to open them]"
-    )
+OPTIONS = """
+folder FOLDER: where they go; never overwrites a file
+--json: print the files as JSON [how to open them]
+---
+Lessons 01 to 06 have cells to fill in, each with a check. The others show every figure and table of
+a paper next to ours. With DPCORE_FAST=1 in the environment they run a short version.
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -33,9 +28,7 @@ def run(args: argparse.Namespace) -> None:
     Raises InputError where one of the files is there already, or a file stands in the folder's
     place.
     """
-    folder = Path(args.folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError("folder", "a file of that name exists", "name another folder")
+    folder = place_for_folder("folder", args.folder)
     names = [
         path.relative_to(HOME)
         for path in sorted((*HOME.glob("*.ipynb"), *HOME.glob("first_release/*")))

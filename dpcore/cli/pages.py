@@ -23,24 +23,32 @@ td:nth-child(-n+2), th:nth-child(-n+2) {{ text-align: left; }}
 """
 
 
-def place_for_page(field: str, given: str | None) -> Path | None:
+def place_for_page(field: str, name: str | None) -> Path | None:
     """The place that an option names, if any; it is looked at before minutes are spent.
 
     Raises InputError without the package plotly, and where no file can be written.
     """
-    if given is not None and find_spec("plotly") is None:
+    if name is not None and find_spec("plotly") is None:
         raise InputError(field, "the package plotly is not installed", "install dpcore[app]")
-    return place_for_file(field, given)
+    return place_for_file(field, name)
 
 
-def place_for_file(field: str, given: str | None) -> Path | None:
+def place_for_file(field: str, name: str | None) -> Path | None:
     """The same for any file. Raises InputError where none can be written."""
-    if given is None:
+    if name is None:
         return None
-    path = Path(given)
+    path = Path(name)
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise _unwritable(field)
     return path
+
+
+def place_for_folder(field: str, name: str) -> Path:
+    """A folder that is there or can be made. Raises InputError where a file has its name."""
+    folder = Path(name)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(field, "a file of that name exists", "name another folder")
+    return folder
 
 
 def write_page(field: str, path: Path, title: str, body: str) -> None:

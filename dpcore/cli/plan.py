@@ -29,17 +29,13 @@ BUDGET = ("epsilon", "delta", "adjacency")
 RELEASE = (
     "name", "model", "file", "rows", "times", "at_least", "epsilon", "locked", "options",
 )  # fmt: skip
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument(
-        "plan", metavar="PLAN.toml", help="a file with the budget and the releases wanted"
-    )
-    parser.add_argument("--epsilon", metavar="E", help="in all [the plan's]")
-    parser.add_argument("--delta", metavar="D", help="in all [the plan's]")
-    parser.add_argument("--out", metavar="FILE", help="write it: .csv, .json or .html [nothing]")
-    parser.add_argument("--json", action="store_true", help="one JSON object [tables for people]")
+OPTIONS = """
+plan PLAN.toml: a file with the budget and the releases wanted
+--epsilon E: in all [the plan's]
+--delta D: in all [the plan's]
+--out FILE: write it: .csv, .json or .html [nothing]
+--json: one JSON object [tables for people]
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -51,8 +47,8 @@ def run(args: argparse.Namespace) -> None:
         one_of("out", out.suffix, (".csv", ".json", ".html"))
     planner, budget = read_plan(Path(args.plan))
     total = tuple(
-        number(name, given if given is not None else budget.get(name))
-        for name, given in (("epsilon", args.epsilon), ("delta", args.delta))
+        number(name, option if option is not None else budget.get(name))
+        for name, option in (("epsilon", args.epsilon), ("delta", args.delta))
     )
     plan = planner.plan(*total)
     what_ifs = planner.what_ifs(*total) if plan.feasible else ()
@@ -81,33 +77,33 @@ def read_plan(path: Path) -> tuple[Planner, dict[str, Any]]:
     """The planner of a file's releases, and what it says of the budget. Raises InputError."""
     from dpcore.planning.plan import Planner
 
-    found = document("plan", path)
-    _demand_keys("plan", found, ("budget", "release"))
-    budget, releases = found.get("budget", {}), found.get("release", [])
+    content = document("plan", path)
+    _demand_keys("plan", content, ("budget", "release"))
+    budget, releases = content.get("budget", {}), content.get("release", [])
     _demand_keys("budget", budget, BUDGET)
     if not isinstance(releases, list) or not releases:
         raise InputError("release", "the plan has none", "begin each with [[release]]")
-    wanted = [_wanted(one, path.parent) for one in releases]
+    wanted = [_wanted(release, path.parent) for release in releases]
     return Planner(wanted, adjacency=budget.get("adjacency", "replace_one")), budget
 
 
-def _wanted(said: Any, folder: Path) -> WantedRelease:
+def _wanted(entry: Any, folder: Path) -> WantedRelease:
     """One release of a plan file."""
     from dpcore.planning.plan import WantedRelease
 
-    _demand_keys("release", said, RELEASE)
-    named = f"release {said.get('name', 'without a name')!r}"
+    _demand_keys("release", entry, RELEASE)
+    title = f"release {entry.get('name', 'without a name')!r}"
     try:
-        schema, rows = _public(said.get("file"), folder)
-        model = one_of("model", said.get("model"), tuple(MODELS))
-        words = {k: v for k, v in said.items() if k not in ("file", "rows", "options")}
-        rows = said.get("rows", rows)
+        schema, rows = _public(entry.get("file"), folder)
+        model = one_of("model", entry.get("model"), tuple(MODELS))
+        words = {k: v for k, v in entry.items() if k not in ("file", "rows", "options")}
+        rows = entry.get("rows", rows)
         if rows is None:
             raise InputError("rows", "none was given", "give a public number of rows")
-        options = _options(model, said.get("options", {}))
+        options = _options(model, entry.get("options", {}))
         return WantedRelease(**{"name": "", **words}, schema=schema, rows=rows, options=options)
     except InputError as refusal:
-        raise InputError(f"{named}, {refusal.field}", refusal.found, refusal.remedy) from None
+        raise InputError(f"{title}, {refusal.field}", refusal.found, refusal.remedy) from None
 
 
 def _public(file: Any, folder: Path) -> tuple[Schema, int | None]:
@@ -127,26 +123,26 @@ def _public(file: Any, folder: Path) -> tuple[Schema, int | None]:
         table = find_set(file.removeprefix("published:")).table_of_rows()
         return table.schema, table.rows
     if file.startswith("generated:"):
-        frame, made = named(file)
-        assert made is not None  # it is drawn inside its limits
-        return made, len(frame)
+        frame, schema = named(file)
+        assert schema is not None  # it is drawn inside its limits
+        return schema, len(frame)
     place = folder / file
     return Schema.from_toml(place if place.suffix == ".toml" else schema_path(place)), None
 
 
-def _options(model: str, said: Any) -> tuple[tuple[str, Any], ...]:
+def _options(model: str, entry: Any) -> tuple[tuple[str, Any], ...]:
     """A model's options by the names of its flags, as a fit takes them."""
     flags = declaration(model).flags()
-    _demand_keys("options", said, tuple(flags))
+    _demand_keys("options", entry, tuple(flags))
     return tuple(
         (keyword(flags[flag].name), flags[flag].read(flag, str(value)))
-        for flag, value in said.items()
+        for flag, value in entry.items()
     )
 
 
-def _demand_keys(field: str, found: Any, known: tuple[str, ...]) -> None:
-    if not isinstance(found, dict):
+def _demand_keys(field: str, table: Any, allowed: tuple[str, ...]) -> None:
+    if not isinstance(table, dict):
         raise InputError(field, "it is not a table of settings", "give lines of name = value")
-    for key in found:
-        if key not in known:
-            raise InputError(field, f"{json.dumps(key)} is not known", "use " + ", ".join(known))
+    for key in table:
+        if key not in allowed:
+            raise InputError(field, f"{json.dumps(key)} is not known", "use " + ", ".join(allowed))

@@ -12,21 +12,17 @@ from dpcore.errors import InputError
 if TYPE_CHECKING:
     from dpcore.datasets.published import PublishedSet
 
-_MORE = (
-    "FILE is the published original, or a file of the form that is kept (.npz or .csv.gz). Shape "
-    "and column sums are checked, and the checksum where one is published. Added sets are loaded "
-    "as published:NAME, stand in the explorer's list, and serve dpcore reproduce. They lie in "
-    "DPCORE_DATA, or in the usual place for a user's data."
-)
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.epilog = _MORE
-    parser.add_argument("verb", nargs="?", metavar="add", help="add a set [list them all]")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="which set")
-    parser.add_argument("file", nargs="?", metavar="FILE", help="what was downloaded: file, folder")
-    parser.add_argument("--json", action="store_true", help="print JSON [text for people]")
+OPTIONS = """
+verb [add]: add a set [list them all]
+name [NAME]: which set
+file [FILE]: what was downloaded: file, folder
+--json: print JSON [text for people]
+---
+FILE is the published original, or a file of the form that is kept (.npz or .csv.gz). Shape and
+column sums are checked, and the checksum where one is published. Added sets are loaded as
+published:NAME, stand in the explorer's list, and serve dpcore reproduce. They lie in DPCORE_DATA,
+or in the usual place for a user's data.
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -43,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
         else:
             print(f"{added.title} is in {added.path}. Load it as published:{added.name}.")
         return
-    records = [_record(one) for one in SETS]
+    records = [_record(published_set) for published_set in SETS]
     if args.json:
         print_json({"folder": str(folder()), "sets": records})
         return
@@ -52,23 +48,23 @@ def run(args: argparse.Namespace) -> None:
     print(f"Sets are kept in {folder()}.")
 
 
-def _record(one: PublishedSet) -> dict[str, Any]:
+def _record(published_set: PublishedSet) -> dict[str, Any]:
     """What is said of a set."""
-    rows, features = one.size
+    rows, features = published_set.size
     return {
-        "name": one.name,
-        "title": one.title,
-        "about": one.story,
+        "name": published_set.name,
+        "title": published_set.title,
+        "about": published_set.story,
         "rows": rows,
         "features": features,
-        "documents": one.schema is None,
-        "owner": one.owner,
-        "source": one.source,
-        "licence": one.licence,
-        "checksums": dict(one.checksums or {}),
-        "original": one.original,
-        "limits": one.limits,
-        "here": one.is_here,
+        "documents": published_set.schema is None,
+        "owner": published_set.owner,
+        "source": published_set.source,
+        "licence": published_set.licence,
+        "checksums": dict(published_set.checksums or {}),
+        "original": published_set.original,
+        "limits": published_set.limits,
+        "here": published_set.is_here,
     }
 
 
@@ -84,7 +80,7 @@ def _print(record: dict[str, Any]) -> None:
     print_prose(f"  Licence: {record['licence']}.")
     sums = ", ".join(f"{file} {sum_}" for file, sum_ in record["checksums"].items())
     print_prose(f"  Checksum: {sums or 'none published; shape and column sums are checked'}.")
-    told = record["original"].removeprefix("give ")
+    original = record["original"].removeprefix("give ")
     print_prose(f"  Limits: {record['limits']}.")
-    print_prose(f"  Add it: dpcore data add {record['name']} FILE, where FILE is {told}.")
+    print_prose(f"  Add it: dpcore data add {record['name']} FILE, where FILE is {original}.")
     print()

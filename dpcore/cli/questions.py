@@ -55,10 +55,10 @@ def answer(question: Any) -> dict[str, Any]:
 
 def answers(questions: Sequence[Any]) -> list[dict[str, Any]]:
     """Answers in order; raises what is wrong with the first where none can be answered."""
-    found = [answer(question) for question in questions]
-    if questions and all("error" in each for each in found):
+    results = [answer(question) for question in questions]
+    if questions and all("error" in result for result in results):
         ask(questions[0])
-    return found
+    return results
 
 
 def ask(question: Any) -> dict[str, Any]:
@@ -74,20 +74,20 @@ def ask(question: Any) -> dict[str, Any]:
     adjacency = adjacency_of(question, records)
     solve = question.get("solve")
     if solve is None:
-        return _cost([event(each, adjacency) for each in records], delta, method)
+        return _cost([event(record, adjacency) for record in records], delta, method)
     one_of("solve", solve, SOLVABLE)
     if solve == "count":
-        return _most(question, [event(each, adjacency) for each in records], delta, method)
-    events = [event(each, adjacency, solving=True) for each in records]
+        return _most(question, [event(record, adjacency) for record in records], delta, method)
+    events = [event(record, adjacency, solving=True) for record in records]
     return _least_noise(question, events, delta, method)
 
 
 def adjacency_of(question: dict[str, Any], records: Sequence[Any]) -> str:
     """The question's adjacency; where it names none, that of its first event that does."""
-    said = [record.get("adjacency") for record in records if isinstance(record, dict)]
-    named = next((each for each in said if each is not None), "replace_one")
-    asked = question.get("adjacency")
-    return one_of("adjacency", named if asked is None else asked, ADJACENCIES)
+    stated = [record.get("adjacency") for record in records if isinstance(record, dict)]
+    first = next((adjacency for adjacency in stated if adjacency is not None), "replace_one")
+    chosen = question.get("adjacency")
+    return one_of("adjacency", first if chosen is None else chosen, ADJACENCIES)
 
 
 def _cost(events: Sequence[Event], delta: float, method: Accountant) -> dict[str, Any]:
@@ -113,10 +113,10 @@ def _least_noise(
             "there are no events whose noise could be solved for",
             "give at least one event",
         )
-    given = [noise_of_event(each) for each in events]
+    stated = [noise_of_event(event) for event in events]
     factor = float(calibrate(events, epsilon, delta, method))
     reached = _cost(scaled(events, factor), delta, method)
-    noises = [factor * noise for noise in given]
+    noises = [factor * noise for noise in stated]
     return {"noise_multiplier": noises[0], "noise_multipliers": noises, **reached}
 
 
@@ -125,10 +125,10 @@ def _most(
 ) -> dict[str, Any]:
     """How often all events may be repeated within the budget, and the epsilon they cost then."""
     epsilon = _budget(question)
-    if not any(each.count for each in events):
+    if not any(event.count for event in events):
         raise InputError("events", "there are no events to repeat", "give at least one event")
     count = most_repeats(events, epsilon, delta, method)
-    repeats = [replace(each, count=each.count * count) for each in events]
+    repeats = [replace(event, count=event.count * count) for event in events]
     return {"count": count, **_cost(repeats, delta, method)}
 
 
@@ -193,24 +193,26 @@ def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
         raise InputError(
             "event", f"{unknown[0]!r} is not known", "use " + ", ".join(sorted(_FIELDS))
         )
-    said = {name: value for name, value in record.items() if value is not None}
-    if said.get("adjacency", adjacency) != adjacency:
+    fields = {name: value for name, value in record.items() if value is not None}
+    if fields.get("adjacency", adjacency) != adjacency:
         raise InputError(
             "adjacency",
             "an event has another adjacency than the question",
             "use events of one adjacency, and name it in the question",
         )
-    sampling = one_of("sampling", said.get("sampling", "none"), SAMPLINGS)
-    each = said.get("delta_each")
-    black_box = said.get("mechanism") == "epsilon_delta"
+    sampling = one_of("sampling", fields.get("sampling", "none"), SAMPLINGS)
+    delta_each = fields.get("delta_each")
+    black_box = fields.get("mechanism") == "epsilon_delta"
     return Event(
-        _mechanism(said, solving),
-        count=whole("count", said.get("count", 1), least=0),
-        delta_each=None if black_box or each is None else probability("delta_each", each),
+        _mechanism(fields, solving),
+        count=whole("count", fields.get("count", 1), least=0),
+        delta_each=None
+        if black_box or delta_each is None
+        else probability("delta_each", delta_each),
         sampling=sampling,  # type: ignore[arg-type]  # checked just above
-        sampling_rate=_rate(said, sampling),
-        group=None if said.get("group") is None else str(said["group"]),
-        parallel=_truth("parallel", said.get("parallel", False)),
+        sampling_rate=_rate(fields, sampling),
+        group=None if fields.get("group") is None else str(fields["group"]),
+        parallel=_truth("parallel", fields.get("parallel", False)),
         adjacency=adjacency,
     )
 
@@ -255,9 +257,9 @@ def _mechanism(record: dict[str, Any], solving: bool) -> Mechanism:
     return EpsilonDelta(amount, 0.0 if delta == 0.0 else probability("delta_each", delta))
 
 
-def noise_of_event(each: Event) -> float:
+def noise_of_event(event: Event) -> float:
     """The noise that is solved for; raises InputError for a black box."""
-    match each.mechanism:
+    match event.mechanism:
         case Gaussian(noise_multiplier=noise) | DiscreteGaussian(noise_multiplier=noise):
             return float(noise)
         case Laplace(scale=noise):
@@ -279,5 +281,5 @@ def by_each_method(
     names: Sequence[str], question: Callable[[str], dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """A question's answers by several methods, each with the method's name."""
-    found = answers([question(name) for name in names])
-    return [{"method": name, **each} for name, each in zip(names, found, strict=True)]
+    results = answers([question(name) for name in names])
+    return [{"method": name, **result} for name, result in zip(names, results, strict=True)]

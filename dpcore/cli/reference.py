@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dpcore.cli.output import print_json
+from dpcore.cli.pages import place_for_folder
 from dpcore.errors import InputError
 
 # What users and those who add a model import from; `dpcore` itself holds most of it.
@@ -40,18 +41,10 @@ MODULES = (
     "dpcore.wall.statistics",
     "dpcore.wall.custodian",
 )
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument(
-        "folder",
-        metavar="FOLDER",
-        help="folder for the pages; those of an earlier run are replaced",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print first page and modules as JSON [the first page]"
-    )
+OPTIONS = """
+folder FOLDER: folder for the pages; those of an earlier run are replaced
+--json: print first page and modules as JSON [the first page]
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -59,9 +52,7 @@ def run(args: argparse.Namespace) -> None:
 
     Raises InputError without the package pdoc, and where a file stands in the folder's place.
     """
-    folder = Path(args.folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError("folder", "a file of that name exists", "name another folder")
+    folder = place_for_folder("folder", args.folder)
     if find_spec("pdoc") is None:
         raise InputError(
             "reference",

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.checks import one_of, positive, probability, whole
-from dpcore.cli.data import data_arguments, read_table, rows_per_person
-from dpcore.cli.models import model_arguments, model_options
+from dpcore.cli.data import DATA, read_table, rows_per_person
+from dpcore.cli.models import model_options
 from dpcore.cli.output import print_json, print_prose
 from dpcore.errors import InputError
 from dpcore.privacy import Privacy
@@ -18,45 +18,26 @@ from dpcore.privacy.adjacency import ADJACENCIES, protects
 from dpcore.privacy.guarantee import show_most
 
 COUNTED_BY = ("zcdp_tight", "rdp")
+OPTIONS = f"""
+model MODEL: a model that dpcore fit knows
+{DATA}
+# what is spent, and where the files go
+--ledger L!: the budget ledger [required]
+--epsilon E!: of this release [required]
+--delta D!: of this release [required]
+--out DIR!: a folder, new or empty [required]
+--yes: do not ask [ask]
+--adjacency A: replace_one, add_remove, label or feature [the ledger's]
+--accountant A=zcdp_tight: zcdp_tight or rdp [zcdp_tight]
+--accept-delta: delta above 1/n [refused]
+--chosen-on WHAT=unsaid: what was looked at while settings were chosen: 'stand-in' or 'real data'
+    [unsaid]
+--synthetic-rows N=1000: how many [1000]
+--controller TEXT=: who is responsible for the data [not stated]
+--purpose TEXT=: what the release is for [not stated]
 
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL", help="a model that dpcore fit knows")
-    data_arguments(parser)
-    group = parser.add_argument_group("what is spent, and where the files go")
-    group.add_argument("--ledger", metavar="L", required=True, help="the budget ledger [required]")
-    group.add_argument("--epsilon", metavar="E", required=True, help="of this release [required]")
-    group.add_argument("--delta", metavar="D", required=True, help="of this release [required]")
-    group.add_argument(
-        "--out", metavar="DIR", required=True, help="a folder, new or empty [required]"
-    )
-    group.add_argument("--yes", action="store_true", help="do not ask [ask]")
-    group.add_argument(
-        "--adjacency", metavar="A", help="replace_one, add_remove, label or feature [the ledger's]"
-    )
-    group.add_argument(
-        "--accountant", default="zcdp_tight", metavar="A", help="zcdp_tight or rdp [zcdp_tight]"
-    )
-    group.add_argument("--accept-delta", action="store_true", help="delta above 1/n [refused]")
-    group.add_argument(
-        "--chosen-on",
-        default="unsaid",
-        metavar="WHAT",
-        help="what was looked at while settings were chosen: 'stand-in' or 'real data' [unsaid]",
-    )
-    group.add_argument("--synthetic-rows", default="1000", metavar="N", help="how many [1000]")
-    group.add_argument(
-        "--controller",
-        default="",
-        metavar="TEXT",
-        help="who is responsible for the data [not stated]",
-    )
-    group.add_argument(
-        "--purpose", default="", metavar="TEXT", help="what the release is for [not stated]"
-    )
-    model_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="the dossier [a few lines]")
+--json: the dossier [a few lines]
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -74,19 +55,19 @@ def run(args: argparse.Namespace) -> None:
     options = model_options(args)
     options["synthetic_rows"] = whole("synthetic_rows", args.synthetic_rows)
     stated = Amount(positive("epsilon", args.epsilon), probability("delta", args.delta))
-    asked = Privacy(
+    request = Privacy(
         epsilon=stated.epsilon,
         delta=stated.delta,
         adjacency=adjacency,
         accountant=args.accountant,
     )
-    noise = planned_noise(asked, stated)
+    noise = planned_noise(request, stated)
     book.check(noise, stated, replace(terms.who, adjacency=adjacency))  # before a row is read
     table = read_table(args)
-    privacy = replace(asked, rows_per_person=rows_per_person(args, table))
+    privacy = replace(request, rows_per_person=rows_per_person(args, table))
     if not args.yes:
         _ask(args, terms.unit, privacy, limited=bool(table.schema and table.schema.person))
-    made = release(
+    written = release(
         args.model,
         table,
         privacy=privacy,
@@ -100,9 +81,9 @@ def run(args: argparse.Namespace) -> None:
         **options,
     )
     if args.json:
-        print_json(made.dossier)
+        print_json(written.dossier)
     else:
-        _print(made.dossier, args.out)
+        _print(written.dossier, args.out)
 
 
 def _ask(args: argparse.Namespace, unit: str, privacy: Privacy, *, limited: bool) -> None:

@@ -19,26 +19,15 @@ if TYPE_CHECKING:
 
 # facts of a row, beside its y, that get a table of their own
 FACTS = {"proved_epsilon": "what is actually proved: epsilon"}
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="what to regenerate [list everything]"
-    )
-    parser.add_argument(
-        "--data",
-        metavar="FOLDER",
-        help="folder with the published data sets, which are not part of the package "
-        "[the folder data in DPCORE_SHARED, then where dpcore data add keeps them]",
-    )
-    for name, metavar, text in (
-        ("draws", "B", "noise draws for each split"),
-        ("splits", "S", "random splits of the rows"),
-    ):
-        parser.add_argument(f"--{name}", metavar=metavar, help=f"{text} [the figure's own]")
-    parser.add_argument("--html", metavar="FILE", help="also write the figure as a page [none]")
-    parser.add_argument("--json", action="store_true", help="JSON [a table for people]")
+OPTIONS = """
+name [NAME]: what to regenerate [list everything]
+--data FOLDER: folder with the published data sets, which are not part of the package [the folder
+    data in DPCORE_SHARED, then where dpcore data add keeps them]
+--draws B: noise draws for each split [the figure's own]
+--splits S: random splits of the rows [the figure's own]
+--html FILE: also write the figure as a page [none]
+--json: JSON [a table for people]
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -46,11 +35,11 @@ def run(args: argparse.Namespace) -> None:
     from dpcore.papers.reproduction import Ask, described, reproduce, reproductions
 
     if args.name is None:
-        known = reproductions()
+        listed = reproductions()
         if args.json:
-            print_json(known)
+            print_json(listed)
             return
-        print_table([{"name": name, "shows": described(name)} for name in known])
+        print_table([{"name": name, "shows": described(name)} for name in listed])
         print_prose("A quick look: --splits 1. A published data set: --data names its folder.")
         return
     one_of("name", args.name, tuple(PAPERS))
@@ -61,39 +50,45 @@ def run(args: argparse.Namespace) -> None:
         splits=None if args.splits is None else whole("splits", args.splits),
         **({} if args.json else {"say": print_progress}),
     )
-    found = reproduce(args.name, ask)
+    reproduction = reproduce(args.name, ask)
     if place is not None:
-        write_page("html", place, found.title, _page(found))
+        write_page("html", place, reproduction.title, _page(reproduction))
     if args.json:
-        print_json({"title": found.title, "finding": found.finding, "rows": list(found.rows)})
+        print_json(
+            {
+                "title": reproduction.title,
+                "finding": reproduction.finding,
+                "rows": list(reproduction.rows),
+            }
+        )
         return
-    _show(found)
+    _show(reproduction)
 
 
-def _show(found: Reproduction) -> None:
+def _show(reproduction: Reproduction) -> None:
     """One table for each panel: curves down, budgets across."""
-    print(found.title)
-    for panel in found.panels:
-        here = [row for row in found.rows if row["panel"] == panel.id]
+    print(reproduction.title)
+    for panel in reproduction.panels:
+        here = [row for row in reproduction.rows if row["panel"] == panel.id]
         print()
-        heading = "" if panel.title == found.title else f"{panel.title}. "
+        heading = "" if panel.title == reproduction.title else f"{panel.title}. "
         print_prose(f"{heading}Cells: {panel.y}. Across: {panel.x}.")
         print_table(_crossed(here, "y"))
         for fact, words in FACTS.items():
-            told = [row for row in here if row.get(fact) is not None]
-            if told:
+            proved = [row for row in here if row.get(fact) is not None]
+            if proved:
                 print()
                 print_prose(f"The same, {words}.")
-                print_table(_crossed(told, fact))
+                print_table(_crossed(proved, fact))
     print()
-    print_prose(found.finding)
-    for note in _notes(found):
+    print_prose(reproduction.finding)
+    for note in _notes(reproduction):
         print_prose(note)
 
 
-def _notes(found: Reproduction) -> list[str]:
+def _notes(reproduction: Reproduction) -> list[str]:
     """What was refused, and what is shown instead."""
-    notes = {(row["curve"], row["note"]) for row in found.rows if row["note"]}
+    notes = {(row["curve"], row["note"]) for row in reproduction.rows if row["note"]}
     return [f"{curve}: {note}." for curve, note in sorted(notes)]
 
 
@@ -110,9 +105,11 @@ def _crossed(rows: Sequence[Row], field: str) -> list[dict[str, Any]]:
     return list(lines.values())
 
 
-def _page(found: Reproduction) -> str:
+def _page(reproduction: Reproduction) -> str:
     """The figure, its finding and its notes."""
     from dpcore.papers.drawing import reproduction_figure
 
-    figure: str = reproduction_figure(found).to_html(full_html=False, include_plotlyjs=True)
-    return figure + "".join(f"\n<p>{escape(text)}</p>" for text in (found.finding, *_notes(found)))
+    figure = reproduction_figure(reproduction)
+    page: str = figure.to_html(full_html=False, include_plotlyjs=True)
+    notes = (reproduction.finding, *_notes(reproduction))
+    return page + "".join(f"\n<p>{escape(text)}</p>" for text in notes)

@@ -10,41 +10,21 @@ from dpcore.cli.output import print_json, print_note
 from dpcore.cli.pages import place_for_file
 from dpcore.errors import InputError
 
-_MORE = (
-    "Only the header is read: names and separator from the first line of a delimited file, names "
-    "and types from a Parquet file. No limits are proposed: limits read from the rows would "
-    "reveal something about them. --propose also reads the rows, and adds the decimal mark, "
-    "missing marks, symbols and date formats as comments, marked as read from private rows: "
-    "remove the # from those that your codebook confirms."
-)
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.epilog = _MORE
-    parser.add_argument(
-        "file", metavar="FILE", help=".csv, .tsv (also .gz), .parquet, or a folder of these"
-    )
-    parser.add_argument(
-        "--separator", metavar="S", help='of columns: "," ";" "|" or tab [the header line\'s]'
-    )
-    parser.add_argument("--decimal", metavar="D", help='decimal mark: "." or "," [not stated]')
-    parser.add_argument(
-        "--missing-marks",
-        metavar="A,B",
-        help='marks for missing cells, such as "-,n. a." [not stated]',
-    )
-    parser.add_argument(
-        "--propose",
-        action="store_true",
-        help="also read the private rows, and propose the notation of their cells [off]",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="FILE.toml",
-        help="where to write; never overwrites a file [standard output]",
-    )
-    parser.add_argument("--json", action="store_true", help="what was read, as JSON [the schema]")
+OPTIONS = """
+file FILE: .csv, .tsv (also .gz), .parquet, or a folder of these
+--separator S: of columns: "," ";" "|" or tab [the header line's]
+--decimal D: decimal mark: "." or "," [not stated]
+--missing-marks A,B: marks for missing cells, such as "-,n. a." [not stated]
+--propose: also read the private rows, and propose the notation of their cells [off]
+--out FILE.toml: where to write; never overwrites a file [standard output]
+--json: what was read, as JSON [the schema]
+---
+Only the header is read: names and separator from the first line of a delimited file, names and
+types from a Parquet file. No limits are proposed: limits read from the rows would reveal something
+about them. --propose also reads the rows, and adds the decimal mark, missing marks, symbols and
+date formats as comments, marked as read from private rows: remove the # from those that your
+codebook confirms.
+"""
 
 
 def _stated(args: argparse.Namespace) -> dict[str, Any]:
@@ -53,12 +33,12 @@ def _stated(args: argparse.Namespace) -> dict[str, Any]:
     from dpcore.schema.forms import FileFormat
 
     marks = args.missing_marks
-    asked = {
+    options = {
         "separator": "\t" if args.separator == "tab" else args.separator,
         "decimal": args.decimal,
         "missing_marks": None if marks is None else tuple(word_list("missing_marks", marks)),
     }
-    stated = {key: value for key, value in asked.items() if value is not None}
+    stated = {key: value for key, value in options.items() if value is not None}
     FileFormat(**stated)
     return stated
 
@@ -91,8 +71,8 @@ def run(args: argparse.Namespace) -> None:
         )
     text = template(Path(args.file).name, header.types, header.separator, proposal, stated)
     if args.json:
-        told = None if proposal is None else asdict(proposal)
-        print_json({**asdict(header), "proposed_from_private_rows": told, "schema": text})
+        notation = None if proposal is None else asdict(proposal)
+        print_json({**asdict(header), "proposed_from_private_rows": notation, "schema": text})
     elif place is None:
         print(text, end="")
     if place is not None:

@@ -15,44 +15,20 @@ from dpcore.errors import InputError
 
 HERE = "127.0.0.1"
 LOCK, UPLOADS, LEDGERS = "DPCORE_LOCK_TRUTH", "DPCORE_UPLOADS", "DPCORE_LEDGERS"
-_MORE = (
-    f"On {HERE} it is the explorer as 'dpcore explore' starts it. On any other host it serves "
-    "other people: visitors cannot open their own files, exact values of an upload never reach a "
-    "browser, and budget ledgers are for practice: each belongs to one session, is held in "
-    "memory where the system can keep files there, and is deleted with the session."
-)
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.epilog = _MORE
-    parser.add_argument(
-        "--host",
-        default=HERE,
-        metavar="H",
-        help=f"address to listen on; 0.0.0.0 for all addresses of this machine [{HERE}]",
-    )
-    parser.add_argument("--port", default="8501", metavar="P", help="port [8501]")
-    parser.add_argument(
-        "--base-path",
-        default="",
-        metavar="/X",
-        help="path under which a proxy serves it, for example /dp [the root]",
-    )
-    parser.add_argument(
-        "--allow-upload",
-        action="store_true",
-        help=f"let visitors open their own files, with ledgers in the folder {LEDGERS} [only on "
-        f"{HERE}]",
-    )
-    parser.add_argument(
-        "--unlock",
-        action="store_true",
-        help=f"show exact values of an upload to whoever opened it [only on {HERE}]",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print the address as JSON [a line for people]"
-    )
+OPTIONS = f"""
+--host H={HERE}: address to listen on; 0.0.0.0 for all addresses of this machine [{HERE}]
+--port P=8501: port [8501]
+--base-path /X=: path under which a proxy serves it, for example /dp [the root]
+--allow-upload: let visitors open their own files, with ledgers in the folder {LEDGERS} [only on
+    {HERE}]
+--unlock: show exact values of an upload to whoever opened it [only on {HERE}]
+--json: print the address as JSON [a line for people]
+---
+On {HERE} it is the explorer as 'dpcore explore' starts it. On any other host it serves other
+people: visitors cannot open their own files, exact values of an upload never reach a browser, and
+budget ledgers are for practice: each belongs to one session, is held in memory where the system can
+keep files there, and is deleted with the session.
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -76,12 +52,12 @@ def run(args: argparse.Namespace) -> None:
     locked = os.environ.get(LOCK, "") not in ("", "0")
     name = f"[{args.host}]" if ":" in args.host else args.host
     url = f"http://{name}:{port}/{base}{'/' if base else ''}"
-    told = {"url": url, "uploads": uploads, "locked": locked}
+    record = {"url": url, "uploads": uploads, "locked": locked}
     line = (
         f"dpcore explorer: {url}  (uploads {'on' if uploads else 'off'}, exact values of uploads "
         f"{'locked' if locked else 'not locked'}; Ctrl+C stops it)"
     )
-    print(json.dumps(told) if args.json else line, flush=True)
+    print(json.dumps(record) if args.json else line, flush=True)
     start([*flags(**server), "--logger.hideWelcomeMessage=true"])
 
 
@@ -102,10 +78,10 @@ def environment(host: str, *, uploads: bool, unlock: bool) -> dict[str, str]:
 
 def _path(text: str) -> str:
     """A base path without the strokes at its ends."""
-    found = text.strip("/")
-    if not re.fullmatch(r"[\w./-]*", found) or ".." in found or "//" in found:
+    base = text.strip("/")
+    if not re.fullmatch(r"[\w./-]*", base) or ".." in base or "//" in base:
         raise InputError("base_path", "it is not the path of an address", "give one like /dp")
-    return found
+    return base
 
 
 def _demand_free(host: str, port: int) -> None:
@@ -117,8 +93,8 @@ def _demand_free(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as problem:
         if problem.errno == EADDRINUSE:
-            found, remedy = f"{port} is taken on {host}", "give another with --port"
-            raise InputError("port", found, remedy) from None
+            finding, remedy = f"{port} is taken on {host}", "give another with --port"
+            raise InputError("port", finding, remedy) from None
         raise InputError(
             "host",
             f"this machine cannot listen on {host} at port {port}",

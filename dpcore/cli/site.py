@@ -4,51 +4,25 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from dpcore.cli.explore import demand_app
 from dpcore.cli.output import print_json
-from dpcore.errors import InputError
+from dpcore.cli.pages import place_for_folder
 
-_MORE = (
-    "Each page is one file with its pictures and code: it opens from a disk, an email or an "
-    "iframe, and loads nothing from elsewhere. Pictures of slow models take minutes to compute; "
-    "standard error reports progress."
-)
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.epilog = _MORE
-    parser.add_argument(
-        "folder",
-        metavar="FOLDER",
-        help="folder for the pages; those of an earlier run are replaced",
-    )
-    parser.add_argument(
-        "--only",
-        action="append",
-        metavar="NAME",
-        help="only this page: the name of a bundled table or collection, compose or lessons; "
-        "repeatable [all, or with --release none of them]",
-    )
-    parser.add_argument(
-        "--release",
-        action="append",
-        metavar="RELEASE",
-        help="a release's folder, whose page shows what was released and never a row; repeatable "
-        "[none]",
-    )
-    parser.add_argument(
-        "--base",
-        default="",
-        metavar="URL",
-        help="also write the exercise sheet, with and without answers, with links to the explorer "
-        "at this address, and QR codes where segno is installed [no sheet]",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print index and pages as JSON [the index]"
-    )
+OPTIONS = """
+folder FOLDER: folder for the pages; those of an earlier run are replaced
+--only NAME+: only this page: the name of a bundled table or collection, compose or lessons;
+    repeatable [all, or with --release none of them]
+--release RELEASE+: a release's folder, whose page shows what was released and never a row;
+    repeatable [none]
+--base URL=: also write the exercise sheet, with and without answers, with links to the explorer at
+    this address, and QR codes where segno is installed [no sheet]
+--json: print index and pages as JSON [the index]
+---
+Each page is one file with its pictures and code: it opens from a disk, an email or an iframe, and
+loads nothing from elsewhere. Pictures of slow models take minutes to compute; standard error
+reports progress.
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -58,9 +32,7 @@ def run(args: argparse.Namespace) -> None:
     address, and where a file stands in the folder's place; ReplayError for a release that does not
     verify.
     """
-    folder = Path(args.folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError("folder", "a file of that name exists", "name another folder")
+    folder = place_for_folder("folder", args.folder)
     demand_app("site")
     from app.site import write_site
 

@@ -16,28 +16,28 @@ def read_questions(path: Path) -> tuple[list[Any], bool]:
     A list of questions, an object with ``questions`` (in TOML ``[[questions]]``), or one question
     by itself, with its ``events``.
     """
-    found = document("file", path)
-    if isinstance(found, dict) and "questions" in found:
-        found = found["questions"]
-    if isinstance(found, dict):
-        return [found], True
-    if not isinstance(found, list):
+    content = document("file", path)
+    if isinstance(content, dict) and "questions" in content:
+        content = content["questions"]
+    if isinstance(content, dict):
+        return [content], True
+    if not isinstance(content, list):
         raise InputError("file", "it has no question", "give one question or a list of them")
-    return found, False
+    return content, False
 
 
 def read_events(path: Path) -> list[Any]:
     """A list of events, or an object with ``events``, or what ``dpcore fit --json`` printed."""
-    found = document("events", path)
-    if isinstance(found, dict):
-        found = found.get("events", found.get("ledger"))
-    if not isinstance(found, list):
+    content = document("events", path)
+    if isinstance(content, dict):
+        content = content.get("events", content.get("ledger"))
+    if not isinstance(content, list):
         raise InputError(
             "events",
             "the file has no list of events",
             "give a list, or the output of dpcore fit --json",
         )
-    return found
+    return content
 
 
 def document(field: str, path: Path) -> Any:

@@ -8,9 +8,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.checks import one_of, probability, whole
-from dpcore.cli.data import data_arguments, number_list, read_table, rows_per_person, word_list
-from dpcore.cli.fit import check_words, privacy_arguments
-from dpcore.cli.models import model_arguments, model_options, settings, usual_method
+from dpcore.cli.data import DATA, number_list, read_table, rows_per_person, word_list
+from dpcore.cli.fit import PROTECTION, check_words
+from dpcore.cli.models import model_options, settings, usual_method
 from dpcore.cli.output import print_json, print_progress, print_prose, print_table
 from dpcore.cli.questions import methods
 from dpcore.errors import InputError
@@ -27,35 +27,21 @@ _NAMES = (
     "epsilon", "method", "mode", "mean", "std", "median", "q10", "q90", "nonprivate", "converged",
     "baseline",
 )  # fmt: skip
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
-    parser.add_argument("model", metavar="MODEL", help=", ".join(MODELS))
-    data_arguments(parser)
-    group = parser.add_argument_group("what is compared")
-    for name, default, metavar, text in (
-        ("epsilons", "0.1,0.5,1,2,4", "E1,E2,...", "budgets"),
-        ("modes", "proved", "M1,M2", "proved, paper"),
-        ("draws", "1", "B", "noise draws for each split"),
-        ("splits", "10", "S", "random splits of the rows"),
-        ("test-fraction", "0.1", "F", "share of the rows held out"),
-        ("seed", "0", "S", "seed of splits and noise"),
-    ):
-        group.add_argument(
-            f"--{name}", default=default, metavar=metavar, help=f"{text} [{default}]"
-        )
-    group.add_argument(
-        "--methods",
-        metavar="M1,M2,...",
-        help="composition methods, or all [exact; pld where noise is not Gaussian]",
-    )
-    group.add_argument(
-        "--metric", metavar="NAME", help="score on the held-out rows [the model's default]"
-    )
-    privacy_arguments(parser)
-    model_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="a JSON list [a table for people]")
+OPTIONS = f"""
+model MODEL: {", ".join(MODELS)}
+{DATA}
+# what is compared
+--epsilons E1,E2,...=0.1,0.5,1,2,4: budgets [0.1,0.5,1,2,4]
+--modes M1,M2=proved: proved, paper [proved]
+--draws B=1: noise draws for each split [1]
+--splits S=10: random splits of the rows [10]
+--test-fraction F=0.1: share of the rows held out [0.1]
+--seed S=0: seed of splits and noise [0]
+--methods M1,M2,...: composition methods, or all [exact; pld where noise is not Gaussian]
+--metric NAME: score on the held-out rows [the model's default]
+{PROTECTION}
+--json: a JSON list [a table for people]
+"""
 
 
 def run(args: argparse.Namespace) -> None:
@@ -121,7 +107,7 @@ def sweep_records(
     if first is not None and None not in refusals.values():
         raise first
     calls = _calls(choices, refusals)
-    found = {}
+    rows_by_cell = {}
     for number, call in enumerate(calls):
         rows = sweep(
             model,
@@ -130,9 +116,9 @@ def sweep_records(
             **{**choices, **call},
             **options,
         )
-        found.update({(row.mode, row.method, row.epsilon): asdict(row) for row in rows})
+        rows_by_cell.update({(row.mode, row.method, row.epsilon): asdict(row) for row in rows})
     return [
-        found[cell] if refusal is None else _left_out(cell, refusal)
+        rows_by_cell[cell] if refusal is None else _left_out(cell, refusal)
         for cell, refusal in refusals.items()
     ]
 
@@ -157,15 +143,15 @@ def _refusal(
     from dpcore.fitting.recipe import recipe
 
     mode, method, epsilon = cell
-    asked = Privacy(epsilon, choices["delta"], adjacency=choices["adjacency"], accountant=method)
+    privacy = Privacy(epsilon, choices["delta"], adjacency=choices["adjacency"], accountant=method)
     how = recipe(model)
     try:
         own = settings(model, mode, options)
         if how.sampled:  # what a step costs depends on how many rows there are
             return None
-        plan_noise(how, (replace(asked, mode=mode),), own)
+        plan_noise(how, (replace(privacy, mode=mode),), own)
         if yardstick(model).fits_rival:
-            plan_noise(how, (asked,), how.settings(components=yardstick(model).simplest))
+            plan_noise(how, (privacy,), how.settings(components=yardstick(model).simplest))
     except InputError as refusal:
         return refusal
     return None

@@ -24,6 +24,7 @@ from support import ROOT
 
 import dpcore as dp
 from dpcore.cli import COMMANDS, _Parser, main, parse
+from dpcore.cli.options import declare_command
 from dpcore.cli.output import WIDTH
 from dpcore.models.declaration import declarations
 
@@ -143,8 +144,7 @@ def options_of(command: str) -> list[argparse.Action]:
     actions: list[argparse.Action] = []
     for model in ("", *declarations()):
         parser = _Parser(prog=f"dpcore {command}")
-        parser.words = [command, model]
-        import_module(COMMANDS[command][0]).arguments(parser)
+        declare_command(parser, import_module(COMMANDS[command][0]).OPTIONS, [command, model])
         actions += parser._actions
     return actions
 
