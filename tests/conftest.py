@@ -23,8 +23,9 @@ settings.register_profile("quick", deadline=None, max_examples=20)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Fewer examples in the quick lane."""
-    settings.load_profile("quick" if _quick(config) else "thorough")
+    """Fewer examples outside the full lane."""
+    few = config.option.markexpr.startswith(("quick", "merge"))
+    settings.load_profile("quick" if few else "thorough")
 
 
 def _quick(config: pytest.Config) -> bool:
@@ -58,8 +59,8 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browsers are of the merge lane; what is in no lane is quick; a property is met in both, with
-    more cases in the merge lane.
+    """Browsers are of the merge lane; what is in no lane is quick; a property is met again in the
+    full lane, with more cases.
 
     What takes longest comes first: no process has to wait for it at the end.
     """
@@ -70,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("merge" if browser else "quick")
             drawn = getattr(getattr(item, "function", None), "is_hypothesis_test", False)
             if drawn:
-                item.add_marker("merge")
+                item.add_marker("full")
         if "exhaustive" in getattr(item, "fixturenames", ()):
             item.add_marker("full")
 

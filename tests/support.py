@@ -9,6 +9,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,19 @@ def examples(number: int) -> settings:
     """So many examples of a property; of the quick lane the share that its profile gives."""
     most = settings.get_profile("thorough").max_examples
     return settings(max_examples=max(5, number * settings().max_examples // most))
+
+
+def split_lanes(names: str, cases: Iterable[Any], *, merge: int) -> pytest.MarkDecorator:
+    """``pytest.mark.parametrize`` for slow cases: the first ``merge`` of them are met in the merge
+    lane, the others in the full lane."""
+    lanes = [pytest.mark.merge] * merge
+    return pytest.mark.parametrize(
+        names,
+        [
+            pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=lane)
+            for case, lane in zip_longest(cases, lanes, fillvalue=pytest.mark.full)
+        ],
+    )
 
 
 def every(names: str, cases: Iterable[Any]) -> Callable[..., Any]:

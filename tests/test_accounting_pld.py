@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
-from support import every, examples
+from support import every, examples, split_lanes
 
 from dpcore.accounting import calibrate, compose, delta_of, epsilon_of, pld
 from dpcore.accounting.base import scaled
@@ -58,9 +58,7 @@ def added(epsilon: float, noise: float, rate: float) -> float:
     return float(q - np.exp(epsilon) * ((1.0 - rate) * q + rate * p))
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("noise", [0.4, 1.0, 5.0])
-@pytest.mark.parametrize("rate", [1e-3, 0.05, 0.6])
+@split_lanes("noise, rate", itertools.product([0.4, 1.0, 5.0], [1e-3, 0.05, 0.6]), merge=2)
 def test_one_sampled_release_has_the_closed_form_curve(noise: float, rate: float) -> None:
     for epsilon in (1e-3 * rate / noise, 0.1 * rate / noise, rate / noise, 3.0 * rate / noise):
         worst = max(removed(epsilon, noise, rate), added(epsilon, noise, rate))
@@ -227,7 +225,7 @@ def test_positions_are_the_inverse_of_losses(name: str) -> None:
             np.testing.assert_allclose(piece.position(loss)[clear], x[clear], atol=1e-6)
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @examples(15)
 @given(
     st.floats(0.4, 8.0), st.floats(1e-3, 0.5), st.integers(1, 300), st.sampled_from([1e-9, 1e-5])
@@ -404,8 +402,7 @@ def test_next_to_no_noise_is_never_said_to_protect(event: Any, noise: float) -> 
     assert np.all(tradeoff([shown], np.array([0.0, 0.5])) <= np.array([0.91, 0.46]))
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("noise", [0.1, 1e-2, 1e-3, 1.01e-4])
+@split_lanes("noise", [1e-2, 0.1, 1e-3, 1.01e-4], merge=1)
 def test_little_noise_on_a_sample_has_the_closed_form(noise: float) -> None:
     for rate, delta in ((0.1, 0.03), (1e-3, 1e-6)):
         low, high = interval([poisson(noise, rate)], delta)

@@ -259,7 +259,7 @@ def test_every_reference_row_is_met(group: str, method: str) -> None:
         assert found == near, row["id"]
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("group, method", list(AT_MOST))
 def test_more_orders_never_cost_more_and_seldom_save_much(group: str, method: str) -> None:
     rows = [r for r in entries() if (r["group"], r["accountant"]) == (group, method)]
@@ -355,7 +355,7 @@ def test_privacy_loss_intervals_meet_those_of_random_variables(group: str) -> No
     [
         ("vips_headline", "pld_poisson_replace_one_sigma_over_C", replaced_in_a_ball),
         pytest.param(
-            "subsampled_gaussian_poisson_replace_one", "pld", replaced, marks=pytest.mark.merge
+            "subsampled_gaussian_poisson_replace_one", "pld", replaced, marks=pytest.mark.full
         ),
         ("vips_headline", "pld_dominating_pair", fixed_size),
         ("vips_headline", "pld_poisson_add_remove", poisson),
@@ -374,7 +374,7 @@ def test_privacy_loss_upper_ends(
         assert found == pytest.approx(row["value"], rel=3e-4, abs=1e-6), row["id"]
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_noise_solved_for_by_privacy_losses() -> None:
     route = noise_for("pld", poisson)
     for row in (r for r in entries() if r["group"] == "subsampled_calibration"):

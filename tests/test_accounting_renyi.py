@@ -117,7 +117,7 @@ def test_laplace_vectors_never_cost_more_than_their_l2_bound_nor_than_a_scalar()
     assert np.max(vector) <= 0.5
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("noise", "rate", "order"),
     [(1.0, 0.01, 1.5), (0.3, 1e-5, 2.5), (100.0, 0.3, 3.7), (0.7, 0.05, 1.25), (2.85, 0.2, 40.5)],
@@ -237,7 +237,7 @@ MIXTURES: dict[str, list[Event]] = {
 }
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("name", MIXTURES)
 @every("delta", [1e-15, 1e-5, 0.02])
 def test_no_order_of_a_fine_grid_is_better(name: str, delta: float) -> None:

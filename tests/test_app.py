@@ -407,7 +407,7 @@ def renders(query: dict[str, str]) -> None:
 A_DOZEN = EXTREMES[::6]  # at least one of each kind of control
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @every("query", A_DOZEN)
 def test_extreme_choices_render(query: dict[str, str]) -> None:
     renders(query)

@@ -15,6 +15,7 @@ import wording
 from scipy.optimize import brentq
 from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
+from support import split_lanes
 
 import dpcore as dp
 from app import attacking, result_store, tables
@@ -279,8 +280,7 @@ def test_a_game_that_cannot_be_played_says_why_on_the_page(
         attacking.game(RARE, data, store, attacking.FARTHEST, 0)
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("adjacency", ["replace_one", "add_remove"])
+@split_lanes("adjacency", ["replace_one", "add_remove"], merge=1)
 def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -> None:
     """One row more or one other row; who stands far from all is seen more often."""
     scenario = replace(RARE, adjacency=adjacency)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import split_lanes
 
 import dpcore as dp
 from dpcore.auditing import attack, mechanisms, neighbours
@@ -205,8 +206,7 @@ def test_runs_too_few_to_catch_half_the_noise_are_inconclusive(
     assert enough.runs_needed is None
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("name", ["gaussian", "laplace", "gmm", "kmeans"])
+@split_lanes("name", ["gmm", "gaussian", "laplace", "kmeans"], merge=1)
 def test_the_largest_bound_is_that_of_no_privacy_at_all(name: str) -> None:
     """No two clouds of so many runs show more, and more runs can."""
     asked = budget(name)

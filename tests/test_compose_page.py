@@ -818,10 +818,13 @@ EXPORTED = {
 }
 
 
+EXPORT_LANES = {"many": (), "budget": (), "poisson": (pytest.mark.merge,)}
+
+
 @pytest.mark.parametrize(
     "asked",
     [
-        pytest.param(asked, id=name, marks=[pytest.mark.merge] * (name not in ("many", "budget")))
+        pytest.param(asked, id=name, marks=EXPORT_LANES.get(name, (pytest.mark.full,)))
         for name, asked in EXPORTED.items()
     ],
 )

@@ -167,7 +167,7 @@ def test_the_price_of_each_way_of_counting_is_what_it_is() -> None:
     assert [float(row[1]) for row in prices] == sorted(float(row[1]) for row in prices)
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_the_ends_for_rare_samples_are_as_told() -> None:
     text = " ".join(page("accounting").split())
     told = re.findall(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from support import split_lanes
 
 from dpcore.accounting import epsilon_of, mu_of
 from dpcore.accounting.binomial_bounds import rate_at_least, rate_at_most, rate_bounds
@@ -33,8 +34,7 @@ def scores(mu: float, runs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=runs), mu + rng.normal(size=runs)
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("law", ["normal", "bits", "ties", "skewed"])
+@split_lanes("law", ["ties", "normal", "bits", "skewed"], merge=1)
 def test_data_that_are_ignored_show_nothing(law: str) -> None:
     """500 audits at 80%: at most 20% may show more than 0; 130 have a chance below 0.001."""
     draw = {
@@ -53,7 +53,7 @@ def test_data_that_are_ignored_show_nothing(law: str) -> None:
     assert np.all(shown < 130)
 
 
-@pytest.mark.merge
+@pytest.mark.full
 def test_counting_where_the_cut_was_picked_would_be_caught() -> None:
     """The test above can fail: it does when the same runs pick the cut and are counted."""
 
@@ -68,8 +68,7 @@ def test_counting_where_the_cut_was_picked_would_be_caught() -> None:
     assert shown > 130
 
 
-@pytest.mark.merge
-@pytest.mark.parametrize("mu", [0.5, 1.0, 4.0])
+@split_lanes("mu", [1.0, 0.5, 4.0], merge=1)
 def test_the_bounds_cover_as_often_as_their_confidence_says(mu: float) -> None:
     """200 audits at 95%: 22 or more that say too much have a chance below 0.0005."""
     true = float(epsilon_of(DELTA, mu))
@@ -105,7 +104,7 @@ def test_a_bound_shares_what_may_fail_between_its_two_rates(confidence: float) -
     assert found == pytest.approx(np.log(low / high), rel=1e-12)
 
 
-@pytest.mark.merge
+@pytest.mark.full
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0])
 def test_power_at_100_000_runs(epsilon: float) -> None:
     """80% of epsilon by the fit in every audit; half of it by Clopper and Pearson on average."""

@@ -136,14 +136,7 @@ def exported(scenario: Scenario, at: Path) -> dict[str, Any]:
 
 
 QUICK = ("every setting changed",)
-MERGE = (  # of each kind of export and of each kind of model
-    "one person removed",
-    "opposite lines, as published",
-    "classes, labels protected",
-    "yes or no",
-    "topics",
-    "factor analysis, as published",
-)
+MERGE = ("one person removed", "classes, labels protected", "topics")
 
 
 def lane(name: str) -> list[pytest.MarkDecorator]:
