@@ -112,6 +112,7 @@ def test_a_line_that_ends_what_nobody_reserved_is_found(book: BudgetLedger, numb
 def test_a_ledger_that_another_process_writes_is_busy_and_nothing_is_drawn(
     held: str, book: BudgetLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert ledger.PATIENCE < 5 < ledger.PAID_PATIENCE  # what is paid for is worth a longer wait
     monkeypatch.setattr(ledger, "PATIENCE", 0.05)
     with closing(sqlite3.connect(book.path, isolation_level=None)) as other:
         other.execute(f"BEGIN {held}")
@@ -173,7 +174,7 @@ def test_a_ledger_that_gets_busy_once_noise_is_drawn_has_been_paid(
         others[0].execute("BEGIN IMMEDIATE")
         return None
 
-    monkeypatch.setattr(ledger, "PATIENCE", 0.05)
+    monkeypatch.setattr(ledger, "PAID_PATIENCE", 0.05)
     monkeypatch.setattr(api, "_as_csv", held)
     with pytest.raises(api.PaidError, match=r"Nothing left.* paid for as line 2.*using it"):
         release(book, tmp_path / "out")

@@ -30,7 +30,8 @@ from dpcore.privacy.ledger import LedgerEntry
 from dpcore.releases.filter import FILTERS, Amount, Filter, filter_of, total
 
 FORMAT = "dpcore budget ledger 1"
-PATIENCE = 60.0  # seconds to wait for other writers
+PATIENCE = 4.0  # seconds to wait for other writers before nothing is spent
+PAID_PATIENCE = 60.0  # once it is, to write down what leaves
 RESERVED = {"reserved": True}  # output of a line that paid for what is not drawn yet
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")  # names of SQLite's errors begin so
 UNWRITTEN = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN")
@@ -285,7 +286,7 @@ class BudgetLedger:
         BudgetExceeded for a cost that is not covered.
         """
         content = _canonical(output)
-        with self._writing() as database:
+        with self._writing(patience=PAID_PATIENCE) as database:
             state = _state(database)
             if number not in state.open:
                 raise InputError("line", f"{number} is not reserved", "see dpcore ledger FILE")
@@ -323,8 +324,9 @@ class BudgetLedger:
             lines = (*state.lines, line)
         return replace(state, lines=lines, spent=_costs(lines, len(state.budget)))
 
-    def _connect(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+    def _connect(self, patience: float | None = None) -> sqlite3.Connection:
+        wait = PATIENCE if patience is None else patience
+        database = sqlite3.connect(self.path, timeout=wait, isolation_level=None)
         try:
             _read(database, "PRAGMA synchronous = EXTRA")
         except BaseException:
@@ -333,9 +335,13 @@ class BudgetLedger:
         return database
 
     @contextmanager
-    def _writing(self, *, new: bool = False) -> Iterator[sqlite3.Connection]:
-        """One transaction; nobody else writes meanwhile. Undone when anything goes wrong."""
-        with closing(self._connect()) as database:
+    def _writing(
+        self, *, new: bool = False, patience: float | None = None
+    ) -> Iterator[sqlite3.Connection]:
+        """One transaction; nobody else writes meanwhile. Undone when anything goes wrong.
+
+        patience: seconds to wait for other writers [:data:`PATIENCE`]."""
+        with closing(self._connect(patience)) as database:
             try:
                 database.execute("BEGIN IMMEDIATE")
                 for statement in _statements(_TABLES) if new else ():

@@ -107,8 +107,12 @@ def _adult(*more: Column) -> Any:
     return _numbers(frame, ADULT, *more)
 
 
+def _care() -> pd.DataFrame:
+    return _csv("diabetes_130us.csv.gz").drop_duplicates("patient_nbr")
+
+
 def _diabetes(*more: Column) -> Any:
-    frame = _csv("diabetes_130us.csv.gz").drop_duplicates("patient_nbr")
+    frame = _care()
     soon = np.where(frame["readmitted"] == "<30", "yes", "no")
     return _numbers(frame.assign(soon=soon, when=frame["readmitted"]), CARE, *more)
 
@@ -118,13 +122,20 @@ def _heart(*more: Column) -> Any:
     return _numbers(frame.assign(sick=np.where(frame["num"] > 0, "yes", "no")), HEART, *more)
 
 
-def _heart_rate() -> Any:
-    limits = {name: each for name, each in HEART.items() if name != "thalach"}
-    return _numbers(_csv("heart_cleveland.csv.gz"), limits, _target("thalach", *HEART["thalach"]))
+def _of_others(frame: pd.DataFrame, limits: Limits, name: str) -> Any:
+    """One of the columns as the target of the others."""
+    others = {each: ends for each, ends in limits.items() if each != name}
+    return _numbers(frame, others, _target(name, *limits[name]))
 
 
 def _target(name: str, low: float, high: float) -> Column:
     return Column(name, role="target", lower=low, upper=high)
+
+
+def _classes(frame: pd.DataFrame, limits: Limits, name: str) -> Any:
+    """A column of few values as the label of the numbers."""
+    frame = frame.dropna(subset=[name]).astype({name: str})
+    return _numbers(frame, limits, _label(name, sorted(frame[name].unique())))
 
 
 def _faces() -> Any:
@@ -189,11 +200,7 @@ REAL = {  # rows and limits
     "adult families": lambda: _adult(
         _label("marital-status", sorted(_csv("adult.csv.gz")["marital-status"].unique()))
     ),
-    "adult hours": lambda: _numbers(
-        _csv("adult.csv.gz"),
-        {name: each for name, each in ADULT.items() if name != "hours-per-week"},
-        _target("hours-per-week", 0, 100),
-    ),
+    "adult hours": lambda: _of_others(_csv("adult.csv.gz"), ADULT, "hours-per-week"),
     "stroke": lambda: _numbers(_csv("stroke_prediction.csv.gz"), STROKE),
     "stroke outcome": lambda: _numbers(
         _csv("stroke_prediction.csv.gz").replace({"stroke": {0: "no", 1: "yes"}}),
@@ -213,7 +220,24 @@ REAL = {  # rows and limits
     "diabetes when": lambda: _diabetes(_label("when", ("NO", ">30", "<30"))),
     "heart": _heart,
     "heart outcome": lambda: _heart(_outcome("sick", "no", "yes")),
-    "heart rate": _heart_rate,
+    "heart rate": lambda: _of_others(_csv("heart_cleveland.csv.gz"), HEART, "thalach"),
+    "heart pressure": lambda: _of_others(_csv("heart_cleveland.csv.gz"), HEART, "trestbps"),
+    "heart kinds": lambda: _classes(_csv("heart_cleveland.csv.gz"), HEART, "num"),
+    "brfss BMI": lambda: _of_others(_csv("brfss2020_heart.csv.gz"), BRFSS, "BMI"),
+    "brfss age": lambda: _classes(_csv("brfss2020_heart.csv.gz"), BRFSS, "AgeCategory"),
+    "brfss health": lambda: _classes(_csv("brfss2020_heart.csv.gz"), BRFSS, "GenHealth"),
+    "stroke glucose": lambda: _of_others(
+        _csv("stroke_prediction.csv.gz"), STROKE, "avg_glucose_level"
+    ),
+    "stroke bmi": lambda: _of_others(_csv("stroke_prediction.csv.gz").dropna(), STROKE, "bmi"),
+    "stroke work": lambda: _classes(_csv("stroke_prediction.csv.gz"), STROKE, "work_type"),
+    "stroke smoking": lambda: _classes(
+        _csv("stroke_prediction.csv.gz"), STROKE, "smoking_status"
+    ),
+    "diabetes medications": lambda: _of_others(_care(), CARE, "num_medications"),
+    "diabetes stay": lambda: _of_others(_care(), CARE, "time_in_hospital"),
+    "diabetes lab": lambda: _of_others(_care(), CARE, "num_lab_procedures"),
+    "diabetes age": lambda: _classes(_care(), CARE, "age"),
     "cancer": _cancer,
     "ipums": _census,
     "nltcs": lambda: _answers(_array("nltcs.npz", "X")),
@@ -241,7 +265,8 @@ GROUPS: dict[str, dict[str, int]] = {  # tables of each model, and parts to look
     },
     "gmm-release": {
         "adult families": 1, "diabetes when": 1, "bundled:five_parties": 1, "bundled:iris": 1,
-        "bundled:wine": 1,
+        "bundled:wine": 1, "heart kinds": 1, "brfss age": 1, "brfss health": 1, "stroke work": 1,
+        "stroke smoking": 1, "diabetes age": 1,
     },
     "logistic": {
         "adult income": 1, "stroke outcome": 1, "brfss heart": 1, "diabetes return": 1,
@@ -259,6 +284,8 @@ GROUPS: dict[str, dict[str, int]] = {  # tables of each model, and parts to look
     "mixture-regression": {"heart rate": 1, "adult hours": 1, "bundled:two_lines": 1},
     "missing-regression": {
         "waiting": 1, "heart rate": 1, "adult hours": 1, "bundled:missing_answers": 1,
+        "brfss BMI": 1, "stroke glucose": 1, "diabetes medications": 1, "stroke bmi": 1,
+        "diabetes stay": 1, "diabetes lab": 1, "heart pressure": 1,
     },
 }  # fmt: skip
 
