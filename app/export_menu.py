@@ -125,7 +125,13 @@ def _own_file(scenario: Scenario, data: Data) -> None:
     st.caption(
         "A rehearsal on your table cannot be repeated elsewhere, because its noise depends on a "
         "secret of this process. To fit the file with fresh noise, save its limits:"
+        if not data.documents
+        else "A rehearsal on your texts cannot be repeated elsewhere, because its noise depends on "
+        "a secret of this process. To fit the file with fresh noise, save its words:"
     )
-    schema = data.schema.to_toml()
-    st.download_button("Limits (TOML)", schema, "schema.toml", "application/toml")
+    if data.documents:
+        st.download_button("Words", "\n".join(data.schema.words), "words.txt", "text/plain")
+    else:
+        schema = data.schema.to_toml()
+        st.download_button("Limits (TOML)", schema, "schema.toml", "application/toml")
     st.code(upload_command(scenario), language=None, wrap_lines=True)

@@ -57,8 +57,10 @@ def command(scenario: Scenario) -> str:
 
 def upload_command(scenario: Scenario) -> str:
     """How to fit an upload's own file with fresh noise, which the page never does."""
+    documents = scenario.declared.reads == "documents"
+    public = "--vocabulary words.txt" if documents else "--schema schema.toml"
     return fresh_command(replace(scenario, data=Scenario.data, without=False)).replace(
-        f"bundled:{Scenario.data}", "FILE --schema schema.toml"
+        f"bundled:{Scenario.data}", f"FILE {public}"
     )
 
 

@@ -360,7 +360,8 @@ def _words(text: str) -> str:
 
 def sane(scenario: Scenario) -> Scenario:
     """The scenario with choices that cannot stand together brought in line."""
-    if (scenario.declared.reads == "documents") != is_documents(address(scenario.data)):
+    documents = scenario.declared.reads == "documents"
+    if scenario.data != UPLOAD and documents != is_documents(address(scenario.data)):
         first = opening(scenario.data)
         scenario = replace(
             first, epsilon=scenario.epsilon, noise=scenario.noise, hide=scenario.hide

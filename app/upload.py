@@ -7,6 +7,7 @@ deliberate click, and on such a server never. What is confirmed is a schema; a f
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import secrets
@@ -20,24 +21,28 @@ import pandas as pd
 import streamlit as st
 
 from app.result_store import Data
-from app.state import change
+from app.scenario import UPLOAD, opening
+from app.state import change, left_on_explore
 from dpcore.datasets.delimited import DELIMITERS
 from dpcore.datasets.described import schema_path
+from dpcore.datasets.documents import load_documents, read_vocabulary
 from dpcore.datasets.files import InMemory, extension
-from dpcore.datasets.generators import stand_in
+from dpcore.datasets.generators import stand_in, stand_in_documents
 from dpcore.datasets.header import Header, header_of
 from dpcore.datasets.load import load, read_frame
 from dpcore.errors import DPCoreError, InputError
-from dpcore.models.declaration import WORLDS
+from dpcore.models.declaration import WORLDS, declarations
 from dpcore.schema import Column, FileFormat, Schema
 from dpcore.schema.forms import DATE_FORMATS, DECIMALS, THOUSANDS, day_of
 from dpcore.schema.proposals import Proposal, proposed
+from dpcore.wall.custodian import custodian_documents
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable
 from dpcore.wall.table import locked as server_locked
 
 SLOT = "upload"
-TYPES = ["csv", "tsv", "gz", "parquet", "npz"]
-ALSO_TAKEN = ["xlsx", "xlsm", "xls", "ods", "zip", "txt"]  # to be told what to do with them
+TYPES = ["csv", "tsv", "gz", "parquet", "npz", "zip"]
+ALSO_TAKEN = ["xlsx", "xlsm", "xls", "ods", "txt"]  # to be told what to do with them
 LARGEST = 100  # MB
 LARGER = (
     f"Up to {LARGEST} MB. A larger table: compress it (.csv.gz), write it as Parquet, or use the "
@@ -50,21 +55,19 @@ PRESETS = {
     "money per year": (0.0, 200_000.0, "per year"),
 }
 USES = ("feature", "category", "label", "target", "text", "person id", "ignore")
-TEXTS = (
-    "documents are not fitted on this page",
-    "run dpcore fit lda on the command line, with a public list of words (--vocabulary)",
-)
+TEXT = Column("text", type="text")  # what an archive of texts holds
 MARKS = {".": "a point (0.5)", ",": "a comma (0,5)"}
 GROUPS = {None: "none", ".": "a point", ",": "a comma", " ": "a blank", "'": "an apostrophe"}
 
 
 @dataclass
 class Upload:
-    """One uploaded table of one session, and what its custodian has entered about it.
+    """One upload of one session, a table or texts, and what its custodian has entered about it.
 
     mark: tells this upload from every other one, also from one of the same name. limits: the lines
     with which the editor begins; lines: as they stand in it. form: how the file is written, as it
-    stands beside them. texts: columns whose cells are neither numbers nor dates. toml: name and
+    stands beside them. texts: columns whose cells are neither numbers nor dates. words: the public
+    ones in which documents are counted. toml: name and
     bytes of a schema file that stands in the place of all these. rows: how many
     to plan with; the table's own number, or on a locked server a public guess. table: the sealed
     rows with the limits in use, ``None`` while these are being entered. shown: the custodian asked
@@ -78,15 +81,21 @@ class Upload:
     rows: int
     form: FileFormat = field(default_factory=FileFormat)
     texts: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     unit: str = "person"
     rows_per_person: int = 1
     toml: tuple[str, bytes] | None = None
-    table: PrivateTable | None = None
+    table: PrivateTable | PrivateCorpus | None = None
     shown: bool = False
     looked: bool = False
     mark: str = field(default_factory=lambda: secrets.token_hex(8))
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     ready: dict[bool, Data] = field(default_factory=dict)
+
+    @property
+    def packed(self) -> bool:
+        """Whether it is an archive of texts, which has no columns."""
+        return self.file.name.lower().endswith(".zip")
 
 
 def _upload() -> Upload | None:
@@ -108,7 +117,7 @@ def shown() -> bool:
 def sealed() -> tuple[PrivateTable, bool] | None:
     """The table itself, for a release, and whether exact values of it have been looked at."""
     found = _upload()
-    if found is None or found.table is None:
+    if found is None or not isinstance(found.table, PrivateTable):
         return None
     return found.table, found.looked
 
@@ -124,14 +133,21 @@ def ready() -> Data | None:
     return found.ready[real]
 
 
-def _data(found: Upload, table: PrivateTable, real: bool) -> Data:
+def _data(found: Upload, table: PrivateTable | PrivateCorpus, real: bool) -> Data:
     schema = table.schema
     assert schema is not None  # a table is taken into use with its limits
-    if not real:
-        rows = stand_in(schema, found.rows, world=WORLDS[1])  # middling
-        table = PrivateTable.seal(rows, schema, open_to_all=True)
-    kind = "real" if real else "stand-in"
-    key = f"upload/{found.mark}/{kind}/{schema.to_toml()}/{found.rows}"
+    if isinstance(schema, Vocabulary):
+        said = repr(schema)
+        if not real:
+            bags = stand_in_documents(schema.size, found.rows)
+            table = PrivateCorpus.seal(*bags, schema, open_to_all=True)
+    else:
+        said = schema.to_toml()
+        if not real:
+            rows = stand_in(schema, found.rows, world=WORLDS[1])  # middling
+            table = PrivateTable.seal(rows, schema, open_to_all=True)
+    terms = hashlib.sha256(said.encode()).hexdigest()
+    key = f"upload/{found.mark}/{'real' if real else 'stand-in'}/{terms}/{found.rows}"
     return Data(key, found.file.name, table, schema, "upload", found.rows, found.secret)
 
 
@@ -143,7 +159,10 @@ def panel() -> None:
         icon=":material/straighten:",
     )
     file = st.file_uploader(
-        "A table", [*TYPES, *ALSO_TAKEN], key="upload_file", max_upload_size=LARGEST
+        "A table, or a zip of texts",
+        [*TYPES, *ALSO_TAKEN],
+        key="upload_file",
+        max_upload_size=LARGEST,
     )
     if file is not None and st.session_state.get("upload_id") != file.file_id:
         try:
@@ -156,21 +175,15 @@ def panel() -> None:
         st.caption(f"Read so far: nothing. {LARGER}")
         return
     st.caption(
-        f"{found.file.name} is held in this machine's memory; nothing has left it. "
-        "Looked at so far: the header, "
-        + (
-            "and nothing else."
-            if locked()
-            else "the number of rows, and the cell formats. The roles, marks, symbols and dates "
-            "proposed below come from your private rows: confirm only what your codebook also "
-            "says."
-        )
+        f"{found.file.name} is held in this machine's memory; nothing has left it. Looked at so "
+        f"far: {_looked_at(found)}"
     )
     make = _entered(found)
     above = st.container()  # below the button nobody would see it
     with st.container(horizontal=True):
-        use = st.button("Use these limits", type="primary", disabled=make is None)
-        if found.toml is None and make is not None:
+        what = "Use these words" if found.packed else "Use these limits"
+        use = st.button(what, type="primary", disabled=make is None)
+        if found.toml is None and make is not None and not found.packed:
             _take_schema(found, make)
     if use and make is not None:
         try:
@@ -178,8 +191,33 @@ def panel() -> None:
         except DPCoreError as error:
             above.error(str(error))
             return
-        change(rows_per_person=found.rows_per_person)
+        _begin(found)
         st.rerun()
+
+
+def _looked_at(found: Upload) -> str:
+    """What of an upload was looked at before its limits are in use."""
+    if found.packed:
+        return "nothing. Give a public list of words; in these the texts are counted."
+    if locked():
+        return "the header, and nothing else."
+    return (
+        "the header, the number of rows, and the cell formats. The roles, marks, symbols and dates "
+        "proposed below come from your private rows: confirm only what your codebook also says."
+    )
+
+
+def _begin(found: Upload) -> None:
+    """On with what is in use: another model where the one on Explore does not read it."""
+    assert found.table is not None
+    first: dict[str, Any] = {}
+    public: Any = found.table.schema
+    if not left_on_explore().declared.suits(public):
+        name = next(name for name, model in declarations().items() if model.suits(public))
+        begin = opening(UPLOAD, name)
+        names = "components", "iterations", "covariance", "words", "pool", "clip", "adjacency"
+        first = {"model": name, **{each: getattr(begin, each) for each in names}}
+    change(rows_per_person=found.rows_per_person, **first)
 
 
 def _take_schema(found: Upload, make: Callable[[], Schema]) -> None:
@@ -191,8 +229,11 @@ def _take_schema(found: Upload, make: Callable[[], Schema]) -> None:
 
 def _opened(name: str, content: bytes) -> Upload:
     file = InMemory(name, content)
-    if name.lower().endswith((".zip", ".txt")):
-        raise InputError(name, *TEXTS)
+    if name.lower().endswith(".txt"):
+        raise InputError(name, "it is one text", "pack all texts, one .txt file each, as a .zip")
+    if name.lower().endswith(".zip"):
+        lines = _blank(Header({TEXT.name: "text"}, None), None).assign(use="text")
+        return Upload(file, lines, lines, 1000, unit="author")
     if extension(file) == ".npz":
         frame = read_frame(file)
         header = Header(dict.fromkeys(map(str, frame.columns), "number"), None)
@@ -212,25 +253,33 @@ def _entered(found: Upload) -> Callable[[], Schema] | None:
     """What makes the limits: a schema file where one is given, which is shown, else the lines;
     ``None`` while the file cannot be read.
     """
-    _schema_file(found)
+    if not found.packed:
+        _schema_file(found)
     toml, schema, readable = found.toml, None, True
     try:
         schema = None if toml is None else _parsed(*toml)
     except DPCoreError as error:
         st.error(str(error))
         readable = False
-    if schema is None or toml is None:
+    if found.packed:
+        _words(found)
+        _persons(found, "document")
+    elif schema is None or toml is None:
         _marks(found)
         found.lines = _editor(found)
+        if "text" in set(found.lines["use"]):
+            _words(found)
         if found.texts:
             st.caption(
                 "Left out because their cells are neither numbers nor dates: "
                 f"{', '.join(found.texts)}. To use one as a category, a label or a target, list "
-                "its possible values from your codebook."
+                "its possible values from your codebook; to fit topics to one, use it as text."
             )
         _persons(found)
     else:
         _shown_limits(schema, toml[0])
+        if not schema.numeric_columns():
+            _words(found)
         found.limits = found.lines  # with them the editor begins, should the file be taken away
     if locked():
         found.rows = int(
@@ -265,22 +314,57 @@ def _schema_file(found: Upload) -> None:
         found.toml = None
 
 
-def _persons(found: Upload) -> None:
+def _words(found: Upload) -> None:
+    """The public list in which documents are counted."""
+    file = st.file_uploader(
+        "A public list of words (.txt, one per line)",
+        ["txt"],
+        key=f"upload_words_{found.mark}",
+        help="Other words are left out. A list made from these texts would reveal some of them.",
+        max_upload_size=5,
+    )
+    try:
+        found.words = () if file is None else read_vocabulary(InMemory(file.name, file.getvalue()))
+    except DPCoreError as error:
+        st.error(str(error))
+
+
+def _persons(found: Upload, thing: str = "row") -> None:
     """What one row is about, and how many rows one of them can have."""
     left, right = st.columns(2)
-    found.unit = left.text_input("Each row is about one…", found.unit, key="upload_unit")
+    about = "about" if thing == "row" else "by"
+    found.unit = left.text_input(f"Each {thing} is {about} one…", found.unit, key="upload_unit")
     found.rows_per_person = int(
         right.number_input(
-            "How many rows can one person have?", 1, 1000, found.rows_per_person, key="upload_rpp"
+            f"How many {thing}s can one person have?",
+            1,
+            1000,
+            found.rows_per_person,
+            key="upload_rpp",
         )
     )
 
 
 def _accept(found: Upload, schema: Schema) -> None:
     """Take the limits into use, if the table can be read under them; else nothing changes."""
-    if not schema.numeric_columns():
-        raise InputError(", ".join(schema.features), *TEXTS)
-    found.table = load(found.file, schema=schema)
+    if schema.numeric_columns():
+        found.table = load(found.file, schema=schema)
+    elif found.words:
+        corpus = load_documents(
+            found.file,
+            vocabulary=found.words,
+            schema=schema,
+            text=None if found.packed else ", ".join(schema.features),
+        )
+        if not locked():
+            found.rows = len(custodian_documents(corpus)[1])
+        found.table = corpus
+    else:
+        raise InputError(
+            "vocabulary",
+            "no public list of words was given",
+            "upload one above, with one word per line, or use the columns as something else",
+        )
     found.unit, found.rows_per_person = schema.unit, schema.rows_per_person
     found.limits, found.ready = found.lines, {}
 
@@ -358,8 +442,8 @@ def _editor(found: Upload) -> pd.DataFrame:
             options=list(USES),
             required=True,
             help="Feature: numbers or dates to fit. Category: one of the public values. Label: the "
-            "class of a row. Target: what a regression explains. Text: for topics, which the "
-            "command line fits. Person id: the person of the row.",
+            "class of a row. Target: what a regression explains. Text: one document a row, for "
+            "topics. Person id: the person of the row.",
         ),
         "preset": st.column_config.SelectboxColumn("Preset", options=list(PRESETS)),
         "lower": st.column_config.TextColumn("Lower limit", help="Of dates: 1990-01-01."),
@@ -559,7 +643,11 @@ def custodian_bar() -> None:
         )
         right.button("Hide exact values", on_click=lambda: _show(False), width="stretch")
     else:
-        left.caption("Planning on stand-in rows drawn from your limits, as many as the table has.")
+        left.caption(
+            "Planning on stand-in documents drawn from your words, as many as there are."
+            if isinstance(found.table, PrivateCorpus)
+            else "Planning on stand-in rows drawn from your limits, as many as the table has."
+        )
         right.button(
             "I am the custodian: show the exact fit", on_click=lambda: _show(True), width="stretch"
         )

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pandas as pd
 import pytest
 import wording
 from streamlit.testing.v1 import AppTest
 from support import ROOT
+from test_release_page import PAGE as RELEASE_PAGE
 
 from app import upload
 from app.upload import SLOT, Upload
 from dpcore.datasets.documents import load_documents
 from dpcore.errors import InputError
 from dpcore.schema import Schema
+from dpcore.wall.custodian import custodian_documents
 
 TABLE = b"age,income,region\n30,40000,north\n41,52000,south\n"
 LIMITS = """[table]
@@ -58,7 +63,7 @@ def given(at: AppTest, limits: str | bytes) -> AppTest:
 
 
 def use(at: AppTest) -> Any:
-    return next(one for one in at.button if one.label == "Use these limits")
+    return next(one for one in at.button if one.label.startswith("Use these"))
 
 
 def test_the_limits_of_a_schema_file_are_shown() -> None:
@@ -235,22 +240,74 @@ def test_what_cannot_be_used_says_why_and_how(changed: Any, said: str) -> None:
     assert str(refused.value).startswith(said)
 
 
-def test_texts_are_told_where_they_are_fitted_and_their_schema_is_taken_along(
-    tmp_path: Path,
-) -> None:
-    only = {name: {"use": "ignore"} for name in FILLED} | {"Region": {"use": "text"}}
-    found = filled(upload._opened("briefe.csv", GERMAN), only)
-    schema = upload._schema(found)
-    with pytest.raises(InputError, match="Region: documents are not fitted on this page; run"):
-        upload._accept(found, schema)
-    with pytest.raises(InputError, match=r"briefe\.zip: documents are not fitted"):
-        upload._opened("briefe.zip", b"PK")
-    (tmp_path / "briefe.csv").write_bytes(GERMAN)
-    (tmp_path / "briefe.toml").write_text(schema.to_toml(), encoding="utf-8")
-    load_documents(tmp_path / "briefe.csv", vocabulary=["nord"])
+def zip_of_texts(texts: Sequence[str]) -> bytes:
+    """An archive of one text file each."""
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        for number, text in enumerate(texts):
+            archive.writestr(f"{number}.txt", text)
+    return packed.getvalue()
+
+
+def documents(at: AppTest) -> Any:
+    """Where the list of words is handed in."""
+    return next(one for one in at.file_uploader if one.label.startswith("A public list of words"))
+
+
+@pytest.mark.parametrize("ending", ["zip", pytest.param("csv", marks=pytest.mark.merge)])
+def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(ending: str) -> None:
+    """Stand-in documents first; the custodian's own after a click; a release says why not."""
+    texts = [f"{'cat dog ' * 9}{'bank loan ' * (i % 3)} Meier" for i in range(30)]
+    at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
+    at.query_params["data"] = "upload"
+    at.run()
+    table = "".join(["number,text\n", *(f"{i},{text}\n" for i, text in enumerate(texts))])
+    content = zip_of_texts(texts) if ending == "zip" else table.encode()
+    at.file_uploader(key="upload_file").upload(f"letters.{ending}", content, "text/x").run()
+    if ending == "csv":
+        lines = at.session_state[SLOT].limits
+        lines["use"] = ["ignore", "text"]  # as the custodian chooses
+        at.run()
+    use(at).click().run()
+    assert "vocabulary: no public list of words was given; upload one" in at.error[0].value
+    documents(at).upload("words.txt", b"cat\ndog\nbank\nloan\n", "text/plain").run()
+    use(at).click().run()
+    assert not at.exception
+    assert not at.error
+    assert at.session_state["scenario"].model == "lda"
+    assert "stand-in documents drawn from your words" in at.caption[0].value
+    found: Upload = at.session_state[SLOT]
+    assert found.rows == len(texts)
+    standing_in, own = (upload._data(found, found.table, real=real) for real in (False, True))
+    assert standing_in.schema.words == own.schema.words == ("cat", "dog", "bank", "loan")
+    totals = [custodian_documents(one.table)[1].counts.sum() for one in (standing_in, own)]
+    assert totals == [3000.0, 18.0 * 30 + 2.0 * 30]
+    release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
+    for slot in (SLOT, "scenario"):
+        release.session_state[slot] = at.session_state[slot]
+    release.run()
+    assert "documents cannot be released: no bound is proved" in release.error[0].value
+    assert release.code[0].value.startswith("dpcore fit lda FILE --vocabulary words.txt --topics ")
+
+
+def test_a_text_beside_numbers_is_left_alone_and_one_text_is_no_collection() -> None:
+    found = upload._opened("briefe.csv", GERMAN)
     upload._accept(found, upload._schema(filled(found, FILLED | {"Region": {"use": "text"}})))
     assert found.table is not None
     assert upload._data(found, found.table, real=False).table.schema.features[-1] == "Region"
+    with pytest.raises(InputError, match=r"brief\.txt: it is one text; pack all texts"):
+        upload._opened("brief.txt", b"Liebe")
+
+
+def test_an_id_column_beside_texts_is_refused_because_nothing_limits_by_it(tmp_path: Path) -> None:
+    only = {name: {"use": "ignore"} for name in FILLED} | {
+        "Region": {"use": "text"}, "Nr": {"use": "person id"}
+    }  # fmt: skip
+    schema = upload._schema(filled(upload._opened("briefe.csv", GERMAN), only))
+    (tmp_path / "briefe.csv").write_bytes(GERMAN)
+    (tmp_path / "briefe.toml").write_text(schema.to_toml(), encoding="utf-8")
+    with pytest.raises(InputError, match="Nr: documents are not limited by an id column; ignore"):
+        load_documents(tmp_path / "briefe.csv", vocabulary=["nord"])
 
 
 def test_what_the_form_asks_about_the_file_is_what_the_table_is_read_by() -> None:

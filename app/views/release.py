@@ -11,10 +11,10 @@ import streamlit as st
 
 from app import compute, releasing, several
 from app.components import brand, look_again, to_page
-from app.exports import fresh_command
+from app.exports import fresh_command, upload_command
 from app.releasing import Plan
 from app.result_store import Data
-from app.scenario import Scenario
+from app.scenario import UPLOAD, Scenario
 from app.settings import uploads_allowed
 from app.state import change, taken_on
 from app.tables import data_of, judged_on, provenance, store_of, whole_table
@@ -53,7 +53,9 @@ def page() -> None:
     except DPCoreError as refusal:
         st.error(str(refusal))
         if scenario.declared.reads == "documents":
-            st.code(fresh_command(scenario), language=None, wrap_lines=True)
+            own = scenario.data == UPLOAD
+            words = upload_command(scenario) if own else fresh_command(scenario)
+            st.code(words, language=None, wrap_lines=True)
             st.caption(
                 "It draws fresh noise; its proof assumes exact arithmetic. No ledger records what "
                 "it spends: write it down. For your own documents, name their folder."

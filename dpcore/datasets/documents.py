@@ -14,8 +14,8 @@ folder, ``.zip``            its ``.txt`` files, by name, one document each
 ``bundled:help_texts``      the docstrings in 300 words
 ==========================  ==========================================================
 
-A schema file beside a table of texts (``people.toml``) says which column holds them (``type =
-"text"``), how the file is written, whose documents they are and how many one of them has.
+A schema of a table of texts (the file beside it: ``people.toml``) says which column holds them
+(``type = "text"``), how the file is written, whose documents they are and how many one of them has.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ import numpy as np
 
 from dpcore.datasets.corpora import find_corpus, is_corpus
 from dpcore.datasets.described import schema_beside
+from dpcore.datasets.files import File, InMemory, most_bytes
 from dpcore.datasets.words import (
     LARGEST,
     TABLES,
@@ -47,15 +48,16 @@ from dpcore.datasets.words import (
 from dpcore.errors import InputError
 
 if TYPE_CHECKING:
-    from dpcore.schema import Column
+    from dpcore.schema import Column, Schema
     from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 
 LARGEST_ZIP = 1 << 32  # bytes of all texts of an archive
 
 
 def load_documents(
-    source: str | PathLike[str],
+    source: str | PathLike[str] | InMemory,
     *,
+    schema: Schema | None = None,
     vocabulary: Vocabulary | Sequence[str] | str | PathLike[str] | None = None,
     text: str | None = None,
     words: int | None = None,
@@ -66,7 +68,7 @@ def load_documents(
     """A private corpus from texts or bags of words.
 
     source: a folder or ``.zip`` of texts, a table with a column of texts, an archive of counts,
-    ``bundled:NAME`` or ``published:NAME``.
+    ``bundled:NAME`` or ``published:NAME``. schema: of a table [that beside it].
     vocabulary: public words, or the path of a file with one a line. text: the column of texts
     (that of the schema beside the table, the only one, or the one called text). words: only the
     first so many words. infer_vocabulary: read the words off the documents, which makes a
@@ -87,12 +89,14 @@ def load_documents(
 
         corpus = find_set(source.removeprefix("published:")).corpus()
     else:
-        path = Path(source)
-        public = _public(path, vocabulary, text, infer_vocabulary)
-        corpus = _sealed(path, public, text)
-        beside = schema_beside(source) if path.name.lower().endswith(TABLES) else None
-        if beside is not None:
-            facts = {"unit": beside.unit, "rows_per_person": beside.rows_per_person}
+        path = source if isinstance(source, InMemory) else Path(source)
+        if schema is None and path.name.lower().endswith(TABLES):
+            schema = schema_beside(path)
+        if schema is not None:
+            facts = {"unit": schema.unit, "rows_per_person": schema.rows_per_person}
+            _demand_no_id(schema)
+        public = _public(path, vocabulary, text, infer_vocabulary, schema)
+        corpus = _sealed(path, public, text, schema)
     if unit is not None:
         facts["unit"] = unit
     if documents_per_unit is not None:
@@ -100,6 +104,16 @@ def load_documents(
     if facts:
         corpus.schema = replace(corpus.schema, **facts)
     return corpus if words is None else corpus.with_first_words(words)
+
+
+def _demand_no_id(schema: Schema) -> None:
+    """Raise InputError for a column of persons: nothing limits their documents by it."""
+    if schema.person is not None:
+        raise InputError(
+            schema.person,
+            "documents are not limited by an id column",
+            "ignore it, and state the most documents of one in rows_per_person",
+        )
 
 
 def is_documents(source: Any) -> bool:
@@ -122,7 +136,9 @@ def is_documents(source: Any) -> bool:
     return path.is_dir() or path.suffix.lower() == ".zip"
 
 
-def _public(path: Path, given: Any, text: str | None, infer: bool) -> Vocabulary:
+def _public(
+    path: File, given: Any, text: str | None, infer: bool, schema: Schema | None
+) -> Vocabulary:
     """The vocabulary that was given, or lies beside the file, or is read off the documents."""
     from dpcore.wall.data.corpus import Vocabulary
 
@@ -131,29 +147,31 @@ def _public(path: Path, given: Any, text: str | None, infer: bool) -> Vocabulary
     if given is not None:
         listed = isinstance(given, str | PathLike)
         return Vocabulary(read_vocabulary(given) if listed else tuple(given))
-    if vocabulary_path(path).is_file():
-        return Vocabulary(read_vocabulary(vocabulary_path(path)))
-    if path.suffix == ".npz":
+    usual = vocabulary_path(Path(path.name) if isinstance(path, InMemory) else path)
+    if not isinstance(path, InMemory) and usual.is_file():
+        return Vocabulary(read_vocabulary(usual))
+    if _ends(path, ".npz"):
         raise InputError(
             "vocabulary",
             "bags of words contain numbers of words, not the words",
-            f"give a file with one word per line, for example {vocabulary_path(path).name} next "
-            "to it",
+            f"give a file with one word per line, for example {usual.name} next to it",
         )
     if infer:
-        return Vocabulary(frequent(_texts(path, text)), rehearsal=True)
+        return Vocabulary(frequent(_texts(path, text, schema)), rehearsal=True)
     raise InputError(
         "vocabulary",
         "no public list of words was given",
-        f"give a file with one word per line, for example {vocabulary_path(path).name} next to "
-        "it, or let a rehearsal read them from the documents (infer_vocabulary)",
+        f"give a file with one word per line, for example {usual.name} next to it, or let a "
+        "rehearsal read them from the documents (infer_vocabulary)",
     )
 
 
-def _sealed(path: Path, vocabulary: Vocabulary, text: str | None) -> PrivateCorpus:
+def _sealed(
+    path: File, vocabulary: Vocabulary, text: str | None, schema: Schema | None
+) -> PrivateCorpus:
     from dpcore.wall.data.corpus import PrivateCorpus
 
-    if path.suffix == ".npz":
+    if _ends(path, ".npz"):
         return PrivateCorpus.seal(*read_bags(path, vocabulary.size), vocabulary)
     never = next((word for word in vocabulary.words if letters_of(word) != [word]), None)
     if never is not None:
@@ -162,16 +180,20 @@ def _sealed(path: Path, vocabulary: Vocabulary, text: str | None) -> PrivateCorp
             f"{never!r} can never occur: texts are read as runs of lower-case letters",
             "write it in that form, or leave it out",
         )
-    return PrivateCorpus.seal(*counted(_texts(path, text), vocabulary.words), vocabulary)
+    return PrivateCorpus.seal(*counted(_texts(path, text, schema), vocabulary.words), vocabulary)
 
 
-def _texts(path: Path, column: str | None) -> list[str]:
-    if path.is_dir():
+def _ends(path: File, ending: str) -> bool:
+    return path.name.lower().endswith(ending)
+
+
+def _texts(path: File, column: str | None, schema: Schema | None) -> list[str]:
+    if isinstance(path, Path) and path.is_dir():
         files = sorted(path.glob("*.txt"))
         if not files:
             raise InputError(path.name, "the folder has no .txt file", "give one file per document")
         return [read_text(file) for file in files]
-    if path.suffix.lower() == ".zip":
+    if _ends(path, ".zip"):
         return _zipped(path)
     if not path.name.lower().endswith(TABLES):
         raise InputError(
@@ -181,7 +203,6 @@ def _texts(path: Path, column: str | None) -> list[str]:
         )
     from dpcore.datasets.load import read_frame
 
-    schema = schema_beside(path)
     stated = [] if schema is None else [c.name for c in schema.columns if _holds_texts(c)]
     frame = read_frame(path, separator=None if schema is None else schema.separator)
     if column is None and len(stated) == 1:
@@ -199,14 +220,15 @@ def _holds_texts(column: Column) -> bool:
     return column.type == "text" and column.role == "feature"
 
 
-def _zipped(path: Path) -> list[str]:
+def _zipped(path: File) -> list[str]:
     """The ``.txt`` files of an archive by name, read where they lie; nothing is unpacked."""
     try:
-        with ZipFile(path) as archive:
+        with path.open("rb") as opened, ZipFile(opened) as archive:
             files = [one for one in archive.infolist() if _is_text(one.filename)]
-            if sum(one.file_size for one in files) > LARGEST_ZIP:
+            most = most_bytes(path, LARGEST_ZIP)
+            if sum(one.file_size for one in files) > most:
                 raise InputError(
-                    path.name, f"its texts are more than {LARGEST_ZIP >> 30} GiB", "give fewer"
+                    path.name, f"its texts are more than {most >> 30} GiB", "give fewer"
                 )
             texts = []
             for one in sorted(files, key=lambda one: one.filename):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+TOPICS, TOKENS, SPARSE = 10, 100, 0.1  # of stand-in documents
 EASY = World()
 
 
@@ -172,6 +173,9 @@ def stand_in(
     units = np.clip(units, 0.0, 1.0)
     fills = world.width ** (0.5 + where.random(dim))
     units = fills * units + (0.0 if world.counts else where.random(dim)) * (1.0 - fills)
+    if world.edges:
+        at = rng.random(units.shape) < world.edges
+        units = np.where(at, np.round(rng.random(units.shape)), units)
     if schema.ball is not None:  # a ball's column bounds are those of the box around it
         units = 0.5 + (units - 0.5) / np.sqrt(dim)
     found = {
@@ -192,6 +196,7 @@ def stand_in(
         choices = np.array(column.categories or ("0", "1"))
         if column.role == "target" and column.is_number and column.bounded:
             middle, spread = (column.low + column.high) / 2, (column.high - column.low) / 20
+            middle -= 10.0 * world.away * spread
             found[column.name] = np.clip(middle + spread * pull, column.low, column.high)
         elif column.role == "target" and len(choices) == 2:
             often = np.log(world.yes / (1.0 - world.yes))
@@ -203,3 +208,28 @@ def stand_in(
         else:
             found[column.name] = rng.choice(choices, size=rows)
     return pd.DataFrame({column.name: found[column.name] for column in schema.columns})
+
+
+def stand_in_documents(
+    words: int, documents: int, seed: int = 0
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Bags of words, drawn to plan on before a document is read: starts, words, counts.
+
+    Each document has :data:`TOKENS` words of a few of :data:`TOPICS` topics. Of real documents only
+    the length of the list of words and their number enter, both public.
+
+    >>> starts, found, counts = stand_in_documents(40, 3)
+    >>> len(starts), int(found.max()) < 40, counts.sum()
+    (4, True, 300.0)
+    """
+    rng = np.random.default_rng([seed, words, documents])
+    mixes = rng.dirichlet(np.full(TOPICS, SPARSE), size=whole("documents", documents))
+    ends = np.cumsum(mixes, axis=1)[:, None]
+    topic = np.sum(rng.random((documents, TOKENS, 1)) > ends, axis=2).clip(max=TOPICS - 1)
+    found = np.empty((documents, TOKENS), dtype=np.intp)
+    for k in range(TOPICS):
+        shares = rng.dirichlet(np.full(whole("words", words), SPARSE))
+        found[topic == k] = rng.choice(words, size=int(np.sum(topic == k)), p=shares)
+    places, counts = np.unique(np.arange(documents)[:, None] * words + found, return_counts=True)
+    starts = np.searchsorted(places, np.arange(documents + 1) * words)
+    return starts, places % words, counts.astype(float)

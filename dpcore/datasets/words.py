@@ -13,6 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.datasets.files import File, InMemory
 from dpcore.errors import InputError
 
 FREQUENT = 10_000  # words at most
@@ -91,13 +92,14 @@ def vocabulary_path(path: Path) -> Path:
     return path.with_name(path.name[: len(path.name) - len(ending)] + ".vocab.txt")
 
 
-def read_vocabulary(path: str | PathLike[str]) -> tuple[str, ...]:
+def read_vocabulary(path: str | PathLike[str] | InMemory) -> tuple[str, ...]:
     """The words of a file, one a line. Raises InputError as :func:`read_text` does."""
-    return tuple(word for word in map(str.strip, read_text(Path(path)).splitlines()) if word)
+    text = read_text(path if isinstance(path, InMemory) else Path(path))
+    return tuple(word for word in map(str.strip, text.splitlines()) if word)
 
 
 def read_bags(
-    path: Path, size: int
+    path: File, size: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
     """starts ``(n + 1,)``, words and counts ``(entries,)`` of an ``.npz`` of bags of words.
 
@@ -109,7 +111,7 @@ def read_bags(
         "save indptr, indices, counts and shape (documents, words)",
     )
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             starts, words, counts, shape = (
                 np.asarray(archive[name]) for name in ("indptr", "indices", "counts", "shape")
             )
@@ -130,7 +132,7 @@ def read_bags(
     return starts.astype(np.intp), words.astype(np.intp), counts.astype(float)
 
 
-def read_text(path: Path) -> str:
+def read_text(path: File) -> str:
     """The text of a file in UTF-8. Raises InputError where it is none, or larger than 64 MiB."""
     try:
         with path.open("rb") as file:

@@ -94,9 +94,10 @@ class World:
     how far the centres of clouds lie apart, likewise. common: share of the spread inside a cloud
     that columns have in common. even: concentration of the Dirichlet law of the clouds' sizes.
     related: how far a target follows from the numbers, in scales of its noise. yes: share of an
-    outcome's second category among middling rows. counts: whether numbers are Poisson counts, with
-    places in clouds as their rates. mirrored: whether clouds, or the slopes of a target, have
-    either sign.
+    outcome's second category among middling rows. away: of a target's middle from that of its
+    limits, in half ranges. edges: share of cells that are at a limit. counts: whether numbers are
+    Poisson counts, with places in clouds as their rates. mirrored: whether clouds, or the slopes of
+    a target, have either sign.
     """
 
     width: float = 1.0
@@ -105,6 +106,8 @@ class World:
     even: float = 8.0
     related: float = 3.0
     yes: float = 0.5
+    away: float = 0.0
+    edges: float = 0.0
     counts: bool = False
     mirrored: bool = False
 

@@ -231,9 +231,7 @@ REAL = {  # rows and limits
     ),
     "stroke bmi": lambda: _of_others(_csv("stroke_prediction.csv.gz").dropna(), STROKE, "bmi"),
     "stroke work": lambda: _classes(_csv("stroke_prediction.csv.gz"), STROKE, "work_type"),
-    "stroke smoking": lambda: _classes(
-        _csv("stroke_prediction.csv.gz"), STROKE, "smoking_status"
-    ),
+    "stroke smoking": lambda: _classes(_csv("stroke_prediction.csv.gz"), STROKE, "smoking_status"),
     "diabetes medications": lambda: _of_others(_care(), CARE, "num_medications"),
     "diabetes stay": lambda: _of_others(_care(), CARE, "time_in_hospital"),
     "diabetes lab": lambda: _of_others(_care(), CARE, "num_lab_procedures"),

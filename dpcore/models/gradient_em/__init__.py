@@ -63,9 +63,7 @@ def _gradient_model(
         fuzz=f"fuzz:{constant}",
         estimator=f"estimator:{constant}",
         uncertainty="uncertainty:UNCERTAINTY",
-        worlds=_WORLDS,
-        decides=_DECIDES,
-        **more,
+        **{"worlds": _WORLDS, "decides": _DECIDES, **more},
     )
 
 
@@ -96,4 +94,11 @@ MISSING_REGRESSION = _gradient_model(
     plane=False,
     picture="picture:LINE_PORTRAIT",
     table="parameters:line_table",
+    worlds=(
+        World(related=0.3, away=0.5),
+        World(related=1.0),
+        World(0.25, related=1.0, counts=True),
+    ),
+    decides="how far the columns are from 0 in their limits, and how large the target's mean is "
+    "compared with its spread",
 )

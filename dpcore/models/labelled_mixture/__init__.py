@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.errors import InputError
-from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Opening
+from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Opening, World
 from dpcore.models.gaussian_mixture import PICTURES
 from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
@@ -143,6 +143,9 @@ MODEL = Model(
     shown="Classes",
     pictures=PICTURES,
     uncertainty="uncertainty:UNCERTAINTY",
+    worlds=(World(), World(0.6, 0.6, 0.5), World(0.5, 0.6, 0.5, even=1.0, edges=0.05)),
+    decides="how many cells are at their limits, how small the smallest class is, and how much of "
+    "its limits each column fills",
     metrics=(
         Metric(
             "reverse_kl", "KL divergence", "KL divergence from exact", falls=True, of_rows=False
