@@ -34,7 +34,7 @@ TABLES = {
     "covariance": "iris",
 }
 AS_PUBLISHED = dp.Privacy(epsilon=1, delta=1e-5, mode="paper", accountant="ma")
-NO_BETTER = "By the noise alone, these centres explain no more than one centre does."
+NO_BETTER = "By the noise alone, these {} explain no more than one {} does."
 FAST = ("mean", "symmetric-mixture", "bernoulli", "covariance")
 ONE_OF_EACH = [
     pytest.param(model, marks=() if model in FAST else pytest.mark.merge) for model in TABLES
@@ -115,13 +115,13 @@ def test_it_covers_what_the_fit_finds_without_noise() -> None:
             "gmm",
             0.02,
             "At this noise no two of the three groups can be told apart: they are no evidence of "
-            "more than one.",
+            f"more than one. {NO_BETTER.format('groups', 'group')}",
         ),
         (
             "kmeans",
             0.02,
             "At this noise no two of the three centres can be told apart: they are no evidence of "
-            "more than one. " + NO_BETTER,
+            f"more than one. {NO_BETTER.format('centres', 'centre')}",
         ),
         ("gmm-release", 0.02, "At this noise none of the 5 groups can be told apart from noise."),
     ],
@@ -131,11 +131,14 @@ def test_a_sentence_says_what_can_be_told_apart(model: str, epsilon: float, sent
 
 
 @every("epsilon", [0.02, 2.0])
-def test_centres_that_are_worse_than_one_say_so(epsilon: float) -> None:
+@every("model, part", [("kmeans", "centre"), ("gmm", "group")])
+def test_parts_that_are_worse_than_one_say_so(model: str, part: str, epsilon: float) -> None:
     """Released numbers and the noise alone tell what the rows then confirm."""
-    fit = fitted("kmeans", epsilon)
-    worse = fit.score(load.load(f"bundled:{TABLES['kmeans']}")) <= 0.0
-    assert worse == (epsilon < 1.0) == str(fit.told_apart).endswith(NO_BETTER)
+    fit, table = fitted(model, epsilon), load.load(f"bundled:{TABLES[model]}")
+    one = dp.fit(model, table, privacy=None, n_components=1).score(table)
+    worse = fit.score(table) <= one
+    said = str(fit.told_apart).endswith(NO_BETTER.format(f"{part}s", part))
+    assert worse == (epsilon < 1.0) == said
 
 
 @every("model", ["gmm", "kmeans"])

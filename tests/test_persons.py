@@ -8,6 +8,7 @@ before anything is spent.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -312,11 +313,20 @@ def test_persons_are_counted_and_rows_are_not() -> None:
         dp.fit("gmm", sealed_crowd(NUMBERS), privacy=many, n_components=16, seed=0)
 
 
-def test_no_intervals_are_simulated_and_no_rows_held_out_where_persons_are_protected() -> None:
-    fit = dp.fit("mean", sealed_crowd(NUMBERS), privacy=dp.Privacy(1.0, 1e-5), rows=40, seed=0)
-    with pytest.raises(InputError, match="which rows of a person count is not simulated"):
-        fit.intervals()
-    assert fit.told_apart is None
+def test_intervals_are_simulated_with_one_row_for_each_person() -> None:
+    """The noise protects three rows of each person; of one row each it moves a mean the most."""
+    fit = dp.fit("mean", sealed_crowd(NUMBERS), privacy=dp.Privacy(8.0, 1e-5), rows=40, seed=0)
+    assert (fit.rows, fit.persons, fit.guarantee.rows_per_person) == (None, 15, 3)
+    assert str(fit.told_apart).startswith("At this noise each mean is known to within ")
+    ends = fit.intervals().same_rows["mean"]
+    alone = dp.Schema(NUMBERS.columns[:-1], unit="patient", rows_per_person=3)
+    plain = dp.fit("mean", sealed_crowd(alone), privacy=dp.Privacy(8.0, 1e-5), rows=40, seed=0)
+    fewer = replace(plain, rows=15).intervals().same_rows["mean"]
+    wide = np.ptp(ends, axis=-1) / np.ptp(fewer, axis=-1)
+    assert np.all((wide > 1.0) & (wide < 3.0)), "their number of rows is released with noise too"
+
+
+def test_no_rows_are_held_out_where_persons_are_protected() -> None:
     data: Any = SimpleNamespace(schema=NUMBERS, rows=LEAST)
     assert "an id column" in in_sample(Scenario(model="kmeans"), data)
     data.schema = dp.Schema(NUMBERS.columns[:-1])

@@ -463,3 +463,8 @@ def test_worlds_say_how_rows_lie_inside_their_limits() -> None:
     assert (counts["age"].between(0, 110)).all()
     mirrored = stand_in(box, 3000, groups=1, world=World(mirrored=True))
     assert (abs(mirrored.mean() / [110, 80] - 0.5) < 0.03).all()
+    at_limits = stand_in(box, 3000, world=World(edges=0.2)).isin([0.0, 110.0, 80.0])
+    assert (abs(at_limits.mean() - 0.2) < 0.03).all()
+    owing = replace(box, columns=(*box.columns, Column("owed", "target", lower=0, upper=10)))
+    owed = stand_in(owing, 3000, world=World(away=0.5, related=0.3))["owed"]
+    assert abs(owed.mean() - 2.5) < 0.1

@@ -101,6 +101,7 @@ class Grid:
             seed=self.seed,
             schema=self.schema,
             rows=self.rows,
+            persons=self.persons,
             clip=self.clip,
         )
 

@@ -31,9 +31,9 @@ class Fit:
     """A fitted model with its guarantee and its ledger; everything in it may be shown with them.
 
     parameters: in the data's own units. history: the parameters after each iteration. seed:
-    ``None`` when the noise came from the system's entropy. schema, rows, clip: the public limits,
-    how many rows there are where that is public, and the share of the public radius at which they
-    were clipped.
+    ``None`` when the noise came from the system's entropy. schema, rows, persons, clip: the public
+    limits, how many rows or different ids there are where that is public, and the share of the
+    public radius at which they were clipped.
     """
 
     model: str
@@ -45,6 +45,7 @@ class Fit:
     seed: int | None
     schema: Any = None
     rows: int | None = None
+    persons: int | None = None
     clip: float | None = None
 
     def sample(self, count: int, seed: int = 0, schema: Schema | None = None) -> pd.DataFrame:

@@ -78,6 +78,7 @@ def open_release(path: str | Path) -> OpenedRelease:
             seed=None,
             schema=schema,
             rows=record.get("rows"),
+            persons=record.get("persons"),
             clip=record.get("clip"),
         )
         release = OpenedRelease(record, schema, fit, model, how)
