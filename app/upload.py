@@ -25,11 +25,12 @@ from app.scenario import UPLOAD, opening
 from app.state import change, left_on_explore
 from dpcore.datasets.delimited import DELIMITERS
 from dpcore.datasets.described import schema_path
-from dpcore.datasets.documents import load_documents, read_vocabulary
+from dpcore.datasets.documents import load_documents
 from dpcore.datasets.files import InMemory, extension
 from dpcore.datasets.generators import stand_in, stand_in_documents
 from dpcore.datasets.header import Header, header_of
 from dpcore.datasets.load import load, read_frame
+from dpcore.datasets.words import read_vocabulary
 from dpcore.errors import DPCoreError, InputError
 from dpcore.models.declaration import WORLDS, declarations
 from dpcore.schema import Column, FileFormat, Schema
