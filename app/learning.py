@@ -55,7 +55,7 @@ def _three_groups() -> tuple[BudgetGrid, Mixture]:
 def groups_found() -> float:
     """In how many of 13 draws all three groups are found at epsilon 0.5."""
     grid, _ = _three_groups()
-    return float(grid.found[0].all(axis=1).sum())
+    return float(grid.recovered[0].all(axis=1).sum())
 
 
 def wider() -> dict[str, str]:
@@ -155,7 +155,7 @@ def a_face_is_found(clip: float = 1.0) -> float:
     low, high = 0.2 * clip * _trace(), 5.0 * clip * _trace()  # below none is found
     near = tuple(e for e in EPSILONS if low <= e <= high)
     grid = budget_grid(table, replace(setting, clip=clip), exact, near, DRAWS)
-    seldom = np.flatnonzero(grid.found[:, :, 0].mean(axis=1) <= 0.5)
+    seldom = np.flatnonzero(grid.recovered[:, :, 0].mean(axis=1) <= 0.5)
     return near[int(seldom[-1]) + 1]
 
 

@@ -32,22 +32,22 @@ def positive(field: str, value: Any, *, example: str = "1") -> float:
     >>> positive("epsilon", 0.5)
     0.5
     """
-    found = number(field, value)
-    if not (0.0 < found < math.inf):
+    parsed = number(field, value)
+    if not (0.0 < parsed < math.inf):
         raise InputError(
             field, f"{value} is not a finite number above 0", f"give one, for example {example}"
         )
-    return found
+    return parsed
 
 
 def probability(field: str, value: Any, *, example: str = "0.00001") -> float:
     """A number strictly between 0 and 1."""
-    found = number(field, value)
-    if not (0.0 < found < 1.0):
+    parsed = number(field, value)
+    if not (0.0 < parsed < 1.0):
         raise InputError(
             field, f"{value} is not between 0 and 1", f"give one, for example {example}"
         )
-    return found
+    return parsed
 
 
 def share_below_one(field: str, value: Any) -> float:
@@ -56,10 +56,10 @@ def share_below_one(field: str, value: Any) -> float:
     >>> share_below_one("missing_rate", 0)
     0.0
     """
-    found = number(field, value)
-    if not (0.0 <= found < 1.0):
+    parsed = number(field, value)
+    if not (0.0 <= parsed < 1.0):
         raise InputError(field, f"{value} is not a share below 1", "give one, for example 0.2")
-    return found
+    return parsed
 
 
 def nonnegative(field: str, value: Any) -> float:
@@ -68,10 +68,10 @@ def nonnegative(field: str, value: Any) -> float:
     >>> nonnegative("delta", "0")
     0.0
     """
-    found = number(field, value)
-    if not (0.0 <= found < math.inf):
+    parsed = number(field, value)
+    if not (0.0 <= parsed < math.inf):
         raise InputError(field, f"{value} is not a finite number of 0 or more", "give one")
-    return found
+    return parsed
 
 
 def whole(field: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
@@ -80,17 +80,17 @@ def whole(field: str, value: Any, *, least: int = 1, most: int | None = None) ->
     >>> whole("seed", "9007199254740993")
     9007199254740993
     """
-    found = _integer(value)
-    if found is None:
+    integer = _integer(value)
+    if integer is None:
         inexact = number(field, value)
         if not math.isfinite(inexact) or inexact != math.floor(inexact):
             raise InputError(field, f"{value} is not a whole number", "give a whole number")
-        found = int(inexact)
-    if found < least:
+        integer = int(inexact)
+    if integer < least:
         raise InputError(field, f"{value} is below {least}", f"give {least} or more")
-    if most is not None and found > most:
+    if most is not None and integer > most:
         raise InputError(field, f"{value} is above {most}", f"give {most} or less")
-    return found
+    return integer
 
 
 def rows_of_one(value: Any, field: str = "rows_per_person") -> int:

@@ -88,5 +88,5 @@ PAPERS = {
 def load(target: str) -> Any:
     """The module or ``module:object`` that a registry line names."""
     module, _, name = target.partition(":")
-    found = import_module(module)
-    return getattr(found, name) if name else found
+    loaded = import_module(module)
+    return getattr(loaded, name) if name else loaded

@@ -543,7 +543,7 @@ def _question(**changes: object) -> accounting.Question:
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """One question, and a peer that is always installed."""
     asked = _question()
-    cases = [accounting.Asked(name, asked, seconds=0.01) for name in asked.peers]
+    cases = [accounting.QuestionCase(name, asked, seconds=0.01) for name in asked.peers]
     monkeypatch.setattr(peers, "FIRST", STAND_IN)
     monkeypatch.setattr(accounting, "CASES", cases)
 
@@ -576,7 +576,7 @@ def test_without_its_first_peer_the_accounting_bench_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(peers, "FIRST", ABSENT)
-    monkeypatch.setattr(accounting, "CASES", [accounting.Asked(ABSENT, _question())])
+    monkeypatch.setattr(accounting, "CASES", [accounting.QuestionCase(ABSENT, _question())])
     assert main(["bench", "accounting"]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith("dpcore: peer: ")
@@ -594,7 +594,7 @@ def test_a_scaled_peer_is_compared_on_the_rows_it_answered() -> None:
     asked = _question(
         ours=lambda: table, peers={STAND_IN: lambda: lambda: table[::10]}, scale=accounting.EVERY
     )
-    row = accounting.Asked(STAND_IN, asked, seconds=0.01)()
+    row = accounting.QuestionCase(STAND_IN, asked, seconds=0.01)()
     assert row["quality_ours"] == row["quality_peer"] == np.mean(table[::10]) != np.mean(table)
 
 
@@ -602,7 +602,7 @@ def test_a_scaled_peers_seconds_are_those_of_the_whole_grid(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(accounting, "median_seconds", lambda jobs, seconds: [0.5, 3.0])
-    row = accounting.Asked(STAND_IN, _question(scale=10))()
+    row = accounting.QuestionCase(STAND_IN, _question(scale=10))()
     assert (row["ours_seconds"], row["peer_seconds"], row["ratio"]) == (0.5, 30.0, 60.0)
 
 
@@ -634,19 +634,22 @@ def test_peers_are_not_imported_where_memory_is_measured() -> None:
 
 def test_every_case_is_named_once() -> None:
     named = [
-        (case.question.name if isinstance(case, accounting.Asked) else case.name, case.package)
+        (
+            case.question.name if isinstance(case, accounting.QuestionCase) else case.name,
+            case.package,
+        )
         for case in accounting.CASES
     ]
     assert len(set(named)) == len(named)
     assert all(peers.FIRST in q.peers or len(q.peers) == 1 for q in accounting.QUESTIONS)
 
 
-def _comparable(case: accounting.Asked) -> bool:
+def _comparable(case: accounting.QuestionCase) -> bool:
     """Whether the peer is at hand (the first one is) and takes no many seconds."""
     return peers.why_missing(case.package) is None and not _long(case)
 
 
-def _long(case: accounting.Asked) -> bool:
+def _long(case: accounting.QuestionCase) -> bool:
     """Cases of many seconds: their answers are compared by the bench itself."""
     asked = case.question
     if case.package == "prv-accountant":
@@ -657,11 +660,13 @@ def _long(case: accounting.Asked) -> bool:
 @pytest.mark.merge
 def test_the_peer_is_asked_the_same_and_ours_is_as_tight() -> None:
     """Of every peer that is at hand; which are is found here, not while tests are collected."""
-    cases = [c for c in accounting.CASES if isinstance(c, accounting.Asked) and _comparable(c)]
+    cases = [
+        c for c in accounting.CASES if isinstance(c, accounting.QuestionCase) and _comparable(c)
+    ]
     every("case", cases)(as_tight_as_the_peer)()
 
 
-def as_tight_as_the_peer(case: accounting.Asked) -> None:
+def as_tight_as_the_peer(case: accounting.QuestionCase) -> None:
     """Bounds of one kind: ours never above the peer's, nor far below where the theorem is one."""
     asked = case.question
     theirs = np.asarray(asked.peers[case.package]()())

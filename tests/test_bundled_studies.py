@@ -115,8 +115,8 @@ def test_factors_are_seen_where_a_table_opens_and_vanish_as_the_budget_falls(
     if opening.grid.model != "fa":
         return
     at = int(np.argmin(np.abs(np.array(opening.grid.epsilons) - opening.epsilon)))
-    assert (opening.grid.found[at].mean(axis=0) > 0.5).sum() >= 3
-    assert not opening.grid.found[opening.at(0.1)].any()
+    assert (opening.grid.recovered[at].mean(axis=0) > 0.5).sum() >= 3
+    assert not opening.grid.recovered[opening.at(0.1)].any()
     marks = yardstick("fa").marks(opening.grid)
     assert [label for _, label in marks][:3] == [
         "factor 1 is found from here",
@@ -125,7 +125,7 @@ def test_factors_are_seen_where_a_table_opens_and_vanish_as_the_budget_falls(
     ]
     for epsilon, label in marks:
         factor = int(label.split()[1]) - 1
-        known = opening.grid.found[:, :, factor].mean(axis=1) > 0.5
+        known = opening.grid.recovered[:, :, factor].mean(axis=1) > 0.5
         here = opening.at(epsilon)
         assert known[here:].all()
         assert not known[here - 1]
@@ -139,7 +139,7 @@ def test_an_exact_fit_gives_the_rare_person_away_and_a_private_one_does_not(
     weights = opening.references.converged.weights[0]
     alone = int(np.argmin(weights))
     assert weights[alone] * find(opening.name).rows == pytest.approx(1.0, rel=0.01)
-    assert opening.grid.found[: opening.at(1.0) + 1, :, alone].mean() < 0.02
+    assert opening.grid.recovered[: opening.at(1.0) + 1, :, alone].mean() < 0.02
 
 
 def test_fifty_rare_people_are_found_together_and_lost_under_stronger_privacy(
@@ -148,13 +148,13 @@ def test_fifty_rare_people_are_found_together_and_lost_under_stronger_privacy(
     if opening.name != "rare_people":
         return
     far = int(np.argmax(opening.references.converged.centres[0, :, 1]))  # the income
-    assert opening.grid.found[opening.at(opening.epsilon), :, far].mean() > 0.5
-    assert not opening.grid.found[opening.at(0.1), :, far].any()
+    assert opening.grid.recovered[opening.at(opening.epsilon), :, far].mean() > 0.5
+    assert not opening.grid.recovered[opening.at(0.1), :, far].any()
 
 
 def test_at_the_budget_with_which_a_table_opens_a_part_is_found(opening: Opening) -> None:
     here = np.argmin(np.abs(np.log(np.array(opening.grid.epsilons) / opening.epsilon)))
-    assert np.median(opening.grid.found[here].sum(axis=-1)) >= 1
+    assert np.median(opening.grid.recovered[here].sum(axis=-1)) >= 1
 
 
 def test_one_step_of_the_slider_never_throws_the_picture_about(opening: Opening) -> None:
@@ -183,9 +183,9 @@ def test_different_budgets_get_different_verdicts(opening: Opening) -> None:
 def test_the_first_screen_makes_its_point_in_one_drag() -> None:
     """All three groups at 1, none at 0.1, and at 10 the exact fit."""
     first = Opening(bundled()[0])
-    assert first.grid.found[first.at(1.0), 0].all()
-    assert first.grid.found[first.at(1.0)].all(axis=1).mean() > 0.8
-    assert not first.grid.found[first.at(0.1), 0].any()
+    assert first.grid.recovered[first.at(1.0), 0].all()
+    assert first.grid.recovered[first.at(1.0)].all(axis=1).mean() > 0.8
+    assert not first.grid.recovered[first.at(0.1), 0].any()
     assert first.verdicts[first.at(10.0)].level == 3
     centres = first.grid.fits.means[:, 0]
     step = np.linalg.norm(np.diff(centres, axis=0), axis=-1)

@@ -138,13 +138,13 @@ def test_words_reach_every_fit_of_a_study() -> None:
         "symmetric-mixture", rows, privacy=request, seed=0, sigma=2.0, start=3, iterations=10
     )
     assert apart(grid.fits.beta[0], alone.parameters.beta, mirrored=True)[0] < 1e-9
-    assert grid.found.shape == (1, 1, 1)
+    assert grid.recovered.shape == (1, 1, 1)
     assert chosen.simplest().words == chosen.words
 
 
 def test_parts_are_counted_as_the_yardstick_counts_them() -> None:
     found = study(table("symmetric-mixture"), Setting("mean", components=1), draws=3)
-    assert found.grid.found.shape == (53, 3, 2)
+    assert found.grid.recovered.shape == (53, 3, 2)
 
 
 def test_bits_are_studied_where_only_epsilon_counts() -> None:

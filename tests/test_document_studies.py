@@ -73,7 +73,7 @@ def test_bars_open_on_a_picture_that_makes_its_point() -> None:
     span = known.converged_utility - known.bounds_utility
     assert known.converged_utility - known.own_steps_utility <= 0.1 * span
     grid = budget_grid(corpus, setting, known.converged, (0.1, 1.0, 10.0), range(draws_of(first)))
-    found = np.median(grid.found.sum(axis=2), axis=1)
+    found = np.median(grid.recovered.sum(axis=2), axis=1)
     assert found[0] == 0
     assert 4 <= found[1] < found[2]
     middle = np.median(grid.utility, axis=1)

@@ -328,9 +328,9 @@ def test_the_picture_shows_the_face_from_where_the_answer_says() -> None:
     at = EPSILONS.index(face.answer())
     assert float(face.query["epsilon"]) == EPSILONS[at]
     grid, _ = grid_of("faces_like", (*EPSILONS[at - 1 : at + 1], 20.0))
-    often = grid.found[:, :, 0].sum(axis=1)
+    often = grid.recovered[:, :, 0].sum(axis=1)
     assert often[0] <= DRAWS / 2 < often[1] <= often[2]
-    assert grid.found[1, 0, 0], "the bold draw shows it too"
+    assert grid.recovered[1, 0, 0], "the bold draw shows it too"
     trace = float(learning.a_face_can_show()["trace"])
     assert trace < EPSILONS[at - 1], "the mark on the curve is another threshold"
 
@@ -341,7 +341,7 @@ def test_private_groups_are_wider_the_more_so_the_stronger_the_noise() -> None:
     middle = np.median(areas, axis=(1, 2))
     assert middle[0] > middle[1] > middle[2] > 1.0
     assert learning.wider()["wider"] == f"{middle[0]:.1f}"
-    found = grid.found[0].all(axis=1).sum()
+    found = grid.recovered[0].all(axis=1).sum()
     assert learning.groups_found() == found
     alike = f"at least {FOUND_AFFINITY:g} and its weight is within a factor of {FOUND_WEIGHT:g}"
     assert alike in learning.lesson("hide").ask

@@ -109,7 +109,7 @@ def test_the_verdict_and_what_is_found_do_not_contradict_each_other(model: str) 
             found[:, :, :many] = True
             for utility in (0.01, 0.5, 1.04, 1.5, 1.999):
                 grid: Any = SimpleNamespace(
-                    model=model, utility=np.full((1, 13), utility), found=found,
+                    model=model, utility=np.full((1, 13), utility), recovered=found,
                     stops=(1.0,), refusals=(None,),
                 )  # fmt: skip
                 (judged,) = verdicts(grid, (known,), np.array([min(utility, 1.0) - 1e-3]))  # type: ignore[arg-type]

@@ -60,7 +60,9 @@ def run(name: str | None = None, on_case: Callable[[int, int], None] | None = No
     """
     names = list(BENCHES) if name is None else [one_of("bench", name, BENCHES)]
     every = [(chosen, case) for chosen in names for case in import_module(BENCHES[chosen]).CASES]
-    cases = [one for one in every if not (isinstance(one[1], Optional) and one[1].why_missing())]
+    cases = [
+        pair for pair in every if not (isinstance(pair[1], Optional) and pair[1].why_missing())
+    ]
     rows = []
     for i, (chosen, case) in enumerate(cases, start=1):
         if on_case is not None:

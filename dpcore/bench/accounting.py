@@ -61,8 +61,8 @@ class Question:
 
     def left_out(self) -> list[str]:
         """A sentence for each peer that cannot be asked here."""
-        found = [peers.why_missing(package) for package in self.peers]
-        return [why for why in found if why is not None]
+        reasons = [peers.why_missing(package) for package in self.peers]
+        return [why for why in reasons if why is not None]
 
 
 @dataclass(frozen=True)
@@ -77,26 +77,26 @@ class Answered(Case):
 
 
 @dataclass(frozen=True)
-class Asked(Answered):
+class QuestionCase(Answered):
     """A question to us and to one peer."""
 
     question: Question
     seconds: float = 2.0
 
     def measure(self) -> Row:
-        asked, theirs = self.question, self.question.peers[self.package]()
-        answers = asked.ours(), theirs()  # unmeasured: everything is imported now
+        question, theirs = self.question, self.question.peers[self.package]()
+        answers = question.ours(), theirs()  # unmeasured: everything is imported now
         ours_seconds, peer_seconds = median_seconds(
-            [(_forget, asked.ours), (_nothing, theirs)], self.seconds
+            [(_forget, question.ours), (_nothing, theirs)], self.seconds
         )
         return self.row(
-            asked.name,
+            question.name,
             "answer",
-            (ours_seconds, peer_seconds * asked.scale),
-            (_number(answers[0], asked.scale), _number(answers[1], 1)),
-            partial(run_alone, asked.name),
-            quality=asked.quality,
-            left_out=asked.left_out(),
+            (ours_seconds, peer_seconds * question.scale),
+            (_number(answers[0], question.scale), _number(answers[1], 1)),
+            partial(run_alone, question.name),
+            quality=question.quality,
+            left_out=question.left_out(),
         )
 
 
@@ -433,8 +433,8 @@ _THEIRS = {
 }
 _METHODS = {"prv-accountant": "pld"}
 
-CASES: tuple[Asked | FirstAnswer, ...] = (
-    *(Asked(package, question) for question in QUESTIONS for package in question.peers),
+CASES: tuple[QuestionCase | FirstAnswer, ...] = (
+    *(QuestionCase(package, question) for question in QUESTIONS for package in question.peers),
     *(
         FirstAnswer(
             package,

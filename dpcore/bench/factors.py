@@ -173,8 +173,8 @@ def _private(table: PrivateTable, data: Data, epsilon: float) -> Fit:
     return fit("fa", table, privacy=privacy, n_components=data.components, seed=0)
 
 
-def _quality(found: Fit, rows: Array) -> float:
-    return float(factors.log_density(found.parameters.as_factors(), rows)[0])
+def _quality(fitted: Fit, rows: Array) -> float:
+    return float(factors.log_density(fitted.parameters.as_factors(), rows)[0])
 
 
 def _fewest(quality: Callable[[int], float], target: float) -> int:
@@ -194,7 +194,7 @@ def _summit(data: Data) -> tuple[float, ...]:
     """What the peer says of its quality in each of its steps, with its default tolerance."""
     rows = data.simulate()
     with one_thread():  # not measured
-        return tuple(float(one) / len(rows) for one in _peer(rows, data, None).loglike_)
+        return tuple(float(value) / len(rows) for value in _peer(rows, data, None).loglike_)
 
 
 def _peer_steps(data: Data, target: float) -> int:
@@ -239,8 +239,8 @@ def _peer(rows: Array, data: Data, steps: int | None) -> FactorAnalysis:
 
 def _peer_quality(model: FactorAnalysis, rows: Array) -> float:
     """The peer's fit by the formula that ours is judged by."""
-    found = Factors(model.mean_[None], model.components_.T[None], model.noise_variance_[None])
-    return float(factors.log_density(found, rows)[0])
+    parameters = Factors(model.mean_[None], model.components_.T[None], model.noise_variance_[None])
+    return float(factors.log_density(parameters, rows)[0])
 
 
 _DRAWN = Data(400, 64, 10)

@@ -101,8 +101,8 @@ class Iterations(Mixtures):
             ],
             self.repetitions,
         )
-        each = np.diff(np.reshape(least, (3, 2)))[:, 0] / (self.many - self.few)
-        ours, every_core, one_core = each.tolist()
+        step_seconds = np.diff(np.reshape(least, (3, 2)))[:, 0] / (self.many - self.few)
+        ours, every_core, one_core = step_seconds.tolist()
         return self.row(
             f"gmm {self.rows} x {self.dim}, K={self.components}",
             "EM iteration",

@@ -51,7 +51,7 @@ def curves(name: str, make: Callable[[int, int, int], Case], **sizes: Sequence[i
     """
     base = {axis: sizes[axis][len(sizes[axis]) // 2] for axis in AXES}
     return [
-        Point(name, axis, size, make(*({**base, axis: size}[one] for one in AXES)))
+        Point(name, axis, size, make(*({**base, axis: size}[dimension] for dimension in AXES)))
         for axis in AXES
         for size in sizes[axis]
     ]
@@ -63,10 +63,10 @@ def power(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     >>> round(power([10, 100, 1000], [2.0, 20.0, 200.0]), 12)
     1.0
     """
-    known = [(n, s) for n, s in zip(sizes, seconds, strict=True) if n > 0 and s > 0]
-    if len({n for n, _ in known}) < 2:
+    positive = [(n, s) for n, s in zip(sizes, seconds, strict=True) if n > 0 and s > 0]
+    if len({n for n, _ in positive}) < 2:
         return float("nan")
-    size, second = np.log(np.array(known, dtype=float)).T
+    size, second = np.log(np.array(positive, dtype=float)).T
     return float(np.polyfit(size, second, 1)[0])
 
 

@@ -35,11 +35,11 @@ def earlier(path: Path) -> list[Run]:
         lines = path.read_text(encoding="utf-8").splitlines()
         runs = [json.loads(line) for line in lines if line.strip()]
         ratios = [row["ratio"] for run in runs for row in run["rows"]]
-        known = all(isinstance(ratio, float | int | None) for ratio in ratios)
-        known = known and all({"date", "cores"} <= run.keys() for run in runs)
+        valid = all(isinstance(ratio, float | int | None) for ratio in ratios)
+        valid = valid and all({"date", "cores"} <= run.keys() for run in runs)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        known = False
-    if not known:
+        valid = False
+    if not valid:
         raise InputError(
             "history",
             "it has lines that dpcore bench did not write",
@@ -71,8 +71,8 @@ def append(path: Path, run: Run) -> None:
 def compared(run: Run, runs: Sequence[Run]) -> list[Row]:
     """The run's rows, each with ``ratio_before`` (the median of earlier runs, or ``None``), how
     many ``runs_before`` there were, and whether it is ``slower``."""
-    known = _ratios(runs)
-    return [_marked(row, known.get(_key(run, row), [])) for row in run["rows"]]
+    ratios = _ratios(runs)
+    return [_marked(row, ratios.get(_key(run, row), [])) for row in run["rows"]]
 
 
 def _marked(row: Row, before: list[float]) -> Row:
@@ -82,12 +82,12 @@ def _marked(row: Row, before: list[float]) -> Row:
 
 
 def _ratios(runs: Sequence[Run]) -> dict[tuple[Any, ...], list[float]]:
-    found: dict[tuple[Any, ...], list[float]] = {}
+    ratios: dict[tuple[Any, ...], list[float]] = {}
     for run in runs:
         for row in run["rows"]:
             if _known(row["ratio"]):
-                found.setdefault(_key(run, row), []).append(float(row["ratio"]))
-    return found
+                ratios.setdefault(_key(run, row), []).append(float(row["ratio"]))
+    return ratios
 
 
 def _key(run: Run, row: Row) -> tuple[Any, ...]:
@@ -101,7 +101,7 @@ def _known(ratio: float | None) -> bool:
 def _finite(value: Any) -> Any:
     """JSON has no word for what is undefined."""
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(one) for one in value]
+        return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

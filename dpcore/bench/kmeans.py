@@ -145,15 +145,15 @@ class Iterations(Case):
         ours = _ours(table, data, self.many).parameters.centers
         theirs = _peer(rows, _start(table, data), self.many - 1).cluster_centers_
         apart = np.abs(ours - theirs[np.lexsort(theirs.T[::-1])]).max()
-        each = seconds["ours"], seconds["every core"], seconds["one core"]
+        triple = seconds["ours"], seconds["every core"], seconds["one core"]
         return self.row(
             f"k-means {data}",
             "fit without its steps, paid once" if self.once else "step",
-            each[:2],
+            triple[:2],
             (_spread(rows, ours[None]), _spread(rows, theirs[None])),
             self.alone,
-            each[2],
-            **_facts(*each),
+            triple[2],
+            **_facts(*triple),
             apart=float(apart),
         )
 

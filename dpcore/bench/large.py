@@ -53,13 +53,13 @@ class InBlocks(Case):
             timed = _Timed.of(folder)
             return self._compared(folder, [(timed, BUDGET), (timed, None)])
 
-    def _compared(self, folder: Path, sides: list[_Side], told: str = "") -> Row:
+    def _compared(self, folder: Path, sides: list[_Side], suffix: str = "") -> Row:
         """Our side and the peer's, in turns."""
         seconds = _least(sides, self.components, self.repetitions)
         ours, theirs = (_quality(folder, *side, self.components) for side in sides)
         alone = partial(run_alone, str(folder), "gmm", 1)
         return self.row(
-            f"gmm {self.rows} x {self.columns} in files, K={self.components}{told}",
+            f"gmm {self.rows} x {self.columns} in files, K={self.components}{suffix}",
             "EM iteration",
             (seconds[0], seconds[1]),
             (ours, theirs),
@@ -141,21 +141,23 @@ _Side: TypeAlias = tuple[_Timed, Privacy | None]
 
 def _least(sides: list[_Side], components: int, turns: int) -> list[float]:
     """The least seconds of an iteration of each side; the sides take turns."""
-    found: list[list[float]] = [[] for _ in sides]
+    seconds: list[list[float]] = [[] for _ in sides]
     for _ in range(turns):
-        for times, (timed, budget) in zip(found, sides, strict=True):
+        for times, (timed, budget) in zip(seconds, sides, strict=True):
             times += timed.iterations(budget, components)
-    return [float(min(times)) for times in found]
+    return [float(min(times)) for times in seconds]
 
 
 def _quality(folder: Path, timed: _Timed, budget: Privacy | None, components: int) -> float:
     """Mean log-likelihood of the rows of the first file, in own units."""
     import pandas as pd
 
-    found: Any = fit(
+    parameters: Any = fit(
         "gmm", timed.table, privacy=budget, n_components=components, iterations=STEPS, seed=0
     ).parameters
-    mixture = Mixture(found.weights[None], found.means[None], found.covariances[None])
+    mixture = Mixture(
+        parameters.weights[None], parameters.means[None], parameters.covariances[None]
+    )
     rows = pd.read_parquet(files_of(folder)[0]).to_numpy()
     return float(log_density(mixture, rows)[0])
 

@@ -89,10 +89,10 @@ def _quiet() -> Iterator[None]:
 
 
 def _opacus_analysis() -> ModuleType:
-    found = find_spec("opacus")
-    if found is None or not found.submodule_search_locations:
+    package = find_spec("opacus")
+    if package is None or not package.submodule_search_locations:
         raise ImportError("opacus")
-    path = Path(found.submodule_search_locations[0]) / "accountants" / "analysis" / "rdp.py"
+    path = Path(package.submodule_search_locations[0]) / "accountants" / "analysis" / "rdp.py"
     spec = spec_from_file_location("opacus_analysis_rdp", path)
     if spec is None or spec.loader is None:
         raise ImportError("opacus")
@@ -147,17 +147,17 @@ def google_laplace(scale: float) -> Any:
 def _google_rdp(*, replaced: bool) -> Callable[[], Any]:
     """Makes fresh Rényi accountants with the peer's default orders."""
     _loaded("dp-accounting")
-    made = import_module("dp_accounting.rdp").RdpAccountant
+    accountant_class = import_module("dp_accounting.rdp").RdpAccountant
     relation = import_module("dp_accounting.privacy_accountant").NeighboringRelation
     chosen = relation.REPLACE_ONE if replaced else relation.ADD_OR_REMOVE_ONE
-    return lambda: made(neighboring_relation=chosen)
+    return lambda: accountant_class(neighboring_relation=chosen)
 
 
 def _google_pld() -> Callable[[], Any]:
     """Makes fresh accountants of privacy-loss distributions."""
     _loaded("dp-accounting")
-    made = import_module("dp_accounting.pld").PLDAccountant
-    return lambda: made(value_discretization_interval=INTERVAL)
+    accountant_class = import_module("dp_accounting.pld").PLDAccountant
+    return lambda: accountant_class(value_discretization_interval=INTERVAL)
 
 
 Releases: TypeAlias = Sequence[tuple[Any, int]]  # the peer's events with their counts
@@ -214,8 +214,8 @@ def google_kov_pld(epsilon: float, count: int, delta: float) -> Answer:
     law = import_module("dp_accounting.pld.privacy_loss_distribution").from_privacy_parameters
 
     def answer() -> float:
-        one = law(pair(epsilon, 0.0), value_discretization_interval=epsilon)
-        return float(one.self_compose(count).get_epsilon_for_delta(delta))
+        single = law(pair(epsilon, 0.0), value_discretization_interval=epsilon)
+        return float(single.self_compose(count).get_epsilon_for_delta(delta))
 
     return answer
 
@@ -230,7 +230,7 @@ def google_calibrate(
     composed = _google_events().SelfComposedDpEvent
 
     def answer() -> float:
-        found = peer.calibrate_dp_mechanism(
+        multiplier = peer.calibrate_dp_mechanism(
             fresh,
             lambda noise: composed(release(noise), count),
             epsilon,
@@ -238,7 +238,7 @@ def google_calibrate(
             bracket_interval=bracket,
             tol=1e-4,
         )
-        return float(found)
+        return float(multiplier)
 
     return answer
 
@@ -249,9 +249,9 @@ def google_calibrate(
 def autodp_exact(noise: float, count: int, delta: float) -> Answer:
     _loaded("autodp")
     with _quiet():
-        made = import_module("autodp.mechanism_zoo").ExactGaussianMechanism
+        mechanism = import_module("autodp.mechanism_zoo").ExactGaussianMechanism
         composed = import_module("autodp.transformer_zoo").ComposeGaussian
-    return lambda: float(composed()([made(sigma=noise)], [count]).get_approxDP(delta))
+    return lambda: float(composed()([mechanism(sigma=noise)], [count]).get_approxDP(delta))
 
 
 def autodp_sigma(epsilon: float, delta: float) -> Answer:
@@ -412,8 +412,8 @@ def private_centres(rows: Array, components: int, epsilon: float, draws: int) ->
         words = [os.environ[ELSEWHERE], "-W", "ignore", "-c", _PRIVATE_KMEANS, str(path)]
         words += [str(components), str(epsilon), str(draws)]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
-    return PrivateCentres(np.array(found["centres"]), min(found["seconds"]), found["version"])
+    record = json.loads(done.stdout.splitlines()[-1])
+    return PrivateCentres(np.array(record["centres"]), min(record["seconds"]), record["version"])
 
 
 _PRIVATE_KMEANS = """

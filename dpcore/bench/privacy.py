@@ -38,7 +38,7 @@ class Added(Case):
     """One model on one simulated table. many = few: whole fits are timed."""
 
     model: str
-    told: str
+    size: str
     data: Callable[[], Sealed]
     components: int
     few: int
@@ -56,11 +56,11 @@ class Added(Case):
         private, plain = self._each(*least[:2]), self._each(*least[2:])
         qualities = [self._fit(data, b, self.many).score(data) for b in (BUDGET, None)]
         return self.row(
-            f"{self.model} {self.told}, epsilon 1",
+            f"{self.model} {self.size}, epsilon 1",
             ("fit" if self.many == self.few else "iteration") + ", processor seconds",
             (private, plain),
             (qualities[0], qualities[1]),
-            partial(run_alone, self.model, self.told),
+            partial(run_alone, self.model, self.size),
         )
 
     def _each(self, few: float, many: float) -> float:
@@ -81,9 +81,11 @@ class Added(Case):
         )
 
 
-def run_alone(model: str, told: str) -> None:
+def run_alone(model: str, size: str) -> None:
     """Simulate and fit with noise: what a fresh process does whose memory is measured."""
-    case = next(one for one in CASES if (one.model, one.told) == (model, told))
+    case = next(
+        candidate for candidate in CASES if (candidate.model, candidate.size) == (model, size)
+    )
     case._fit(case.data(), BUDGET, case.few)
 
 

@@ -64,18 +64,18 @@ class Solver(Problem):
         least_seconds([lambda: min_trace_covariance(vectors, weight)], 1)  # imports, first calls
         (ours,) = least_seconds([lambda: min_trace_covariance(vectors, weight)], OWN_REPETITIONS)
         (peer,) = least_seconds([ask], self.repetitions)
-        found = min_trace_covariance(vectors, weight)
+        answer = min_trace_covariance(vectors, weight)
         return self.row(
             f"least-trace covariance of {self.vectors} vectors, d={self.dim}"
             + (", in the inverse" if self.inverse else ""),
             "answer",
             (ours, peer),
-            (found.upper, theirs["objective"]),
+            (answer.upper, theirs["objective"]),
             self.alone,
             quality=OBJECTIVE,
             peer_solver_seconds=theirs["seconds"],
             solver_ratio=theirs["seconds"] / ours,
-            gap=found.gap,
+            gap=answer.gap,
         )
 
 
@@ -112,11 +112,11 @@ class Slider(Case):
     def measure(self) -> Row:
         table = simulated(1000, 0)
         rows, kinds = _simulated_rows()
-        asked = [Privacy(epsilon=1.0, delta=DELTA, adjacency="label")]
+        requests = [Privacy(epsilon=1.0, delta=DELTA, adjacency="label")]
         ours, staged = least_seconds(
             [
                 lambda: _design(rows, kinds),
-                lambda: fit_grid("gmm-release", table, privacy=asked, seed=0, method="staged"),
+                lambda: fit_grid("gmm-release", table, privacy=requests, seed=0, method="staged"),
             ],
             7,
         )
@@ -156,7 +156,7 @@ def _peer(vectors: Array, weight: Array) -> dict[str, float]:
     cvxpy: Any = import_module(PEER)
     dim = vectors.shape[1]
     shape = cvxpy.Variable((dim, dim), symmetric=True)
-    covers: list[Any] = [shape - np.outer(one, one) >> 0 for one in vectors]
+    covers: list[Any] = [shape - np.outer(vector, vector) >> 0 for vector in vectors]
     goal = cvxpy.Minimize(cvxpy.trace(np.linalg.inv(weight) @ shape))
     program = cvxpy.Problem(goal, covers)
     program.solve(solver="CLARABEL")

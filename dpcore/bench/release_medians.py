@@ -145,17 +145,17 @@ def table_of(rows: int, seed: int) -> PrivateTable:
 @cache
 def medians(way: str, adjacency: str, epsilon: float, rows: int, tables: int, draws: int) -> Pair:
     """Reverse and forward median over tables and draws."""
-    found: dict[str, list[Array]] = {"reverse_kl": [], "kl": []}
+    divergences: dict[str, list[Array]] = {"reverse_kl": [], "kl": []}
     for seed in range(tables):
         table = table_of(rows, seed)
         scorer = YARDSTICK.scorer(table, None)
         runs = fitted(table, way, adjacency, epsilon, draws).runs.final
-        found["reverse_kl"].append(YARDSTICK.measure(runs, scorer, "reverse_kl"))
+        divergences["reverse_kl"].append(YARDSTICK.measure(runs, scorer, "reverse_kl"))
         if way not in UNTARGETED:
             runs = fitted(table, way, adjacency, epsilon, draws, "forward").runs.final
-        found["kl"].append(YARDSTICK.measure(runs, scorer, "kl"))
-    one, two = (float(np.median(np.concatenate(each))) for each in found.values())
-    return one, two
+        divergences["kl"].append(YARDSTICK.measure(runs, scorer, "kl"))
+    reverse, forward = (float(np.median(np.concatenate(values))) for values in divergences.values())
+    return reverse, forward
 
 
 def fitted(
@@ -168,7 +168,7 @@ def fitted(
 ) -> Grid:
     """Some releases; way: a method, of the paper's with its neighbours."""
     method, _, neighbours = way.partition(" ")
-    asked = Privacy(
+    privacy = Privacy(
         epsilon=epsilon,
         delta=DELTA,
         adjacency=adjacency,
@@ -179,7 +179,7 @@ def fitted(
     return fit_grid(
         "gmm-release",
         table,
-        privacy=[asked],
+        privacy=[privacy],
         draws=range(draws),
         seed=0,
         method=method,

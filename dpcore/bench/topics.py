@@ -89,9 +89,9 @@ class Corpus:
     @cached_property
     def sealed(self) -> PrivateCorpus:
         """The documents behind the wall."""
-        known, vocabulary = self.bags[0], tuple(f"w{i}" for i in range(self.words))
+        bags, vocabulary = self.bags[0], tuple(f"w{i}" for i in range(self.words))
         return PrivateCorpus.seal(
-            known.starts, known.words, known.counts, Vocabulary(vocabulary), open_to_all=True
+            bags.starts, bags.words, bags.counts, Vocabulary(vocabulary), open_to_all=True
         )
 
     @cached_property
@@ -99,16 +99,16 @@ class Corpus:
         """As scikit-learn reads it fastest."""
         from scipy.sparse import csr_matrix
 
-        known = self.bags[0]
-        shape = known.count, self.words
-        return csr_matrix((known.counts.astype(np.float32), known.words, known.starts), shape=shape)
+        bags = self.bags[0]
+        shape = bags.count, self.words
+        return csr_matrix((bags.counts.astype(np.float32), bags.words, bags.starts), shape=shape)
 
     @cached_property
     def as_lists(self) -> list[list[tuple[int, int]]]:
         """As gensim reads it fastest."""
-        known = self.bags[0]
-        words, counts = known.words.tolist(), known.counts.astype(int).tolist()
-        ends = known.starts.tolist()
+        bags = self.bags[0]
+        words, counts = bags.words.tolist(), bags.counts.astype(int).tolist()
+        ends = bags.starts.tolist()
         return [list(zip(words[a:b], counts[a:b], strict=True)) for a, b in pairwise(ends)]
 
     def perplexity(self, words: Array) -> float:
@@ -119,9 +119,9 @@ class Corpus:
 
     def perplexity_at(self, mix: Array, words: Array) -> float:
         """Of the known documents at mixes ``(documents, K)`` that somebody found."""
-        known = self.bags[0]
-        score = lda.log_likelihood_at(known, words, mix, self.prior).sum()
-        return float(np.exp(-score / known.counts.sum()))
+        bags = self.bags[0]
+        score = lda.log_likelihood_at(bags, words, mix, self.prior).sum()
+        return float(np.exp(-score / bags.counts.sum()))
 
     def __reduce__(self) -> tuple[type[Corpus], tuple[int, ...]]:
         """Another process simulates the documents anew."""
@@ -135,7 +135,7 @@ Job = Callable[[int], Array]  # given a seed, what was found: topics (K, V) or m
 
 
 @dataclass(frozen=True)
-class Found:
+class Measured:
     """Of each job by its name: least seconds by the clock and of processors, median quality."""
 
     seconds: Mapping[str, float]
@@ -143,17 +143,19 @@ class Found:
     quality: Mapping[str, float]
 
 
-def _found(jobs: Mapping[str, Job], judge: Callable[[Array], float], repetitions: int) -> Found:
+def _measured(
+    jobs: Mapping[str, Job], judge: Callable[[Array], float], repetitions: int
+) -> Measured:
     """The jobs take turns; every turn has another seed."""
-    kept: dict[str, list[Array]] = defaultdict(list)
+    results: dict[str, list[Array]] = defaultdict(list)
 
-    def one(name: str) -> None:
-        kept[name].append(jobs[name](len(kept[name])))
+    def run(name: str) -> None:
+        results[name].append(jobs[name](len(results[name])))
 
-    least = least_processor_seconds([partial(one, name) for name in jobs], repetitions)
-    quality = {name: float(np.median([judge(one) for one in kept[name]])) for name in jobs}
+    least = least_processor_seconds([partial(run, name) for name in jobs], repetitions)
+    quality = {name: float(np.median([judge(run) for run in results[name]])) for name in jobs}
     clock, processor = (dict(zip(jobs, times, strict=True)) for times in zip(*least, strict=True))
-    return Found(clock, processor, quality)
+    return Measured(clock, processor, quality)
 
 
 class Topics(Case):
@@ -178,28 +180,35 @@ class Topics(Case):
         """What a fresh process does whose memory is measured."""
 
     def compared(
-        self, case: str, per: str, found: Found, ours: str, *, tokens: float, quality: str = QUALITY
+        self,
+        case: str,
+        per: str,
+        measured: Measured,
+        ours: str,
+        *,
+        tokens: float,
+        quality: str = QUALITY,
     ) -> Row:
         """tokens: that are read in what the seconds are of. The peer's rate is at its faster
         setting, and so is its quality; its processor seconds are those on one core, where all of
         them are this process's."""
-        seconds, peer = found.seconds[ours], self.peer
-        one_core = found.seconds[f"{peer}, one core"]
-        every_core = found.seconds.get(f"{peer}, every core", one_core)
+        seconds, peer = measured.seconds[ours], self.peer
+        one_core = measured.seconds[f"{peer}, one core"]
+        every_core = measured.seconds.get(f"{peer}, every core", one_core)
         fastest = min(("one core", one_core), ("every core", every_core), key=lambda pair: pair[1])
         missing = peers.why_missing(GENSIM)
         return self.row(
             case,
             per,
             (seconds, every_core),
-            (found.quality[ours], found.quality[f"{peer}, {fastest[0]}"]),
+            (measured.quality[ours], measured.quality[f"{peer}, {fastest[0]}"]),
             self.alone,
             one_core,
             ratio_fastest=fastest[1] / seconds,
             ours_tokens_per_second=tokens / seconds,
             peer_tokens_per_second=tokens / fastest[1],
-            ours_processor_seconds=found.processor[ours],
-            peer_processor_seconds=found.processor[f"{peer}, one core"],
+            ours_processor_seconds=measured.processor[ours],
+            peer_processor_seconds=measured.processor[f"{peer}, one core"],
             quality=quality,
             left_out=[] if missing is None else [missing],
         )
@@ -228,12 +237,12 @@ class Fit(Topics):
 
     def measure(self) -> Row:
         setup, corpus = self.setup, self.setup.corpus
-        found = _fits(setup, PRIVATE_EPSILON if self.epsilon is None else self.epsilon)
-        told = "plain" if self.epsilon is None else f"private, epsilon {self.epsilon:g}"
+        measured = _fits(setup, PRIVATE_EPSILON if self.epsilon is None else self.epsilon)
+        title = "plain" if self.epsilon is None else f"private, epsilon {self.epsilon:g}"
         return self.compared(
-            f"lda {corpus}, {setup.minibatch} a step, {told}",
+            f"lda {corpus}, {setup.minibatch} a step, {title}",
             f"fit of {setup.passes} passes",
-            found,
+            measured,
             "plain" if self.epsilon is None else "private",
             tokens=setup.passes * float(corpus.bags[0].counts.sum()),
         )
@@ -244,7 +253,7 @@ class Fit(Topics):
 
 
 @cache
-def _fits(setup: Setup, epsilon: float) -> Found:
+def _fits(setup: Setup, epsilon: float) -> Measured:
     """All sides, measured once for the rows of all peers; their inputs are made before."""
     matrix = setup.corpus.as_matrix
     jobs: dict[str, Job] = {
@@ -260,12 +269,12 @@ def _fits(setup: Setup, epsilon: float) -> Found:
             f"{GENSIM}, {cores}": partial(_gensim_fit, setup, documents, cores)
             for cores in SETTINGS
         }
-    return _found(jobs, setup.corpus.perplexity, setup.repetitions)
+    return _measured(jobs, setup.corpus.perplexity, setup.repetitions)
 
 
 def _ours(setup: Setup, epsilon: float | None, seed: int) -> Array:
     budget = None if epsilon is None else Privacy(epsilon=epsilon, delta=DELTA)
-    found = fit(
+    fitted = fit(
         "lda",
         setup.corpus.sealed,
         privacy=budget,
@@ -277,7 +286,7 @@ def _ours(setup: Setup, epsilon: float | None, seed: int) -> Array:
         start=seed,
         seed=None if budget is None else seed,
     )
-    words: Array = found.parameters.probabilities
+    words: Array = fitted.parameters.probabilities
     return words
 
 
@@ -320,8 +329,8 @@ def _gensim(corpus: Corpus, cores: str, documents: Any, minibatch: int = 1, **wo
     chosen: dict[str, Any] = {"chunksize": minibatch}
     if cores == "every core":  # its workers' chunks together are one step
         chosen = {"workers": workers, "chunksize": max(1, minibatch // workers)}
-    made = module.LdaMulticore if cores == "every core" else module.LdaModel
-    return made(
+    model_class = module.LdaMulticore if cores == "every core" else module.LdaModel
+    return model_class(
         documents,
         num_topics=corpus.topics,
         id2word={i: f"w{i}" for i in range(corpus.words)},
@@ -384,36 +393,39 @@ class EStep(Topics):
 
 
 @cache
-def _e_steps(corpus: Corpus, repetitions: int) -> Found:
+def _e_steps(corpus: Corpus, repetitions: int) -> Measured:
     setup = Setup(corpus, max(1, corpus.documents // 10), 1)
     words = _ours(setup, None, 0)
     topics = lda.Topics((corpus.prior + words * corpus.bags[0].counts.sum() / corpus.topics)[None])
-    given = _sklearn_given(corpus, topics)
+    models = _sklearn_given(corpus, topics)
     jobs: dict[str, Job] = {
         "ours": lambda _: lda.mixes(corpus.bags[0], lda.expected(topics)[0], corpus.prior),
-        **{f"{SKLEARN}, {cores}": partial(_sklearn_mixes, corpus, given[cores]) for cores in given},
+        **{
+            f"{SKLEARN}, {cores}": partial(_sklearn_mixes, corpus, models[cores])
+            for cores in models
+        },
     }
     if peers.why_missing(GENSIM) is None:
         model, documents = _gensim_given(corpus, topics), corpus.as_lists
         jobs[f"{GENSIM}, one core"] = lambda _: np.asarray(model.inference(documents)[0], float)
-    return _found(jobs, lambda mix: corpus.perplexity_at(mix, topics.words[0]), repetitions)
+    return _measured(jobs, lambda mix: corpus.perplexity_at(mix, topics.words[0]), repetitions)
 
 
 def _sklearn_given(corpus: Corpus, topics: lda.Topics) -> dict[str, Any]:
-    made = {}
+    models = {}
     for cores in SETTINGS:
         model = _sklearn(corpus, cores).partial_fit(corpus.as_matrix[:2])
         model.components_ = topics.concentration[0].astype(np.float32)
         model.exp_dirichlet_component_ = lda.expected(topics)[0].astype(np.float32)
-        made[cores] = model
-    return made
+        models[cores] = model
+    return models
 
 
 def _sklearn_mixes(corpus: Corpus, model: Any, _: int) -> Array:
     """Its shares, times what Dirichlet parameters of such a document add up to."""
-    known = corpus.bags[0]
+    bags = corpus.bags[0]
     shares = np.asarray(model.transform(corpus.as_matrix), dtype=float)
-    return np.asarray(shares * (known.lengths + 1.0)[:, None])  # K priors of 1/K
+    return np.asarray(shares * (bags.lengths + 1.0)[:, None])  # K priors of 1/K
 
 
 def _gensim_given(corpus: Corpus, topics: lda.Topics) -> Any:

@@ -109,11 +109,11 @@ class ArchivePart(_FilePart):
             archive.open(f"{self.array}.npy") as raw,
         ):
             shape, kind = _header(raw, self.array)
-            each = int(np.prod(shape[1:]))
-            step, left = _rows_of_block(each), shape[0]
+            width = int(np.prod(shape[1:]))
+            step, left = _rows_of_block(width), shape[0]
             while left > 0:
                 count = min(step, left)
-                numbers = np.frombuffer(raw.read(count * each * kind.itemsize), dtype=kind)
+                numbers = np.frombuffer(raw.read(count * width * kind.itemsize), dtype=kind)
                 frame = frame_of_array(numbers.reshape(count, *shape[1:]), self.array)
                 if self.names is not None:
                     frame.columns = list(self.names)
@@ -305,9 +305,9 @@ def _archive_part(path: Path, array: str | None) -> Partition:
         _binary(path, "the .npz file is damaged", "save the arrays again"),
         zipfile.ZipFile(path) as archive,
     ):
-        known = [name.removesuffix(".npy") for name in archive.namelist()]
-        wanted = _wanted(known, array, path.name)
-        if array is None and "y" in known:
+        arrays = [name.removesuffix(".npy") for name in archive.namelist()]
+        wanted = _wanted(arrays, array, path.name)
+        if array is None and "y" in arrays:
             raise InputError(
                 path.name,
                 "its labels y are stored apart from its rows X, which are read in blocks",
@@ -316,10 +316,10 @@ def _archive_part(path: Path, array: str | None) -> Partition:
         with archive.open(f"{wanted}.npy") as raw:
             shape, _ = _header(raw, wanted)
         names = None
-        if array is None and "feature_names" in known:
+        if array is None and "feature_names" in arrays:
             with archive.open("feature_names.npy") as raw:
-                found = np.lib.format.read_array(raw, allow_pickle=False)
-            names = tuple(map(str, found.tolist()))
+                stored = np.lib.format.read_array(raw, allow_pickle=False)
+            names = tuple(map(str, stored.tolist()))
             if len(shape) != 2 or len(names) != shape[1]:
                 raise InputError(
                     "feature_names",

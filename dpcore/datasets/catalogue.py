@@ -146,10 +146,10 @@ def entry(listed: Sequence[_Entry], name: str, kind: str) -> _Entry:
     >>> entry(BUNDLED, "iris", "bundled table").rows
     150
     """
-    for one in listed:
-        if one.name == name:
-            return one
-    names = [one.name for one in listed]
+    for candidate in listed:
+        if candidate.name == name:
+            return candidate
+    names = [candidate.name for candidate in listed]
     raise InputError("data", f"{name!r} is not a {kind}", choose(name, names))
 
 

@@ -88,4 +88,4 @@ def collection_parts(source: Any) -> list[Partition]:
         delayed = list(source.to_delayed())
     else:
         raise InputError("source", "it is not a Dask table", "give one of: " + ", ".join(KINDS))
-    return [CollectionPart(str(one.key), one) for one in delayed]
+    return [CollectionPart(str(part.key), part) for part in delayed]

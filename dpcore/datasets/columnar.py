@@ -90,8 +90,8 @@ def schema_in_archive(path: File, array: str | None) -> Schema | None:
         path.open("rb") as file,
         zipfile.ZipFile(file) as archive,
     ):
-        known = [name.removesuffix(".npy") for name in archive.namelist()]
-        with archive.open(_wanted(known, array, path.name) + ".npy") as raw:
+        arrays = [name.removesuffix(".npy") for name in archive.namelist()]
+        with archive.open(_wanted(arrays, array, path.name) + ".npy") as raw:
             wide = np.lib.format.read_magic(raw) > (1, 0)  # the header's length takes four bytes
             formats = np.lib.format
             read = formats.read_array_header_2_0 if wide else formats.read_array_header_1_0
@@ -111,12 +111,12 @@ def read_npz(path: File, array: str | None = None) -> pd.DataFrame:
         path.open("rb") as raw,  # numpy leaves a damaged archive open
         np.load(raw, allow_pickle=False) as archive,
     ):
-        known = list(archive.files)
-        wanted = _wanted(known, array, path.name)
+        arrays = list(archive.files)
+        wanted = _wanted(arrays, array, path.name)
         frame = frame_of_array(_member(archive, wanted, path), wanted)
-        if array is None and "feature_names" in known:
+        if array is None and "feature_names" in arrays:
             _name_columns(frame, _member(archive, "feature_names", path))
-        if array is None and "y" in known:
+        if array is None and "y" in arrays:
             _append_y(frame, _member(archive, "y", path))
     return frame
 
@@ -192,14 +192,14 @@ def _column_names(shape: tuple[int, ...], where: str) -> list[str]:
     return names
 
 
-def _wanted(known: list[str], array: str | None, where: str) -> str:
+def _wanted(arrays: list[str], array: str | None, where: str) -> str:
     """The name of the array to read, or an error that lists those there are."""
     name = "X" if array is None else array
-    if name in known:
+    if name in arrays:
         return name
-    if not known:
+    if not arrays:
         raise InputError(where, "it has no arrays", "save an array X of rows and columns")
-    listed = ", ".join(known[:MOST_NAMES_LISTED]) + (", ..." if known[MOST_NAMES_LISTED:] else "")
+    listed = ", ".join(arrays[:MOST_NAMES_LISTED]) + (", ..." if arrays[MOST_NAMES_LISTED:] else "")
     raise InputError("array", f"{where} has no array {name!r}", f"name one it has: {listed}")
 
 
@@ -251,7 +251,7 @@ def _append_y(frame: pd.DataFrame, y: NDArray[Any]) -> None:
 
 
 @contextmanager
-def _one_sentence(path: File, found: str, remedy: str) -> Iterator[None]:
+def _one_sentence(path: File, finding: str, remedy: str) -> Iterator[None]:
     """Every way in which a binary file can be broken, as an InputError without its content."""
     from pyarrow import ArrowException
 
@@ -273,4 +273,4 @@ def _one_sentence(path: File, found: str, remedy: str) -> Iterator[None]:
         zlib.error,
         ArrowException,
     ):  # what the libraries say may quote the file
-        raise InputError(path.name, found, remedy) from None
+        raise InputError(path.name, finding, remedy) from None

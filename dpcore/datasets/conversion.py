@@ -69,27 +69,29 @@ def _digest(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()[:16]
 
 
-def check(found: Content, facts: Mapping[str, Fact], name: str) -> None:
+def check(content: Content, facts: Mapping[str, Fact], name: str) -> None:
     """Raise InputError unless everything has the shape and the column sums that are known."""
     remedy = f"get the published file again; dpcore data says which one {name} is"
     for key, fact in facts.items():
-        shape = found[key].shape
+        shape = content[key].shape
         if shape != fact.shape:
-            told, known = (" x ".join(f"{n:,}" for n in one) for one in (shape, fact.shape))
-            raise InputError("file", f"{key} of {name} is {told}, published {known}", remedy)
-        if sums_of(found[key]) != fact.sums:
+            actual, published = (
+                " x ".join(f"{n:,}" for n in sizes) for sizes in (shape, fact.shape)
+            )
+            raise InputError("file", f"{key} of {name} is {actual}, published {published}", remedy)
+        if sums_of(content[key]) != fact.sums:
             raise InputError("file", f"the column sums of {key} are not those of {name}", remedy)
 
 
 def check_sums(path: Path, checksums: Mapping[str, str]) -> None:
     """Raise InputError where a file has not the checksum published for it: SHA-256, or MD5 where
     it is short. ``path`` is the file, or its folder; files that are not there are not asked for."""
-    for name, known in checksums.items():
-        file = next((one for one in _named(path, name) if one.is_file()), None)
+    for name, checksum in checksums.items():
+        file = next((candidate for candidate in _named(path, name) if candidate.is_file()), None)
         if file is None:
             continue
-        kind = "sha256" if len(known) == 64 else "md5"
-        if hashlib.new(kind, _plain(file)).hexdigest() != known:
+        kind = "sha256" if len(checksum) == 64 else "md5"
+        if hashlib.new(kind, _plain(file)).hexdigest() != checksum:
             raise InputError(
                 "file", f"{name} has not the published checksum", "download the file again"
             )
@@ -104,26 +106,26 @@ def converted(path: Path, facts: Mapping[str, Fact]) -> Content:
             lacking = next((key for key in facts if key not in (*archive.files, WORDS)), None)
             if lacking is not None:
                 raise InputError("file", f"it holds no array {lacking!r}", "get the file again")
-            found = {key: np.asarray(archive[key]) for key in facts if key != WORDS}
+            content = {key: np.asarray(archive[key]) for key in facts if key != WORDS}
     if WORDS in facts:
-        found[WORDS] = np.array(read_vocabulary(vocabulary_path(path)))
-    return found
+        content[WORDS] = np.array(read_vocabulary(vocabulary_path(path)))
+    return content
 
 
-def write(path: Path, found: Content, beside: Mapping[str, str]) -> None:
+def write(path: Path, content: Content, beside: Mapping[str, str]) -> None:
     """Keep a set: what lies beside it first, then the file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     texts = dict(beside)
-    if WORDS in found:
-        texts[vocabulary_path(path).name] = "\n".join(found[WORDS].tolist()) + "\n"
+    if WORDS in content:
+        texts[vocabulary_path(path).name] = "\n".join(content[WORDS].tolist()) + "\n"
     for name, text in texts.items():
         _replaced(path.with_name(name), text.encode())
     raw = io.BytesIO()
-    if TABLE in found:
-        text = found[TABLE].to_csv(index=False, lineterminator="\n")
+    if TABLE in content:
+        text = content[TABLE].to_csv(index=False, lineterminator="\n")
         raw.write(gzip.compress(text.encode(), mtime=0))
     else:
-        np.savez_compressed(raw, **{key: found[key] for key in found if key != WORDS})
+        np.savez_compressed(raw, **{key: content[key] for key in content if key != WORDS})
     _replaced(path, raw.getvalue())
 
 
@@ -194,13 +196,17 @@ def grid(path: Path) -> Content:
 
 def mnist(path: Path) -> Content:
     """The four files in LeCun's format: a magic number, the sizes, then bytes."""
-    found = {}
+    arrays = {}
     for key, name in IDX.items():
-        raw = _plain(next((one for one in _named(path, name) if one.is_file()), path / name))
+        raw = _plain(
+            next(
+                (candidate for candidate in _named(path, name) if candidate.is_file()), path / name
+            )
+        )
         axes = raw[3]
         sizes = np.frombuffer(raw, ">i4", axes, offset=4)
-        found[key] = np.frombuffer(raw, np.uint8, offset=4 + 4 * axes).reshape(sizes)
-    return found
+        arrays[key] = np.frombuffer(raw, np.uint8, offset=4 + 4 * axes).reshape(sizes)
+    return arrays
 
 
 def adult(path: Path) -> Content:

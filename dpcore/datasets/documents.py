@@ -137,16 +137,16 @@ def is_documents(source: Any) -> bool:
 
 
 def _public(
-    path: File, given: Any, text: str | None, infer: bool, schema: Schema | None
+    path: File, vocabulary: Any, text: str | None, infer: bool, schema: Schema | None
 ) -> Vocabulary:
     """The vocabulary that was given, or lies beside the file, or is read off the documents."""
     from dpcore.wall.data.corpus import Vocabulary
 
-    if isinstance(given, Vocabulary):
-        return given
-    if given is not None:
-        listed = isinstance(given, str | PathLike)
-        return Vocabulary(read_vocabulary(given) if listed else tuple(given))
+    if isinstance(vocabulary, Vocabulary):
+        return vocabulary
+    if vocabulary is not None:
+        listed = isinstance(vocabulary, str | PathLike)
+        return Vocabulary(read_vocabulary(vocabulary) if listed else tuple(vocabulary))
     usual = vocabulary_path(Path(path.name) if isinstance(path, InMemory) else path)
     if not isinstance(path, InMemory) and usual.is_file():
         return Vocabulary(read_vocabulary(usual))
@@ -224,15 +224,15 @@ def _zipped(path: File) -> list[str]:
     """The ``.txt`` files of an archive by name, read where they lie; nothing is unpacked."""
     try:
         with path.open("rb") as opened, ZipFile(opened) as archive:
-            files = [one for one in archive.infolist() if _is_text(one.filename)]
+            files = [member for member in archive.infolist() if _is_text(member.filename)]
             most = most_bytes(path, LARGEST_ZIP)
-            if sum(one.file_size for one in files) > most:
+            if sum(member.file_size for member in files) > most:
                 raise InputError(
                     path.name, f"its texts are more than {most >> 30} GiB", "give fewer"
                 )
             texts = []
-            for one in sorted(files, key=lambda one: one.filename):
-                with archive.open(one) as file:
+            for member in sorted(files, key=lambda member: member.filename):
+                with archive.open(member) as file:
                     texts.append(decoded(path.name, file.read(LARGEST + 1)))
     except FileNotFoundError:
         raise InputError(path.name, "there is no such file", "check the path") from None

@@ -86,8 +86,8 @@ def check_names(names: list[str], where: str) -> None:
     first: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if name in first:  # told by position: without a header the first line would be data
-            found = f"columns {first[name]} and {position} have the same name"
-            raise InputError(where, found, "rename one of them")
+            finding = f"columns {first[name]} and {position} have the same name"
+            raise InputError(where, finding, "rename one of them")
         first[name] = position
 
 

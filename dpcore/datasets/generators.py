@@ -178,36 +178,36 @@ def stand_in(
         units = np.where(at, np.round(rng.random(units.shape)), units)
     if schema.ball is not None:  # a ball's column bounds are those of the box around it
         units = 0.5 + (units - 0.5) / np.sqrt(dim)
-    found = {
+    cells = {
         column.name: column.lower + units[:, i] * (column.upper - column.lower)
         for i, column in enumerate(numbers)
     }
-    for i, one in enumerate(numbers):
-        if schema.column(one.name).type == "binary":  # yes as often as its cloud says
-            found[one.name] = (rng.random(rows) < units[:, i]).astype(float)
+    for i, number in enumerate(numbers):
+        if schema.column(number.name).type == "binary":  # yes as often as its cloud says
+            cells[number.name] = (rng.random(rows) < units[:, i]).astype(float)
         elif world.counts:
-            found[one.name] = np.clip(rng.poisson(found[one.name].clip(0)), one.lower, one.upper)
+            cells[number.name] = np.clip(rng.poisson(cells[number.name].clip(0)), number.lower, number.upper)
     pull = (units - units.mean(axis=0)) @ rng.standard_normal(dim)
     noise = rng.logistic(size=rows)
     pull = signs * world.related * pull / max(float(pull.std()), 1e-9) + noise
     for column in schema.columns:
-        if column.name in found:
+        if column.name in cells:
             continue
         choices = np.array(column.categories or ("0", "1"))
         if column.role == "target" and column.is_number and column.bounded:
             middle, spread = (column.low + column.high) / 2, (column.high - column.low) / 20
             middle -= 10.0 * world.away * spread
-            found[column.name] = np.clip(middle + spread * pull, column.low, column.high)
+            cells[column.name] = np.clip(middle + spread * pull, column.low, column.high)
         elif column.role == "target" and len(choices) == 2:
             often = np.log(world.yes / (1.0 - world.yes))
-            found[column.name] = choices[(pull + often > 0.0).astype(int)]
+            cells[column.name] = choices[(pull + often > 0.0).astype(int)]
         elif column.name == schema.label and classes:
-            found[column.name] = choices[cloud % len(choices)]
+            cells[column.name] = choices[cloud % len(choices)]
         elif column.name == schema.person:  # each with as many rows as one may have
-            found[column.name] = np.arange(rows) // schema.rows_per_person
+            cells[column.name] = np.arange(rows) // schema.rows_per_person
         else:
-            found[column.name] = rng.choice(choices, size=rows)
-    return pd.DataFrame({column.name: found[column.name] for column in schema.columns})
+            cells[column.name] = rng.choice(choices, size=rows)
+    return pd.DataFrame({column.name: cells[column.name] for column in schema.columns})
 
 
 def stand_in_documents(
@@ -218,18 +218,18 @@ def stand_in_documents(
     Each document has :data:`TOKENS` words of a few of :data:`TOPICS` topics. Of real documents only
     the length of the list of words and their number enter, both public.
 
-    >>> starts, found, counts = stand_in_documents(40, 3)
-    >>> len(starts), int(found.max()) < 40, counts.sum()
+    >>> starts, words, counts = stand_in_documents(40, 3)
+    >>> len(starts), int(words.max()) < 40, counts.sum()
     (4, True, 300.0)
     """
     rng = np.random.default_rng([seed, words, documents])
     mixes = rng.dirichlet(np.full(TOPICS, SPARSE), size=whole("documents", documents))
     ends = np.cumsum(mixes, axis=1)[:, None]
     topic = np.sum(rng.random((documents, TOKENS, 1)) > ends, axis=2).clip(max=TOPICS - 1)
-    found = np.empty((documents, TOKENS), dtype=np.intp)
+    chosen = np.empty((documents, TOKENS), dtype=np.intp)
     for k in range(TOPICS):
         shares = rng.dirichlet(np.full(whole("words", words), SPARSE))
-        found[topic == k] = rng.choice(words, size=int(np.sum(topic == k)), p=shares)
-    places, counts = np.unique(np.arange(documents)[:, None] * words + found, return_counts=True)
+        chosen[topic == k] = rng.choice(words, size=int(np.sum(topic == k)), p=shares)
+    places, counts = np.unique(np.arange(documents)[:, None] * words + chosen, return_counts=True)
     starts = np.searchsorted(places, np.arange(documents + 1) * words)
     return starts, places % words, counts.astype(float)

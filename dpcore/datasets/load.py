@@ -70,16 +70,16 @@ def load(
     from dpcore.datasets.blocks import engine_named, is_for_blocks, is_large_file, parted
     from dpcore.wall.table import PrivateTable
 
-    asked = source
-    source, given = named(source)
-    made = schema is None and given is not None
-    public = given if made else _public_schema(source, schema, array)
+    address = source
+    source, own = named(source)
+    is_own = schema is None and own is not None
+    public = own if is_own else _public_schema(source, schema, array)
     if out_of_core is None and engine is None and is_large_file(source):
         with suppress(InputError):  # a file that cannot be read in blocks may fit into memory
             return parted(source, public, array=array, whole=in_memory(source, public, array))
     elif engine is not None or out_of_core or (out_of_core is None and is_for_blocks(source)):
         return parted(source, public, array=array, engine=engine_named(engine, source))
-    everyones = isinstance(asked, str) and asked.startswith(EVERYONES)
+    everyones = isinstance(address, str) and address.startswith(EVERYONES)
     if public is None:
         return PrivateTable.seal(read_frame(source, array=array), None)
     return PrivateTable.seal(

@@ -39,7 +39,11 @@ def write_parts(
     import pyarrow
     import pyarrow.parquet as parquet
 
-    total, dim, each = whole("rows", rows), whole("columns", columns), whole("part_rows", part_rows)
+    total, dim, rows_of_part = (
+        whole("rows", rows),
+        whole("columns", columns),
+        whole("part_rows", part_rows),
+    )
     if folder.exists():
         raise InputError(folder.name, "the folder already exists", "name a new one")
     names = [f"x{i + 1}" for i in range(dim)]
@@ -48,9 +52,9 @@ def write_parts(
     folder.with_name(folder.name + ".toml").write_text(schema.to_toml(), encoding="utf-8")
     rng = np.random.default_rng([0, dim])
     centres, spread = rng.uniform(25.0, 75.0, (GROUPS, dim)), rng.uniform(4.0, 9.0, (GROUPS, dim))
-    for number, first in enumerate(range(0, total, each)):
+    for number, first in enumerate(range(0, total, rows_of_part)):
         draw = np.random.default_rng([0, dim, number])
-        count = min(each, total - first)
+        count = min(rows_of_part, total - first)
         group = draw.integers(GROUPS, size=count)
         cells = draw.standard_normal((dim, count))
         for k in range(dim):  # a column at a time: that is how they are stored

@@ -186,7 +186,7 @@ def located(name: str, home: Path | None = None) -> Path:
 
 def present() -> tuple[PublishedSet, ...]:
     """The sets that have been added here."""
-    return tuple(one for one in SETS if one.is_here)
+    return tuple(published_set for published_set in SETS if published_set.is_here)
 
 
 def find_set(name: str) -> PublishedSet:
@@ -214,7 +214,9 @@ def bounds_of(name: str) -> Bounds:
 
 def is_documents_set(name: str) -> bool:
     """Whether a published name is one of documents."""
-    return any(one.name == name and one.schema is None for one in SETS)
+    return any(
+        published_set.name == name and published_set.schema is None for published_set in SETS
+    )
 
 
 def add(name: str, file: str | Path) -> PublishedSet:
@@ -250,7 +252,8 @@ def address(name: str) -> str:
     >>> address("iris"), address("adult")
     ('bundled:iris', 'published:adult')
     """
-    return f"{'published' if any(one.name == name for one in SETS) else 'bundled'}:{name}"
+    kind = "published" if name in [published_set.name for published_set in SETS] else "bundled"
+    return f"{kind}:{name}"
 
 
 # --- schemas too wide to be written down -----------------------------------------------------

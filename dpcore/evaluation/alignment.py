@@ -8,18 +8,18 @@ from scipy.optimize import linear_sum_assignment
 
 Array = NDArray[np.float64]
 
-FOUND = 0.25  # of the way from a place to the next one
+RECOVERED_WITHIN = 0.25  # of the way from a place to the next one
 
 
 def by_distance(places: Array, exact: Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Order ``(B, K)`` of each run's places ``(B, K, d)`` that is nearest to the exact ones
-    ``(K, d)``; which of these are found: within a quarter of the way to the next (of half the
+    ``(K, d)``; which of these are recovered: within a quarter of the way to the next (of half the
     bounds, where there is one place)."""
     gaps = np.linalg.norm(places[:, :, None] - exact, axis=-1)  # (B, K, K)
     order = np.stack([linear_sum_assignment(table.T)[1] for table in gaps])
     between = np.linalg.norm(exact[:, None] - exact, axis=-1)
     np.fill_diagonal(between, np.inf)
     nearest = between.min(axis=1)
-    reach = FOUND * np.where(np.isinf(nearest), 1.0, nearest)
+    reach = RECOVERED_WITHIN * np.where(np.isinf(nearest), 1.0, nearest)
     away = np.take_along_axis(gaps, order[:, None], axis=1)[:, 0]
     return order, away <= reach

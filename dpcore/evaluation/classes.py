@@ -108,9 +108,9 @@ def worth_of(
     ]
     slow = [name for name in lawful if exact.sizes.sum() > MOST_ROWS.get(name, np.inf)]
     ways = [_way(name, table, setting, epsilons, exact) for name in lawful if name not in slow]
-    found = tuple(way for way in ways if way is not None)
+    measured = tuple(way for way in ways if way is not None)
     taught, best, rows = _taught(grid, chosen, scorer, setting.seed)
-    return Worth(epsilons, found, taught, best, rows, tuple(TITLES[name] for name in slow))
+    return Worth(epsilons, measured, taught, best, rows, tuple(TITLES[name] for name in slow))
 
 
 def own_way(setting: Setting) -> str:
@@ -127,19 +127,19 @@ def _way(
     exact: LabelledMixture,
 ) -> Way | None:
     """One way with fresh noise at the same budgets; ``None`` where it is refused."""
-    kept = tuple((word, value) for word, value in setting.words if word == "target")
+    target = tuple((word, value) for word, value in setting.words if word == "target")
     other = replace(
         setting,
         mode="paper" if name == "paper" else "proved",
         accountant="linear" if name in ("laplace", "paper") else "exact",
-        words=(*kept, ("method", name)),
+        words=(*target, ("method", name)),
     )
     draws = SLOW_DRAWS if name in MOST_ROWS else DRAWS
     try:
-        found = fitted(table, other, [other.request(e) for e in epsilons], range(draws))
+        grid = fitted(table, other, [other.request(e) for e in epsilons], range(draws))
     except DPCoreError:
         return None
-    return Way(name, divergence(found.runs.final, exact).reshape(len(epsilons), draws))
+    return Way(name, divergence(grid.runs.final, exact).reshape(len(epsilons), draws))
 
 
 def divergences(grid: BudgetGrid, exact: LabelledMixture) -> Array:
@@ -149,22 +149,22 @@ def divergences(grid: BudgetGrid, exact: LabelledMixture) -> Array:
 
 def class_divergences(grid: BudgetGrid, exact: LabelledMixture) -> Array:
     """Divergence ``(S, K)`` of each class of the first draws from the exact one."""
-    first = mapped(grid.fits, lambda one: one[:, :1])
+    first = mapped(grid.fits, lambda array: array[:, :1])
     return _each(first, lambda fits: class_divergence(fits, exact))[:, 0]
 
 
 def rightly_named(grid: BudgetGrid, scorer: ClassScorer) -> Array:
     """Share ``(S, D)`` of rows whose class the released mixtures name, of the first draws."""
-    few = mapped(grid.fits, lambda one: one[:, :NAMED_DRAWS])
+    few = mapped(grid.fits, lambda array: array[:, :NAMED_DRAWS])
     return _each(few, lambda fits: accuracy(fits, scorer.rows, scorer.codes))
 
 
 def _each(fits: LabelledMixture, number: Callable[[LabelledMixture], Array]) -> Array:
     """Numbers of each of the fits ``(S, D, ...)``; NaN where there is no fit."""
     there = np.isfinite(fits.weights).all(axis=2)
-    found = number(mapped(fits, lambda one: one[there]))
-    out = np.full((*there.shape, *found.shape[1:]), np.nan)
-    out[there] = found
+    values = number(mapped(fits, lambda array: array[there]))
+    out = np.full((*there.shape, *values.shape[1:]), np.nan)
+    out[there] = values
     return out
 
 
@@ -173,30 +173,30 @@ def _taught(
 ) -> tuple[Array, float, int]:
     """Share rightly named ``(E, T)`` by synthetic rows and by exact ones, and how many of each."""
     rows, codes = scorer.rows[0::2], scorer.codes[0::2]
-    asked, answers = scorer.rows[1::2], scorer.codes[1::2]
+    queries, answers = scorer.rows[1::2], scorer.codes[1::2]
     draws = min(TAUGHT_DRAWS, grid.utility.shape[1])
     shares = np.full((len(chosen), draws), np.nan)
-    if not len(asked):
+    if not len(queries):
         return shares, float("nan"), len(rows)
     for at, i in enumerate(chosen):
         for draw in range(draws):
-            one = mapped(grid.fits, lambda a, i=i, d=draw: a[i, d][None])
-            if not np.all(np.isfinite(one.weights)):
+            fitted_once = mapped(grid.fits, lambda a, i=i, d=draw: a[i, d][None])
+            if not np.all(np.isfinite(fitted_once.weights)):
                 continue
-            mixture = Mixture(one.weights, one.means, one.covariances)
+            mixture = Mixture(fitted_once.weights, fitted_once.means, fitted_once.covariances)
             drawn, kinds = gmm.sample(mixture, len(rows), np.random.default_rng([seed, i, draw]))
-            shares[at, draw] = np.mean(voted(drawn, kinds, asked) == answers)
-    return shares, float(np.mean(voted(rows, codes, asked) == answers)), len(rows)
+            shares[at, draw] = np.mean(voted(drawn, kinds, queries) == answers)
+    return shares, float(np.mean(voted(rows, codes, queries) == answers)), len(rows)
 
 
-def voted(rows: Array, codes: Codes, asked: Array) -> Codes:
-    """Class ``(m,)`` of rows asked ``(m, d)``: that of most of the nearest rows ``(n, d)``.
+def voted(rows: Array, codes: Codes, queries: Array) -> Codes:
+    """Class ``(m,)`` of queries ``(m, d)``: that of most of the nearest rows ``(n, d)``.
 
     >>> voted(np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([[0.1], [0.8]]))
     array([0, 1])
     """
     count = max(1, min(NEIGHBOURS, len(rows) // (2 * (int(codes.max(initial=0)) + 1))))
-    _, near = cKDTree(rows).query(asked, k=[*range(1, count + 1)])
+    _, near = cKDTree(rows).query(queries, k=[*range(1, count + 1)])
     votes = (codes[near][..., None] == np.arange(int(codes.max(initial=0)) + 1)).sum(axis=1)
     return np.asarray(votes.argmax(axis=1), dtype=np.intp)
 
@@ -222,10 +222,10 @@ def allocation(grid: BudgetGrid, delta: float) -> Allocation | None:
     Shares are of mu squared, which adds up (Dong, Roth, Su 2022). Noise of a single release that is
     not normal has all of it.
     """
-    known = next((one for one in grid.ledgers if one is not None), None)
-    if known is None or any(entry.proof is None for entry in known):
+    first = next((candidate for candidate in grid.ledgers if candidate is not None), None)
+    if first is None or any(entry.proof is None for entry in first):
         return None
-    names = tuple(entry.what for entry in known)
+    names = tuple(entry.what for entry in first)
     shares = np.full((len(grid.epsilons), len(names)), np.nan)
     alone = shares.copy()
     for i, ledger in enumerate(grid.ledgers):
@@ -236,7 +236,7 @@ def allocation(grid: BudgetGrid, delta: float) -> Allocation | None:
             shares[i], alone[i] = mu**2 / np.sum(mu**2), epsilon_of(delta, mu)
         elif len(names) == 1:
             shares[i], alone[i] = 1.0, grid.epsilons[i]
-    labels_stay = next(iter(known)).adjacency == "feature"  # then counts cost nothing
+    labels_stay = next(iter(first)).adjacency == "feature"  # then counts cost nothing
     inner = {} if labels_stay else labelled_staged.inside_of(grid.public.dim)
     notes = tuple(_told(inner[name]) if name in inner else "" for name in names)
     return Allocation(names, shares, alone, True, notes)
@@ -254,7 +254,7 @@ def printed_allocation(table: PrivateTable, epsilons: Sequence[float], delta: fl
     Raises InputError where a class has too few rows for it.
     """
     classes = list(_printed_classes(table).values())
-    counts = np.array([each.count for each in classes], dtype=float)
+    counts = np.array([group.count for group in classes], dtype=float)
     parts = []
     for epsilon in epsilons:
         plan = design(classes, epsilon, delta)
@@ -293,18 +293,18 @@ def solvers_compared(table: PrivateTable) -> tuple[Solved, ...]:
     rows for it.
     """
     import_module("cvxpy")  # which is no part of an answer
-    found = []
-    for name, each in _printed_classes(table).items():
+    solved = []
+    for name, group in _printed_classes(table).items():
         answers, ends = [], [perf_counter()]
         for solver in SOLVERS:
-            answers.append(min_trace_covariance(each.shifts, each.covariance, solver=solver))
+            answers.append(min_trace_covariance(group.shifts, group.covariance, solver=solver))
             ends.append(perf_counter())
-        found.append(
+        solved.append(
             Solved(
                 name,
-                tuple(one.upper for one in answers),
-                tuple(one.gap for one in answers),
+                tuple(answer.upper for answer in answers),
+                tuple(answer.gap for answer in answers),
                 tuple(float(seconds) for seconds in np.diff(ends)),
             )
         )
-    return tuple(found)
+    return tuple(solved)

@@ -118,11 +118,11 @@ SLOTS = {
 
 
 def _way(slot: str, names: Sequence[str], events: Events) -> Way:
-    known = [method for method in map(method_named, names) if method is not None]
-    for method in known:
+    candidates = [method for method in map(method_named, names) if method is not None]
+    for method in candidates:
         if covers(method, events) is None:
             return Way(slot, title_of(method), method)
-    return Way(slot, known[0].title, None, refusal=covers(known[0], events) or "")
+    return Way(slot, candidates[0].title, None, refusal=covers(candidates[0], events) or "")
 
 
 def method_named(name: str) -> Accountant | None:
@@ -130,8 +130,8 @@ def method_named(name: str) -> Accountant | None:
     word, _, conversion = name.partition(" ")
     if word not in ACCOUNTANTS:
         return None
-    found = accountant(word)
-    return replace(found, conversion=conversion) if conversion else found  # type: ignore[type-var]
+    method = accountant(word)
+    return replace(method, conversion=conversion) if conversion else method  # type: ignore[type-var]
 
 
 def title_of(method: Accountant) -> str:
@@ -198,8 +198,8 @@ class Prices:
             methods=self.methods,
         )
 
-        def joined(one: dict[str, Array], other: dict[str, Array]) -> dict[str, Array]:
-            return {slot: np.append(one[slot], other[slot]) for slot in one}
+        def joined(first: dict[str, Array], second: dict[str, Array]) -> dict[str, Array]:
+            return {slot: np.append(first[slot], second[slot]) for slot in first}
 
         return replace(
             self,
@@ -212,8 +212,8 @@ class Prices:
         """The same at one of the numbers of repeats alone."""
         i = self.counts.index(count)
         values, lowers = (
-            {slot: column[i : i + 1] for slot, column in one.items()}
-            for one in (self.values, self.lowers)
+            {slot: column[i : i + 1] for slot, column in table.items()}
+            for table in (self.values, self.lowers)
         )
         return replace(self, counts=(count,), values=values, lowers=lowers)
 
@@ -237,23 +237,23 @@ def price_list(
     >>> [round(float(found.values[slot][1]), 2) for slot in ("basic", "zcdp", "exact")]
     [22.24, 2.52, 1.99]
     """
-    listed, known = tuple(events), ways(events, methods)
+    listed, chosen = tuple(events), ways(events, methods)
     values, lowers = {}, {}
     nothing = np.full(len(counts), np.nan)
-    for way in known:
+    for way in chosen:
         low = nothing
         if only is not None and way.slot not in only:
-            found = nothing
+            column = nothing
         elif epsilon is not None:
-            found = way.factors(listed, epsilon, delta, counts)
+            column = way.factors(listed, epsilon, delta, counts)
         elif isinstance(way.method, Interval):
-            low, found = _intervals(way, listed, delta, counts)
+            low, column = _intervals(way, listed, delta, counts)
         else:
-            found = way.prices(listed, delta, counts)
-        values[way.slot], lowers[way.slot] = found, low
+            column = way.prices(listed, delta, counts)
+        values[way.slot], lowers[way.slot] = column, low
     left = frozenset() if only is None else frozenset(values) - frozenset(only)
     return Prices(
-        listed, delta, tuple(counts), known, values, lowers, epsilon, left, tuple(methods)
+        listed, delta, tuple(counts), chosen, values, lowers, epsilon, left, tuple(methods)
     )
 
 
@@ -365,9 +365,9 @@ def picture_of(
     )
 
     if name == "profile":
-        known = ways(events, methods)
-        columns = [[_profile(way, events, k) for k in counts] for way in known]
-        return Profile(DELTAS, {w.slot: np.array(c) for w, c in zip(known, columns, strict=True)})
+        chosen = ways(events, methods)
+        columns = [[_profile(way, events, k) for k in counts] for way in chosen]
+        return Profile(DELTAS, {w.slot: np.array(c) for w, c in zip(chosen, columns, strict=True)})
     if name == "attack":
         return Attack(ALARMS, np.array([tradeoff(repeated(events, k), ALARMS) for k in counts]))
     laws = [loss_distribution(repeated(events, k), _POINTS) for k in counts]
@@ -382,8 +382,8 @@ def moments_of(events: Events, counts: Sequence[int]) -> Moments:
     >>> moments_of([Event(Gaussian(2.0))], (1, 3)).moments[:, 1]
     array([0.75, 2.25])
     """
-    orders, each = MOMENTS.log_moments(events)
-    return Moments(orders, np.multiply.outer(np.array(counts, float), each))
+    orders, single = MOMENTS.log_moments(events)
+    return Moments(orders, np.multiply.outer(np.array(counts, float), single))
 
 
 def orders_of(events: Events, counts: Sequence[int], delta: float) -> Orders:
@@ -416,7 +416,7 @@ def amplification_of(events: Events, counts: Sequence[int], delta: float) -> Amp
     """
     if not all(isinstance(event.mechanism, Gaussian) for event in events):
         raise NotCovered("mechanism", "only Gaussian noise is sampled here", "show another picture")
-    found: dict[str, list[Array]] = {"rdp": [], "ma": []}
+    bounds: dict[str, list[Array]] = {"rdp": [], "ma": []}
     for rate in RATES:
         sampled = [
             replace(e, sampling="poisson", sampling_rate=float(rate), adjacency="add_remove")
@@ -425,10 +425,10 @@ def amplification_of(events: Events, counts: Sequence[int], delta: float) -> Amp
             for e in events
         ]
         tight = orders_of(sampled, counts, delta).epsilons
-        found["rdp"].append(np.nanmin(np.where(np.isfinite(tight), tight, np.inf), axis=1))
+        bounds["rdp"].append(np.nanmin(np.where(np.isfinite(tight), tight, np.inf), axis=1))
         whole = moments_of(sampled, counts)
-        found["ma"].append(np.min((whole.moments - np.log(delta)) / whole.orders, axis=1))
-    epsilons = {name: np.maximum(np.stack(rows, axis=1), 0.0) for name, rows in found.items()}
+        bounds["ma"].append(np.min((whole.moments - np.log(delta)) / whole.orders, axis=1))
+    epsilons = {name: np.maximum(np.stack(rows, axis=1), 0.0) for name, rows in bounds.items()}
     return Amplification(RATES, epsilons, common_noise(events) or 1.0)
 
 
@@ -439,18 +439,18 @@ def check_lawful(events: Events) -> None:
 
 def _profile(way: Way, events: Events, count: int) -> Array:
     """Epsilon at each of ``DELTAS``; NaN where a delta is used up or has no theorem."""
-    found = np.full(len(DELTAS), np.nan)
+    epsilons = np.full(len(DELTAS), np.nan)
     if way.method is None:
-        return found
+        return epsilons
     if way.method.name in SLOW:
-        return _from_law(repeated(events, count)) if way.method.name == "pld" else found
+        return _from_law(repeated(events, count)) if way.method.name == "pld" else epsilons
     with suppress(InputError):
-        found = np.asarray(way.method.epsilon(repeated(events, count), DELTAS))
-        return np.where(np.isfinite(found), found, np.nan)
+        epsilons = np.asarray(way.method.epsilon(repeated(events, count), DELTAS))
+        return np.where(np.isfinite(epsilons), epsilons, np.nan)
     for i, delta in enumerate(DELTAS):
         with suppress(InputError):
-            found[i] = way.bound(events, float(delta), count).epsilon
-    return np.where(np.isfinite(found), found, np.nan)
+            epsilons[i] = way.bound(events, float(delta), count).epsilon
+    return np.where(np.isfinite(epsilons), epsilons, np.nan)
 
 
 def _from_law(events: Events) -> Array:
@@ -458,8 +458,8 @@ def _from_law(events: Events) -> Array:
     from dpcore.accounting.losses import delta_curve
 
     epsilons = np.concatenate([np.zeros(1), np.geomspace(1e-3, 1e3, 1200)])
-    found = delta_curve(events, epsilons)
-    enough = found[:, None] <= DELTAS
+    deltas = delta_curve(events, epsilons)
+    enough = deltas[:, None] <= DELTAS
     first = np.argmax(enough, axis=0)
     return np.where(enough.any(axis=0), epsilons[first], np.nan)
 
@@ -535,7 +535,7 @@ def crossover(events: Events, delta: float) -> Crossover:
 
     adding, other = both(COUNTS)
     priced = np.isfinite(adding)  # until delta is used up
-    counts = [count for count, known in zip(COUNTS, priced, strict=True) if known]
+    counts = [count for count, finite in zip(COUNTS, priced, strict=True) if finite]
     cheaper = other[priced] < adding[priced]
     if not cheaper.any():
         return Crossover(None)
@@ -597,26 +597,26 @@ def one_row(name: str, events: Events, delta: float, count: int) -> Row:
 
 def agreements(rows: Sequence[Row], events: Events) -> tuple[str, ...]:
     """What must agree, and whether it does, in sentences."""
-    found = {row.name: row.bound for row in rows if row.bound is not None}
-    said = []
+    bounds = {row.name: row.bound for row in rows if row.bound is not None}
+    sentences = []
     plain = all(e.sampling == "none" and isinstance(e.mechanism, Gaussian) for e in events)
-    if plain and {"zcdp_tight", "rdp"} <= set(found):
-        one, two = float(found["zcdp_tight"].epsilon), float(found["rdp"].epsilon)
-        said.append(
+    if plain and {"zcdp_tight", "rdp"} <= set(bounds):
+        tight, renyi = float(bounds["zcdp_tight"].epsilon), float(bounds["rdp"].epsilon)
+        sentences.append(
             f"zCDP (tight) and Rényi must agree for Gaussian noise, and "
-            f"{_agree(abs(one - two) <= 1e-6 * max(one, two))}."
+            f"{_agree(abs(tight - renyi) <= 1e-6 * max(tight, renyi))}."
         )
-    if {"exact", "pld"} <= set(found):
-        exact, pld = found["exact"], found["pld"]
+    if {"exact", "pld"} <= set(bounds):
+        exact, pld = bounds["exact"], bounds["pld"]
         lower = pld.epsilon if pld.lower is None else pld.lower
         inside = (
             float(lower) * (1 - 1e-6) <= float(exact.epsilon) <= float(pld.epsilon) * (1 + 1e-6)
         )
-        said.append(
+        sentences.append(
             "The exact cost must lie in the interval of the privacy-loss distribution, and "
             f"{'does' if inside else 'does NOT'}."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def _agree(holds: bool) -> str:

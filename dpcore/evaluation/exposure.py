@@ -24,7 +24,7 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
-SEEN = ("final", "all")
+OBSERVED = ("final", "all")
 CONFIDENCE = 0.95
 REACH = 6.0  # spreads beyond which a feature says no more: a component that died is no outlier
 
@@ -64,17 +64,17 @@ def success_rate(
     different draws; the ceiling is proved from the ledger. The result reads exact rows: for the
     custodian's eyes. Raises InputError as :func:`dpcore.fit` does.
     """
-    one_of("sees", sees, SEEN)
+    one_of("sees", sees, OBSERVED)
     half = max(2, whole("runs", runs, least=4) // 2)
     tables = table.neighbour(loneliest_row(table), setting.adjacency), table
     if epsilon is None:
         return _without_noise(tables, setting, sees)
-    asked = replace(setting, seed=seed)
+    seeded = replace(setting, seed=seed)
     grids = [
-        fitted(one, asked, (asked.request(epsilon),), range(i * half, (i + 1) * half))
-        for i, one in enumerate(tables)
+        fitted(rows, seeded, (seeded.request(epsilon),), range(i * half, (i + 1) * half))
+        for i, rows in enumerate(tables)
     ]
-    clouds = [_seen(grid, sees) for grid in grids]
+    clouds = [_observed(grid, sees) for grid in grids]
     hits, guesses = _scored(*clouds)
     low, high = rate_bounds(hits, guesses, CONFIDENCE)
     ceiling = float(np.asarray(guess_rate(grids[1].ledger.at(0).events)))
@@ -86,15 +86,15 @@ def _without_noise(
 ) -> Exposure:
     """One fit of each table says it all: the attacker computes both and compares."""
     options = {**setting.options(), "clip": setting.clip, "mode": setting.mode}
-    one, other = (
-        _seen(fit_grid(setting.model, t, privacy=None, as_private=True, **options), sees)
+    first, second = (
+        _observed(fit_grid(setting.model, t, privacy=None, as_private=True, **options), sees)
         for t in tables
     )
-    rate = 0.5 if np.array_equal(one, other) else 1.0
+    rate = 0.5 if np.array_equal(first, second) else 1.0
     return Exposure(None, sees, rate, rate, rate, 1.0, 1)
 
 
-def _seen(grid: Grid, sees: str) -> Array:
+def _observed(grid: Grid, sees: str) -> Array:
     """What the attacker sees of each run ``(runs, p)``."""
     steps = grid.runs.history if sees == "all" else (grid.runs.final,)
     return np.concatenate([_flat(step) for step in steps], axis=1)
@@ -102,8 +102,10 @@ def _seen(grid: Grid, sees: str) -> Array:
 
 def _flat(batch: Any) -> Array:
     """Every number of a batch, and for a mixture what does not depend on its groups' order."""
-    held = [np.asarray(getattr(batch, field.name)) for field in fields(batch)]
-    parts = [one.astype(float) for one in held if one.dtype.kind in "bfiu"]  # names tell nothing
+    arrays = [np.asarray(getattr(batch, field.name)) for field in fields(batch)]
+    parts = [
+        array.astype(float) for array in arrays if array.dtype.kind in "bfiu"
+    ]  # names tell nothing
     if isinstance(batch, Mixture):
         sums = batch.weights[..., None] * batch.means
         outer = batch.means[..., None] * batch.means[..., None, :]
@@ -112,25 +114,25 @@ def _flat(batch: Any) -> Array:
     return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
 
-def _scored(one: Array, other: Array) -> tuple[int, int]:
+def _scored(first: Array, second: Array) -> tuple[int, int]:
     """(right guesses, guesses) on the second half of both clouds of a rule from the first."""
-    half = len(one) // 2
-    learned = np.concatenate([one[:half], other[:half]])
+    half = len(first) // 2
+    learned = np.concatenate([first[:half], second[:half]])
     middle = np.median(learned, axis=0)
     spread = np.maximum(np.quantile(np.abs(learned - middle), 0.9, axis=0), 1e-300)
 
     def plain(cloud: Array) -> Array:
         return np.asarray(np.clip((cloud - middle) / spread, -REACH, REACH))
 
-    direction = fisher_direction(plain(one[:half]), plain(other[:half]))
-    along = [plain(cloud) @ direction for cloud in (one, other)]
+    direction = fisher_direction(plain(first[:half]), plain(second[:half]))
+    along = [plain(cloud) @ direction for cloud in (first, second)]
     cut = _best_cut(along[0][:half], along[1][:half])
     right = np.sum(along[0][half:] <= cut) + np.sum(along[1][half:] > cut)
-    return int(right), len(one) + len(other) - 2 * half
+    return int(right), len(first) + len(second) - 2 * half
 
 
-def _best_cut(one: Array, other: Array) -> float:
+def _best_cut(first: Array, second: Array) -> float:
     """The threshold with the most right guesses on the learning half."""
-    cuts = np.quantile(np.concatenate([one, other]), np.linspace(0.02, 0.98, 97))
-    gains = [(other > cut).mean() - (one > cut).mean() for cut in cuts]
+    cuts = np.quantile(np.concatenate([first, second]), np.linspace(0.02, 0.98, 97))
+    gains = [(second > cut).mean() - (first > cut).mean() for cut in cuts]
     return float(cuts[int(np.argmax(gains))])

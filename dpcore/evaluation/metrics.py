@@ -47,5 +47,5 @@ def _loneliest_document(corpus: PrivateCorpus) -> int:
     words, bags = custodian_documents(corpus)
     often = np.bincount(bags.words, bags.counts, minlength=words.size)
     rare = -np.log(often[bags.words] / max(float(often.sum()), 1.0))
-    told = np.bincount(bags.owner, bags.counts * rare, minlength=bags.count)
-    return int(np.argmax(told / np.maximum(bags.lengths, 1.0)))
+    surprise = np.bincount(bags.owner, bags.counts * rare, minlength=bags.count)
+    return int(np.argmax(surprise / np.maximum(bags.lengths, 1.0)))

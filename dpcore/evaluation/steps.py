@@ -68,15 +68,15 @@ def spending(
         )
 
     every = [sum(steps[: t + 1], list[Event]()) for t in range(len(steps))]
-    found = dict[str, Array]()
+    by_method = dict[str, Array]()
     for method in others:
         with suppress(NotCovered):
-            found[method] = epsilons(every, method)
+            by_method[method] = epsilons(every, method)
     return Spending(
         tuple(tuple(float(noise_of(event)) for event in step) for step in steps),
         epsilons(steps, accountant),
         epsilons(every, accountant),
-        found,
+        by_method,
     )
 
 
@@ -95,7 +95,7 @@ def walk(
     """
     scorer = scorer_of(setting.model, table, setting.options(), held_out=held_out)
     history = _history(table, setting, epsilon, draws)
-    return np.stack([utility(setting.model, one, scorer, setting.metric) for one in history])
+    return np.stack([utility(setting.model, batch, scorer, setting.metric) for batch in history])
 
 
 def fits_after(
@@ -106,7 +106,9 @@ def fits_after(
     Otherwise as :func:`walk`.
     """
     judge = yardstick(setting.model)
-    aligned = [judge.align(one, reference)[0] for one in _history(table, setting, epsilon, (draw,))]
+    aligned = [
+        judge.align(batch, reference)[0] for batch in _history(table, setting, epsilon, (draw,))
+    ]
     return mapped(aligned[0], lambda *arrays: np.stack(arrays), *aligned[1:])
 
 

@@ -92,9 +92,9 @@ class Setting:
     def options(self) -> dict[str, Any]:
         """Model options as :func:`dpcore.fit` takes them; steps only where the fit takes any."""
         how = recipe(self.model)
-        known = set(how.options.options())
+        names = set(how.options.options())
         if not how.takes_steps(self.algorithm, self.mode):
-            known.discard("iterations")
+            names.discard("iterations")
         words = {
             "iterations": self.iterations,
             "covariance": self.covariance,
@@ -103,7 +103,7 @@ class Setting:
         }
         return {
             "n_components": self.components,
-            **{word: v for word, v in words.items() if word in known and v is not None},
+            **{word: v for word, v in words.items() if word in names and v is not None},
             **dict(self.words),
         }
 
@@ -169,7 +169,7 @@ def _counted(accountant: str, how: Recipe, settings: Any) -> str:
     """Exact counting knows no samples: there the loss distributions count."""
     if accountant != "exact" or not how.sampled:
         return accountant
-    return "pld" if any(one.sampling != "none" for one in how.events(settings)) else accountant
+    return "pld" if any(event.sampling != "none" for event in how.events(settings)) else accountant
 
 
 @dataclass(frozen=True)
@@ -251,14 +251,14 @@ class BudgetGrid:
 
     stops: values of the dial: the epsilons, or of another dial at one epsilon. fits: a batch of
     arrays ``(S, D, ...)`` in public unit coordinates, NaN where a stop is out of the accountant's
-    reach; found ``(S, D, K)``; utility ``(S, D)`` by a metric, turned where less is better;
-    refusals: why a stop cannot be met, or ``None``.
+    reach. recovered ``(S, D, K)``: which parts of the exact fit a run has. utility ``(S, D)``: by a
+    metric, turned where less is better. refusals: why a stop cannot be met, or ``None``.
     """
 
     model: str
     epsilons: tuple[float, ...]
     fits: Any
-    found: NDArray[np.bool_]
+    recovered: NDArray[np.bool_]
     utility: Array
     noise: Array
     guarantees: tuple[Guarantee | None, ...]
@@ -277,8 +277,8 @@ class BudgetGrid:
             self,
             epsilons=tuple(stops) if self.dial == "epsilon" else self.epsilons[:1] * count,
             stops=tuple(stops),
-            fits=mapped(self.fits, lambda one: _unfitted(one[:, 0], shape)),
-            found=np.zeros((*shape, self.found.shape[2]), dtype=bool),
+            fits=mapped(self.fits, lambda array: _unfitted(array[:, 0], shape)),
+            recovered=np.zeros((*shape, self.recovered.shape[2]), dtype=bool),
             utility=np.full(shape, np.nan),
             noise=np.full(count, np.nan),
             guarantees=(None,) * count,
@@ -296,14 +296,14 @@ class BudgetGrid:
             room[at] = values
             return room
 
-        def placed(known: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
-            found = dict(enumerate(known)) | dict(zip(at, values, strict=True))
-            return tuple(found.values())
+        def placed(current: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+            entries = dict(enumerate(current)) | dict(zip(at, values, strict=True))
+            return tuple(entries.values())
 
         return replace(
             self,
             fits=mapped(self.fits, put, part.fits),
-            found=put(self.found, part.found),
+            recovered=put(self.recovered, part.recovered),
             utility=put(self.utility, part.utility),
             noise=put(self.noise, part.noise),
             guarantees=placed(self.guarantees, part.guarantees),
@@ -329,14 +329,14 @@ class BudgetGrid:
         )
 
 
-def _joined(one: BudgetGrid, other: BudgetGrid, axis: int) -> dict[str, Any]:
+def _joined(first: BudgetGrid, second: BudgetGrid, axis: int) -> dict[str, Any]:
     def join(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([a, b], axis=axis)
 
     return {
-        "fits": mapped(one.fits, join, other.fits),
-        "found": join(one.found, other.found),
-        "utility": join(one.utility, other.utility),
+        "fits": mapped(first.fits, join, second.fits),
+        "recovered": join(first.recovered, second.recovered),
+        "utility": join(first.utility, second.utility),
     }
 
 
@@ -356,33 +356,33 @@ def budget_grid(
     requests = [setting.request(epsilon) for epsilon in epsilons]
     _, refusals = setting.reach(epsilons, setting.accountant, _public_rows(table, setting))
     judge, scorer = yardstick(setting.model), _scorer(table, setting, held_out)
-    kept = [i for i, refusal in enumerate(refusals) if refusal is None]
+    reached = [i for i, refusal in enumerate(refusals) if refusal is None]
     shape = (len(epsilons), len(draws))
-    fits = mapped(reference, lambda one: _unfitted(one, shape))
-    found = np.zeros((*shape, setting.components), dtype=bool)
+    fits = mapped(reference, lambda array: _unfitted(array, shape))
+    recovered = np.zeros((*shape, setting.components), dtype=bool)
     worth, noise = np.full(shape, np.nan), np.full(shape[0], np.nan)
     guarantees: list[Guarantee | None] = [None] * len(epsilons)
     ledgers: list[Ledger | None] = [None] * len(epsilons)
-    if kept:
-        grid = fitted(table, setting, [requests[i] for i in kept], draws)
+    if reached:
+        grid = fitted(table, setting, [requests[i] for i in reached], draws)
         aligned, there = judge.align(grid.runs.final, reference)
 
         def put(target: NDArray[Any], source: NDArray[Any]) -> NDArray[Any]:
-            target[kept] = source.reshape(len(kept), len(draws), *source.shape[1:])
+            target[reached] = source.reshape(len(reached), len(draws), *source.shape[1:])
             return target
 
         mapped(fits, put, aligned)
-        found = put(np.zeros((*shape, there.shape[-1]), dtype=bool), there)
+        recovered = put(np.zeros((*shape, there.shape[-1]), dtype=bool), there)
         put(worth, utility(setting.model, grid.runs.final, scorer, setting.metric))
-        noise[kept] = grid.plan.factor
-        for position, i in enumerate(kept):
+        noise[reached] = grid.plan.factor
+        for position, i in enumerate(reached):
             guarantees[i] = grid.guarantee(position)
             ledgers[i] = grid.ledger.at(position * len(draws))
     return BudgetGrid(
         setting.model,
         tuple(epsilons),
         fits,
-        found,
+        recovered,
         worth,
         noise,
         tuple(guarantees),
@@ -409,7 +409,7 @@ class Sweep:
 def sweep(
     table: PrivateTable,
     setting: Setting,
-    known: References,
+    exact: References,
     epsilon: float,
     dial: str,
     stops: Sequence[float],
@@ -418,20 +418,20 @@ def sweep(
 ) -> Sweep:
     """Fit every stop of a dial (delta, clip, or the name of an option) at one epsilon.
 
-    The option must leave the converged fit as it is. known: the references of the setting.
+    The option must leave the converged fit as it is. exact: the references of the setting.
     held_out: rows that no fit sees, to judge fits on [those that are fitted]. A stop out of reach
     is left out with its reason; raises InputError where the setting itself is wrong.
     """
     grids, held, single = [], [], []
     for stop in stops:
         here = setting.at(dial, stop)
-        grids.append(budget_grid(table, here, known.converged, (epsilon,), draws, held_out))
-        at_stop = known
+        grids.append(budget_grid(table, here, exact.converged, (epsilon,), draws, held_out))
+        at_stop = exact
         if dial == "clip":
             scorer = _scorer(table, here, held_out)
-            at_stop = replace(known, **_clipping(table, here, known.converged, scorer))
+            at_stop = replace(exact, **_clipping(table, here, exact.converged, scorer))
         elif dial != "delta":  # which changes the noise alone
-            at_stop = references(table, here, known.converged, held_out)
+            at_stop = references(table, here, exact.converged, held_out)
         held.append(at_stop)
         reached = grids[-1].refusals[0] is None
         rival = _rival(table, here, (epsilon,), draws, held_out) if reached else (np.nan,)
@@ -440,11 +440,11 @@ def sweep(
     return Sweep(grid, tuple(held), np.array(single))
 
 
-def _unfitted(one: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
+def _unfitted(array: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
     """Room ``(S, D, ...)`` for fits like ``one (1, ...)``: numbers are NaN, names stay."""
-    if one.dtype.kind in "bfiu":
-        return np.full((*shape, *one.shape[1:]), np.nan)
-    return np.broadcast_to(one[0], (*shape, *one.shape[1:])).copy()
+    if array.dtype.kind in "bfiu":
+        return np.full((*shape, *array.shape[1:]), np.nan)
+    return np.broadcast_to(array[0], (*shape, *array.shape[1:])).copy()
 
 
 def _public_rows(table: PrivateTable, setting: Setting) -> int | None:
@@ -495,15 +495,15 @@ def curves(
 ) -> Curves:
     """The curves that stand beside a grid of fits (whose budgets and judging rows they share)."""
     rows = _public_rows(table, setting)
-    asked = {method: setting.reach(grid.epsilons, method, rows)[0] for method in methods}
-    known_noise, known_utility = _pooled(table, setting, grid, asked, draws, held_out)
+    noise_by_method = {method: setting.reach(grid.epsilons, method, rows)[0] for method in methods}
+    known_noise, known_utility = _pooled(table, setting, grid, noise_by_method, draws, held_out)
     order = np.argsort(known_noise)
     level, value = np.log(known_noise[order]), known_utility[order]
     at_noise = {
         method: np.interp(np.log(noise), level, value, left=np.nan, right=np.nan)
-        for method, noise in asked.items()
+        for method, noise in noise_by_method.items()
     }
-    says = {method: _stated(asked[method], grid) for method in methods}
+    says = {method: _stated(noise_by_method[method], grid) for method in methods}
     return Curves(at_noise, says, _rival(table, setting, grid.epsilons, draws, held_out))
 
 
@@ -556,17 +556,17 @@ def study(
     (53, 3)
     """
     demand_loaded(table)
-    known = references(table, setting, held_out=held_out)
-    grid = budget_grid(table, setting, known.converged, epsilons, range(draws), held_out)
+    held_against = references(table, setting, held_out=held_out)
+    grid = budget_grid(table, setting, held_against.converged, epsilons, range(draws), held_out)
     drawn = curves(table, setting, grid, (setting.accountant, *methods), range(draws), held_out)
-    return Study(setting, known, grid, drawn)
+    return Study(setting, held_against, grid, drawn)
 
 
 def _pooled(
     table: PrivateTable,
     setting: Setting,
     grid: BudgetGrid,
-    asked: dict[str, Array],
+    noise_by_method: dict[str, Array],
     draws: Sequence[int],
     held_out: PrivateTable | None,
 ) -> tuple[Array, Array]:
@@ -577,7 +577,7 @@ def _pooled(
     worth = np.median(grid.utility[own], axis=1)
     low, high = (noise.min(), noise.max()) if noise.size else (np.inf, -np.inf)
     requests = {}
-    for method, levels in asked.items():
+    for method, levels in noise_by_method.items():
         for i in range(0, len(levels), 3):
             if np.isfinite(levels[i]) and not low <= levels[i] <= high:
                 requests[float(f"{levels[i]:.3g}")] = (
@@ -594,12 +594,12 @@ def _pooled(
     return np.concatenate([noise, levels]), np.concatenate([worth, np.median(scores, axis=1)])
 
 
-def _stated(asked: Array, grid: BudgetGrid) -> Array:
+def _stated(noise: Array, grid: BudgetGrid) -> Array:
     """The epsilon a method states for each noise of the grid: noise(epsilon) read backwards."""
-    known = np.isfinite(asked)
-    if known.sum() < 2:
+    finite = np.isfinite(noise)
+    if finite.sum() < 2:
         return np.full(len(grid.noise), np.nan)
-    level, value = np.log(asked[known]), np.log(np.array(grid.epsilons)[known])
+    level, value = np.log(noise[finite]), np.log(np.array(grid.epsilons)[finite])
     order = np.argsort(level)
     return np.asarray(
         np.exp(np.interp(np.log(grid.noise), level[order], value[order], left=np.nan, right=np.nan))

@@ -22,12 +22,12 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 class Verdict:
     """level 0: nothing survives; 1: the simplest rival is as good; 2: part is kept; 3: like exact.
 
-    kept: share of what the parts add over the exact simplest rival that the median private fit
+    retained: share of what the parts add over the exact simplest rival that the median private fit
     keeps.
     """
 
     level: int
-    kept: float
+    retained: float
     text: str
 
 
@@ -40,19 +40,19 @@ def verdicts(
     references: of all S stops, or of each. single ``(S,)``: median utility of the
     simplest private rival with the same budget.
     """
-    judge, parts = yardstick(grid.model), grid.found.shape[-1]
-    each = [references] * len(grid.stops) if isinstance(references, References) else references
+    judge, parts = yardstick(grid.model), grid.recovered.shape[-1]
+    by_stop = [references] * len(grid.stops) if isinstance(references, References) else references
     return tuple(
         _verdict(
             float(np.median(utility)),
             float(alone),
             reference,
             None if parts == judge.simplest else parts,
-            _typical(found),
+            _typical(recovered),
             judge,
         )
-        for utility, alone, reference, found in zip(
-            grid.utility, single, each, grid.found, strict=True
+        for utility, alone, reference, recovered in zip(
+            grid.utility, single, by_stop, grid.recovered, strict=True
         )
     )
 
@@ -62,81 +62,86 @@ def _verdict(
     alone: float,
     reference: References,
     parts: int | None,
-    found: int,
+    recovered: int,
     judge: Yardstick,
 ) -> Verdict:
-    """parts: ``None`` for a fit that is the simplest rival itself. found: parts of a usual draw."""
+    """parts: ``None`` for a fit that is the simplest rival itself. recovered: how many of them a
+    usual draw has."""
     words = judge.wording
     if not np.isfinite(utility):
         return Verdict(0, 0.0, "This composition method cannot meet so small a budget.")
     gain = reference.converged_utility - reference.single_utility
-    kept = (utility - reference.single_utility) / gain if gain > 1e-9 else 0.0
+    retained = (utility - reference.single_utility) / gain if gain > 1e-9 else 0.0
     span = reference.converged_utility - reference.bounds_utility
     if span <= 0.0:
-        return Verdict(0, kept, "Even the exact fit tells you no more than the public limits do.")
+        return Verdict(
+            0, retained, "Even the exact fit tells you no more than the public limits do."
+        )
     least = reference.bounds_utility + WORTH * span
     if max(utility, alone, reference.clipped_utility) <= least:
-        return Verdict(0, kept, "With clipping this tight no budget gives a useful fit.")
+        return Verdict(0, retained, "With clipping this tight no budget gives a useful fit.")
     if max(utility, alone) <= least:
         text = "With this budget the fit tells you no more than the public limits do."
-        if found and parts is not None:
+        if recovered and parts is not None:
             text = (
                 "With this budget the fit tells you no more than the public limits do, although "
-                f"{'some' if found < parts else 'all'} {words.parts} are found."
+                f"{'some' if recovered < parts else 'all'} {words.parts} are found."
             )
-        return Verdict(0, kept, text)
+        return Verdict(0, retained, text)
     simplest = words.simplest[0].upper() + words.simplest[1:]
     if parts is None:
         lost = reference.converged_utility - utility
         level = 3 if lost < 0.02 else 2
         return Verdict(level, 1.0, f"{simplest}, {lost:.2f} below its exact fit.")
-    worth = WORTH * gain if kept > 0.0 else CLEARLY * span
+    worth = WORTH * gain if retained > 0.0 else CLEARLY * span
     if utility - alone <= worth or gain <= 1e-9:
         share = (max(utility, alone) - reference.bounds_utility) / span
         return Verdict(
             1,
-            kept,
+            retained,
             f"{simplest} does as well ({share:.0%} of the exact fit's gain over the limits): "
             "release that"
-            + (f", unless the {words.parts} themselves are wanted." if found else "."),
+            + (f", unless the {words.parts} themselves are wanted." if recovered else "."),
         )
     none = f"the {words.part} is not" if parts == 1 else f"none of the {words.parts} is"
-    if kept >= judge.alike:
-        if found == parts:
-            return Verdict(3, kept, "As good as the exact fit: a larger budget gains nothing here.")
-        some = f"not all of its {words.parts} are" if found else none
-        return Verdict(3, kept, f"As good as the exact fit, although {some} found.")
-    if kept <= 0.0:
+    if retained >= judge.alike:
+        if recovered == parts:
+            return Verdict(
+                3, retained, "As good as the exact fit: a larger budget gains nothing here."
+            )
+        some = f"not all of its {words.parts} are" if recovered else none
+        return Verdict(3, retained, f"As good as the exact fit, although {some} found.")
+    if retained <= 0.0:
         return Verdict(
-            2, kept, f"Better than {words.simplest} with noise, but worse than an exact one."
+            2, retained, f"Better than {words.simplest} with noise, but worse than an exact one."
         )
-    yet = "" if found else f", although {none} found"
-    text = f"Keeps {kept:.0%} of the exact fit's gain over {words.simplest}{yet}."
-    return Verdict(2, kept, text)
+    yet = "" if recovered else f", although {none} found"
+    text = f"Keeps {retained:.0%} of the exact fit's gain over {words.simplest}{yet}."
+    return Verdict(2, retained, text)
 
 
 def found_sentences(grid: BudgetGrid) -> tuple[str, ...]:
     """What the fits show, per budget: which parts are found, in how many draws."""
     words = yardstick(grid.model).wording
     return tuple(
-        _found(found, words) if refusal is None else refusal
-        for found, refusal in zip(grid.found, grid.refusals, strict=True)
+        _recovery(recovered, words) if refusal is None else refusal
+        for recovered, refusal in zip(grid.recovered, grid.refusals, strict=True)
     )
 
 
-def _found(found: NDArray[np.bool_], words: Wording) -> str:
-    """Parts found, in how many draws; found ``(draws, K)``.
+def _recovery(recovered: NDArray[np.bool_], words: Wording) -> str:
+    """Parts found, in how many draws; recovered ``(draws, K)``.
 
     >>> words = Wording("group", "groups", "", "", "")
-    >>> _found(np.array([[True, True], [True, True], [False, True]]), words)
+    >>> _recovery(np.array([[True, True], [True, True], [False, True]]), words)
     'Both groups found in 2 of 3 draws.'
     """
-    draws, parts = found.shape
-    every = int(found.all(axis=1).sum())
+    draws, parts = recovered.shape
+    every = int(recovered.all(axis=1).sum())
     often = f" in {every} of {draws} draws" if draws > 1 else ""
     if every > draws / 2:
         return f"{_all(parts, words)} found{often}."
-    typical = _typical(found)
+    typical = _typical(recovered)
     if draws == 1:
         some = f"{_count(typical).capitalize()} of {_count(parts)} {words.parts}"
         return f"{some if typical else _none(parts, words)} found."
@@ -146,9 +151,9 @@ def _found(found: NDArray[np.bool_], words: Wording) -> str:
     return f"Most draws find {several}; all are found in {every} of {draws}."
 
 
-def _typical(found: NDArray[np.bool_]) -> int:
+def _typical(recovered: NDArray[np.bool_]) -> int:
     """How many parts ``(draws, K)`` are found in a usual draw."""
-    return int(np.median(found.sum(axis=1)))
+    return int(np.median(recovered.sum(axis=1)))
 
 
 def _all(parts: int, words: Wording) -> str:

@@ -165,8 +165,8 @@ class Yardstick:
 def yardstick(model: str) -> Yardstick:
     """The yardstick of a model. Raises InputError for a name that is not registered."""
     declared = declaration(model)
-    found: Yardstick = declared.load(declared.scorer)
-    return found
+    judge: Yardstick = declared.load(declared.scorer)
+    return judge
 
 
 def scorer_of(
@@ -183,8 +183,8 @@ def scorer_of(
 def metric_of(model: str, name: str) -> Metric:
     """A metric of the model's declaration; for any other name its yardstick's score."""
     words = yardstick(model).wording
-    known = (one for one in declaration(model).metrics if one.name == name)
-    return next(known, Metric("", words.worth, words.utility))
+    named = (metric for metric in declaration(model).metrics if metric.name == name)
+    return next(named, Metric("", words.worth, words.utility))
 
 
 def utility(model: str, batch: Any, scorer: Scorer, metric: str = "") -> Array:
@@ -194,8 +194,8 @@ def utility(model: str, batch: Any, scorer: Scorer, metric: str = "") -> Array:
     judge = yardstick(model)
     if metric not in judge.metrics:
         return judge.score(batch, scorer)
-    found = np.clip(judge.measure(batch, scorer, metric), -FARTHEST, FARTHEST)
-    return -found if metric_of(model, metric).falls else found
+    values = np.clip(judge.measure(batch, scorer, metric), -FARTHEST, FARTHEST)
+    return -values if metric_of(model, metric).falls else values
 
 
 def least(model: str, scorer: Scorer, metric: str = "") -> float:
@@ -203,8 +203,8 @@ def least(model: str, scorer: Scorer, metric: str = "") -> float:
     judge = yardstick(model)
     if metric not in judge.metrics:
         return judge.nothing(scorer)
-    found = min(judge.nothing_by(scorer, metric), FARTHEST)
-    return -found if metric_of(model, metric).falls else found
+    value = min(judge.nothing_by(scorer, metric), FARTHEST)
+    return -value if metric_of(model, metric).falls else value
 
 
 def bounds_alone(public: PublicFrame) -> float:
@@ -233,7 +233,7 @@ def mapped(batch: Batch, change: Callable[..., NDArray[Any]], *others: Batch) ->
     """A batch with every array changed; with others, their arrays are further arguments."""
     return type(batch)(
         **{
-            field.name: change(*(getattr(one, field.name) for one in (batch, *others)))
+            field.name: change(*(getattr(item, field.name) for item in (batch, *others)))
             for field in fields(batch)  # type: ignore[arg-type]
         }
     )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.datasets.load import load
-from dpcore.evaluation.exposure import SEEN, success_rate
+from dpcore.evaluation.exposure import OBSERVED, success_rate
 from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import Setting
 from dpcore.evaluation.yardstick import yardstick
@@ -109,7 +109,7 @@ def _attacks(run: Run, table: PrivateTable, words: str, draws: int) -> None:
     """Measured success by budget, adjacency and what is seen, with what is proved."""
     exact: list[float] = []
     ceilings = dict.fromkeys(EPSILONS, 0.5)
-    for adjacency, sees in product(("replace_one", "add_remove"), SEEN):
+    for adjacency, sees in product(("replace_one", "add_remove"), OBSERVED):
         setting = replace(SETTING, adjacency=adjacency)
         exact.append(success_rate(table, setting, None, sees=sees).rate)
         for epsilon in EPSILONS:

@@ -77,7 +77,7 @@ def seen(name: str) -> Seen:
     draws = range(FEW if few else DRAWS)
     grid = budget_grid(data.table, setting, known.converged, budgets, draws, data.held_out)
     rival = curves(data.table, setting, grid, (scenario.count_by,), draws, data.held_out).single
-    judged, usual = verdicts(grid, known, rival), np.median(grid.found.sum(axis=-1), axis=1)
+    judged, usual = verdicts(grid, known, rival), np.median(grid.recovered.sum(axis=-1), axis=1)
     places = (0, budgets.index(here), len(budgets) - 1)
     low, middle, high = (judged[at] for at in places)
     few_found, found, most = (int(usual[at]) for at in places)
@@ -87,7 +87,7 @@ def seen(name: str) -> Seen:
         (budgets[0], here, budgets[-1]),
         (low, middle, high),
         (few_found, found, most),
-        grid.found.shape[-1],
+        grid.recovered.shape[-1],
         found_since(grid),
         perf_counter() - begun,
     )
@@ -95,7 +95,7 @@ def seen(name: str) -> Seen:
 
 def found_since(grid: BudgetGrid) -> tuple[float, ...]:
     """From which of rising budgets on each part is found in most draws, sorted."""
-    often = grid.found.mean(axis=1) > 0.5  # (S, K)
+    often = grid.recovered.mean(axis=1) > 0.5  # (S, K)
     lasting = np.logical_and.accumulate(often[::-1], axis=0).sum(axis=0)
     budgets = np.append(np.array(grid.epsilons)[::-1], np.inf)
     return tuple(sorted(float(budgets[many - 1]) if many else np.inf for many in lasting))

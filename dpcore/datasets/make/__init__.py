@@ -32,4 +32,4 @@ SCRIPTS = (
 
 def make_all() -> tuple[GeneratedFile, ...]:
     """Every bundled table, built afresh."""
-    return tuple(made for script in SCRIPTS for made in script.make())
+    return tuple(file for script in SCRIPTS for file in script.make())

@@ -13,8 +13,8 @@ def main(arguments: list[str]) -> None:
     """Write every file into the folder named, or into ``sample_data``."""
     folder = Path(arguments[0]) if arguments else home()
     folder.mkdir(parents=True, exist_ok=True)
-    for made in make_all():
-        made.write(folder)
+    for file in make_all():
+        file.write(folder)
     docstrings.write(folder)
 
 

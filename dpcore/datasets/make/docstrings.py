@@ -61,14 +61,14 @@ def dictionary() -> tuple[str, ...]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     texts = [set(words_of(text)) for library in DICTIONARY for text in _texts(library)]
-    seen = Counter(word for text in texts for word in text)
+    texts_with = Counter(word for text in texts for word in text)
     most = MOST_SHARE * len(texts)
-    kept = [
+    chosen = [
         word
-        for word, count in seen.items()
+        for word, count in texts_with.items()
         if LEAST_TEXTS <= count <= most and word not in ENGLISH_STOP_WORDS
     ]
-    return tuple(sorted(kept, key=lambda word: (-seen[word], word))[:VOCABULARY])
+    return tuple(sorted(chosen, key=lambda word: (-texts_with[word], word))[:VOCABULARY])
 
 
 def _texts(library: str) -> Iterator[str]:
@@ -76,8 +76,8 @@ def _texts(library: str) -> Iterator[str]:
         if {"tests", "_vendor", "externals", "_lib"} & set(path.parts):
             continue
         source = path.read_text(encoding="utf-8", errors="replace")
-        for found in _QUOTED.findall(source):
-            text = _EXAMPLE.sub("", found)
+        for quoted in _QUOTED.findall(source):
+            text = _EXAMPLE.sub("", quoted)
             if len(words_of(text)) >= LEAST_WORDS:
                 yield text
 

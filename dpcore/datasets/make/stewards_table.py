@@ -109,5 +109,5 @@ def _whole(values: np.ndarray, name: str) -> pd.Series:
 
 def _missing(values: pd.Series, share: float, rng: np.random.Generator) -> pd.Series:
     """A share of the cells left empty, at random."""
-    kept = values.astype("Int64" if values.dtype.kind == "i" else float)
-    return kept.mask(rng.random(len(values)) < share)
+    nullable = values.astype("Int64" if values.dtype.kind == "i" else float)
+    return nullable.mask(rng.random(len(values)) < share)

@@ -78,7 +78,7 @@ class FactorYardstick(Yardstick):
     def marks(self, grid: BudgetGrid) -> tuple[tuple[float, str], ...]:
         """From where each factor is found in most draws, and at all larger budgets."""
         fitted = [i for i in np.argsort(grid.epsilons)[::-1] if np.isfinite(grid.noise[i])]
-        often = np.logical_and.accumulate(grid.found[fitted].mean(axis=1) > 0.5, axis=0)
+        often = np.logical_and.accumulate(grid.recovered[fitted].mean(axis=1) > 0.5, axis=0)
         last = {k: fitted[reach - 1] for k, reach in enumerate(often.sum(axis=0)) if reach}
         return tuple(
             (grid.epsilons[at], f"factor {k + 1}" + (" is found from here" if k == 0 else ""))
