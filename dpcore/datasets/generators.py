@@ -186,7 +186,9 @@ def stand_in(
         if schema.column(number.name).type == "binary":  # yes as often as its cloud says
             cells[number.name] = (rng.random(rows) < units[:, i]).astype(float)
         elif world.counts:
-            cells[number.name] = np.clip(rng.poisson(cells[number.name].clip(0)), number.lower, number.upper)
+            cells[number.name] = np.clip(
+                rng.poisson(cells[number.name].clip(0)), number.lower, number.upper
+            )
     pull = (units - units.mean(axis=0)) @ rng.standard_normal(dim)
     noise = rng.logistic(size=rows)
     pull = signs * world.related * pull / max(float(pull.std()), 1e-9) + noise
