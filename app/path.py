@@ -458,7 +458,7 @@ def _outlines(mixture: Mixture, public: PublicFrame) -> Array:
 def refuted() -> Screen:
     """A printed bound, and an attacker who does better."""
     shown = exhibits("counts-in-scale").shown
-    claimed, real = (float(mu_of(shown.epsilon, delta)) for delta in (shown.delta, shown.found))
+    claimed, real = (float(mu_of(shown.epsilon, delta)) for delta in (shown.delta, shown.attained))
     steps, seen = np.linspace(-2.0, 5.0, 57), np.linspace(-4.0, 7.0, 101)
     alarms = np.linspace(0.0, 1.0, 81)
     with np.errstate(invalid="ignore"):

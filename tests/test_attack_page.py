@@ -291,7 +291,7 @@ def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -
     for cells in (middle, far):
         typed = tuple(cells.items())
         pair, _ = attacking.pair_of(scenario, data, attacking.TYPED, 0, typed)
-        one, other = (table._frame for table in (pair.one, pair.other))
+        one, other = (table._frame for table in (pair.first, pair.second))
         assert len(other) - len(one) == (adjacency == "add_remove")
         changed = other.iloc[0 if adjacency == "replace_one" else -1]
         assert dict(changed[list(cells)]) == pytest.approx(cells)

@@ -143,19 +143,19 @@ def test_an_attack_on_what_a_split_left_shows_more_than_its_noise_is_worth() -> 
 
     def halves(adjacency: str) -> Pair:
         whole = neighbours.neighbours(rows, rows, adjacency, schema, "one row or none")
-        one, other = (table.split(0.5, seed=0)[0] for table in (whole.one, whole.other))
+        one, other = (table.split(0.5, seed=0)[0] for table in (whole.first, whole.second))
         return Pair(one, other, whole.scene)
 
     asked = dp.Privacy(epsilon=1.0, delta=1e-5, adjacency="add_remove")
     subject = FitAttack("gmm", "halves", halves, {}, {"n_components": 1, "iterations": 1})
     clouds = subject.clouds(asked, 400, 0, 1.0)
     assert clouds.proof is None
-    assert gaussian_lower_bound(clouds.one, clouds.other, 1e-5, 0.95) > 1.0
-    fit = fit_grid("gmm", halves("add_remove").one, privacy=(asked,), n_components=1, seed=0)
+    assert gaussian_lower_bound(clouds.first, clouds.second, 1e-5, 0.95) > 1.0
+    fit = fit_grid("gmm", halves("add_remove").first, privacy=(asked,), n_components=1, seed=0)
     assert fit.guarantee().epsilon is None
     assert "held out" in fit.guarantee().notes[0]
     replaced = replace(asked, adjacency="replace_one")
-    fit = fit_grid("gmm", halves("replace_one").one, privacy=(replaced,), n_components=1, seed=0)
+    fit = fit_grid("gmm", halves("replace_one").first, privacy=(replaced,), n_components=1, seed=0)
     assert fit.guarantee().epsilon == pytest.approx(1.0, abs=1e-6)
 
 
@@ -240,7 +240,7 @@ def test_what_is_observed_is_what_everybody_gets(name: str) -> None:
     subject = load(AUDITS[name])
     request = budget(name)
     words = {**subject.options, **subject.of_mode.get("proved", {})}
-    table = subject.tables(request.adjacency).other
+    table = subject.tables(request.adjacency).second
     seen = observe(name, table, request, ShortNoise(3, range(4), 1.0), 4, **words)
     grid = fit_grid(name, table, privacy=(request,), draws=range(4), seed=3, **words)
     for field, value in vars(grid.runs.final).items():
@@ -251,7 +251,7 @@ def test_what_is_observed_is_what_everybody_gets(name: str) -> None:
 def test_a_share_of_the_noise_is_drawn_and_all_of_it_is_stated() -> None:
     request = budget("mean")
     words = dict(MEAN.options)
-    table = MEAN.tables("replace_one").one
+    table = MEAN.tables("replace_one").first
     whole, half = (
         observe("mean", table, request, ShortNoise(3, range(50), share), 50, **words)
         for share in (1.0, 0.5)
@@ -274,9 +274,9 @@ def test_who_cannot_decide_is_right_half_of_the_time() -> None:
 def test_the_likelihood_ratio_of_one_release_is_the_textbooks() -> None:
     request, words = budget("mean"), dict(MEAN.options)
     pair = MEAN.tables("replace_one")
-    seen = observe("mean", pair.one, request, ShortNoise(3, range(20), 1.0), 20, **words)
-    still = observe("mean", pair.other, request, Replay(20, first=True), 20, **words)
-    found = log_likelihood_ratios("mean", (pair.one, pair.other), request, seen, 0, **words)
+    seen = observe("mean", pair.first, request, ShortNoise(3, range(20), 1.0), 20, **words)
+    still = observe("mean", pair.second, request, Replay(20, first=True), 20, **words)
+    found = log_likelihood_ratios("mean", (pair.first, pair.second), request, seen, 0, **words)
     (release,), (other,) = seen.releases, still.releases
     here = ((release.noisy - release.exact) / release.scale) ** 2
     there = ((release.noisy - other.exact) / release.scale) ** 2
@@ -293,10 +293,10 @@ def test_sampled_rows_are_weighed_with_their_chance() -> None:
     subject, request = LOGISTIC, budget("logistic", "paper")
     words = {"minibatch": 50, "iterations": 2}
     pair = subject.tables("replace_one")
-    seen = observe("logistic", pair.one, request, ShortNoise(1, range(3000), 1.0), 3000, **words)
+    seen = observe("logistic", pair.first, request, ShortNoise(1, range(3000), 1.0), 3000, **words)
     assert seen.rate(seen.releases[0]) == pytest.approx(50 / 101)
     ratio = np.exp(
-        log_likelihood_ratios("logistic", (pair.one, pair.other), request, seen, 0, **words)
+        log_likelihood_ratios("logistic", (pair.first, pair.second), request, seen, 0, **words)
     )
     assert ratio.mean() == pytest.approx(1.0, abs=4.0 * ratio.std() / np.sqrt(len(ratio)))
     assert ratio.std() > 0.1
@@ -306,12 +306,12 @@ def test_sampled_rows_are_weighed_with_their_chance() -> None:
 def test_the_two_tables_are_neighbours(name: str) -> None:
     subject = load(AUDITS[name])
     pair = subject.tables("replace_one")
-    one, other = (table._frame.to_numpy() for table in (pair.one, pair.other))
+    one, other = (table._frame.to_numpy() for table in (pair.first, pair.second))
     changed = np.any(one != other, axis=1)
     assert changed[0]
     assert int(changed.sum()) == 1
     pair = subject.tables("add_remove")
-    absent, there = (table._frame.to_numpy() for table in (pair.one, pair.other))
+    absent, there = (table._frame.to_numpy() for table in (pair.first, pair.second))
     np.testing.assert_array_equal(there[1:], absent)
 
 

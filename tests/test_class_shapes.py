@@ -228,7 +228,7 @@ def test_what_a_ball_takes_of_a_standard_class_is_put_back() -> None:
     vectors = np.concatenate([np.ones((len(rows), 1)), inside, outer], axis=1).sum(axis=0)
     sums = _Sums(vectors[None, None], np.zeros((1, 1, len(vectors), len(vectors))))
     ball, sizes = np.full((1, 1), radius), np.full((1, 1), float(len(rows)))
-    clipped = sums.seen(sizes, 3, ball).scatters[0, 0]
-    whole = sums.put_back(3, ball).seen(sizes, 3, ball).scatters[0, 0]
+    clipped = sums.moments(sizes, 3, ball).scatters[0, 0]
+    whole = sums.put_back(3, ball).moments(sizes, 3, ball).scatters[0, 0]
     assert np.trace(clipped) < 2.0
     np.testing.assert_allclose(whole, np.eye(3), atol=0.02)

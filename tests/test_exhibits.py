@@ -61,11 +61,11 @@ def test_every_claim_fails_and_every_remedy_stands(name: str) -> None:
     shown = played(name)
     assert shown.name == name
     assert shown.refuted
-    assert shown.shown.found <= 1.0
+    assert shown.shown.attained <= 1.0
     assert shown.corrected <= shown.shown.delta * (1.0 + 1e-9)
     assert shown.sentence.startswith(wording.CASE_NOT_COVERED)
     assert len(set(shown.shown.tables)) == 2
-    assert len(shown.told()) == 8
+    assert len(shown.sentences()) == 8
     record = json.loads(json.dumps(shown.as_dict()))
     assert {"claim", "found", "source", "assumption", "correction", "corrected"} <= set(record)
 
@@ -84,7 +84,7 @@ def test_the_delta_is_the_integral_of_what_cannot_be_covered(name: str) -> None:
 
     middle = max(start, mu) + 12.0
     found = quad(gap, start, middle, points=[max(start, mu)], epsabs=0.0, epsrel=1e-9)[0]
-    assert shown.shown.found == pytest.approx(found, rel=1e-6, abs=1e-300)
+    assert shown.shown.attained == pytest.approx(found, rel=1e-6, abs=1e-300)
 
 
 def test_a_scatter_about_its_own_mean_moves_by_4() -> None:
@@ -118,11 +118,11 @@ def test_a_group_of_one_is_released_with_hardly_any_noise() -> None:
 
 def test_counts_of_k_means_as_printed_leave_without_noise() -> None:
     words = {**KMEANS.options, "iterations": 1}
-    asked = KMEANS.asked["paper"]
+    asked = KMEANS.requests["paper"]
     tables = KMEANS.tables("replace_one")
     seen = [
         observe("kmeans", table, asked, ShortNoise(0, range(3), 1.0), 3, **words).releases[0]
-        for table in (tables.one, tables.other)
+        for table in (tables.first, tables.second)
     ]
     counts = [release.scale[0] == 0.0 for release in seen]
     assert counts[0].sum() == 2  # one for each centre
@@ -137,7 +137,7 @@ def test_the_event_of_lloyds_noise_is_counted(epsilon: float) -> None:
     noise = 2.0 / epsilon * rng.laplace(size=(2, 400_000, 4))
     here = np.all(1.0 + noise[0] > 1.0, axis=1).mean()
     there = np.all(noise[1] > 1.0, axis=1).mean()
-    assert shown.shown.found == pytest.approx(here - math.exp(epsilon) * there, abs=0.002)
+    assert shown.shown.attained == pytest.approx(here - math.exp(epsilon) * there, abs=0.002)
 
 
 def test_a_variance_taken_for_a_deviation() -> None:
@@ -203,7 +203,7 @@ def test_the_second_noise_is_refused_by_the_fit_and_the_first_is_as_counted() ->
     subject = SYMMETRIC_MIXTURE
     words = {**subject.options, "failure": zeta, "seed": 0}
     asked = Privacy(epsilon=1.0, delta=1e-5, mode="paper")
-    table = subject.tables("replace_one").one
+    table = subject.tables("replace_one").first
     grid = fit_grid(subject.model, table, privacy=(asked,), **words)
     (event,) = grid.ledger.at(0).events
     first_mu = 1.0 / float(event.mechanism.noise_multiplier)

@@ -22,11 +22,11 @@ from dpcore.cli import main
 from dpcore.datasets import load as loading
 from dpcore.errors import InputError
 from dpcore.fuzzing import run
-from dpcore.fuzzing.asked import MODEL_NAMES, ways_of
 from dpcore.fuzzing.cells import number_text
 from dpcore.fuzzing.compare import Compared, watching
 from dpcore.fuzzing.forms import date_text, in_form, random_form
 from dpcore.fuzzing.pairs import Verdict, examine, pair
+from dpcore.fuzzing.requests import MODEL_NAMES, ways_of
 from dpcore.fuzzing.run import fuzz
 from dpcore.models.gaussian_mixture import private as mixture
 from dpcore.registry import MODELS

@@ -222,7 +222,7 @@ class Unreliable(OneByOne):
     """An engine that has each part summed again after some others, brings both answers, in no
     order, and changes what it brings the second time."""
 
-    def each(
+    def run_parts(
         self, task: Callable[..., Any], parts: Sequence[Partition], on_rows: Any
     ) -> Generator[tuple[int, Any], None, None]:
         for number in reversed(range(len(parts))):
@@ -234,10 +234,10 @@ class Unreliable(OneByOne):
 class Forgetful(OneByOne):
     """An engine that loses a part."""
 
-    def each(
+    def run_parts(
         self, task: Callable[..., Any], parts: Sequence[Partition], on_rows: Any
     ) -> Generator[tuple[int, Any], None, None]:
-        yield from super().each(task, parts[:-1], on_rows)
+        yield from super().run_parts(task, parts[:-1], on_rows)
 
 
 def test_a_part_that_is_summed_twice_counts_once(tmp_path: Path) -> None:

@@ -293,7 +293,7 @@ def test_a_budget_that_is_spent_is_said_before_a_file_is_read(
 
 
 def test_documents_are_refused_with_the_reason_and_the_way_out(book: Path, tmp_path: Path) -> None:
-    corpus = LDA.tables("replace_one").one
+    corpus = LDA.tables("replace_one").first
     with pytest.raises(InputError, match=r"rounded.*dpcore fit lda without a seed"):
         api.release("lda", corpus, privacy=asked(), ledger=book, out=tmp_path / "out")
 

@@ -143,5 +143,5 @@ def exhibits() -> None:
         scene = exhibit_scene(shown)
         if scene is not None:
             live({"none": scene}, key=f"exhibit_{name}")
-        st.markdown("\n".join(f"- {line}" for line in shown.told()[:-1]))
+        st.markdown("\n".join(f"- {line}" for line in shown.sentences()[:-1]))
         st.code(f"dpcore audit {name}", language=None)

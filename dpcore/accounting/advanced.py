@@ -37,11 +37,13 @@ class AdvancedAccountant(InPairs):
 
     def total(self, events: Events, delta: Array) -> Array:
         """The theorem; infinite where nothing of delta is left, 0 where nothing was released."""
-        found = pairs(events, delta)
+        composed = pairs(events, delta)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            drift = np.tensordot(found.counts, found.epsilons * np.expm1(found.epsilons), axes=1)
-            squares = np.tensordot(found.counts, np.square(found.epsilons), axes=1)
-            root = np.sqrt(-2.0 * np.log(np.maximum(found.slack, 0.0)) * squares)
+            drift = np.tensordot(
+                composed.counts, composed.epsilons * np.expm1(composed.epsilons), axes=1
+            )
+            squares = np.tensordot(composed.counts, np.square(composed.epsilons), axes=1)
+            root = np.sqrt(-2.0 * np.log(np.maximum(composed.slack, 0.0)) * squares)
         return np.asarray(np.where(squares > 0.0, root + drift, 0.0))
 
 

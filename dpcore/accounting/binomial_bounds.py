@@ -28,9 +28,9 @@ def rate_bounds(hits: int, runs: int, confidence: float) -> tuple[float, float]:
 
 def rate_at_least(hits: Real, runs: int, tail: float) -> Real:
     """Lower Clopper-Pearson end: above the true rate with a chance of at most ``tail``."""
-    seen = np.asarray(hits, dtype=float)
-    inside = np.maximum(seen, 1e-9)
-    return real(np.where(seen > 0.0, betaincinv(inside, runs - inside + 1.0, tail), 0.0))
+    counts = np.asarray(hits, dtype=float)
+    inside = np.maximum(counts, 1e-9)
+    return real(np.where(counts > 0.0, betaincinv(inside, runs - inside + 1.0, tail), 0.0))
 
 
 def rate_at_most(hits: Real, runs: int, tail: float) -> Real:
@@ -39,9 +39,9 @@ def rate_at_most(hits: Real, runs: int, tail: float) -> Real:
     return real(1.0 - np.asarray(rate_at_least(missed, runs, tail)))
 
 
-def fisher_direction(one: Array, other: Array) -> Array:
+def fisher_direction(first: Array, second: Array) -> Array:
     """Fisher's direction ``(p,)`` between two clouds ``(runs, p)`` of comparable columns."""
-    inside = np.concatenate([one - one.mean(axis=0), other - other.mean(axis=0)])
+    inside = np.concatenate([first - first.mean(axis=0), second - second.mean(axis=0)])
     scatter = inside.T @ inside / len(inside)
-    gap = other.mean(axis=0) - one.mean(axis=0)
+    gap = second.mean(axis=0) - first.mean(axis=0)
     return np.asarray(np.linalg.solve(scatter + RIDGE * np.eye(len(gap)), gap))

@@ -34,5 +34,5 @@ def accountant(name: str | Accountant) -> Accountant:
 
 @cache
 def _registered(name: str) -> Accountant:
-    found: Accountant = load(ACCOUNTANTS[one_of("accountant", name, ACCOUNTANTS)])
-    return found
+    method: Accountant = load(ACCOUNTANTS[one_of("accountant", name, ACCOUNTANTS)])
+    return method

@@ -204,8 +204,8 @@ def box(epsilon: float, delta: float) -> Pair:
     p = np.array([likely, unlikely, delta, 0.0])
     q = np.array([unlikely, likely, 0.0, delta])
     loss = np.array([epsilon, -epsilon, np.inf, -np.inf])
-    kept = (p > 0.0) | (q > 0.0)
-    return Pair(p=p[kept], q=q[kept], loss=loss[kept])
+    positive = (p > 0.0) | (q > 0.0)
+    return Pair(p=p[positive], q=q[positive], loss=loss[positive])
 
 
 def discrete(scale: float, steps: int, reach: float) -> Pair:
@@ -253,9 +253,9 @@ def _mixed(loss: Array, rate: float) -> Array:
     if rate <= 0.5:  # the sum is at least 1/2, so one form has all digits
         rise = rate * np.expm1(np.minimum(loss, _LARGEST))
         return np.asarray(np.log1p(rise) + np.maximum(loss - _LARGEST, 0.0))
-    found = np.log1p(rate * np.expm1(np.clip(loss, -1.0, 1.0)))
+    mixed = np.log1p(rate * np.expm1(np.clip(loss, -1.0, 1.0)))
     far = np.abs(loss) > 1.0
-    return np.asarray(np.where(far, _mixed_far(loss, rate, far), found))
+    return np.asarray(np.where(far, _mixed_far(loss, rate, far), mixed))
 
 
 def _mixed_far(loss: Array, rate: float, far: NDArray[np.bool_]) -> Array:
@@ -268,8 +268,8 @@ def _unmixed(value: Array, rate: float) -> Array:
     """The inverse of :func:`_mixed`; -infinity at and below log(1 - r)."""
     with np.errstate(divide="ignore", over="ignore"):
         near = np.log1p(np.maximum(np.expm1(np.clip(value, -1.0, 1.0)) / rate, -1.0))
-        kept = np.log1p(-np.minimum((1.0 - rate) * np.exp(-value), 1.0))
-    return np.asarray(np.where(np.abs(value) > 1.0, value - np.log(rate) + kept, near))
+        remaining = np.log1p(-np.minimum((1.0 - rate) * np.exp(-value), 1.0))
+    return np.asarray(np.where(np.abs(value) > 1.0, value - np.log(rate) + remaining, near))
 
 
 def _turned(pair: Pair) -> Pair:

@@ -79,12 +79,14 @@ def mu_of(epsilon: Real, delta: Real) -> Real:
 
 
 def _pair(first: Real, second: Real) -> tuple[Array, Array]:
-    one, two = np.broadcast_arrays(np.asarray(first, dtype=float), np.asarray(second, dtype=float))
-    if not (np.all(one >= 0.0) and np.all(two >= 0.0)):
+    left, right = np.broadcast_arrays(
+        np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    )
+    if not (np.all(left >= 0.0) and np.all(right >= 0.0)):
         raise InputError(
             "epsilon, delta, mu", "a value is below 0 or undefined", "give values >= 0"
         )
-    return one, two
+    return left, right
 
 
 def _total_variation(mu: Array) -> Array:

@@ -107,22 +107,22 @@ def grid_epsilon(epsilon_each: float, count: int, delta: float, delta_each: floa
     if epsilon_each == 0.0 or count == 0:
         return 0.0
     curve = together(((epsilon_each, count),))
-    found = float(curve.epsilon(np.asarray(allowed)).upper) / epsilon_each
-    lies = max(0, math.floor(0.5 * (count - found) + 1e-12))  # the next value at or above
+    least = float(curve.epsilon(np.asarray(allowed)).upper) / epsilon_each
+    lies = max(0, math.floor(0.5 * (count - least) + 1e-12))  # the next value at or above
     return (count - 2 * lies) * epsilon_each
 
 
 def _allowed(delta: Array, count: int, delta_each: float) -> Array:
     """What of delta the releases' own deltas leave for the responses; below 0 where nothing."""
-    kept = count * math.log1p(-delta_each) if delta_each < 1.0 else -math.inf
-    return _rest(delta, np.asarray(kept))
+    log_unspent = count * math.log1p(-delta_each) if delta_each < 1.0 else -math.inf
+    return _rest(delta, np.asarray(log_unspent))
 
 
-def _rest(delta: Array, kept: Array) -> Array:
+def _rest(delta: Array, log_unspent: Array) -> Array:
     """(delta - spent) / (1 - spent) with spent = 1 - e^kept; rounding does not make it negative."""
-    spent = -np.expm1(kept)
+    spent = -np.expm1(log_unspent)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rest = (delta - spent) / np.exp(kept)
+        rest = (delta - spent) / np.exp(log_unspent)
     rest = np.where(np.abs(delta - spent) <= _ROUNDING * delta, np.maximum(rest, 0.0), rest)
     return np.asarray(np.where(np.isnan(rest), -1.0, rest))
 
@@ -136,10 +136,10 @@ def closed_form(epsilons: Array, counts: Array, slack: float) -> float:
     5.2981
     """
     probability("slack", slack)
-    each, number = np.asarray(epsilons, dtype=float), np.asarray(counts, dtype=float)
-    total = float(number @ each)
-    drift = float(number @ (each * np.tanh(0.5 * each)))
-    squares = float(number @ np.square(each))
+    epsilon_each, number = np.asarray(epsilons, dtype=float), np.asarray(counts, dtype=float)
+    total = float(number @ epsilon_each)
+    drift = float(number @ (epsilon_each * np.tanh(0.5 * epsilon_each)))
+    squares = float(number @ np.square(epsilon_each))
     logs = (math.log(math.e + math.sqrt(squares) / slack), -math.log(slack))
     return min(total, *(drift + math.sqrt(2.0 * squares * log) for log in logs))
 
@@ -166,12 +166,12 @@ def _epsilons(events: Events, delta: Array, *, both: bool = False) -> Ends:
     """Ends of epsilon over the grid of runs and deltas; infinite where delta is used up."""
     if not live(events):
         return Ends(np.zeros(delta.shape), np.zeros(delta.shape))
-    each = pairs(events, delta).epsilons
-    rest = np.broadcast_to(_rest(delta, _log_kept(events, delta)), each.shape[1:])
-    bad = np.any(np.isinf(each), axis=0) | (rest < 0.0)
+    epsilon_each = pairs(events, delta).epsilons
+    rest = np.broadcast_to(_rest(delta, _log_kept(events, delta)), epsilon_each.shape[1:])
+    bad = np.any(np.isinf(epsilon_each), axis=0) | (rest < 0.0)
     wanted = np.where(bad, 0.0, rest)
     return _by_column(
-        each, _counts(events), bad, math.inf, wanted, lambda c, d: c.epsilon(d, both=both)
+        epsilon_each, _counts(events), bad, math.inf, wanted, lambda c, d: c.epsilon(d, both=both)
     )
 
 
@@ -179,18 +179,18 @@ def _deltas(events: Events, epsilon: Array) -> Array:
     """delta over the grid of runs and epsilons, where no share depends on it."""
     if not live(events):
         return np.zeros(epsilon.shape)
-    each = pairs(events, np.zeros(epsilon.shape)).epsilons
-    wanted = np.broadcast_to(epsilon, each.shape[1:])
-    bad = np.any(np.isinf(each), axis=0)
-    found = _by_column(
-        each, _counts(events), bad, 1.0, wanted, lambda c, e: c.delta(e, both=False)
+    epsilon_each = pairs(events, np.zeros(epsilon.shape)).epsilons
+    wanted = np.broadcast_to(epsilon, epsilon_each.shape[1:])
+    bad = np.any(np.isinf(epsilon_each), axis=0)
+    deltas = _by_column(
+        epsilon_each, _counts(events), bad, 1.0, wanted, lambda c, e: c.delta(e, both=False)
     ).upper
     spent = -np.expm1(_log_kept(events, np.zeros(())))
-    return np.asarray(found + spent * (1.0 - found))
+    return np.asarray(deltas + spent * (1.0 - deltas))
 
 
 def _by_column(
-    each: Array,
+    epsilon_each: Array,
     counts: tuple[int, ...],
     bad: NDArray[np.bool_],
     worst: float,
@@ -201,7 +201,7 @@ def _by_column(
 
     Columns that are equal share a curve. bad: where the answer is ``worst``.
     """
-    table = each.reshape(len(counts), -1)
+    table = epsilon_each.reshape(len(counts), -1)
     columns, which = np.unique(np.where(np.isinf(table), 0.0, table), axis=1, return_inverse=True)
     flat = wanted.ravel()
     lower, upper = np.zeros(flat.shape), np.zeros(flat.shape)

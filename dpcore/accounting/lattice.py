@@ -201,9 +201,9 @@ class Composition:
         tilt = self.tilt_for_delta(delta) if tilt is None else tilt
         for _ in range(6):
             total = self.around(tilt)
-            found = total.epsilon(delta)
-            if found is not None:
-                return found
+            epsilon = total.epsilon(delta)
+            if epsilon is not None:
+                return epsilon
             tilt *= 0.3
         return float(total.epsilons[0]) if self._upper else 0.0
 
@@ -243,9 +243,11 @@ class Composition:
         return self._density(tilt, at, below, next_fast_len(size, real=True))
 
     def _moments(self, tilt: float, *, rough: bool = False) -> _Moments:
-        each = [(f.thinned if rough else f).moments(tilt) for f in self._factors]
+        moments = [(f.thinned if rough else f).moments(tilt) for f in self._factors]
         return _Moments(
-            sum(m.log for m in each), sum(m.mean for m in each), sum(m.variance for m in each)
+            sum(m.log for m in moments),
+            sum(m.mean for m in moments),
+            sum(m.variance for m in moments),
         )
 
     def _window(self, tilt: float, at: _Moments) -> tuple[float, float]:
@@ -343,12 +345,12 @@ class Composition:
 
 
 def _factor(lattice: Lattice, count: int) -> _Factor:
-    kept = np.flatnonzero(lattice.mass > 0.0)
-    low, high = (int(kept[0]), int(kept[-1]) + 1) if len(kept) else (0, 1)
+    positive = np.flatnonzero(lattice.mass > 0.0)
+    low, high = (int(positive[0]), int(positive[-1]) + 1) if len(positive) else (0, 1)
     trimmed = Lattice(
         lattice.step, lattice.offset, lattice.first + low, lattice.mass[low:high], lattice.infinite
     )
-    places = kept - low if len(kept) else np.zeros(1, dtype=np.int64)
+    places = positive - low if len(positive) else np.zeros(1, dtype=np.int64)
     with np.errstate(divide="ignore"):
         log_mass = np.log(trimmed.mass[places])
     return _Factor(trimmed, count, places, trimmed.losses[places], log_mass)

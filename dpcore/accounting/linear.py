@@ -30,8 +30,8 @@ class LinearAccountant(InPairs):
     counting = "linear composition"
 
     def total(self, events: Events, delta: Array) -> Array:
-        found = pairs(events, delta)
-        return np.where(found.slack >= -1e-12 * delta, found.linear, np.inf)
+        composed = pairs(events, delta)
+        return np.where(composed.slack >= -1e-12 * delta, composed.linear, np.inf)
 
 
 LINEAR = LinearAccountant()

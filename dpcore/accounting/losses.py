@@ -108,8 +108,8 @@ def _normal_misses(alarms: Array, mu: float) -> Array:
 
 def _widest(events: Events) -> float:
     """An epsilon beyond which a trade-off has nothing to tell."""
-    found = float(np.asarray(PLD.epsilon(worst_cases(events)[0], 1e-7)))
-    return min(max(found, 1e-3), 500.0)
+    epsilon = float(np.asarray(PLD.epsilon(worst_cases(events)[0], 1e-7)))
+    return min(max(epsilon, 1e-3), 500.0)
 
 
 def loss_distribution(events: Events, points: int = 400) -> Losses:

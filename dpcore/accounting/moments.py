@@ -82,7 +82,7 @@ class MomentsAccountant:
         """The highest order used for these events."""
         if self.max_lambda is not None:
             return self.max_lambda
-        return _SAMPLED if any(each.sampling == "poisson" for each in live(events)) else _WHOLE
+        return _SAMPLED if any(event.sampling == "poisson" for event in live(events)) else _WHOLE
 
     def smallest_epsilon(self, delta: float, events: Events = ()) -> float:
         """The limit of infinite noise: no finite noise reaches it."""
@@ -115,9 +115,9 @@ def _log_moment(event: Event, most: int, orders: Array) -> Array:
     if event.sampling == "none" or not isinstance(event.mechanism, Gaussian):
         return log_moment(event, orders)
     noise = np.asarray(event.mechanism.noise_multiplier, dtype=float)
-    each = [poisson_log_moments(most, float(z), event.sampling_rate) for z in noise.ravel()]
+    moments = [poisson_log_moments(most, float(z), event.sampling_rate) for z in noise.ravel()]
     spread = (1,) * (orders.ndim - 1 - noise.ndim)
-    return np.stack(each, axis=1).reshape(most, *spread, *noise.shape)
+    return np.stack(moments, axis=1).reshape(most, *spread, *noise.shape)
 
 
 MOMENTS = MomentsAccountant()

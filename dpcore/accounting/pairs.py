@@ -75,23 +75,23 @@ def _rate(event: Event) -> float:
 
 def pairs(events: Events, delta: Real) -> Pairs:
     """Every release's pair at a total of ``delta``, which broadcasts against the events' arrays."""
-    happened, each, spent = live(events), shares(events, delta), pairs_spent(events, delta)
+    happened, deltas, spent = live(events), shares(events, delta), pairs_spent(events, delta)
     return Pairs(
-        _epsilons(happened, each, np.shape(delta)),
+        _epsilons(happened, deltas, np.shape(delta)),
         np.array([float(event.count) for event in happened]),
         spent,
         np.asarray(delta) - spent,
     )
 
 
-def _epsilons(events: Events, each: list[Real], shape: tuple[int, ...]) -> Array:
+def _epsilons(events: Events, deltas: list[Real], shape: tuple[int, ...]) -> Array:
     """``(events, ...)``; all Gaussians are solved in one call."""
-    known = [_amount(event) for event in events]
-    full = np.broadcast_shapes(shape, *(np.shape(value) for value in known))
-    table = np.array([np.broadcast_to(value, full) for value in known]).reshape(-1, *full)
+    amounts = [_amount(event) for event in events]
+    full = np.broadcast_shapes(shape, *(np.shape(value) for value in amounts))
+    table = np.array([np.broadcast_to(value, full) for value in amounts]).reshape(-1, *full)
     curves = [i for i, event in enumerate(events) if isinstance(event.mechanism, Gaussian)]
     if curves:
-        own = [np.asarray(each[i]) / _rate(events[i]) for i in curves]  # before the sampling
+        own = [np.asarray(deltas[i]) / _rate(events[i]) for i in curves]  # before the sampling
         share = np.array([np.broadcast_to(value, full) for value in own])
         table[curves] = epsilon_of(np.minimum(share, 1.0), table[curves])
     for i, event in enumerate(events):

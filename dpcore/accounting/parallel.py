@@ -36,13 +36,13 @@ def worst_cases(events: Events) -> list[Case]:
     2
     """
     check_one_adjacency(events)
-    for each in events:
-        _check_unsampled(each)
-    plain = [each for each in events if not each.parallel]
+    for event in events:
+        _check_unsampled(event)
+    plain = [event for event in events if not event.parallel]
     groups: dict[str, list[Event]] = {}
-    for each in events:
-        if each.parallel:
-            groups.setdefault(_group(each), []).append(replace(each, group=None, parallel=False))
+    for event in events:
+        if event.parallel:
+            groups.setdefault(_group(event), []).append(replace(event, group=None, parallel=False))
     if not groups:
         return [tuple(events)]
     choices = [_chosen(members) for members in groups.values()]
@@ -55,7 +55,7 @@ def worst_cases(events: Events) -> list[Case]:
 
 def check_one_adjacency(events: Events) -> None:
     """Costs under different adjacencies do not add."""
-    if len({each.adjacency for each in events}) > 1:
+    if len({event.adjacency for event in events}) > 1:
         raise InputError(
             "adjacency",
             "the events have different adjacencies",
@@ -63,9 +63,9 @@ def check_one_adjacency(events: Events) -> None:
         )
 
 
-def _check_unsampled(each: Event) -> None:
+def _check_unsampled(event: Event) -> None:
     """A row that moves to another part changes the size of both, and with it both samples."""
-    if each.parallel and each.sampling != "none" and each.adjacency != "add_remove":
+    if event.parallel and event.sampling != "none" and event.adjacency != "add_remove":
         raise NotCovered(
             "parallel",
             "there is no theorem for samples of disjoint parts when a row can move from one part "
@@ -74,14 +74,14 @@ def _check_unsampled(each: Event) -> None:
         )
 
 
-def _group(each: Event) -> str:
-    if each.group is None:
+def _group(event: Event) -> str:
+    if event.group is None:
         raise InputError(
             "group",
             "events on disjoint parts have no name",
             "give the events of one division one name",
         )
-    return each.group
+    return event.group
 
 
 def _chosen(members: list[Event]) -> list[Case]:

@@ -68,12 +68,14 @@ class PLDAccountant:
 
     def assumptions_of(self, events: Events) -> tuple[str, ...]:
         """Those that the events' samples add."""
-        found = self.assumptions
+        assumptions = self.assumptions
         if any(event.sampling != "none" for event in live(events)):
-            found += ("every sample is drawn afresh, and nobody sees who is in it",)
+            assumptions += ("every sample is drawn afresh, and nobody sees who is in it",)
         if any(map(replaced_in_poisson, live(events))):
-            found += ("every row is clipped to a ball around 0: sensitivity is twice its radius",)
-        return found
+            assumptions += (
+                "every row is clipped to a ball around 0: sensitivity is twice its radius",
+            )
+        return assumptions
 
     def interval(self, events: Events, delta: Real) -> tuple[Real, Real]:
         """(lower, upper) ends of the true epsilon."""
@@ -93,7 +95,7 @@ class PLDAccountant:
         if all_gaussian(live(events)):
             return real(np.asarray(total_mu(live(events)) / mu_of(epsilon, delta)))
         cells = list(_cells(events, epsilon))
-        found = np.zeros(len(cells))
+        factors = np.zeros(len(cells))
         for case in {case for case, _ in cells if merged(case)}:
             if delta >= drawn(merged(case)):
                 raise InputError(
@@ -102,21 +104,21 @@ class PLDAccountant:
                     "give a smaller delta",
                 )
             places = [i for i, (other, _) in enumerate(cells) if other == case]
-            found[places] = least_factors(
+            factors[places] = least_factors(
                 partial(_at_factor, _rough_epsilon, case, delta),
                 partial(_at_factor, _epsilon, case, delta),
                 [cells[i][1] for i in places],
                 self.precision,
             )
-        return real(found.reshape(_shape(events, epsilon)))
+        return real(factors.reshape(_shape(events, epsilon)))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
         return self._each(_delta, events, epsilon)
 
     def _each(self, answer: Callable[[Events, float], float], events: Events, value: Real) -> Real:
         self.check(events)
-        found = [answer(case, number) for case, number in _cells(events, value)]
-        return real(np.array(found).reshape(_shape(events, value)))
+        values = [answer(case, number) for case, number in _cells(events, value)]
+        return real(np.array(values).reshape(_shape(events, value)))
 
 
 def _shape(events: Events, value: Real) -> tuple[int, ...]:
@@ -148,9 +150,9 @@ def _flat(event: Event, shape: tuple[int, ...]) -> Event:
 
 def _epsilons(events: Events, delta: float) -> tuple[float, float]:
     """(lower, upper) epsilon of one run."""
-    known = _plainly(events, delta)
-    if known is not None:
-        return known
+    plain = _plainly(events, delta)
+    if plain is not None:
+        return plain
     releases = merged(events)
     high = _largest(releases, delta)
     return min(_smallest(releases, delta), high), high
@@ -158,15 +160,15 @@ def _epsilons(events: Events, delta: float) -> tuple[float, float]:
 
 def _epsilon(events: Events, delta: float) -> float:
     """The upper end alone."""
-    known = _plainly(events, delta)
-    return _largest(merged(events), delta) if known is None else known[1]
+    plain = _plainly(events, delta)
+    return _largest(merged(events), delta) if plain is None else plain[1]
 
 
 def _rough_epsilon(events: Events, delta: float) -> float:
     """The upper end with the first step: never below :func:`_epsilon`, and often very near it."""
-    known = _plainly(events, delta)
-    if known is not None:
-        return known[1]
+    plain = _plainly(events, delta)
+    if plain is not None:
+        return plain[1]
     releases = merged(events)
     return min(_first(releases, delta)[1], _without_delta(releases))
 
@@ -183,15 +185,15 @@ def _plainly(events: Events, delta: float) -> tuple[float, float] | None:
     if all_gaussian(events):
         exact = float(epsilon_of(delta, total_mu(events)))
         return exact, exact
-    seen = bare(events, 0.0)
-    if seen > 0.0:
-        return (math.inf if delta < seen else 0.0), math.inf
+    exposed = bare(events, 0.0)
+    if exposed > 0.0:
+        return (math.inf if delta < exposed else 0.0), math.inf
     releases = merged(events)
     if delta >= drawn(releases):
         return 0.0, 0.0
     if delta < _NO_DELTA:
-        found = _without_delta(releases)
-        return (found if delta <= 0.0 else 0.0), found
+        pure = _without_delta(releases)
+        return (pure if delta <= 0.0 else 0.0), pure
     return (0.0, _without_delta(releases)) if bare(releases) > 0.0 else None
 
 
@@ -238,8 +240,8 @@ def _delta(events: Events, epsilon: float) -> float:
 
     _, rough = _coarse(releases, 1e-9, above)
     rough = max(_NO_DELTA, min(0.5, rough))
-    found = _refined(releases, rough, _coarse(releases, rough, above), above)[1]
-    return min(found, drawn(releases))
+    refined = _refined(releases, rough, _coarse(releases, rough, above), above)[1]
+    return min(refined, drawn(releases))
 
 
 def bare(events: Events, least: float = FAINT) -> float:
@@ -305,8 +307,8 @@ def _refined(
         finer = _finer(releases, delta, above, range(wanted, level, -1))
         if finer is None:
             break
-        level, finest, found = finer
-        moved, high = abs(high - found), min(high, found)
+        level, finest, end = finer
+        moved, high = abs(high - end), min(high, end)
         if finest or not moved > max(_CLOSE * high, _LEAST):
             break
         halvings = _halvings(moved, high)
@@ -331,8 +333,8 @@ def _raised(
         finer = _finer(releases, delta, below, range(min(wanted, _MOST), level, -1))
         if finer is None:
             break
-        level, finest, found = finer
-        low = max(low, found)
+        level, finest, end = finer
+        low = max(low, end)
     return low
 
 

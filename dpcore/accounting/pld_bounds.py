@@ -41,11 +41,11 @@ def merged(events: Events) -> tuple[Event, ...]:
             adjacency=event.adjacency,
         )
         counts[kind] = counts.get(kind, 0) + event.count
-    found = [replace(kind, count=count) for kind, count in counts.items()]
+    distinct = [replace(kind, count=count) for kind, count in counts.items()]
     mu = float(total_mu(plain))
     if mu > 0.0:
-        found.append(Event(Gaussian(1.0 / mu), adjacency=events[0].adjacency))
-    return tuple(found)
+        distinct.append(Event(Gaussian(1.0 / mu), adjacency=events[0].adjacency))
+    return tuple(distinct)
 
 
 def _reveals_nothing(event: Event) -> bool:
@@ -103,30 +103,30 @@ class PldBounds:
 
     def above(self) -> list[Composition]:
         """One composition, or two where a row removed and a row added differ."""
-        each = [_above(_key(event), self.step, self._reach) for event in self._releases]
+        by_side = [_above(_key(event), self.step, self._reach) for event in self._releases]
         counts = [event.count for event in self._releases]
         return [
             Composition(
-                [one[min(i, len(one) - 1)] for one in each],
+                [sides[min(i, len(sides) - 1)] for sides in by_side],
                 counts,
                 upper=True,
                 longest=self._longest,
             )
-            for i in range(max(map(len, each)))
+            for i in range(max(map(len, by_side)))
         ]
 
     def below(self) -> list[tuple[Composition, float]]:
         """The same from below, with what must be taken off epsilon."""
-        each = [_below(_key(event), self.step, self._reach) for event in self._releases]
+        by_side = [_below(_key(event), self.step, self._reach) for event in self._releases]
         counts = [event.count for event in self._releases]
-        found = []
-        for i in range(max(map(len, each))):
-            chosen = [one[min(i, len(one) - 1)] for one in each]
-            raised = sum(n * one.raised for n, one in zip(counts, chosen, strict=True))
-            lattices = [one.lattice for one in chosen]
+        ends = []
+        for i in range(max(map(len, by_side))):
+            chosen = [sides[min(i, len(sides) - 1)] for sides in by_side]
+            raised = sum(n * side.raised for n, side in zip(counts, chosen, strict=True))
+            lattices = [side.lattice for side in chosen]
             under = Composition(lattices, counts, upper=False, longest=self._longest)
-            found.append((under, raised))
-        return found
+            ends.append((under, raised))
+        return ends
 
 
 def _repeated(tilted: list[tuple[Composition, float]]) -> Iterator[float]:
@@ -205,8 +205,8 @@ def _step(releases: tuple[Event, ...], reach: int, level: int) -> tuple[float, b
     """(step, whether it cannot be finer): a power of 2 below the loss that should be a multiple."""
     losses = [_typical(event) for event in releases]
     spread = math.sqrt(sum(e.count * s**2 for e, s in zip(releases, losses, strict=True)))
-    each = spread / math.sqrt(sum(event.count for event in releases))
-    wanted = min(_COARSE * each, spread / _SPREAD) / 2.0**level
+    typical = spread / math.sqrt(sum(event.count for event in releases))
+    wanted = min(_COARSE * typical, spread / _SPREAD) / 2.0**level
     least = max(_range(event, reach) for event in releases) / _POINTS
     base = max(zip(releases, losses, strict=True), key=lambda pair: _aligned(*pair))[1]
     chosen = max(wanted, least)

@@ -75,7 +75,7 @@ def replay(ledger: Ledger, proof: Proof) -> Bound:
     return bound
 
 
-def _agree(found: float, stated: float) -> bool:
-    if math.isinf(found) or math.isinf(stated):
-        return found == stated
-    return abs(found - stated) <= AGREEMENT * abs(stated)
+def _agree(recomputed: float, stated: float) -> bool:
+    if math.isinf(recomputed) or math.isinf(stated):
+        return recomputed == stated
+    return abs(recomputed - stated) <= AGREEMENT * abs(stated)

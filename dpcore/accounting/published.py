@@ -80,13 +80,13 @@ def published_budget(
     target = np.asarray(epsilon, dtype=float)
     if not np.all((target > 0.0) & np.isfinite(target)):
         raise InputError("epsilon", "a value is not a finite number above 0", "give one, e.g. 1")
-    each = _delta_each(accountant, delta, gaussian, delta_each)
-    numerator = math.sqrt(2.0 * math.log(1.25 / each))
+    delta_of_each = _delta_each(accountant, delta, gaussian, delta_each)
+    numerator = math.sqrt(2.0 * math.log(1.25 / delta_of_each))
     match accountant:
         case "linear":
             epsilon_each = target / (laplace + gaussian)
         case "advanced":
-            slack = _slack(delta, each, gaussian)
+            slack = _slack(delta, delta_of_each, gaussian)
             epsilon_each = _advanced_each(target, slack, laplace + gaussian)
         case _:
             method = CLASSIC if accountant == "zcdp" else MomentsAccountant(MAX_LAMBDA)
@@ -96,23 +96,23 @@ def published_budget(
             )
             epsilon_each = np.asarray(1.0 / np.asarray(calibrate(releases, target, delta, method)))
     multiplier = np.asarray(numerator / epsilon_each)
-    return PublishedBudget(np.asarray(epsilon_each), multiplier, each, laplace + gaussian)
+    return PublishedBudget(np.asarray(epsilon_each), multiplier, delta_of_each, laplace + gaussian)
 
 
-def _delta_each(accountant: str, delta: float, gaussian: int, asked: float | None) -> float:
+def _delta_each(accountant: str, delta: float, gaussian: int, delta_each: float | None) -> float:
     if accountant == "linear":
         return delta / gaussian
-    return delta / (2 * gaussian) if asked is None else probability("delta_each", asked)
+    return delta / (2 * gaussian) if delta_each is None else probability("delta_each", delta_each)
 
 
-def _slack(delta: float, each: float, gaussian: int) -> float:
+def _slack(delta: float, delta_each: float, gaussian: int) -> float:
     """What the releases' own deltas leave of delta for the composition."""
-    slack = delta - gaussian * each
+    slack = delta - gaussian * delta_each
     if slack <= 0.0:
         raise InputError(
             "delta_each",
-            f"{show(each)} for each of {gaussian} Gaussian releases uses up delta {show(delta)}, "
-            "so advanced composition has no solution",
+            f"{show(delta_each)} for each of {gaussian} Gaussian releases uses up delta "
+            f"{show(delta)}, so advanced composition has no solution",
             f"give less than {show(three_figures_down(delta / gaussian))}",
         )
     return slack
@@ -121,13 +121,13 @@ def _slack(delta: float, each: float, gaussian: int) -> float:
 def _advanced_each(epsilon: Array, slack: float, releases: int) -> Array:
     """epsilon_i with m e (e^e - 1) + sqrt(2 m ln(1/delta')) e = epsilon: convex, from above."""
     root = math.sqrt(-2.0 * releases * math.log(slack))
-    each = np.minimum(epsilon / root, np.sqrt(epsilon / releases))
+    epsilon_each = np.minimum(epsilon / root, np.sqrt(epsilon / releases))
     for _ in range(60):
-        growth = np.expm1(each)
-        value = releases * each * growth + root * each
-        slope = releases * (growth + each * (growth + 1.0)) + root
+        growth = np.expm1(epsilon_each)
+        value = releases * epsilon_each * growth + root * epsilon_each
+        slope = releases * (growth + epsilon_each * (growth + 1.0)) + root
         step = (value - epsilon) / slope
-        each = each - step
-        if np.all(np.abs(step) <= 1e-15 * each):
+        epsilon_each = epsilon_each - step
+        if np.all(np.abs(step) <= 1e-15 * epsilon_each):
             break
-    return np.asarray(each)
+    return np.asarray(epsilon_each)

@@ -80,10 +80,12 @@ def against_count(
     if method.name in _BY_SQUARES and all_gaussian(events) and _one_run(events):
         with np.errstate(divide="ignore"):
             factor = 1.0 / np.sqrt(wanted)
-        found = compose(scaled(events, factor), method, delta=delta, lower=False).epsilon
-        return np.broadcast_to(np.asarray(found), wanted.shape).copy()
-    each = [_epsilon_of_repeats(events, int(k), delta, method) for k in wanted.ravel()]
-    return np.asarray(each, dtype=float).reshape(*wanted.shape, *np.shape(each[0] if each else 0.0))
+        epsilon = compose(scaled(events, factor), method, delta=delta, lower=False).epsilon
+        return np.broadcast_to(np.asarray(epsilon), wanted.shape).copy()
+    epsilons = [_epsilon_of_repeats(events, int(k), delta, method) for k in wanted.ravel()]
+    return np.asarray(epsilons, dtype=float).reshape(
+        *wanted.shape, *np.shape(epsilons[0] if epsilons else 0.0)
+    )
 
 
 def most_repeats(
@@ -224,8 +226,8 @@ def per_release(
         return PerRelease(noise, real(size), 0.0)
     if isinstance(kind, Gaussian):
         return PerRelease(noise, epsilon_of(share, size), share)
-    one = [replace(event, mechanism=replace(kind, noise_multiplier=noise), count=1)]
-    return PerRelease(noise, registered(accountant).epsilon(one, share), share)
+    events = [replace(event, mechanism=replace(kind, noise_multiplier=noise), count=1)]
+    return PerRelease(noise, registered(accountant).epsilon(events, share), share)
 
 
 def _largest_box(

@@ -96,17 +96,17 @@ def _deviance(number: Array, mean: float) -> Array:
 
 
 def _pruned(losses: Array, log_mass: Array, top: float) -> Law:
-    kept = log_mass > -_FAINT
-    return Law(losses[kept], log_mass[kept], top)
+    likely = log_mass > -_FAINT
+    return Law(losses[likely], log_mass[likely], top)
 
 
-def product(one: Law, other: Law) -> Law:
+def product(left: Law, right: Law) -> Law:
     """The losses of both laws added; equal ones are counted together."""
-    losses = np.add.outer(one.losses, other.losses).ravel()
-    log_mass = np.add.outer(one.log_mass, other.log_mass).ravel()
-    top = one.top + other.top
-    kept = np.flatnonzero(log_mass > -_FAINT)
-    order = kept[np.argsort(-losses[kept], kind="stable")]
+    losses = np.add.outer(left.losses, right.losses).ravel()
+    log_mass = np.add.outer(left.log_mass, right.log_mass).ravel()
+    top = left.top + right.top
+    likely = np.flatnonzero(log_mass > -_FAINT)
+    order = likely[np.argsort(-losses[likely], kind="stable")]
     losses, log_mass = losses[order], log_mass[order]
     first = np.flatnonzero(np.diff(losses, prepend=math.inf) < -_SAME * top)
     return Law(losses[first], np.logaddexp.reduceat(log_mass, first), top)
@@ -131,8 +131,8 @@ class Curve:
         place = np.searchsorted(-self._losses, -epsilon, side="right") - 1
         place = np.clip(place, 0, len(self._log_slope) - 1)
         drop = -np.expm1(np.minimum(epsilon - self._losses[place], 0.0))
-        found = np.exp(self._log_delta[place]) + drop * np.exp(self._log_slope[place])
-        return np.asarray(np.minimum(found, 1.0))
+        delta = np.exp(self._log_delta[place]) + drop * np.exp(self._log_slope[place])
+        return np.asarray(np.minimum(delta, 1.0))
 
     def epsilon(self, delta: Array) -> Array:
         """The least epsilon at every delta: the line in e^epsilon between two losses, inverted."""
@@ -143,9 +143,9 @@ class Curve:
         with np.errstate(invalid="ignore"):  # delta 0 is answered last
             rise = -np.expm1(self._log_delta[inside] - wanted)
         share = np.exp(wanted - self._log_slope[inside]) * rise
-        found = self._losses[inside] + np.log1p(-np.clip(share, 0.0, 1.0 - 1e-16))
-        found = np.where(place > inside, 0.0, np.maximum(found, 0.0) * _UP)
-        return np.asarray(np.where(delta > 0.0, np.minimum(found, self._top), self._top))
+        epsilon = self._losses[inside] + np.log1p(-np.clip(share, 0.0, 1.0 - 1e-16))
+        epsilon = np.where(place > inside, 0.0, np.maximum(epsilon, 0.0) * _UP)
+        return np.asarray(np.where(delta > 0.0, np.minimum(epsilon, self._top), self._top))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,12 +155,12 @@ class Multiplied:
     curve: Curve
 
     def epsilon(self, delta: Array, *, both: bool = True) -> Ends:
-        found = self.curve.epsilon(delta)
-        return Ends(found, found)
+        end = self.curve.epsilon(delta)
+        return Ends(end, end)
 
     def delta(self, epsilon: Array, *, both: bool = True) -> Ends:
-        found = self.curve.delta(epsilon)
-        return Ends(found, found)
+        end = self.curve.delta(epsilon)
+        return Ends(end, end)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +178,12 @@ class Enclosed:
     laws: tuple[Law, ...]
 
     def epsilon(self, delta: Array, *, both: bool = True) -> Ends:
-        found = [self._refined(float(d), None, both) for d in np.ravel(delta)]
-        return _reshaped(found, np.shape(delta))
+        ends = [self._refined(float(d), None, both) for d in np.ravel(delta)]
+        return _reshaped(ends, np.shape(delta))
 
     def delta(self, epsilon: Array, *, both: bool = True) -> Ends:
-        found = [self._refined(None, float(e), both) for e in np.ravel(epsilon)]
-        return _reshaped(found, np.shape(epsilon))
+        ends = [self._refined(None, float(e), both) for e in np.ravel(epsilon)]
+        return _reshaped(ends, np.shape(epsilon))
 
     def _refined(
         self, delta: float | None, epsilon: float | None, both: bool
@@ -267,9 +267,9 @@ def _read(
         total = sums.around(tilt)
         if epsilon is not None and epsilon >= total.epsilons[0]:
             return float(total.delta(np.asarray(epsilon)))
-        found = None if delta is None else total.epsilon(delta)
-        if found is not None:
-            return found
+        least = None if delta is None else total.epsilon(delta)
+        if least is not None:
+            return least
         tilt *= 0.5
     if not upper:
         return 0.0
@@ -298,9 +298,9 @@ def _on_lattice(law: Law, step: float, faint: float, *, upper: bool) -> Lattice:
     """The law on multiples of ``step``; tails of less than e^faint count in full or not at all."""
     mass = np.exp(law.log_mass)
     falling = np.cumsum(mass)
-    kept = falling >= math.exp(faint)
-    kept &= falling[-1] - falling + mass >= math.exp(faint)
-    losses, held = law.losses[kept], mass[kept]
+    likely = falling >= math.exp(faint)
+    likely &= falling[-1] - falling + mass >= math.exp(faint)
+    losses, held = law.losses[likely], mass[likely]
     place = np.floor(losses / step)
     ahead = np.clip(losses - step * place, 0.0, step)
     place = place.astype(np.int64)
@@ -310,7 +310,7 @@ def _on_lattice(law: Law, step: float, faint: float, *, upper: bool) -> Lattice:
     up = held * (np.expm1(-ahead) / math.expm1(-step))
     down = held * (np.expm1(step - ahead) / math.expm1(step))
     table = _counted_up(np.append(place, place + 1) - first, np.append(down, up))
-    cut = float(np.sum(mass[~kept])) + len(law.losses) * math.exp(-_FAINT)
+    cut = float(np.sum(mass[~likely])) + len(law.losses) * math.exp(-_FAINT)
     return Lattice(step, 0.0, first, table, cut)
 
 
@@ -337,10 +337,10 @@ def together(kinds: Kinds) -> Multiplied | Enclosed:
 
 def _counted(kinds: Kinds) -> list[tuple[float, int]]:
     """Counts of equal epsilons added; what rounding alone sets apart is equal, at the larger."""
-    found: list[tuple[float, int]] = []
+    counts: list[tuple[float, int]] = []
     for epsilon, count in sorted(kinds, reverse=True):
-        if found and found[-1][0] - epsilon <= _SAME * epsilon:
-            found[-1] = (found[-1][0], found[-1][1] + count)
+        if counts and counts[-1][0] - epsilon <= _SAME * epsilon:
+            counts[-1] = (counts[-1][0], counts[-1][1] + count)
         else:
-            found.append((epsilon, count))
-    return found
+            counts.append((epsilon, count))
+    return counts

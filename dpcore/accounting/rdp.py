@@ -94,20 +94,20 @@ class RenyiAccountant:
 
     def epsilon(self, events: Events, delta: Real) -> Real:
         self.check(events)
-        found, log_variance = epsilon_over_orders(events, delta, self.conversion)
+        least, log_variance = epsilon_over_orders(events, delta, self.conversion)
         hidden = np.isneginf(log_variance)
         if self.conversion == "best":
             with np.errstate(divide="ignore"):
                 hidden = 2.0 * np.log(np.asarray(delta, dtype=float)) >= log_variance
-        return real(np.where(hidden, 0.0, np.minimum(found, pure_epsilon(events))))
+        return real(np.where(hidden, 0.0, np.minimum(least, pure_epsilon(events))))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
         self.check(events)
-        found, log_variance = delta_over_orders(events, epsilon, self.conversion)
+        least, log_variance = delta_over_orders(events, epsilon, self.conversion)
         if self.conversion == "best":
-            found = np.minimum(found, np.exp(0.5 * log_variance))
+            least = np.minimum(least, np.exp(0.5 * log_variance))
         none = np.isneginf(log_variance) | (np.asarray(epsilon) >= pure_epsilon(events))
-        return real(np.where(none, 0.0, found))
+        return real(np.where(none, 0.0, least))
 
 
 def epsilon_over_orders(
@@ -135,8 +135,8 @@ def delta_over_orders(
 
 
 def _least_of(ends: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    found, log_variance = zip(*ends, strict=True)
-    return np.minimum.reduce(list(found)), np.minimum.reduce(list(log_variance))
+    values, log_variance = zip(*ends, strict=True)
+    return np.minimum.reduce(list(values)), np.minimum.reduce(list(log_variance))
 
 
 def dimensions(events: Events) -> int:
@@ -163,9 +163,9 @@ def readings(events: Events) -> list[Events]:
     """
     happened = live(events)
     ways = [_ways(event) for event in happened]
-    if sum(len(each) == 2 for each in ways) <= _MOST_SPLIT:
+    if sum(len(kinds) == 2 for kinds in ways) <= _MOST_SPLIT:
         return list(product(*ways))
-    return [happened, tuple(each[0] for each in ways), tuple(each[-1] for each in ways)]
+    return [happened, tuple(kinds[0] for kinds in ways), tuple(kinds[-1] for kinds in ways)]
 
 
 def _ways(event: Event) -> tuple[Event, ...]:
@@ -207,8 +207,10 @@ def _smallest_epsilon(
     def epsilon_at(orders: Array) -> Array:
         return np.asarray((moment(orders) + (saving(orders, conversion) + log_inverse)) / orders)
 
-    found = lowest(epsilon_at, rows, enough=0.0, close=lambda found: _CLOSE * np.abs(found))
-    return np.maximum(found, 0.0), _log_variance(moment, rows)
+    least_epsilon = lowest(
+        epsilon_at, rows, enough=0.0, close=lambda least_epsilon: _CLOSE * np.abs(least_epsilon)
+    )
+    return np.maximum(least_epsilon, 0.0), _log_variance(moment, rows)
 
 
 def _smallest_delta(
@@ -221,9 +223,9 @@ def _smallest_delta(
         return np.asarray(moment(orders) + (saving(orders, conversion) - orders * target))
 
     least = math.log(_LEAST_DELTA)
-    found = lowest(log_delta_at, rows, enough=least, close=lambda found: np.asarray(_CLOSE))
-    found = np.exp(np.clip(found, least, 0.0))
-    return np.asarray(found), _log_variance(moment, rows)
+    log_delta = lowest(log_delta_at, rows, enough=least, close=lambda log_delta: np.asarray(_CLOSE))
+    log_delta = np.exp(np.clip(log_delta, least, 0.0))
+    return np.asarray(log_delta), _log_variance(moment, rows)
 
 
 def _log_variance(moment: Curve, rows: Shape) -> Array:
@@ -273,9 +275,9 @@ def _coarse(value: Curve, rows: Shape, enough: float) -> tuple[Array, Array]:
     """
 
     def block(u: Array, wanted: NDArray[np.bool_]) -> Array:
-        asked = np.any(wanted, axis=_shared(rows, np.shape(wanted)), keepdims=True)
-        found = value(np.where(asked, _column(np.exp(u), len(rows)), np.nan))
-        return np.asarray(np.where(np.isnan(found), np.inf, found))
+        columns = np.any(wanted, axis=_shared(rows, np.shape(wanted)), keepdims=True)
+        values = value(np.where(columns, _column(np.exp(u), len(rows)), np.nan))
+        return np.asarray(np.where(np.isnan(values), np.inf, values))
 
     u, length = _START, _MORE
     values = block(u, np.ones(rows, dtype=bool))
@@ -361,7 +363,7 @@ def _column(x: Array, ndim: int) -> Array:
 
 def _shared(rows: Shape, cells: Shape) -> tuple[int, ...]:
     """The axes along which all cells of a row are."""
-    return tuple(k for k, (one, all_) in enumerate(zip(rows, cells, strict=True)) if one != all_)
+    return tuple(k for k, (own, all_) in enumerate(zip(rows, cells, strict=True)) if own != all_)
 
 
 RENYI = RenyiAccountant()

@@ -185,7 +185,7 @@ def pure_log_moment(orders: Array, epsilon: Array) -> Array:
 
 def _past_linear(x: Array) -> Array:
     """e^x - 1 - x >= 0 with all its digits."""
-    found = np.asarray(np.expm1(x) - x)
+    excess = np.asarray(np.expm1(x) - x)
     small = np.abs(x) < _SMALL
     if np.any(small):
         near = np.asarray(x)[small]
@@ -193,8 +193,8 @@ def _past_linear(x: Array) -> Array:
         for coefficient in reversed(_SERIES[:-1]):
             series *= near
             series += coefficient
-        found[small] = near * near * series
-    return found
+        excess[small] = near * near * series
+    return excess
 
 
 # --- Poisson samples -----------------------------------------------------------------------------
@@ -223,11 +223,11 @@ def poisson_log_moment(orders: Array, noise: Real, rate: float) -> Array:
     orders = np.broadcast_to(orders, plain.shape)
     nodes = (2.0 * _REACH + (orders + 1.0) * shift) / _spacing(shift)
     inside = (shift > 0.0) & (nodes <= _MOST_NODES)
-    found = np.array(plain)
+    moments = np.array(plain)
     if np.any(inside):
         log_rise = _integrals(orders[inside], shift[inside], nodes[inside], rate)
-        found[inside] = np.minimum(np.logaddexp(0.0, log_rise), plain[inside])
-    return found
+        moments[inside] = np.minimum(np.logaddexp(0.0, log_rise), plain[inside])
+    return moments
 
 
 def _spacing(shift: Array) -> Array:
@@ -244,7 +244,7 @@ def _spacing(shift: Array) -> Array:
 
 def _integrals(orders: Array, shift: Array, nodes: Array, rate: float) -> Array:
     """log of the positive integrals, one for each order; alike in size are done together."""
-    found = np.empty(orders.shape)
+    integrals = np.empty(orders.shape)
     ranked = np.argsort(nodes, kind="stable")
     done = 0
     while done < ranked.size:
@@ -252,9 +252,9 @@ def _integrals(orders: Array, shift: Array, nodes: Array, rate: float) -> Array:
         group = ranked[done : done + max(1, _AT_ONCE // (2 * most))]
         group = group[nodes[group] <= 2.0 * most]
         count = math.ceil(nodes[group[-1]])
-        found[group] = _integral(orders[group, None], shift[group, None], count, rate)
+        integrals[group] = _integral(orders[group, None], shift[group, None], count, rate)
         done += group.size
-    return found
+    return integrals
 
 
 def _integral(orders: Array, shift: Array, count: int, rate: float) -> Array:
@@ -293,9 +293,9 @@ def _poisson_log_moments(most: int, noise: float, rate: float) -> Array:
     top = np.max(terms, axis=1, keepdims=True)
     with np.errstate(under="ignore"):
         log_rise = np.log(np.sum(np.exp(terms - top), axis=1)) + top[:, 0]
-    found = np.asarray(np.logaddexp(0.0, log_rise))
-    found.flags.writeable = False
-    return found
+    moments = np.asarray(np.logaddexp(0.0, log_rise))
+    moments.flags.writeable = False
+    return moments
 
 
 @lru_cache(maxsize=16)
@@ -339,10 +339,10 @@ def epsilon_from(
     one_of("conversion", conversion, CONVERSIONS)
     orders, tau = _moment_order(order), np.asarray(divergence, dtype=float)
     log_inverse = _log_inverse(delta)
-    found = (orders * tau + log_inverse + saving(orders, conversion)) / orders
+    epsilon = (orders * tau + log_inverse + saving(orders, conversion)) / orders
     if conversion == "best":
-        found = np.where(-2.0 * log_inverse >= log_variation(tau), 0.0, found)
-    return real(np.maximum(found, 0.0))
+        epsilon = np.where(-2.0 * log_inverse >= log_variation(tau), 0.0, epsilon)
+    return real(np.maximum(epsilon, 0.0))
 
 
 def delta_from(

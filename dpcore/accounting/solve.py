@@ -98,9 +98,9 @@ def _solve(
     aim = np.log(target) - 2.0 * close  # so that the error stays on the side of more noise
 
     def excess(u: Array) -> Array:
-        found = bare if not np.any(u) else epsilon_at(np.exp(u))
+        epsilon = bare if not np.any(u) else epsilon_at(np.exp(u))
         with np.errstate(divide="ignore"):
-            distance = np.clip(np.log(found) - aim, -_CLIP, _CLIP)
+            distance = np.clip(np.log(epsilon) - aim, -_CLIP, _CLIP)
         return np.asarray(np.where(skip, -0.1 - u, distance))
 
     start = excess(np.zeros(bare.shape))
@@ -181,10 +181,10 @@ def least_factors(
     relatively; where the bound jumps it may be farther below, never above.
     """
     curve = _Curve(rough)
-    found = dict.fromkeys(sorted(targets, reverse=True), 0.0)
-    for target in found:
-        found[target] = _least_factor(curve, exact, target, close)
-    return [found[target] for target in targets]
+    factors = dict.fromkeys(sorted(targets, reverse=True), 0.0)
+    for target in factors:
+        factors[target] = _least_factor(curve, exact, target, close)
+    return [factors[target] for target in targets]
 
 
 def _least_factor(
@@ -195,11 +195,11 @@ def _least_factor(
     best, share = math.inf, 0.75  # of it, since it changes a little from place to place
     for _ in range(4):
         u, value = curve.met(goal + share * curve.slack)
-        found = _log(exact(math.exp(u)))
-        curve.slack, share = min(max(0.0, value - found - _ON), 1.0), 1.0
-        if found <= goal:
+        log_value = _log(exact(math.exp(u)))
+        curve.slack, share = min(max(0.0, value - log_value - _ON), 1.0), 1.0
+        if log_value <= goal:
             best = min(best, u)
-        if goal - close <= found <= goal or abs(found) == _CLIP:
+        if goal - close <= log_value <= goal or abs(log_value) == _CLIP:
             break
     if math.isinf(best):
         best, _ = curve.met(goal)
@@ -290,6 +290,6 @@ def _log(epsilon: float) -> float:
     return max(-_CLIP, min(_CLIP, math.log(epsilon))) if epsilon > 0.0 else -_CLIP
 
 
-def _check_far(reach: float, found: str, remedy: str) -> None:
+def _check_far(reach: float, problem: str, remedy: str) -> None:
     if reach > _FAR:
-        raise InputError("epsilon", found, remedy)
+        raise InputError("epsilon", problem, remedy)

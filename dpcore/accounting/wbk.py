@@ -101,14 +101,14 @@ class FixedSizeAccountant:
         def solve(orders: Array, moments: Array) -> Array:
             return _epsilons(orders, moments, log_inverse, self.conversion)
 
-        found, log_variance = self._best(
+        least, log_variance = self._best(
             events, np.ndim(delta), solve, lambda value: value + _headroom(-log_inverse), 0.0
         )
         whole, _ = epsilon_over_orders(_unsampled(events), delta, self.conversion)
-        found = np.minimum(np.minimum(np.maximum(found, 0.0), whole), pure_epsilon(events))
+        least = np.minimum(np.minimum(np.maximum(least, 0.0), whole), pure_epsilon(events))
         if self.conversion == "best":
-            found = np.where(-2.0 * log_inverse >= log_variance, 0.0, found)
-        return real(np.where(np.isneginf(log_variance), 0.0, found))
+            least = np.where(-2.0 * log_inverse >= log_variance, 0.0, least)
+        return real(np.where(np.isneginf(log_variance), 0.0, least))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
         self.check(events)
@@ -118,15 +118,15 @@ class FixedSizeAccountant:
             return _log_deltas(orders, moments, target, self.conversion)
 
         least = math.log(_LEAST_DELTA)
-        found, log_variance = self._best(
+        log_delta, log_variance = self._best(
             events, np.ndim(epsilon), solve, lambda value: target + _headroom(value), least
         )
         whole, _ = delta_over_orders(_unsampled(events), epsilon, self.conversion)
-        found = np.minimum(np.exp(np.clip(found, least, 0.0)), whole)
+        log_delta = np.minimum(np.exp(np.clip(log_delta, least, 0.0)), whole)
         if self.conversion == "best":
-            found = np.minimum(found, np.exp(0.5 * log_variance))
+            log_delta = np.minimum(log_delta, np.exp(0.5 * log_variance))
         none = np.isneginf(log_variance) | (target >= pure_epsilon(events))
-        return real(np.where(none, 0.0, found))
+        return real(np.where(none, 0.0, log_delta))
 
     def _best(
         self,
@@ -158,22 +158,22 @@ class FixedSizeAccountant:
         """Summed log moments at lambda = ``orders`` - 1, ``(orders, ...)``."""
         total = np.zeros_like(orders)
         for event in live(events):
-            each = (
+            moments = (
                 self._sampled(event, orders, highest)
                 if event.sampling != "none"
                 else log_moment(event, orders - 1.0)
             )
-            total = total + event.count * each
+            total = total + event.count * moments
         return total
 
     def _sampled(self, event: Event, orders: Array, highest: int) -> Array:
         noise = np.asarray(noise_of(event), dtype=float)
-        each = [
+        moments = [
             sampled_log_moments(highest, float(z), event.sampling_rate, self.theorem)
             for z in noise.ravel()
         ]
         spread = (1,) * (orders.ndim - 1 - noise.ndim)
-        return np.stack(each, axis=1).reshape(orders.size, *spread, *noise.shape)
+        return np.stack(moments, axis=1).reshape(orders.size, *spread, *noise.shape)
 
 
 def _unsampled(events: Events) -> tuple[Event, ...]:
@@ -359,12 +359,12 @@ def log_even_moments(top: int, noise: float) -> Array:
     0.541325
     """
     l_even = np.arange(2.0, top + 3.0, 2.0)
-    found, begin = [], 0
+    parts, begin = [], 0
     while begin < l_even.size:
         end = min(l_even.size, max(32, 2 * begin))
-        found.append(_log_even(l_even[begin:end, None], 1.0 / noise))
+        parts.append(_log_even(l_even[begin:end, None], 1.0 / noise))
         begin = end
-    return _kept(np.concatenate(found))
+    return _kept(np.concatenate(parts))
 
 
 def _log_even(l_even: Array, shift: float) -> Array:
@@ -377,14 +377,14 @@ def _log_even(l_even: Array, shift: float) -> Array:
     s = shift * (t - 0.5 * shift)
     with np.errstate(divide="ignore", under="ignore"):
         log_ratio = np.where(s > 30.0, s, np.log(np.abs(np.expm1(np.minimum(s, 30.0)))))
-    found = []
+    sums = []
     for part in np.array_split(l_even, max(1, l_even.size * t.size >> 20)):
         values = part * log_ratio - 0.5 * t * t
         high = np.max(values, axis=1, keepdims=True)
         with np.errstate(under="ignore"):
             total = np.sum(np.exp(values - high), axis=1)
-        found.append(np.log(total) + high[:, 0])
-    return np.concatenate(found) + math.log(_STEP / math.sqrt(2.0 * math.pi))
+        sums.append(np.log(total) + high[:, 0])
+    return np.concatenate(sums) + math.log(_STEP / math.sqrt(2.0 * math.pi))
 
 
 def _kept(values: Array) -> Array:

@@ -92,9 +92,9 @@ def tight_epsilon(rho: Real, delta: Real) -> Real:
     """
     rho, log_inverse = np.broadcast_arrays(np.asarray(rho, float), _log_inverse(delta))
     inside = (rho > 0.0) & np.isfinite(rho) & (log_inverse > 0.0) & np.isfinite(log_inverse)
-    found, _ = _tight(np.where(inside, rho, 1.0), np.where(inside, log_inverse, 1.0))
+    epsilon, _ = _tight(np.where(inside, rho, 1.0), np.where(inside, log_inverse, 1.0))
     edge = np.where((rho > 0.0) & (np.isinf(rho) | np.isinf(log_inverse)), np.inf, rho)
-    return real(np.where(inside, np.maximum(found, 0.0), np.where(log_inverse > 0.0, edge, 0.0)))
+    return real(np.where(inside, np.maximum(epsilon, 0.0), np.where(log_inverse > 0.0, edge, 0.0)))
 
 
 def tight_delta(rho: Real, epsilon: Real) -> Real:
@@ -105,8 +105,8 @@ def tight_delta(rho: Real, epsilon: Real) -> Real:
     order = _order_for_delta(cost, epsilon)
     exponent = order * ((1.0 + order) * cost - epsilon) - np.log(order)
     exponent = exponent - (1.0 + order) * np.log1p(1.0 / order)
-    found = np.exp(np.minimum(exponent, 0.0))
-    return real(np.where(inside, found, np.where(rho > 0.0, 1.0, 0.0)))
+    delta = np.exp(np.minimum(exponent, 0.0))
+    return real(np.where(inside, delta, np.where(rho > 0.0, 1.0, 0.0)))
 
 
 def tight_rho(epsilon: Real, delta: Real) -> Real:

@@ -84,5 +84,5 @@ def budget(name: str, mode: str = "proved") -> Privacy:
 
 
 def _subject(name: str) -> Auditable:
-    found: Auditable = load(AUDITS[one_of("model", name, tuple(AUDITS))])
-    return found
+    subject: Auditable = load(AUDITS[one_of("model", name, tuple(AUDITS))])
+    return subject

@@ -92,9 +92,9 @@ class Attack:
         """The same with those budgets played, by their place."""
         names = ("along", "across", "hits", "rates", "shown")
         along, across, hits, rates, shown = (getattr(self, name).copy() for name in names)
-        for s, one in plays.items():
-            along[s], across[s], hits[s] = one.along, one.across, one.hits
-            rates[s], shown[s] = one.rate, one.shown
+        for s, played in plays.items():
+            along[s], across[s], hits[s] = played.along, played.across, played.hits
+            rates[s], shown[s] = played.rate, played.shown
         return replace(self, along=along, across=across, hits=hits, rates=rates, shown=shown)
 
 
@@ -114,7 +114,8 @@ def attack(
     The result reads exact rows: for the custodian's eyes. Raises InputError as a fit does.
     """
     plays = {
-        s: play(model, pair, one, runs, seed=seed, **options) for s, one in enumerate(requests)
+        s: play(model, pair, request, runs, seed=seed, **options)
+        for s, request in enumerate(requests)
     }
     return unplayed(model, pair, requests, runs, **options).with_plays(plays)
 
@@ -123,7 +124,7 @@ def unplayed(
     model: str, pair: Pair, requests: Sequence[Privacy], runs: int = 400, **options: Any
 ) -> Attack:
     """What is known before anybody plays: the guarantees, and with them the ceilings."""
-    grid = fit_grid(model, pair.one, privacy=requests, seed=0, **options)
+    grid = fit_grid(model, pair.first, privacy=requests, seed=0, **options)
     guarantees = tuple(grid.guarantee(s) for s in range(len(requests)))
     ceiling = np.full((len(requests), len(ALARMS)), np.nan)
     for s, guarantee in enumerate(guarantees):
@@ -148,20 +149,20 @@ def play(
 ) -> Play:
     """Play the attacker at one budget; as :func:`attack`."""
     count = whole("runs", runs, least=20)
-    tables, seen = (pair.one, pair.other), list[Observed]()
+    tables, observed = (pair.first, pair.second), list[Observed]()
     for own, table in enumerate(tables):
         noise = ShortNoise(2 * seed + own, range(count), 1.0)
-        seen.append(observe(model, table, request, noise, count, **options))
+        observed.append(observe(model, table, request, noise, count, **options))
     scores = np.stack(
         [
-            log_likelihood_ratios(model, tables, request, one, own, **options)
-            for own, one in enumerate(seen)
+            log_likelihood_ratios(model, tables, request, observation, own, **options)
+            for own, observation in enumerate(observed)
         ]
     )
-    bound = gaussian_lower_bound if all_normal(seen[0]) else epsilon_lower_bound
+    bound = gaussian_lower_bound if all_normal(observed[0]) else epsilon_lower_bound
     return Play(
         along=_in_deviations(scores),
-        across=np.stack([_across(one.releases[-1]) for one in seen]),
+        across=np.stack([_across(observation.releases[-1]) for observation in observed]),
         hits=_hits(*scores),
         rate=_right(*scores),
         shown=float(bound(scores[0], scores[1], float(request.delta or 0.0), CONFIDENCE)),
@@ -182,15 +183,15 @@ def _in_deviations(scores: Array) -> Array:
     return np.asarray((scores - scores[0].mean()) / spread)
 
 
-def _hits(one: Array, other: Array) -> Array:
+def _hits(first: Array, other: Array) -> Array:
     """Share of the second table's scores above the level that so many of the first exceed."""
-    levels = np.quantile(one, 1.0 - ALARMS)
+    levels = np.quantile(first, 1.0 - ALARMS)
     return np.asarray((other[None, :] > levels[:, None]).mean(axis=1))
 
 
-def _right(one: Array, other: Array) -> float:
+def _right(first: Array, other: Array) -> float:
     """Right guesses of who goes by the likelihood ratio: a tie is a coin."""
     return float(
-        0.5 * (np.mean(one < 0.0) + np.mean(other > 0.0))
-        + 0.25 * (np.mean(one == 0.0) + np.mean(other == 0.0))
+        0.5 * (np.mean(first < 0.0) + np.mean(other > 0.0))
+        + 0.25 * (np.mean(first == 0.0) + np.mean(other == 0.0))
     )

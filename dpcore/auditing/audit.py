@@ -33,8 +33,8 @@ class Clouds:
     and on all rows, so that mu says everything. scene: the two tables and what was seen, in words.
     """
 
-    one: Array
-    other: Array
+    first: Array
+    second: Array
     normal: bool
     claim: Claim | None
     proof: Proof | None
@@ -140,22 +140,22 @@ def audited(
 ) -> Audit:
     """Attack one subject under a request; ``privacy.delta`` is there."""
     delta = float(privacy.delta or 0.0)
-    seen = subject.clouds(privacy, runs, seed, 1.0, **options)
+    honest = subject.clouds(privacy, runs, seed, 1.0, **options)
     # other draws than those of the honest run
     halved = subject.clouds(privacy, runs, seed + 1000, HALF, **options) if half else None
-    apart = replace(seen, one=np.zeros_like(seen.one), other=np.ones_like(seen.other))
+    apart = replace(honest, first=np.zeros_like(honest.first), second=np.ones_like(honest.second))
     result = Audit(
-        lower=_bound(seen, delta, confidence),
+        lower=_bound(honest, delta, confidence),
         delta=delta,
         confidence=confidence,
-        runs=len(seen.one) + len(seen.other),
-        attack=seen.scene,
+        runs=len(honest.first) + len(honest.second),
+        attack=honest.scene,
         name=name,
         mode=privacy.mode,
         adjacency=privacy.adjacency,
-        claim=seen.claim,
-        proof=seen.proof,
-        lower_any=epsilon_lower_bound(seen.one, seen.other, delta, confidence),
+        claim=honest.claim,
+        proof=honest.proof,
+        lower_any=epsilon_lower_bound(honest.first, honest.second, delta, confidence),
         half_lower=None if halved is None else _bound(halved, delta, confidence),
         largest_detectable=_bound(apart, delta, confidence),
     )
@@ -171,16 +171,16 @@ def _runs_needed(weaker: Clouds, result: Audit) -> int | None:
         times = 1 << doubling
         more = replace(
             weaker,
-            one=np.concatenate([weaker.one] * times),
-            other=np.concatenate([weaker.other] * times),
+            first=np.concatenate([weaker.first] * times),
+            second=np.concatenate([weaker.second] * times),
         )
         if _bound(more, result.delta, result.confidence) > (result.stated or 0.0):
-            return times * len(weaker.one)
+            return times * len(weaker.first)
     return None
 
 
-def _bound(seen: Clouds, delta: float, confidence: float) -> float:
+def _bound(clouds: Clouds, delta: float, confidence: float) -> float:
     """Which of the two readings applies is settled by the ledger, not by what they show."""
-    find = gaussian_lower_bound if seen.normal else epsilon_lower_bound
-    bound = find(seen.one, seen.other, delta, confidence)
+    find = gaussian_lower_bound if clouds.normal else epsilon_lower_bound
+    bound = find(clouds.first, clouds.second, delta, confidence)
     return bound if math.isfinite(bound) else 0.0

@@ -31,7 +31,7 @@ MOST = 1000  # cuts that are tried
 STRICTER, MIDDLE = 0.3, 0.01
 
 
-def epsilon_lower_bound(one: Array, other: Array, delta: float, confidence: float) -> float:
+def epsilon_lower_bound(first: Array, second: Array, delta: float, confidence: float) -> float:
     """Lower bound on epsilon at ``delta`` from outputs or scores ``(runs,)`` or ``(runs, p)`` under
     two neighbouring tables, whatever the mechanism. Never below 0.
 
@@ -47,10 +47,10 @@ def epsilon_lower_bound(one: Array, other: Array, delta: float, confidence: floa
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.maximum(true - delta, 0.0)) - np.log(false))
 
-    return max(0.0, _best(one, other, reading, confidence, STRICTER))
+    return max(0.0, _best(first, second, reading, confidence, STRICTER))
 
 
-def mu_lower_bound(one: Array, other: Array, confidence: float) -> float:
+def mu_lower_bound(first: Array, second: Array, confidence: float) -> float:
     """Lower bound on the mu of a Gaussian mechanism, from the same. Never below 0.
 
     **Guarantee.** As :func:`epsilon_lower_bound`, for mechanisms that are mu-GDP.
@@ -59,36 +59,40 @@ def mu_lower_bound(one: Array, other: Array, confidence: float) -> float:
     def reading(true: Array, false: Array) -> Array:
         return np.asarray(ndtri(true) - ndtri(false))
 
-    return max(0.0, _best(one, other, reading, confidence, MIDDLE))
+    return max(0.0, _best(first, second, reading, confidence, MIDDLE))
 
 
-def gaussian_lower_bound(one: Array, other: Array, delta: float, confidence: float) -> float:
+def gaussian_lower_bound(first: Array, second: Array, delta: float, confidence: float) -> float:
     """Lower bound on epsilon at ``delta`` of a mechanism whose noise is normal, from the same."""
-    mu = mu_lower_bound(one, other, confidence)
+    mu = mu_lower_bound(first, second, confidence)
     return float(epsilon_of(delta, mu)) if mu > 0.0 else 0.0
 
 
-def separating_direction(one: Array, other: Array) -> Array:
+def separating_direction(first: Array, second: Array) -> Array:
     """Fisher's direction ``(p,)`` between two clouds ``(runs, p)``, in standardised features; what
     is always the same in each cloud keeps its units."""
-    both = np.concatenate([one - one.mean(axis=0), other - other.mean(axis=0)])
+    both = np.concatenate([first - first.mean(axis=0), second - second.mean(axis=0)])
     spread = both.std(axis=0)
     spread = np.where(spread > 0.0, spread, 1.0)
-    return np.asarray(fisher_direction(one / spread, other / spread) / spread)
+    return np.asarray(fisher_direction(first / spread, second / spread) / spread)
 
 
-def _best(one: Array, other: Array, reading: Reading, confidence: float, stricter: float) -> float:
+def _best(
+    first: Array, second: Array, reading: Reading, confidence: float, stricter: float
+) -> float:
     """The reading at the cut that the first runs pick, from the counts of the rest."""
-    learned = max(2, int(LEARNED * min(len(one), len(other))))
-    if one.ndim > 1:
-        learned = max(2, min(len(one), len(other)) // 2)  # a line takes more runs than a cut on it
-        direction = separating_direction(one[:learned], other[:learned])
-        one, other = one @ direction, other @ direction
+    learned = max(2, int(LEARNED * min(len(first), len(second))))
+    if first.ndim > 1:
+        learned = max(
+            2, min(len(first), len(second)) // 2
+        )  # a line takes more runs than a cut on it
+        direction = separating_direction(first[:learned], second[:learned])
+        first, second = first @ direction, second @ direction
     # events above a cut or below it, likelier under the second table or under the first
-    sides = [(one, other), (-one, -other), (other, one), (-other, -one)]
+    sides = [(first, second), (-first, -second), (second, first), (-second, -first)]
     picking = stricter * (1.0 - confidence)
-    found = [_cut(a[:learned], b[:learned], reading, picking) for a, b in sides]
-    (_, cut), (a, b) = max(zip(found, sides, strict=True), key=lambda pair: pair[0][0])
+    cuts = [_cut(a[:learned], b[:learned], reading, picking) for a, b in sides]
+    (_, cut), (a, b) = max(zip(cuts, sides, strict=True), key=lambda pair: pair[0][0])
     true, false = np.array([np.sum(b[learned:] > cut)]), np.array([np.sum(a[learned:] > cut)])
     tail = (1.0 - confidence) / 2.0
     low = np.asarray(rate_at_least(true, len(b) - learned, tail))
@@ -96,18 +100,20 @@ def _best(one: Array, other: Array, reading: Reading, confidence: float, stricte
     return float(reading(low, high)[0])
 
 
-def _cut(one: Array, other: Array, reading: Reading, chance: float) -> tuple[float, float]:
+def _cut(first: Array, second: Array, reading: Reading, chance: float) -> tuple[float, float]:
     """The cut at which the learning runs alone would show most, and how much.
 
     Their own intervals, which miss with this chance, keep it from the ends, where a few lucky runs
     promise what the rest breaks.
     """
     tail = chance / 2.0
-    every = np.unique(np.concatenate([one, other]))
+    every = np.unique(np.concatenate([first, second]))
     cuts = every[np.unique(np.linspace(0, len(every) - 1, MOST).astype(int))]
-    true, false = (len(c) - np.searchsorted(np.sort(c), cuts, side="right") for c in (other, one))
-    low = np.asarray(rate_at_least(true, len(other), tail))
-    high = np.asarray(rate_at_most(false, len(one), tail))
+    true, false = (
+        len(c) - np.searchsorted(np.sort(c), cuts, side="right") for c in (second, first)
+    )
+    low = np.asarray(rate_at_least(true, len(second), tail))
+    high = np.asarray(rate_at_most(false, len(first), tail))
     shown = reading(low, high)
     at = int(np.argmax(shown))
     return float(shown[at]), float(cuts[at])

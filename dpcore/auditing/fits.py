@@ -28,8 +28,8 @@ MOST = 4000  # runs that are fitted together
 class Pair:
     """Two neighbouring tables, the row that differs first, and what differs, in words."""
 
-    one: Table
-    other: Table
+    first: Table
+    second: Table
     scene: str
 
 
@@ -37,15 +37,16 @@ class Pair:
 class FitAttack:
     """One model as an audit attacks it.
 
-    tables: the pair for an adjacency. asked: the budget of each mode, if none is given. options: of
-    the fit, for both modes and for each. outcome_alone: whether the mean that comes out is all that
-    is seen, as where noise is not added to a sum; one direction of it must tell the tables apart.
+    tables: the pair for an adjacency. requests: the budget of each mode, if none is given.
+    options: of the fit, for both modes and for each. outcome_alone: whether the mean that comes out
+    is all that is seen, as where noise is not added to a sum; one direction of it must tell the
+    tables apart.
     """
 
     model: str
     about: str
     tables: Callable[[str], Pair]
-    asked: Mapping[str, Privacy]
+    requests: Mapping[str, Privacy]
     options: Mapping[str, Any] = field(default_factory=dict)
     of_mode: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     runs: int = 2000
@@ -54,14 +55,14 @@ class FitAttack:
     @property
     def modes(self) -> tuple[str, ...]:
         """As :class:`dpcore.auditing.audit.Auditable` says."""
-        return tuple(self.asked)
+        return tuple(self.requests)
 
     def request(self, privacy: Privacy | None, mode: str) -> Privacy:
         """As :class:`dpcore.auditing.audit.Auditable` says."""
         if privacy is None:
-            if mode not in self.asked:
+            if mode not in self.requests:
                 raise InputError("mode", f"no paper prints a {self.model}", "choose proved")
-            privacy = self.asked[mode]
+            privacy = self.requests[mode]
         if privacy.delta is None:
             raise InputError("delta", "none was given", "give one, for example 0.00001")
         return privacy
@@ -72,24 +73,24 @@ class FitAttack:
         """Fit both tables, in portions, and weigh all that was released, or look at the outcome."""
         words = {**self.options, **self.of_mode.get(privacy.mode, {}), **options}
         pair = self.tables(privacy.adjacency)
-        tables = (pair.one, pair.other)
-        found: list[list[Array]] = [[], []]
+        tables = (pair.first, pair.second)
+        scores: list[list[Array]] = [[], []]
         normal = not self.outcome_alone
         for first in range(0, runs, MOST):
             draws = range(first, min(first + MOST, runs))
             for own, table in enumerate(tables):
                 noise = ShortNoise(2 * seed + own, draws, share)
-                seen = observe(self.model, table, privacy, noise, len(draws), **words)
-                normal = normal and all_normal(seen)
-                found[own].append(
-                    seen.runs.final.mean
+                observed = observe(self.model, table, privacy, noise, len(draws), **words)
+                normal = normal and all_normal(observed)
+                scores[own].append(
+                    observed.runs.final.mean
                     if self.outcome_alone
-                    else log_likelihood_ratios(self.model, tables, privacy, seen, own, **words)
+                    else log_likelihood_ratios(self.model, tables, privacy, observed, own, **words)
                 )
-        stated = fit_grid(self.model, pair.one, privacy=(privacy,), seed=0, **words).guarantee()
+        stated = fit_grid(self.model, pair.first, privacy=(privacy,), seed=0, **words).guarantee()
         return Clouds(
-            np.concatenate(found[0]),
-            np.concatenate(found[1]),
+            np.concatenate(scores[0]),
+            np.concatenate(scores[1]),
             normal=normal,
             claim=stated.claim,
             proof=stated.proof,
@@ -97,7 +98,7 @@ class FitAttack:
         )
 
 
-def all_normal(seen: Observed) -> bool:
+def all_normal(observed: Observed) -> bool:
     """Whether all noise is normal and on all rows: then every run is of one mu or less."""
-    entries = seen.ledger.entries
+    entries = observed.ledger.entries
     return all(e.noise == "gaussian" and not hasattr(e, "sampling_rate") for e in entries)

@@ -36,7 +36,7 @@ class BareMechanism:
     about: str
     event: Event
     draw: Draw
-    asked: Privacy
+    usual: Privacy
     runs: int = 100_000
     claimed: bool = False  # whether a printed formula for the noise is audited in paper mode
 
@@ -48,7 +48,7 @@ class BareMechanism:
     def request(self, privacy: Privacy | None, mode: str) -> Privacy:
         """As :class:`dpcore.auditing.audit.Auditable` says."""
         if privacy is None:
-            privacy = replace(self.asked, mode=mode)
+            privacy = replace(self.usual, mode=mode)
         if privacy.mode == "paper" and not self.claimed:
             raise InputError("mode", "no printed formula is audited here", "choose proved")
         if privacy.delta is None or privacy.epsilon is None:

@@ -49,13 +49,13 @@ def seal(columns: dict[str, Sequence[Any] | Array], schema: Schema) -> PrivateTa
     return PrivateTable.seal(pd.DataFrame(columns), schema, open_to_all=True)
 
 
-def neighbours(one: Array, other: Array, adjacency: str, schema: Schema, scene: str) -> Pair:
+def neighbours(first: Array, second: Array, adjacency: str, schema: Schema, scene: str) -> Pair:
     """Tables of rows ``(n, d)`` that differ in the first; where it comes or goes, it is absent from
     one."""
     names = [column.name for column in schema.columns]
     if adjacency == "add_remove":
-        one, scene = one[1:], f"{scene.split(' or ')[0]}, or absent"
-    tables = [seal(dict(zip(names, rows.T, strict=True)), schema) for rows in (one, other)]
+        first, scene = first[1:], f"{scene.split(' or ')[0]}, or absent"
+    tables = [seal(dict(zip(names, rows.T, strict=True)), schema) for rows in (first, second)]
     return Pair(tables[0], tables[1], scene)
 
 

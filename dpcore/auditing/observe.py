@@ -143,16 +143,16 @@ def observe(
         settings = how.sized(settings, session.rows, session.adjacency)
         requests = api._counted(requests, how.events(settings)) or requests
     plan = plan_noise(how, requests, settings).repeated(runs)
-    seen: list[Released] = []
-    vars(session)["_release"] = _noted(session._release, session._entries, seen, answers)
-    found = how.fit(session, settings, plan.factor, plan.published)
-    return Observed(tuple(seen), session.ledger.at(0), found)
+    releases: list[Released] = []
+    vars(session)["_release"] = _noted(session._release, session._entries, releases, answers)
+    fitted = how.fit(session, settings, plan.factor, plan.published)
+    return Observed(tuple(releases), session.ledger.at(0), fitted)
 
 
 def _noted(
     release: Callable[..., dict[Any, Array]],
     entries: Sequence[Any],
-    seen: list[Released],
+    releases: list[Released],
     answers: tuple[Released, ...] | None,
 ) -> Callable[..., dict[Any, Array]]:
     """A session's own release, with a note taken of it."""
@@ -163,10 +163,10 @@ def _noted(
         exact, entry = total.reshape(len(total), -1).copy(), len(entries)
         deviations = release(what, total, contribution, noises, batches)
         if answers is not None:
-            total[...] = answers[len(seen)].noisy.reshape(total.shape)
+            total[...] = answers[len(releases)].noisy.reshape(total.shape)
         scale, laplace = _stated(total, contribution, noises, deviations)
         noisy = total.reshape(len(total), -1).copy()
-        seen.append(Released(exact, noisy, scale, laplace, entry))
+        releases.append(Released(exact, noisy, scale, laplace, entry))
         return deviations
 
     return noting
@@ -193,7 +193,7 @@ def log_likelihood_ratios(
     model: str,
     tables: tuple[Table, Table],
     request: Privacy,
-    seen: Observed,
+    observed: Observed,
     own: int,
     **options: Any,
 ) -> Array:
@@ -202,25 +202,27 @@ def log_likelihood_ratios(
     own: which of the two was fitted. Where rows are sampled: exact if all rows but the first are
     alike; otherwise a score like any other, since no bound depends on what a score means.
     """
-    runs = len(seen.releases[0].noisy)
+    runs = len(observed.releases[0].noisy)
 
     def again(table: Table, first: bool) -> tuple[Released, ...]:
         source = Replay(runs, first=first)
-        return observe(model, table, request, source, runs, seen.releases, **options).releases
+        return observe(model, table, request, source, runs, observed.releases, **options).releases
 
-    rates = [seen.rate(release) for release in seen.releases]
+    rates = [observed.rate(release) for release in observed.releases]
     whole = min(rates) == 1.0
     held = [
-        seen.releases if whole and which == own else again(table, True)
+        observed.releases if whole and which == own else again(table, True)
         for which, table in enumerate(tables)
     ]
     without = held[0] if whole else again(tables[0], False)
     total = np.zeros(runs)
-    for release, rate, one, other, none in zip(seen.releases, rates, *held, without, strict=True):
+    for release, rate, first_exact, second_exact, none in zip(
+        observed.releases, rates, *held, without, strict=True
+    ):
         if rate == 1.0:
-            total += _log_ratio(release, one.exact, other.exact)
+            total += _log_ratio(release, first_exact.exact, second_exact.exact)
             continue
-        for exact, sign in ((one.exact, -1.0), (other.exact, 1.0)):
+        for exact, sign in ((first_exact.exact, -1.0), (second_exact.exact, 1.0)):
             inside = _log_ratio(release, none.exact, exact)
             total += sign * np.logaddexp(np.log1p(-rate), np.log(rate) + inside)
     return total
@@ -229,12 +231,12 @@ def log_likelihood_ratios(
 SURE = 1e3  # what a number without noise says where the tables differ in it
 
 
-def _log_ratio(release: Released, one: Array, other: Array) -> Array:
+def _log_ratio(release: Released, first: Array, second: Array) -> Array:
     """``log p(noisy | other) - log p(noisy | one)`` of one release ``(B,)``."""
-    away, there, scale = release.noisy - one, release.noisy - other, release.scale
+    away, there, scale = release.noisy - first, release.noisy - second, release.scale
     safe = np.where(scale > 0.0, scale, 1.0)
     normal = 0.5 * (away**2 - there**2) / safe**2
     double = (np.abs(away) - np.abs(there)) / safe
     bare = SURE * np.sign(np.abs(away) - np.abs(there))
-    found = np.where(scale > 0.0, np.where(release.laplace, double, normal), bare)
-    return np.asarray(found.sum(axis=1))
+    ratios = np.where(scale > 0.0, np.where(release.laplace, double, normal), bare)
+    return np.asarray(ratios.sum(axis=1))

@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from dpcore.accounting import delta_of
 from dpcore.accounting.binomial_bounds import rate_bounds
-from dpcore.auditing.exhibits.base import Violation
+from dpcore.auditing.exhibits.base import Counterexample
 from dpcore.checks import positive, probability, whole
 from dpcore.fitting.api import fit_grid
 from dpcore.privacy import Privacy
@@ -35,7 +35,7 @@ CONFIDENCE = 0.95
 
 def one_sided_noise(
     epsilon: float = 1.0, delta: float = 1e-5, *, runs: int = 2000, seed: int = 0
-) -> Violation:
+) -> Counterexample:
     """Wishart noise of d + 1 degrees only adds, so a covariance below the exact one never comes.
 
     A row far out leaves a small class: without it the class is much narrower. What is released
@@ -74,7 +74,7 @@ def far_row() -> tuple[Array, NDArray[np.int_], NDArray[np.int_], Array]:
 
 def noise_that_reads(
     epsilon: float = 1.0, delta: float = 1e-5, *, runs: int = 2000, seed: int = 0
-) -> Violation:
+) -> Counterexample:
     """Noise shaped by the private rows tells by its own shape what they were.
 
     One corner row that joins a flat class widens it, and with it the noise of its mean.
@@ -101,13 +101,13 @@ def noise_that_reads(
     )
 
 
-def two_classes(epsilon: float = 1.0, delta: float = 1e-5) -> Violation:
+def two_classes(epsilon: float = 1.0, delta: float = 1e-5) -> Counterexample:
     """A label that changes touches two classes, so the largest of their costs is not the cost.
 
     Two releases of the published size, ``sqrt(2 ln(2 / delta)) / epsilon`` times the sensitivity,
     are one Gaussian of ``sqrt 2`` times the mu: exact.
     """
-    return Violation(
+    return Counterexample(
         "classes are disjoint, so the largest cost counts (parallel composition)",
         positive("epsilon", epsilon),
         probability("delta", delta),
@@ -123,7 +123,9 @@ def mu_of_a_class(epsilon: float, delta: float) -> float:
     return epsilon / math.sqrt(2.0 * math.log(2.0 / delta))
 
 
-def mapping_support(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int = 5) -> Violation:
+def mapping_support(
+    epsilon: float = 1.0, delta: float = 1e-5, *, classes: int = 5
+) -> Counterexample:
     """The mapping of class sizes reaches sizes that a neighbour's does not.
 
     It is even over the true sizes and those one flip away: ``K (K - 1) + 1`` points, of which a
@@ -132,14 +134,14 @@ def mapping_support(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int =
     number = whole("classes", classes, least=2)
     sizes = (100,) * number
     flipped = (99, 101, *sizes[2:])
-    one, other = _reached(sizes), _reached(flipped)
-    only = one - other
+    first, second = _reached(sizes), _reached(flipped)
+    only = first - second
     every = math.comb(sum(sizes) - 1, number - 1)  # all sizes, each class with a row or more
-    return Violation(
+    return Counterexample(
         "the random mapping of class sizes is private",
         positive("epsilon", epsilon),
         probability("delta", delta),
-        (1.0 - SMOOTHING) * len(only) / len(one)
+        (1.0 - SMOOTHING) * len(only) / len(first)
         - math.expm1(epsilon) * SMOOTHING * len(only) / every,
         1.0,
         ("class sizes", "the same after one flip"),
@@ -148,16 +150,18 @@ def mapping_support(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int =
 
 
 def _reached(sizes: tuple[int, ...]) -> set[tuple[int, ...]]:
-    found = {sizes}
+    reached = {sizes}
     for out, into in permutations(range(len(sizes)), 2):
         moved = list(sizes)
         moved[out] -= 1
         moved[into] += 1
-        found.add(tuple(moved))
-    return found
+        reached.add(tuple(moved))
+    return reached
 
 
-def empty_neighbours(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int = 3) -> Violation:
+def empty_neighbours(
+    epsilon: float = 1.0, delta: float = 1e-5, *, classes: int = 3
+) -> Counterexample:
     """Equation (29) takes neighbours whose shares differ in one entry; there are none.
 
     Shares add up to 1, so two differ at least: a maximum over no neighbours is no sensitivity, and
@@ -166,7 +170,7 @@ def empty_neighbours(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int 
     sizes = np.full(whole("classes", classes, least=2), 10)
     fewer = sizes - np.eye(len(sizes), dtype=int)[0]
     changed = int(np.sum(~np.isclose(sizes / sizes.sum(), fewer / fewer.sum())))
-    return Violation(
+    return Counterexample(
         "shares change in one entry when a row is removed",
         positive("epsilon", epsilon),
         probability("delta", delta),
@@ -177,7 +181,7 @@ def empty_neighbours(epsilon: float = 1.0, delta: float = 1e-5, *, classes: int 
     )
 
 
-def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) -> Violation:
+def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) -> Counterexample:
     """R1SMG (Ji, Li 2024, as recalled): noise along one random direction, of size nearly that of
     the sensitivity.
 
@@ -185,7 +189,7 @@ def rank_one_noise(epsilon: float = 1.0, delta: float = 1e-5, *, dim: int = 12) 
     stands out. The delta is a two-dimensional integral: exact up to quadrature.
     """
     scale = _rank_one_scale(epsilon, delta, whole("dim", dim, least=3))
-    return Violation(
+    return Counterexample(
         "rank-1 singular Gaussian noise is private",
         positive("epsilon", epsilon),
         probability("delta", delta),
@@ -234,17 +238,17 @@ def _measured(
     counted: tuple[int, int, int],
     *,
     impossible: bool = False,
-) -> Violation:
+) -> Counterexample:
     """delta at epsilon is at least ``P(E) - e^epsilon P'(E)``; both rates bounded at once.
 
     impossible: the event cannot come under the second table, whatever is counted.
     """
     here, there, runs = counted
-    (low, _), (_, high) = (rate_bounds(one, runs, CONFIDENCE) for one in (here, there))
+    (low, _), (_, high) = (rate_bounds(hits, runs, CONFIDENCE) for hits in (here, there))
     if impossible and there == 0:
         high = 0.0
-    found = max(0.0, low - math.exp(epsilon) * high)
-    return Violation(claim, epsilon, delta, found, CONFIDENCE, tables, event, counted)
+    attained = max(0.0, low - math.exp(epsilon) * high)
+    return Counterexample(claim, epsilon, delta, attained, CONFIDENCE, tables, event, counted)
 
 
 def _counted(

@@ -219,5 +219,5 @@ def _exhibit(args: argparse.Namespace) -> None:
     if args.json:
         print_json(counterexample.as_dict())
         return
-    for line in counterexample.told():
+    for line in counterexample.sentences():
         print_prose(line)

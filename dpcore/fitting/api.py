@@ -69,7 +69,7 @@ class Grid:
         """The guarantee of one budget, computed from its ledger."""
         ledger = self.ledger.at(budget * len(self.draws))
         runs = self.plan.budgets * len(self.draws)
-        found = guarantee_of(
+        guarantee = guarantee_of(
             ledger,
             self.plan,
             budget,
@@ -83,9 +83,9 @@ class Grid:
             limited=self.limited,
         )
         if self.plan.requests is None:
-            return found
-        assumptions = recipe(self.model).assumptions(self.settings, found)
-        return replace(found, assumptions=assumptions)
+            return guarantee
+        assumptions = recipe(self.model).assumptions(self.settings, guarantee)
+        return replace(guarantee, assumptions=assumptions)
 
     def fit(self, budget: int = 0, draw: int = 0) -> Fit:
         """One fit of the grid, with its own ledger and guarantee."""
@@ -152,11 +152,11 @@ def fit(
         clip=clip,
         **options,
     )
-    found = grid.fit()
-    if found.guarantee.rehearsal or found.guarantee.epsilon is None:
-        return found
-    notes = (*found.guarantee.notes, ALONE)
-    return replace(found, guarantee=replace(found.guarantee, notes=notes))
+    result = grid.fit()
+    if result.guarantee.rehearsal or result.guarantee.epsilon is None:
+        return result
+    notes = (*result.guarantee.notes, ALONE)
+    return replace(result, guarantee=replace(result.guarantee, notes=notes))
 
 
 def fit_grid(
@@ -196,14 +196,14 @@ def fit_grid(
         raise InputError("model", "the data are documents, not rows of numbers", "choose lda")
     if schema is not None and isinstance(table, PrivateTable):
         table = table.with_schema(schema)
-    for one in privacy or ():
-        demand_privacy(one)
+    for request in privacy or ():
+        demand_privacy(request)
     requests = _charged(_alike(privacy), table.schema)
     mode = "proved" if requests is None else requests[0].mode
-    asked = options.pop("mode", mode)
-    if requests is not None and asked != mode:
+    chosen_mode = options.pop("mode", mode)
+    if requests is not None and chosen_mode != mode:
         raise InputError("mode", "the request has another one", "state it only in the request")
-    mode = asked
+    mode = chosen_mode
     if requests is not None and any(p.noise_multiplier is not None for p in requests):
         options = {**options, **({"even": True} if "even" in how.options.options() else {})}
     demand_options(model, how.options, options)

@@ -99,10 +99,10 @@ def _claim(
     if printed is None or request.epsilon is None or request.delta is None:
         return None
     delta = 0.0 if printed.pure else request.delta
-    found = None if proof is None else proof.epsilon
+    proved = None if proof is None else proof.epsilon
     if printed.pure and proof is not None:
-        found = float(compose(ledger.events, "linear", delta=0.0).epsilon)
-    holds = found is not None and found <= request.epsilon * (1.0 + ROUNDING)
+        proved = float(compose(ledger.events, "linear", delta=0.0).epsilon)
+    holds = proved is not None and proved <= request.epsilon * (1.0 + ROUNDING)
     reasons = printed.reasons if holds else (*printed.reasons, *printed.unless)
     if schema.rehearsal:
         reasons = (f"{_read_off(schema)} were read from the data, so nothing is proved",)

@@ -57,17 +57,17 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 def by_places(places: str, *others: str) -> Match:
     """Matching of parts by the nearest places ``(K, d)``; the parts come first in all arrays."""
 
-    def match(found: Arrays, reference: Arrays, scale: Array) -> Arrays:
-        gaps = (found[places][:, None] - reference[places]) / scale
+    def match(arrays: Arrays, reference: Arrays, scale: Array) -> Arrays:
+        gaps = (arrays[places][:, None] - reference[places]) / scale
         order = linear_sum_assignment(np.linalg.norm(gaps, axis=-1).T)[1]
-        return {name: found[name][order] for name in (places, *others)}
+        return {name: arrays[name][order] for name in (places, *others)}
 
     return match
 
 
-def as_they_are(found: Arrays, reference: Arrays, scale: Array) -> Arrays:
+def as_they_are(arrays: Arrays, reference: Arrays, scale: Array) -> Arrays:
     """No matching: parts have names, or there is one."""
-    return found
+    return arrays
 
 
 def _sampled(parameters: Any, count: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -135,8 +135,8 @@ class Intervals:
         """JSON-ready."""
         return {
             "level": self.level,
-            "same_rows": {name: each.tolist() for name, each in self.same_rows.items()},
-            "population": {name: each.tolist() for name, each in self.population.items()},
+            "same_rows": {name: ends.tolist() for name, ends in self.same_rows.items()},
+            "population": {name: ends.tolist() for name, ends in self.population.items()},
             "sentence": self.sentence,
         }
 
@@ -229,27 +229,30 @@ class _Simulated:
             (exact,) = self._fits(table, 0.0, None)
             base = self.told.match(exact, self.released, self.scale)
             noise = NoiseSource(seed, range(world * self.draws, (world + 1) * self.draws))
-            for found in self._fits(table, self.factor * self.simulated / self.rows, noise):
-                found = self.told.match(found, base, self.scale)
+            for release in self._fits(table, self.factor * self.simulated / self.rows, noise):
+                release = self.told.match(release, base, self.scale)
                 for name in self.told.arrays:
-                    moved[name].append(found[name] - base[name])
+                    moved[name].append(release[name] - base[name])
                     both[name].append(moved[name][-1] + drawn * (base[name] - self.released[name]))
-        stacked = [{name: np.stack(each) for name, each in one.items()} for one in (moved, both)]
+        stacked = [
+            {name: np.stack(values) for name, values in distances.items()}
+            for distances in (moved, both)
+        ]
         return stacked[0], stacked[1]
 
     def _table(self, rng: np.random.Generator) -> PrivateTable:
         """Rows drawn from the released model, sealed as everybody's."""
         frame = self.told.draw(self.fit.parameters, self.simulated, rng)
-        known = [column.name for column in self.schema.numeric_columns()]
+        names = [column.name for column in self.schema.numeric_columns()]
         others = [column for column in self.schema.columns if column.role in ("label", "target")]
-        others = others if len(frame.columns) > len(known) else []
-        frame = frame.set_axis([*known, *(column.name for column in others)], axis=1)
+        others = others if len(frame.columns) > len(names) else []
+        frame = frame.set_axis([*names, *(column.name for column in others)], axis=1)
         if self.schema.ball is None:
             limits = [
                 Column(c.name, lower=c.lower, upper=c.upper) for c in self.schema.numeric_columns()
             ]
         else:
-            limits = [Column(name) for name in known]
+            limits = [Column(name) for name in names]
         person = self.schema.person
         if person is not None:  # each has the one row that is sure to count
             frame[person] = np.arange(len(frame))
@@ -270,9 +273,9 @@ class _Simulated:
             clip=self.clip,
             as_private=True,
         )
-        found = self.how.fit(session, self.settings, np.full(runs, factor), None).final
+        final = self.how.fit(session, self.settings, np.full(runs, factor), None).final
         return [
-            self._arrays(self.how.parameters(found, run, session.public)) for run in range(runs)
+            self._arrays(self.how.parameters(final, run, session.public)) for run in range(runs)
         ]
 
     def _arrays(self, parameters: Any) -> Arrays:
@@ -282,16 +285,16 @@ class _Simulated:
 
     def _around(self, moved: Arrays, level: float) -> Arrays:
         """Released numbers and how far most simulated ones lie from where they belong."""
-        found = {}
+        intervals = {}
         for name, value in self.released.items():
             reach = self.told.widen * np.quantile(np.abs(moved[name]), level, axis=0)
             ends = np.stack([value - reach, value + reach], axis=-1)
             if name in self.told.shares + self.told.cosines:
                 ends = np.clip(ends, 0.0 if name in self.told.shares else -1.0, 1.0)
-            found[name] = ends
+            intervals[name] = ends
             lost = self.told.lost(self.fit.parameters)
-            found[name][np.broadcast_to(lost, len(value))] = np.nan
-        return found
+            intervals[name][np.broadcast_to(lost, len(value))] = np.nan
+        return intervals
 
     def _told(self, moved: Arrays) -> str:
         if self.told.sentence is not None:
@@ -312,16 +315,16 @@ class _Simulated:
 
     def _of_parts(self, places: Array, moved: Array) -> str:
         names, parts = self._names(), self.model.parts
-        kept = ~np.broadcast_to(self.told.lost(self.fit.parameters), len(names))
-        if not kept.any():
+        visible = ~np.broadcast_to(self.told.lost(self.fit.parameters), len(names))
+        if not visible.any():
             return f"At this noise none of the {len(names)} {parts} can be told apart from noise."
-        apart = self._apart(places[kept], moved[:, kept])
-        left = [name for name, one in zip(names, kept, strict=True) if one]
-        lost = [name for name, one in zip(names, kept, strict=True) if not one]
+        apart = self._apart(places[visible], moved[:, visible])
+        left = [name for name, whether in zip(names, visible, strict=True) if whether]
+        lost = [name for name, whether in zip(names, visible, strict=True) if not whether]
         if not lost:
             return _of_parts(left, parts, apart)
-        said = _of_parts(left, parts, apart, some=True)
-        return f"{said} Nothing can be told of {_listed(lost)}."
+        sentence = _of_parts(left, parts, apart, some=True)
+        return f"{sentence} Nothing can be told of {_listed(lost)}."
 
     def _no_better(self, moved: Arrays) -> str:
         explained = self.told.explained
@@ -380,24 +383,24 @@ def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: b
             f"At this noise {pair} {parts} {verb} be told apart: they are no evidence of more than "
             "one."
         )
-    told = "; ".join(_listed([names[i] for i in bunch]) for bunch in bunches if len(bunch) > 1)
-    return f"At this noise these {parts} cannot be told apart: {told}."
+    together = "; ".join(_listed([names[i] for i in bunch]) for bunch in bunches if len(bunch) > 1)
+    return f"At this noise these {parts} cannot be told apart: {together}."
 
 
-def _of_coefficients(columns: list[str], seen: NDArray[np.bool_]) -> str:
+def _of_coefficients(columns: list[str], from_zero: NDArray[np.bool_]) -> str:
     """A sentence about coefficients that can be told from 0, or not.
 
     >>> _of_coefficients(["age", "stay"], np.array([True, False]))
     'At this noise the coefficient of age can be told from 0; that of stay cannot.'
     """
-    known, lost = (
-        [name for name, one in zip(columns, seen, strict=True) if one == wanted]
+    clear, lost = (
+        [name for name, whether in zip(columns, from_zero, strict=True) if whether == wanted]
         for wanted in (True, False)
     )
-    if not lost or not known:
-        return f"At this noise {'every' if known else 'no'} coefficient can be told from 0."
+    if not lost or not clear:
+        return f"At this noise {'every' if clear else 'no'} coefficient can be told from 0."
     return (
-        f"At this noise the coefficient{'s' if len(known) > 1 else ''} of {_listed(known)} can be "
+        f"At this noise the coefficient{'s' if len(clear) > 1 else ''} of {_listed(clear)} can be "
         f"told from 0; {'those' if len(lost) > 1 else 'that'} of {_listed(lost)} cannot."
     )
 
@@ -419,27 +422,29 @@ def _rows_of(fit: Fit, rows: int | None) -> int:
     stated = fit.persons if fit.rows is None else fit.rows
     if rows is None and stated is None and sizes is not None:
         return max(1, round(float(np.sum(sizes))))
-    known = stated if rows is None else whole("rows", rows)
-    if known is None:
+    count = stated if rows is None else whole("rows", rows)
+    if count is None:
         raise _refused("the number of rows is not stated", "give rows=, a public guess")
-    return known
+    return count
 
 
 def _clip_of(fit: Fit, clip: float | None) -> float:
-    known = fit.clip if clip is None else positive("clip", clip)
-    if known is None:
+    share = fit.clip if clip is None else positive("clip", clip)
+    if share is None:
         raise _refused(
             "the dossier does not state where rows were clipped", "give clip= (1 unless chosen)"
         )
-    return known
+    return share
 
 
 def _settings(how: Recipe, stated: Mapping[str, Any]) -> Any:
     """Settings as they were; a dossier states more, and a prior in words of its own."""
-    known = {each.name: stated[each.name] for each in fields(how.options) if each.name in stated}
-    if isinstance(known.get("prior"), dict):
-        known["prior"] = how.options.options()["prior"].paper  # the only one there is
-    return how.options(**known)
+    options = {
+        option.name: stated[option.name] for option in fields(how.options) if option.name in stated
+    }
+    if isinstance(options.get("prior"), dict):
+        options["prior"] = how.options.options()["prior"].paper  # the only one there is
+    return how.options(**options)
 
 
 def _factor(how: Recipe, settings: Any, fit: Fit) -> float:

@@ -87,9 +87,9 @@ def forgetting_exponent(name: str, value: Any) -> float:
     return float(value)
 
 
-def demand_one_size(given: Mapping[str, Any]) -> None:
+def demand_one_size(chosen: Mapping[str, Any]) -> None:
     """Raise InputError where a step is given both a number of rows and a share of them."""
-    if {"minibatch", "rate"} <= given.keys():
+    if {"minibatch", "rate"} <= chosen.keys():
         raise InputError("minibatch", "its size and its rate were both given", "give one")
 
 
@@ -138,7 +138,7 @@ def rate_dial(usual: float, *methods: str) -> Dial:
         "Below 1 each step reads a secret random sample: less noise per step, but less data to "
         "learn from. Privacy accounting for samples takes up to half a minute.",
         *(0.01, 1.0, 0.05, "%.2f"),
-        usual=lambda known, columns: usual,
+        usual=lambda chosen, columns: usual,
         methods=methods,
         slide=Slide(
             "Share in a step",
@@ -210,9 +210,9 @@ class SampledSettings(Settings):
     start: int = start_option()
 
     @classmethod
-    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
-        demand_one_size(given)
-        return given if "minibatch" in given else {"rate": QUARTER, **given}
+    def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
+        demand_one_size(chosen)
+        return chosen if "minibatch" in chosen else {"rate": QUARTER, **chosen}
 
 
 def steps_of(settings: Sized, epochs: int, rows: int | None, adjacency: str) -> Steps:

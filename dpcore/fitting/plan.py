@@ -87,8 +87,8 @@ def _solved(
 
 def groups(requests: Sequence[Privacy]) -> dict[tuple[str, float], list[int]]:
     """Positions of the requests for an epsilon, by accountant and delta."""
-    found: dict[tuple[str, float], list[int]] = {}
+    positions: dict[tuple[str, float], list[int]] = {}
     for i, request in enumerate(requests):
         if request.epsilon is not None and request.delta is not None:
-            found.setdefault((request.accountant, request.delta), []).append(i)
-    return found
+            positions.setdefault((request.accountant, request.delta), []).append(i)
+    return positions

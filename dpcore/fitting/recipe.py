@@ -227,5 +227,5 @@ def row_bound(session: Session[Any]) -> float:
 def recipe(model: str) -> Recipe:
     """The recipe of a model. Raises InputError for a name that is not registered."""
     declared = declaration(model)
-    found: Recipe = declared.load(declared.recipe)
-    return found
+    loaded: Recipe = declared.load(declared.recipe)
+    return loaded

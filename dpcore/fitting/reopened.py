@@ -54,15 +54,18 @@ class Reopened:
     def read(self, record: Mapping[str, Any], schema: Schema, settings: Settings) -> Parameters:
         """The parameters of a dossier's ``parameters``. Raises KeyError where one is missing."""
         columns = schema.numeric_columns()
-        known = {
+        values = {
             "lower": [column.lower for column in columns],
             "upper": [column.upper for column in columns],
             **self.facts(schema, settings),
             **{name: value for name, value in record.items() if value is not None},
         }
-        named = {each.name: _as_array(known[each.name]) for each in fields(self.parameters)}
-        found: Parameters = self.parameters(**named)
-        return found
+        named = {
+            parameter.name: _as_array(values[parameter.name])
+            for parameter in fields(self.parameters)
+        }
+        parameters: Parameters = self.parameters(**named)
+        return parameters
 
 
 def _as_array(value: Any) -> Any:

@@ -108,14 +108,14 @@ class Compared:
 
 
 @contextmanager
-def watching(seen: Compared) -> Iterator[None]:
-    """Every door shows its releases to ``seen``, and all chance is forced."""
+def watching(comparison: Compared) -> Iterator[None]:
+    """Every door shows its releases to ``comparison``, and all chance is forced."""
     seams = (
-        (Session, "_add_noise", _sums(seen, Session._add_noise)),
-        (Session, "_coin", _coin(seen)),
-        (api, "NoiseSource", _source(seen)),
-        (local, "_chance", _bits(seen, local._chance)),
-        (logistic_objective, "perturb_objective", _minimised(seen, perturb_objective)),
+        (Session, "_add_noise", _sums(comparison, Session._add_noise)),
+        (Session, "_coin", _coin(comparison)),
+        (api, "NoiseSource", _source(comparison)),
+        (local, "_chance", _bits(comparison, local._chance)),
+        (logistic_objective, "perturb_objective", _minimised(comparison, perturb_objective)),
     )
     with ExitStack() as stack:
         for owner, name, replaced in seams:
@@ -134,21 +134,21 @@ def _in_this_thread(replaced: Callable[..., Any], otherwise: Callable[..., Any])
     return called
 
 
-def _source(seen: Compared) -> Callable[..., ForcedNoise]:
+def _source(comparison: Compared) -> Callable[..., ForcedNoise]:
     def made(*_: Any) -> ForcedNoise:
-        return ForcedNoise(seen.coins(0), rehearsal=seen.rehearsal)
+        return ForcedNoise(comparison.coins(0), rehearsal=comparison.rehearsal)
 
     return made
 
 
-def _coin(seen: Compared) -> Callable[..., Coins]:
+def _coin(comparison: Compared) -> Callable[..., Coins]:
     def made(session: Session[MaskedRows], use: int) -> Coins:
-        return seen.coins(2, use)
+        return comparison.coins(2, use)
 
     return made
 
 
-def _sums(seen: Compared, add_noise: Callable[..., Any]) -> Callable[..., Any]:
+def _sums(comparison: Compared, add_noise: Callable[..., Any]) -> Callable[..., Any]:
     """The seam of all sums."""
 
     def watched(
@@ -161,19 +161,23 @@ def _sums(seen: Compared, add_noise: Callable[..., Any]) -> Callable[..., Any]:
         scales = add_noise(session, what, total, contribution, noise)
         entry, number = session._entries[-1], len(session._entries)
         steps = _steps(session._noise, _joined(total, spans, units), entry)
-        before = seen.next("sums", (exact, steps, entry), [total[..., s].copy() for s in spans])
+        before = comparison.next(
+            "sums", (exact, steps, entry), [total[..., s].copy() for s in spans]
+        )
         if before is None:
             return scales
         (first, first_steps, first_entry), released = before
         if first.shape != exact.shape or not _state_the_same(first_entry, entry):
             raise Different("the second fit's ledger entry differs")
         order = 1 if noise.law == "laplace" else 2
-        seen.note(number, f"l{order}", _share(exact - first, order, entry.sensitivity))
+        comparison.note(number, f"l{order}", _share(exact - first, order, entry.sensitivity))
         if entry.l2_sensitivity is not None:
-            seen.note(number, "l2 beside", _share(exact - first, 2, entry.l2_sensitivity))
+            comparison.note(number, "l2 beside", _share(exact - first, 2, entry.l2_sensitivity))
         if steps is not None:
             step = float(np.ravel(entry.noise_scale)[0]) / SCALE
-            seen.note(number, "grid", _share(step * (steps - first_steps), 2, entry.sensitivity))
+            comparison.note(
+                number, "grid", _share(step * (steps - first_steps), 2, entry.sensitivity)
+            )
         for span, part in zip(spans, released, strict=True):
             total[..., span] = part
         return scales
@@ -212,20 +216,20 @@ def _share(difference: Array, order: int, sensitivity: float) -> float:
     return length / sensitivity if length else 0.0
 
 
-def _bits(seen: Compared, chance: Callable[..., Array]) -> Callable[..., Array]:
+def _bits(comparison: Compared, chance: Callable[..., Array]) -> Callable[..., Array]:
     """The seam of one bit a number: the log of how much likelier the bits can be, in all."""
 
-    def watched(numbers: Array, each: Array) -> Array:
-        here = chance(numbers, each)
+    def watched(numbers: Array, epsilon: Array) -> Array:
+        here = chance(numbers, epsilon)
         if here.ndim < 3:  # not a table's: a question about the law itself
             return here
-        before = seen.next("bits", None, here)
+        before = comparison.next("bits", None, here)
         if before is None:
             return here
         there = before[1]
         with np.errstate(divide="ignore", invalid="ignore"):
             likelier = [np.abs(np.log(p) - np.log(q)) for p, q in _both(here, there)]
-        seen.bits.append(float(np.maximum(*likelier).sum()))
+        comparison.bits.append(float(np.maximum(*likelier).sum()))
         return np.asarray(there)
 
     return watched
@@ -235,20 +239,20 @@ def _both(here: Array, there: Array) -> tuple[tuple[Array, Array], tuple[Array, 
     return (here, there), (1.0 - here, 1.0 - there)
 
 
-def _minimised(seen: Compared, perturb: Callable[..., Any]) -> Callable[..., Any]:
+def _minimised(comparison: Compared, perturb: Callable[..., Any]) -> Callable[..., Any]:
     """The seam of objective perturbation: slopes and bends where the first table's minimiser is."""
 
     def watched(session: Session[LogisticRows], *words: Any, **more: Any) -> Any:
-        found, coming = perturb(session, *words, **more), seen.coming()
-        point = found.coefficients if coming is None else coming.coefficients
-        slopes, bends = _slopes(session, point, found.ridge)
-        before = seen.next("minimiser", (slopes, bends, found.ridge), found)
+        minimiser, coming = perturb(session, *words, **more), comparison.coming()
+        point = minimiser.coefficients if coming is None else coming.coefficients
+        slopes, bends = _slopes(session, point, minimiser.ridge)
+        before = comparison.next("minimiser", (slopes, bends, minimiser.ridge), minimiser)
         if before is None:
-            return found
+            return minimiser
         (first_slopes, first_bends, first_ridge), first = before
-        if not np.array_equal(first_ridge, found.ridge):
+        if not np.array_equal(first_ridge, minimiser.ridge):
             raise Different("the second fit has another ridge")
-        seen.slopes.append((slopes - first_slopes, float(np.abs(bends - first_bends).max())))
+        comparison.slopes.append((slopes - first_slopes, float(np.abs(bends - first_bends).max())))
         return first
 
     return watched
@@ -269,16 +273,16 @@ def _slopes(session: Session[LogisticRows], points: Array, ridge: Array) -> tupl
     return slopes, np.linalg.slogdet(curved)[1]
 
 
-def weigh_pure(seen: Compared, entries: tuple[Any, ...]) -> None:
+def weigh_pure(comparison: Compared, entries: tuple[Any, ...]) -> None:
     """Note the shares of entries that state an epsilon alone: bits, and minimisers."""
-    for likelier in seen.bits:
+    for likelier in comparison.bits:
         entry = entries[-1]
         epsilon = float(np.ravel(entry.sensitivity / np.asarray(entry.noise_scale))[0])
-        seen.note(len(entries), "epsilon", likelier / epsilon)
-    for slope, bent in seen.slopes:
+        comparison.note(len(entries), "epsilon", likelier / epsilon)
+    for slope, bent in comparison.slopes:
         entry = entries[-1]
         scale, surplus = (float(np.ravel(x)[0]) for x in (entry.noise_scale, entry.surplus))
         length = float(np.linalg.norm(slope))
-        seen.note(len(entries), "slope", length / entry.sensitivity)
+        comparison.note(len(entries), "slope", length / entry.sensitivity)
         epsilon = entry.sensitivity / scale + surplus
-        seen.note(len(entries), "epsilon", (length / scale + bent) / epsilon)
+        comparison.note(len(entries), "epsilon", (length / scale + bent) / epsilon)

@@ -22,8 +22,8 @@ def loaded(table: Table, folder: Path) -> PrivateTable:
     """
     words: dict[str, Any] = {"schema": table.schema}
     if table.kind in ("frame", "records", "array", "pictures"):
-        found = load(_in_memory(table), **words)
-        return found.pooled(2) if table.pooled else found
+        table_loaded = load(_in_memory(table), **words)
+        return table_loaded.pooled(2) if table.pooled else table_loaded
     if table.parts is None:
         path = folder / f"rows{table.kind}"
         _write(table, table.rows, path)
@@ -76,18 +76,18 @@ def _arrow(values: list[Any], storage: str) -> Any:
         return pa.array(values, pa.decimal128(38, 9))
     if kind == "float16":
         values = [None if value is None else np.float16(value) for value in values]
-    known = {"string": pa.string(), "bool": pa.bool_()}
-    return pa.array(values, known.get(kind) or pa.type_for_alias(kind))
+    types = {"string": pa.string(), "bool": pa.bool_()}
+    return pa.array(values, types.get(kind) or pa.type_for_alias(kind))
 
 
 def _arrays(table: Table, rows: tuple[Row, ...]) -> dict[str, Any]:
     """``X``, and ``y`` where there is a last column of another role."""
     features = [at for at, column in enumerate(table.schema.columns) if column.role == "feature"]
-    found = {"X": np.array([[row[at] for at in features] for row in rows], table.storages[0])}
-    found["X"] = found["X"].reshape(len(rows), len(features))
+    arrays = {"X": np.array([[row[at] for at in features] for row in rows], table.storages[0])}
+    arrays["X"] = arrays["X"].reshape(len(rows), len(features))
     if len(features) < len(table.storages):
-        found["y"] = np.array([row[-1] for row in rows], table.storages[-1])
-    return found
+        arrays["y"] = np.array([row[-1] for row in rows], table.storages[-1])
+    return arrays
 
 
 def _in_memory(table: Table) -> Any:

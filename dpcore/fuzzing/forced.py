@@ -85,6 +85,6 @@ class ForcedGrid(GridNoise):
         self.last: list[Integers] = []
 
     def whole_numbers(self, count: int) -> Integers:
-        found = np.rint(SCALE * self._coins.standard_normal(count)).astype(np.int64)
-        self.last.append(found)
-        return found
+        whole = np.rint(SCALE * self._coins.standard_normal(count)).astype(np.int64)
+        self.last.append(whole)
+        return whole

@@ -59,13 +59,13 @@ def in_form(
     """A cell in the schema's form; what is no number stays as it is. hostile: or a missing one."""
     if hostile and file.missing_marks and rng.random() < 0.3:
         return pick(rng, file.missing_marks)
-    found = _NUMERAL.fullmatch(text)
-    if found is None or not re.search(r"[0-9]", f"{found[3]}{found[4]}"):
+    numeral = _NUMERAL.fullmatch(text)
+    if numeral is None or not re.search(r"[0-9]", f"{numeral[3]}{numeral[4]}"):
         return text
-    blank, sign, whole, fraction, exponent = (part or "" for part in found.groups())
+    blank, sign, whole, fraction, exponent = (part or "" for part in numeral.groups())
     if file.thousands is not None and rng.random() < 0.5:
         whole = re.sub(r"(?<=[0-9])(?=(?:[0-9]{3})+$)", file.thousands, whole)
-    number = whole if found[4] is None else f"{whole}{file.decimal}{fraction}"
+    number = whole if numeral[4] is None else f"{whole}{file.decimal}{fraction}"
     symbol = pick(rng, (*column.symbols, "", ""))
     match int(rng.integers(3)) if symbol else 3:
         case 0:

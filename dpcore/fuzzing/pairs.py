@@ -17,11 +17,11 @@ import numpy as np
 from dpcore.errors import DPCoreError
 from dpcore.fitting.api import Grid, fit_grid
 from dpcore.fuzzing import documents, files
-from dpcore.fuzzing.asked import MODEL_NAMES, Asked, random_fit, random_way
 from dpcore.fuzzing.compare import Compared, Different, watching, weigh_pure
 from dpcore.fuzzing.documents import Documents, random_documents
 from dpcore.fuzzing.forced import ForcedGrid
 from dpcore.fuzzing.readings import otherwise_read
+from dpcore.fuzzing.requests import MODEL_NAMES, FitRequest, random_fit, random_way
 from dpcore.fuzzing.tables import Neighbours, random_tables
 from dpcore.models.declaration import declaration
 from dpcore.wall.kernels import bounded_sums as moments
@@ -51,24 +51,24 @@ class Pair:
 
     seed: int
     number: int
-    asked: Asked
+    request: FitRequest
     tables: Neighbours
     turned: bool
     small: bool
 
     @property
     def model(self) -> str:
-        return self.asked.model
+        return self.request.model
 
     @property
     def adjacency(self) -> str:
-        return self.asked.privacy.adjacency
+        return self.request.privacy.adjacency
 
     @property
     def ordered(self) -> tuple[tuple[str, Any], tuple[str, Any]]:
         """Both tables with their names, the one that is fitted first before the other."""
-        one, other = ("one", self.tables.one), ("other", self.tables.other)
-        return (other, one) if self.turned else (one, other)
+        first, second = ("one", self.tables.first), ("other", self.tables.second)
+        return (second, first) if self.turned else (first, second)
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,14 @@ class Verdict:
     """What became of a pair.
 
     outcome: ``compared``, ``refused`` (both), ``refused one`` (for a word among numbers) or
-    ``violation``. ratio: the largest share of a sensitivity. found: what is wrong, or the refusal.
+    ``violation``. ratio: the largest share of a sensitivity. finding: what is wrong, or the
+    refusal.
     """
 
     outcome: str
     ratio: float = 0.0
     releases: int = 0
-    found: str = ""
+    finding: str = ""
 
 
 def pair(seed: int, number: int) -> Pair:
@@ -90,36 +91,38 @@ def pair(seed: int, number: int) -> Pair:
     rng = np.random.default_rng([seed, number])
     model = MODEL_NAMES[number % len(MODEL_NAMES)]
     way = random_way(rng, model)
-    asked = random_fit(rng, model, way)
+    request = random_fit(rng, model, way)
     if declaration(model).reads == "documents":
-        tables = random_documents(rng, asked.privacy.adjacency, sampled=way.sampled)
+        tables = random_documents(rng, request.privacy.adjacency, sampled=way.sampled)
     else:
-        tables = random_tables(rng, way, asked.privacy.adjacency)
-    return Pair(seed, number, asked, tables, bool(rng.random() < 0.5), bool(rng.random() < 0.2))
+        tables = random_tables(rng, way, request.privacy.adjacency)
+    return Pair(seed, number, request, tables, bool(rng.random() < 0.5), bool(rng.random() < 0.2))
 
 
-def examine(made: Pair, keep: Path | None = None) -> Verdict:
+def examine(examined: Pair, keep: Path | None = None) -> Verdict:
     """Write, load and fit both tables, and compare. keep: a folder for a copy of the files."""
-    seen = Compared(
-        made.asked.seed,
-        len(made.tables.one.rows),
-        made.tables.absent,
-        made.asked.rehearsal,
-        made.turned,
+    comparison = Compared(
+        examined.request.seed,
+        len(examined.tables.first.rows),
+        examined.tables.absent,
+        examined.request.rehearsal,
+        examined.turned,
     )
-    with watching(seen), _blocks(made.small):
-        (name, table), (later, other) = made.ordered
+    with watching(comparison), _blocks(examined.small):
+        (name, table), (later, other) = examined.ordered
         read: list[Any] = []
-        first = _fitted(made, table, read, None if keep is None else keep / name)
-        seen.begin(second=True, compare=isinstance(first, Grid))
-        second = _fitted(made, other, read, None if keep is None else keep / later)
-        if len(read) == 2 and otherwise_read(made.tables, *(read[::-1] if made.turned else read)):
-            return Verdict("violation", found="one cell changes how another row is read")
+        first = _fitted(examined, table, read, None if keep is None else keep / name)
+        comparison.begin(second=True, compare=isinstance(first, Grid))
+        second = _fitted(examined, other, read, None if keep is None else keep / later)
+        if len(read) == 2 and otherwise_read(
+            examined.tables, *(read[::-1] if examined.turned else read)
+        ):
+            return Verdict("violation", finding="one cell changes how another row is read")
         if isinstance(first, Grid) and isinstance(second, Grid):
-            return _compared(seen, first, second)
+            return _compared(comparison, first, second)
         if isinstance(second, Different):
-            return Verdict("violation", found=f"{second}")
-        return _refused(made, seen, first, second)
+            return Verdict("violation", finding=f"{second}")
+        return _refused(examined, comparison, first, second)
 
 
 @contextmanager
@@ -130,10 +133,10 @@ def _blocks(small: bool) -> Iterator[None]:
         yield
 
 
-def _fitted(made: Pair, table: Any, read: list[Any], keep: Path | None) -> Grid | Exception:
+def _fitted(examined: Pair, table: Any, read: list[Any], keep: Path | None) -> Grid | Exception:
     """A fit of one table, or what was raised. read: gets the table as it was loaded."""
-    asked = made.asked
-    on_grid = ForcedGrid(asked.seed) if asked.on_grid else None
+    request = examined.request
+    on_grid = ForcedGrid(request.seed) if request.on_grid else None
     with tempfile.TemporaryDirectory(prefix="dpcore-fuzz-") as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         folder = Path(name)
@@ -141,12 +144,12 @@ def _fitted(made: Pair, table: Any, read: list[Any], keep: Path | None) -> Grid 
             load = documents.loaded if isinstance(table, Documents) else files.loaded
             read.append(load(table, folder))
             return fit_grid(
-                made.model,
+                examined.model,
                 read[-1],
-                privacy=(asked.privacy,),
-                seed=0 if on_grid is None and asked.rehearsal else None,
+                privacy=(request.privacy,),
+                seed=0 if on_grid is None and request.rehearsal else None,
                 on_grid=on_grid,
-                **asked.options,
+                **request.options,
             )
         except Exception as problem:
             return problem
@@ -155,42 +158,42 @@ def _fitted(made: Pair, table: Any, read: list[Any], keep: Path | None) -> Grid 
                 shutil.copytree(folder, keep)
 
 
-def _compared(seen: Compared, first: Grid, second: Grid) -> Verdict:
+def _compared(comparison: Compared, first: Grid, second: Grid) -> Verdict:
     """Two fits: as many releases, no larger differences, and nothing else that differs."""
-    weigh_pure(seen, first.ledger.entries)
-    ratio = max(seen.ratios, default=0.0)
-    found = ""
+    weigh_pure(comparison, first.ledger.entries)
+    ratio = max(comparison.ratios, default=0.0)
+    problem = ""
     if ratio > 1.0:
-        found = f"a release moves by {ratio:.9g} times its sensitivity"
-    elif seen.at != seen.releases:
-        found = "the second fit releases less"
+        problem = f"a release moves by {ratio:.9g} times its sensitivity"
+    elif comparison.at != comparison.releases:
+        problem = "the second fit releases less"
     elif not same(first.ledger, second.ledger):
-        found = "the ledgers differ"
+        problem = "the ledgers differ"
     elif not same(first.runs.final, second.runs.final):
-        found = "the parameters differ although all releases are alike"
-    outcome = "violation" if found else "compared"
-    return Verdict(outcome, ratio, seen.releases, found)
+        problem = "the parameters differ although all releases are alike"
+    outcome = "violation" if problem else "compared"
+    return Verdict(outcome, ratio, comparison.releases, problem)
 
 
-def _refused(made: Pair, seen: Compared, first: Any, second: Any) -> Verdict:
+def _refused(examined: Pair, comparison: Compared, first: Any, second: Any) -> Verdict:
     """One of the two or both were refused."""
-    raised = [each for each in (first, second) if isinstance(each, Exception)]
-    strange = [each for each in raised if not isinstance(each, DPCoreError)]
+    raised = [problem for problem in (first, second) if isinstance(problem, Exception)]
+    strange = [problem for problem in raised if not isinstance(problem, DPCoreError)]
     if strange:
-        return Verdict("violation", found=f"{type(strange[0]).__name__}: {strange[0]}")
+        return Verdict("violation", finding=f"{type(strange[0]).__name__}: {strange[0]}")
     sentence = _without_names(raised[0])
     if len(raised) == 2:
-        return Verdict("refused", found=sentence)
-    if not made.tables.odd:
-        return Verdict("violation", found=f"only one table is refused: {raised[0]}")
-    table = made.ordered[0 if raised[0] is first else 1][1]
-    seen.begin(second=raised[0] is second, compare=False)
-    turned = _fitted(made, table.ordered(range(len(table.rows))[::-1]), [], None)
+        return Verdict("refused", finding=sentence)
+    if not examined.tables.odd:
+        return Verdict("violation", finding=f"only one table is refused: {raised[0]}")
+    table = examined.ordered[0 if raised[0] is first else 1][1]
+    comparison.begin(second=raised[0] is second, compare=False)
+    turned = _fitted(examined, table.ordered(range(len(table.rows))[::-1]), [], None)
     if not isinstance(turned, DPCoreError) or str(turned) != str(raised[0]):
         return Verdict(
-            "violation", found=f"a refusal depends on the position of a cell: {raised[0]}"
+            "violation", finding=f"a refusal depends on the position of a cell: {raised[0]}"
         )
-    return Verdict("refused one", found=sentence)
+    return Verdict("refused one", finding=sentence)
 
 
 def _without_names(problem: Any) -> str:
@@ -198,17 +201,17 @@ def _without_names(problem: Any) -> str:
     return f"{getattr(problem, 'found', problem)}"
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, second: Any) -> bool:
     """Whether two values are the same; numbers of arrays up to a part in 10^9, for rounding."""
-    if type(one) is not type(other):
+    if type(first) is not type(second):
         return False
-    if isinstance(one, np.ndarray):
-        if one.dtype.kind not in "fc" or one.shape != other.shape:
-            return bool(np.array_equal(one, other))
-        size = float(np.max(np.abs(one), initial=0.0, where=np.isfinite(one)))
-        return np.allclose(one, other, rtol=1e-9, atol=1e-9 * size, equal_nan=True)
-    if isinstance(one, tuple | list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if is_dataclass(one):
-        return all(same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
-    return bool(one == other or (one != one and other != other))
+    if isinstance(first, np.ndarray):
+        if first.dtype.kind not in "fc" or first.shape != second.shape:
+            return bool(np.array_equal(first, second))
+        size = float(np.max(np.abs(first), initial=0.0, where=np.isfinite(first)))
+        return np.allclose(first, second, rtol=1e-9, atol=1e-9 * size, equal_nan=True)
+    if isinstance(first, tuple | list):
+        return len(first) == len(second) and all(map(same, first, second))
+    if is_dataclass(first):
+        return all(same(getattr(first, f.name), getattr(second, f.name)) for f in fields(first))
+    return bool(first == second or (first != first and second != second))

@@ -22,12 +22,12 @@ from dpcore.wall.table import PrivateTable
 Array = NDArray[np.float64]
 
 
-def otherwise_read(tables: Neighbours, one: Any, other: Any) -> bool:
+def otherwise_read(tables: Neighbours, first: Any, second: Any) -> bool:
     """Whether a row that both of two loaded tables have was read otherwise in one of them.
 
     Tables that are read in blocks, documents, and bounds that no fit takes are not looked at.
     """
-    rows = [rows_of(table) for table in (one, other)]
+    rows = [rows_of(table) for table in (first, second)]
     if rows[0] is None or rows[1] is None:
         return False
     here, there = tables.alike()

@@ -13,8 +13,8 @@ from typing import Any
 
 from dpcore.checks import one_of, positive, whole
 from dpcore.errors import InputError
-from dpcore.fuzzing.asked import MODEL_NAMES
 from dpcore.fuzzing.pairs import Pair, Verdict, examine, pair
+from dpcore.fuzzing.requests import MODEL_NAMES
 
 LISTED = 100  # violations that are listed, and sentences of refusals that are counted apart
 LARGEST_SEED = 1 << 32
@@ -60,28 +60,34 @@ class Tally:
         default_factory=lambda: {"model": {}, "adjacency": {}, "file": {}}
     )
 
-    def add(self, made: Pair, verdict: Verdict) -> None:
+    def add(self, examined: Pair, verdict: Verdict) -> None:
         """Count one pair."""
         if verdict.ratio > self.total.worst_ratio:
-            self.worst_pair = made.number
+            self.worst_pair = examined.number
         self.releases += verdict.releases
         self.outcomes[verdict.outcome] += 1
-        kinds = {"model": made.model, "adjacency": made.adjacency, "file": made.tables.label}
-        for one in (self.total, *(self._of(by, kind) for by, kind in kinds.items())):
-            one.add(verdict)
+        kinds = {
+            "model": examined.model,
+            "adjacency": examined.adjacency,
+            "file": examined.tables.label,
+        }
+        for tallied in (self.total, *(self._of(by, kind) for by, kind in kinds.items())):
+            tallied.add(verdict)
         if verdict.outcome == "violation":
-            self._violated(made, verdict, kinds)
-        elif verdict.found and (verdict.found in self.refusals or len(self.refusals) < LISTED):
-            self.refusals[verdict.found] += 1
+            self._violated(examined, verdict, kinds)
+        elif verdict.finding and (verdict.finding in self.refusals or len(self.refusals) < LISTED):
+            self.refusals[verdict.finding] += 1
 
     def _of(self, by: str, kind: str) -> Count:
         return self.by[by].setdefault(kind, Count())
 
-    def _violated(self, made: Pair, verdict: Verdict, kinds: dict[str, str]) -> None:
+    def _violated(self, examined: Pair, verdict: Verdict, kinds: dict[str, str]) -> None:
         self.violations += 1
         if len(self.violated) < LISTED:
-            where = {"seed": made.seed, "pair": made.number}
-            self.violated.append({**where, **kinds, "ratio": verdict.ratio, "found": verdict.found})
+            where = {"seed": examined.seed, "pair": examined.number}
+            self.violated.append(
+                {**where, **kinds, "ratio": verdict.ratio, "found": verdict.finding}
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """Numbers for a script."""
@@ -135,9 +141,9 @@ def fuzz(
     began = time.monotonic()
     try:
         for place in _places(model, only):
-            made = pair(tally.seed, place)
+            examined = pair(tally.seed, place)
             listed = len(tally.violated)
-            tally.add(made, examine(made, keep))
+            tally.add(examined, examine(examined, keep))
             for violation in tally.violated[listed:]:
                 on_violation(violation)
             over = (time.monotonic() - began) / seconds

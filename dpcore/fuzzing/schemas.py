@@ -40,13 +40,13 @@ class Needs:
 def spans(schema: Schema) -> dict[str, Span]:
     """About where honest numbers of each column lie."""
     ball = schema.ball
-    found = {}
+    intervals = {}
     for place, column in enumerate(schema.columns):
         low, high = column.low, column.high
         if not math.isfinite(low) and ball is not None and place < len(ball.center):
             low, high = ball.center[place] - ball.radius, ball.center[place] + ball.radius
-        found[column.name] = (low, high) if math.isfinite(low) else (0.0, 1.0)
-    return found
+        intervals[column.name] = (low, high) if math.isfinite(low) else (0.0, 1.0)
+    return intervals
 
 
 def random_schema(rng: np.random.Generator, needs: Needs) -> Schema:

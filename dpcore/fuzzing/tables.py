@@ -76,23 +76,23 @@ class Neighbours:
     odd: whether rows that differ may hold a word in a column of numbers.
     """
 
-    one: Any
-    other: Any
+    first: Any
+    second: Any
     absent: tuple[int, ...]
     odd: bool
 
     @property
     def label(self) -> str:
         """What kind of file both are."""
-        return str(self.one.label)
+        return str(self.first.label)
 
     def alike(self) -> tuple[list[int], list[int]]:
         """Where the rows that both tables have stand in the one and in the other."""
         if self.absent:
-            left = [at for at in range(len(self.one.rows)) if at not in self.absent]
+            left = [at for at in range(len(self.first.rows)) if at not in self.absent]
             return left, list(range(len(left)))
-        pairs = enumerate(zip(self.one.rows, self.other.rows, strict=True))
-        same = [at for at, (one, other) in pairs if one is other]
+        pairs = enumerate(zip(self.first.rows, self.second.rows, strict=True))
+        same = [at for at, (first, second) in pairs if first is second]
         return same, same
 
 

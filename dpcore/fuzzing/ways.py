@@ -12,7 +12,7 @@ from dpcore.fuzzing.schemas import Needs
 
 ROWS = ("replace_one", "add_remove")
 ALL = ("replace_one", "add_remove", "label", "feature")
-ONE = ("replace_one",)
+REPLACED = ("replace_one",)
 LABEL, YES, NUMBER = Needs("label"), Needs("yes"), Needs("number", own=True)
 PLAIN, OWN, GAPS = Needs(), Needs(own=True), Needs("number", own=True, gaps=True)
 

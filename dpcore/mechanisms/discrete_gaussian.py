@@ -40,10 +40,10 @@ def discrete_gaussian(count: int, words: Words) -> Integers:
     while filled < count:
         candidates = _discrete_laplace(count - filled + 64, words)
         away = np.minimum(np.abs(np.abs(candidates) - SCALE), FARTHEST)
-        kept = candidates[_exponential_coins(away * away, 2 * SCALE * SCALE, words)]
-        kept = kept[: count - filled]
-        out[filled : filled + len(kept)] = kept
-        filled += len(kept)
+        accepted = candidates[_exponential_coins(away * away, 2 * SCALE * SCALE, words)]
+        accepted = accepted[: count - filled]
+        out[filled : filled + len(accepted)] = accepted
+        filled += len(accepted)
     return out
 
 
@@ -122,9 +122,9 @@ def _below(limit: int, count: int, words: Words) -> Integers:
     if limit & (limit - 1) == 0:
         return (words(count) & np.uint64(limit - 1)).astype(np.int64)
     least = np.uint64((1 << 64) % limit)  # words from here on fill whole stretches
-    found = words(count)
-    again = np.flatnonzero(found < least)
+    uniform = words(count)
+    again = np.flatnonzero(uniform < least)
     while len(again):
-        found[again] = words(len(again))
-        again = again[found[again] < least]
-    return (found % np.uint64(limit)).astype(np.int64)
+        uniform[again] = words(len(again))
+        again = again[uniform[again] < least]
+    return (uniform % np.uint64(limit)).astype(np.int64)

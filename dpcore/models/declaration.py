@@ -202,7 +202,7 @@ class Model:
 
     def flags(self) -> dict[str, Option]:
         """Its options on the command line, by their names there."""
-        flags = {each.flag: each for each in self.settings.options().values() if each.flag}
+        flags = {option.flag: option for option in self.settings.options().values() if option.flag}
         if self.clip:
             flags["clip"] = Option(
                 "clip", None, None, number, self.clip, "clip", "SHARE", number, str, None, ""
@@ -211,7 +211,7 @@ class Model:
 
     def dials(self) -> dict[str, Option]:
         """The options that the explorer asks for, by name."""
-        return {name: each for name, each in self.settings.options().items() if each.dial}
+        return {name: option for name, option in self.settings.options().items() if option.dial}
 
     def shows(self) -> dict[str, Picture]:
         """The pictures of its fits by name, the usual one first under the empty name."""
@@ -225,7 +225,7 @@ class Model:
 
     def metric(self, name: str) -> str:
         """The name of one of its metrics; for any other name that of the first."""
-        names = [one.name for one in self.metrics]
+        names = [metric.name for metric in self.metrics]
         return name if name in names else next(iter(names), "")
 
     def titled(self, parts: int) -> str:
@@ -242,7 +242,7 @@ class Model:
             return self.reads == "documents" and schema.thing == "document"
         if self.reads == "pixels":
             features = [schema.column(name) for name in schema.features]
-            return schema.image is not None or all(each.type == "binary" for each in features)
+            return schema.image is not None or all(column.type == "binary" for column in features)
         if self.reads in ("answers", "counts"):
             ends = {(schema.column(name).low, schema.column(name).high) for name in schema.features}
             answers = ends == {(0.0, 1.0)}

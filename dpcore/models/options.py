@@ -224,29 +224,30 @@ class Settings:
         options = cls.options()
         if unknown := words.keys() - options.keys() - {"components"}:
             raise TypeError(f"{cls.__name__} has no option {min(unknown)}")
-        given = {
+        checked = {
             name: options[name].check(name, value)
             for name, value in words.items()
             if name in options and value is not None
         }
         usual = {
-            name: each.paper if mode == "paper" else each.default for name, each in options.items()
+            name: option.paper if mode == "paper" else option.default
+            for name, option in options.items()
         }
-        return cls(mode=mode, **{**usual, **cls.together(given, mode)})
+        return cls(mode=mode, **{**usual, **cls.together(checked, mode)})
 
     @classmethod
-    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
+    def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         """The options given, with what follows from them; InputError where two contradict."""
-        return given
+        return chosen
 
 
 @cache
 def _options(settings: type[Settings]) -> dict[str, Option]:
     """The options of a kind of settings, which a page asks for again and again."""
     return {
-        each.name: Option(each.name, each.default, **each.metadata)
-        for each in fields(settings)
-        if each.metadata
+        attribute.name: Option(attribute.name, attribute.default, **attribute.metadata)
+        for attribute in fields(settings)
+        if attribute.metadata
     }
 
 

@@ -60,9 +60,9 @@ class Privacy:
         rows_of_one(self.rows_per_person)
 
 
-def demand_privacy(asked: object) -> None:
+def demand_privacy(request: object) -> None:
     """Raise InputError for a request that is none."""
-    if not isinstance(asked, Privacy):
+    if not isinstance(request, Privacy):
         raise InputError(
             "privacy", "it is not a dpcore.Privacy", "give dpcore.Privacy(epsilon=1, delta=0.00001)"
         )

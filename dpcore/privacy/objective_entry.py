@@ -32,7 +32,7 @@ class BoxedEntry(LedgerEntry):
 
     def at(self, index: int) -> BoxedEntry:
         """The entry of one run out of a grid of runs."""
-        scale, surplus = (np.asarray(each) for each in (self.noise_scale, self.surplus))
+        scale, surplus = (np.asarray(value) for value in (self.noise_scale, self.surplus))
         return BoxedEntry(
             self.what,
             self.noise,

@@ -28,8 +28,11 @@ class SampledEntry(LedgerEntry):
     @classmethod
     def of(cls, entry: LedgerEntry, sampling: Sampling, rate: float) -> SampledEntry:
         """The entry of a release on the whole table, as one on a sample."""
-        known = {one.name: getattr(entry, one.name) for one in fields(LedgerEntry)}
-        return cls(**known, sampling=sampling, sampling_rate=rate)
+        stated = {
+            entry_field.name: getattr(entry, entry_field.name)
+            for entry_field in fields(LedgerEntry)
+        }
+        return cls(**stated, sampling=sampling, sampling_rate=rate)
 
     @property
     def event(self) -> Event:

@@ -132,8 +132,8 @@ class Session(Generic[S]):
     @property
     def rows(self) -> int | None:
         """Number of rows where it is public (a row is replaced, or no privacy); else ``None``."""
-        known = not self.private or (self.adjacency != "add_remove" and not self.limited)
-        return self.source._count if known else None
+        public = not self.private or (self.adjacency != "add_remove" and not self.limited)
+        return self.source._count if public else None
 
     @property
     def persons(self) -> int | None:
@@ -201,12 +201,12 @@ class Session(Generic[S]):
         batches: Minibatches | None,
     ) -> Left:
         """bare: blocks that leave without noise."""
-        of = statistic.asked(self, of)
+        of = statistic.checked(self, of)
         self._check(statistic, *statistic.bounds(self, of), noises, bare)
         total, beside = statistic.total(self, of, batches)
         scales = self._release(what, total, statistic, noises, batches)
         scales |= {block: np.zeros(self.runs) for block in bare}
-        return statistic.left(self, total, scales, beside)
+        return statistic.released(self, total, scales, beside)
 
     def public_features(self) -> Array:
         """The rows in unit coordinates ``(n, d)``, where one row's label alone is protected: what
@@ -399,16 +399,16 @@ class Session(Generic[S]):
             raise InputError("method", *OTHER_NOISE)
         blocks = _blocks(noise, contribution)
         (noise_multiplier,) = np.broadcast_to(np.asarray(noise.noise_multiplier, dtype=float), (1,))
-        known = self.rows if self.persons is None else self.persons * self.rows_per_person
+        public_rows = self.rows if self.persons is None else self.persons * self.rows_per_person
         grid: Grid = grid_for(
             float(noise_multiplier),
             self._moved(partial(_joint, contribution, blocks)),
             _joint(contribution, blocks, "add_remove"),
-            MOST_ROWS if known is None else known,
+            MOST_ROWS if public_rows is None else public_rows,
             sum(total[:, :, contribution.slice(block)].size for block in blocks),
         )
         self._ask_rows()
-        if known is None:
+        if public_rows is None:
             demand_few_rows(self.source._count)
         for block in blocks:
             values = total[:, :, contribution.slice(block)]

@@ -117,6 +117,6 @@ def check_sample(session: Session[Any], sample: Sample) -> None:
             "the cost of a sample is proved only for one row per person",
             "take all rows in each step",
         )
-    known = {"add_remove": "poisson", "replace_one": "without_replacement"}
-    if known.get(session.adjacency) != sample.sampling:
+    proved = {"add_remove": "poisson", "replace_one": "without_replacement"}
+    if proved.get(session.adjacency) != sample.sampling:
         raise WallError("this sampling method has no theorem under the adjacency")

@@ -31,18 +31,18 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Violation:
+class Counterexample:
     """What an exhibit shows.
 
-    epsilon, delta: claimed. found: a delta that the mechanism has at least, at that epsilon.
-    confidence: of ``found``; 1 where it is exact. tables: the two, in words. event: what the
+    epsilon, delta: claimed. attained: a delta that the mechanism has at least, at that epsilon.
+    confidence: of ``attained``; 1 where it is exact. tables: the two, in words. event: what the
     attacker looks for. counted: how often it was seen under each, of how many runs.
     """
 
     claim: str
     epsilon: float
     delta: float
-    found: float
+    attained: float
     confidence: float
     tables: tuple[str, str]
     event: str
@@ -51,27 +51,27 @@ class Violation:
     @property
     def refuted(self) -> bool:
         """Whether the claim fails here."""
-        return self.found > self.delta
+        return self.attained > self.delta
 
 
 @dataclass(frozen=True)
 class Exhibit:
     """A claim that does not cover a case.
 
-    shown: claim, tables, event and the delta found. source: paper and place. assumption: what the
-    claim takes for granted. correction: what is done instead; corrected: the delta that this has,
-    at most, at the same epsilon. said, true: the amount that was stated and the real one, if it is
+    shown: claim, tables, event and the delta attained. source: paper and place. assumption: what
+    the claim takes for granted. correction: what is done instead; corrected: the delta that this
+    has, at most, at the same epsilon. stated, true: the amount stated and the real one, where it is
     one amount. sentence: for everybody.
     """
 
     name: str
-    shown: Violation
+    shown: Counterexample
     source: str
     assumption: str
     correction: str
     corrected: float
     sentence: str
-    said: float | None = None
+    stated: float | None = None
     true: float | None = None
     published_picture: Picture | None = None
     corrected_picture: Picture | None = None
@@ -83,34 +83,35 @@ class Exhibit:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, without the pictures."""
+        shown = asdict(self.shown)
         return {
-            **asdict(self.shown),
+            **{"found" if key == "attained" else key: value for key, value in shown.items()},
             "refuted": self.refuted,
             "name": self.name,
             "source": self.source,
             "assumption": self.assumption,
             "correction": self.correction,
             "corrected": self.corrected,
-            "said": self.said,
+            "said": self.stated,
             "true": self.true,
             "sentence": self.sentence,
         }
 
-    def told(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """The exhibit in sentences."""
         shown = self.shown
         sure = "worked out" if shown.confidence == 1.0 else f"{shown.confidence:.0%} sure"
-        seen = ""
+        counts = ""
         if shown.counted is not None:
             here, there, runs = shown.counted
-            seen = f" It occurred in {here:,} and in {there:,} of {runs:,} runs."
+            counts = f" It occurred in {here:,} and in {there:,} of {runs:,} runs."
         return (
             f"Claim: {shown.claim}: epsilon {show(shown.epsilon)}, delta {show(shown.delta)}.",
             f"Printed in: {self.source}.",
             f"It assumes: {self.assumption}.",
             f"Two tables: {shown.tables[0]}; {shown.tables[1]}.",
-            f"The attacker looks for: {shown.event}.{seen}",
-            f"Shown: delta is at least {show(shown.found)} at that epsilon ({sure}).",
+            f"The attacker looks for: {shown.event}.{counts}",
+            f"Shown: delta is at least {show(shown.attained)} at that epsilon ({sure}).",
             f"Corrected: {self.correction}. Then delta is at most {show(self.corrected)}.",
             self.sentence,
         )
@@ -126,7 +127,7 @@ def of_normal_noise(
     corrected: float,
     tables: tuple[str, str],
     event: str = "the likelihood ratio of what is released",
-    said: float | None = None,
+    stated: float | None = None,
     true: float | None = None,
     **words: str,
 ) -> Exhibit:
@@ -136,9 +137,11 @@ def of_normal_noise(
     """
     return Exhibit(
         name,
-        Violation(claim, epsilon, delta, float(delta_of(epsilon, published)), 1.0, tables, event),
+        Counterexample(
+            claim, epsilon, delta, float(delta_of(epsilon, published)), 1.0, tables, event
+        ),
         corrected=float(delta_of(epsilon, corrected)),
-        said=said,
+        stated=stated,
         true=true,
         published_picture=normal_picture(published),
         corrected_picture=normal_picture(corrected),

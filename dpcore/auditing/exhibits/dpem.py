@@ -9,9 +9,9 @@ import numpy as np
 from dpcore.accounting import epsilon_of
 from dpcore.auditing.exhibits.base import (
     DRAWS,
+    Counterexample,
     Exhibit,
     Picture,
-    Violation,
     of_normal_noise,
     stated_mu,
 )
@@ -37,7 +37,7 @@ def centred_scatter(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         published=mu * moved / 2.0,
         corrected=mu * moved / 4.0,
         tables=(f"{ROWS} rows at -1", "the same, one of them at 1"),
-        said=2.0,
+        stated=2.0,
         true=4.0,
         source=f"{PAPER}, equations 12 and 18",
         assumption="the mean inside the scatter does not change",
@@ -62,7 +62,7 @@ def counts_in_scale(multiplier: float = 36.86, delta: float = 1e-4) -> Exhibit:
         corrected=1.0 / multiplier,
         tables=("a group with one person at -1", "the same with that person at 1"),
         event="the likelihood ratio of the group's mean, its noisy count being 100",
-        said=2.0 / released_count,
+        stated=2.0 / released_count,
         true=2.0,
         source=f"{PAPER}, equations 12 and 16",
         assumption="the sum is divided by the released count",
@@ -82,7 +82,7 @@ def counts_unpaid(epsilon: float = 1.0) -> Exhibit:
     noise = np.random.default_rng(0).laplace(size=(2, DRAWS)) * 2.0 / epsilon
     return Exhibit(
         "counts-unpaid",
-        Violation(
+        Counterexample(
             "k-means pays only for the sums of its clusters",
             epsilon,
             0.0,
@@ -99,7 +99,7 @@ def counts_unpaid(epsilon: float = 1.0) -> Exhibit:
             "The printed bound does not cover this case: a count without noise reveals where one "
             "person is."
         ),
-        said=0.0,
+        stated=0.0,
         true=2.0,
         published_picture=Picture(COUNT, np.full(DRAWS, fewer), np.full(DRAWS, near)),
         corrected_picture=Picture(COUNT, fewer + noise[0], near + noise[1]),
@@ -126,7 +126,7 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
     ]
     return Exhibit(
         "lloyd-replaced",
-        Violation(
+        Counterexample(
             "Laplace noise of (d + 1) / epsilon protects a replaced row",
             epsilon,
             0.0,
@@ -143,7 +143,7 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
             "The printed bound does not cover this case: a replaced row leaves one cluster and "
             "enters another, but the noise covers only one of the two changes."
         ),
-        said=dim + 1.0,
+        stated=dim + 1.0,
         true=2.0 * (dim + 1.0),
         published_picture=pictures[0],
         corrected_picture=pictures[1],
@@ -183,7 +183,7 @@ def variance_as_deviation(epsilon: float = 1.0, delta: float = 1e-4, *, rows: in
         published=change / meant**2,
         corrected=change / meant,
         tables=(f"{rows} rows of norm 1 or less", "the same, one replaced by an orthogonal one"),
-        said=meant,
+        stated=meant,
         true=meant**2,
         source=PROGRAM,
         assumption="the number passed to the noise function is a standard deviation",
@@ -212,7 +212,7 @@ def own_largest_norm(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         published=mu * moved / stated,
         corrected=mu * public / stated,
         tables=(f"{ROWS} rows of norm 0.1", "the same, one of norm 1"),
-        said=stated,
+        stated=stated,
         true=moved,
         source=f"{PAPER}, section 8, and its program",
         assumption="the largest norm is public",

@@ -36,7 +36,7 @@ def truncation_as_printed(value: float, smoothing: float) -> float:
 def truncation_unbounded(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
     """Coded as printed, huge terms cancel in rounding: what should be 0.8 becomes millions."""
     smoothing = math.sqrt(math.log(20.0))
-    one = truncation_as_printed(1e8, smoothing)
+    far = truncation_as_printed(1e8, smoothing)
     largest = LIMIT * math.erf(math.sqrt(smoothing / 2.0))
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
@@ -44,11 +44,11 @@ def truncation_unbounded(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         claim="a truncated gradient lies within 2 sqrt(2) / 3",
         epsilon=epsilon,
         delta=delta,
-        published=mu * min(abs(one) / (2.0 * LIMIT), 1e3),
+        published=mu * min(abs(far) / (2.0 * LIMIT), 1e3),
         corrected=mu * largest / LIMIT,
         tables=("a row whose gradient is 0", "one whose gradient is 100,000,000 scales"),
-        said=LIMIT,
-        true=abs(one),
+        stated=LIMIT,
+        true=abs(far),
         source=f"{PAPER}, equation 14",
         assumption="real arithmetic, in which terms with the cube of a gradient cancel",
         correction="the same function by quadrature, clipped to its exact range",
@@ -74,7 +74,7 @@ def second_noise(epsilon: float = 1.0, delta: float = 1e-5, *, failure: float = 
         published=spent * reached / shorter,
         corrected=spent * reached,
         tables=("a row far out in every coordinate", "the same row, mirrored"),
-        said=1.0,
+        stated=1.0,
         true=shorter,
         source=f"{PAPER}, Algorithm 2 (zeta = {failure:g})",
         assumption="zeta is below 1/e",

@@ -12,8 +12,8 @@ from typing import Any
 from dpcore.accounting import delta_of
 from dpcore.auditing import release_exhibits
 from dpcore.auditing.exhibits.base import (
+    Counterexample,
     Exhibit,
-    Violation,
     normal_picture,
     of_normal_noise,
     stated_mu,
@@ -62,7 +62,7 @@ def two_classes(**words: Any) -> Exhibit:
         assumption="a changed row stays in its class",
         correction="both classes are counted",
         corrected=float(delta_of(shown.epsilon, mu)),
-        said=1.0,
+        stated=1.0,
         true=math.sqrt(2.0),
         sentence=(
             "The printed bound does not cover this case: a changed label affects two classes, and "
@@ -131,7 +131,7 @@ def radius_not_squared(
         published=classic * math.sqrt(radius),
         corrected=min(classic, stated_mu(epsilon, delta)),
         tables=(f"a row at an end of a ball of radius {radius:g}", "the same row at the other end"),
-        said=math.sqrt(radius),
+        stated=math.sqrt(radius),
         true=radius,
         source=f"{PAPER}, equation 32",
         assumption="the radius is 1 or less",
@@ -144,7 +144,7 @@ def radius_not_squared(
 
 
 def _normal_instead(
-    name: str, shown: Violation, *, source: str, assumption: str, sentence: str
+    name: str, shown: Counterexample, *, source: str, assumption: str, sentence: str
 ) -> Exhibit:
     """Beside a mechanism that nobody can prove: normal noise at the very budget it claims.
 

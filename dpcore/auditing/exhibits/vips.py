@@ -9,8 +9,8 @@ import numpy as np
 
 from dpcore.accounting import delta_at
 from dpcore.auditing.exhibits.base import (
+    Counterexample,
     Exhibit,
-    Violation,
     normal_picture,
     of_normal_noise,
     stated_mu,
@@ -24,8 +24,8 @@ DOCUMENTS = 400_000
 
 def topics_replaced(epsilon: float = 1.0, delta: float = 1e-4) -> Exhibit:
     """Two documents of different words leave nothing in common: they differ by sqrt 2 norms."""
-    one, other = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    moved = float(np.linalg.norm(one - other))
+    first, second = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    moved = float(np.linalg.norm(first - second))
     mu = stated_mu(epsilon, delta)
     return of_normal_noise(
         "topics-replaced",
@@ -35,7 +35,7 @@ def topics_replaced(epsilon: float = 1.0, delta: float = 1e-4) -> Exhibit:
         published=mu * moved,
         corrected=mu,
         tables=("a document of one word, in one topic", "one of another word, in another topic"),
-        said=1.0,
+        stated=1.0,
         true=moved,
         source=f"{PAPER}, equation 28",
         assumption="only one of the two documents contributes to the sum",
@@ -54,20 +54,20 @@ def topics_epsilon(sigma: float = 1.0, *, minibatch: int = 20_000) -> Exhibit:
     true one: sampling without replacement is attained by documents alike but for one.
     """
     delta = 1e-4
-    asked = RECIPE.settings(components=50, mode="paper", minibatch=minibatch)
-    settings = RECIPE.sized(asked, DOCUMENTS, "replace_one")
+    settings = RECIPE.settings(components=50, mode="paper", minibatch=minibatch)
+    settings = RECIPE.sized(settings, DOCUMENTS, "replace_one")
     epsilon = published_epsilon(settings, sigma, delta)
     (event,) = RECIPE.events(settings)
     true = replace(event, mechanism=Gaussian(sigma / math.sqrt(2.0)))
     meant = replace(event, mechanism=Gaussian(sigma))
-    found, kept = (float(delta_at((each,), epsilon, "pld")) for each in (true, meant))
+    published, corrected = (float(delta_at((event,), epsilon, "pld")) for event in (true, meant))
     return Exhibit(
         "topics-epsilon",
-        Violation(
+        Counterexample(
             f"sigma {sigma:g} with {minibatch:,} of {DOCUMENTS:,} documents, one pass",
             epsilon,
             delta,
-            found,
+            published,
             1.0,
             ("documents of one word", "the same, one of another word"),
             "the likelihood ratio of all releases",
@@ -75,12 +75,12 @@ def topics_epsilon(sigma: float = 1.0, *, minibatch: int = 20_000) -> Exhibit:
         source=f"{PAPER}, Figure 2",
         assumption="equation 28, which lacks a factor of sqrt 2 where a document is replaced",
         correction="noise of sigma times sqrt 2",
-        corrected=kept,
+        corrected=corrected,
         sentence=(
             "The printed bound does not cover this case: the slack in its composition is smaller "
             "than the factor of sqrt 2 missing from its sensitivity."
         ),
-        said=sigma,
+        stated=sigma,
         true=sigma / math.sqrt(2.0),
         published_picture=normal_picture(math.sqrt(2.0) / sigma),
         corrected_picture=normal_picture(1.0 / sigma),
@@ -104,7 +104,7 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         published=mu * moved,
         corrected=mu * as_printed,
         tables=("a row with a yes", "the same row with a no, of curvature near 0"),
-        said=1.0,
+        stated=1.0,
         true=moved,
         source=f"the program released with {PAPER}",
         assumption="the constants are as loose as those in the text",

@@ -76,6 +76,6 @@ class FamilyYardstick(Yardstick):
         return self.family.uniform(scorer.public)
 
     def align(self, batch: Groups, reference: Groups) -> tuple[Groups, NDArray[np.bool_]]:
-        order, found = by_distance(batch.means, reference.means[0])
+        order, matched = by_distance(batch.means, reference.means[0])
         runs = np.arange(batch.runs)[:, None]
-        return mapped(batch, lambda each: each[runs, order]), found
+        return mapped(batch, lambda array: array[runs, order]), matched

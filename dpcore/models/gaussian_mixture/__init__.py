@@ -107,12 +107,12 @@ class MixtureSettings(Settings):
     even: bool = even_option()
 
     @classmethod
-    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
-        if "prior_strength" in given and given.get("prior", mode == "paper" or None) is None:
+    def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
+        if "prior_strength" in chosen and chosen.get("prior", mode == "paper" or None) is None:
             raise InputError(
                 "prior_strength", "maximum likelihood has no prior", "leave it out, or choose map"
             )
-        return given
+        return chosen
 
     @property
     def held_prior(self) -> Prior | None:

@@ -65,23 +65,23 @@ class Ascent:
         return Runs(history[-1], tuple(history))
 
     def _initial(self) -> Array:
-        given = self.settings.initial
-        if given is None:
+        initial = self.settings.initial
+        if initial is None:
             norm = min(self.settings.start_norm or self.settings.sigma, self.norm)
             return gradients.start(self.model, self.dim, norm, self.settings.start)
-        if len(given) != self.dim:
+        if len(initial) != self.dim:
             raise InputError(
                 "initial", "its length is not the number of columns", "give one number per column"
             )
-        return np.array(given)
+        return np.array(initial)
 
     def _mean_gradient(self, beta: Array, iteration: int) -> Array:
         """Mean of the bounded gradients ``(B, d)``, with noise."""
         sigma, bend = self.settings.sigma, self.bend
         of_rows = self.model.gradients
 
-        def plain(seen: VectorRows, runs: slice) -> Array:
-            return of_rows(beta[runs], sigma, seen.rows, seen.targets, seen.observed)
+        def plain(rows: VectorRows, runs: slice) -> Array:
+            return of_rows(beta[runs], sigma, rows.rows, rows.targets, rows.observed)
 
         if bend is None:
             bound = self.settings.radius(self.dim) if self.algorithm == "clipped" else math.inf
@@ -89,9 +89,9 @@ class Ascent:
             return np.asarray(noisy.sums / self._divisor(noisy)[:, None])
         scale, soft = bend.scale, truncation(bend.smoothing)
 
-        def truncated(seen: VectorRows, runs: slice) -> Array:
+        def truncated(rows: VectorRows, runs: slice) -> Array:
             with np.errstate(over="ignore"):
-                return np.asarray(soft(plain(seen, runs) / scale[runs, None, None]))
+                return np.asarray(soft(plain(rows, runs) / scale[runs, None, None]))
 
         noisy = self._measure(BoxVector(self.dim, soft.largest), truncated, iteration)
         return np.asarray(scale[:, None] * noisy.sums / self._divisor(noisy)[:, None])
@@ -122,15 +122,15 @@ class Ascent:
 
     def _expected_rows(self) -> int:
         """Rows of one release: public, or the public guess."""
-        known = self.session.rows if self.session.rows is not None else self.settings.rows
-        if known is None:
+        count = self.session.rows if self.session.rows is not None else self.settings.rows
+        if count is None:
             raise InputError(
                 "rows",
                 "the truncation threshold depends on the number of rows, which is not public here",
                 "give a public guess, or choose the clipped algorithm",
             )
         split = self.settings.split and self.algorithm != "em"
-        return known // self.settings.iterations if split else known
+        return count // self.settings.iterations if split else count
 
     def _bend(self) -> Bend:
         settings = self.settings

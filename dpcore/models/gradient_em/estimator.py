@@ -54,29 +54,29 @@ def _middles(schema: Schema, settings: Mapping[str, Any]) -> Array:
 
 
 def _clouds(fit: Fit, schema: Schema) -> GaussianMixture:
-    found: GradientParameters = fit.parameters
-    model = with_columns(GaussianMixture(2, covariance_type="diag"), found.columns)
-    spread = np.tile(found.sigma * found.scale, (2, 1))
+    released: GradientParameters = fit.parameters
+    model = with_columns(GaussianMixture(2, covariance_type="diag"), released.columns)
+    spread = np.tile(released.sigma * released.scale, (2, 1))
     model.weights_ = np.full(2, 0.5)
-    model.means_ = found.origin + np.array([[1.0], [-1.0]]) * found.beta
+    model.means_ = released.origin + np.array([[1.0], [-1.0]]) * released.beta
     model.covariances_, model.precisions_ = spread**2, spread**-2.0
     model.precisions_cholesky_ = 1.0 / spread
     return model
 
 
 def _line(fit: Fit, schema: Schema) -> LinearRegression:
-    found: GradientParameters = fit.parameters
-    model = with_columns(LinearRegression(), found.columns)
-    model.coef_ = found.beta
-    model.intercept_ = found.target_origin - float(found.origin @ found.beta)
+    released: GradientParameters = fit.parameters
+    model = with_columns(LinearRegression(), released.columns)
+    model.coef_ = released.beta
+    model.intercept_ = released.target_origin - float(released.origin @ released.beta)
     return model
 
 
 def _lines(fit: Fit, schema: Schema) -> LinearRegression:
-    found: GradientParameters = fit.parameters
-    model, signs = with_columns(LinearRegression(), found.columns), np.array([1.0, -1.0])
-    model.coef_ = signs[:, None] * found.beta
-    model.intercept_ = found.target_origin - signs * float(found.origin @ found.beta)
+    released: GradientParameters = fit.parameters
+    model, signs = with_columns(LinearRegression(), released.columns), np.array([1.0, -1.0])
+    model.coef_ = signs[:, None] * released.beta
+    model.intercept_ = released.target_origin - signs * float(released.origin @ released.beta)
     return model
 
 

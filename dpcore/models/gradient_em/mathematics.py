@@ -122,10 +122,10 @@ def ascended(beta: Array, gradient: Array, step_size: float, norm: float) -> Arr
 
 def apart(beta: Array, truth: Array, *, mirrored: bool) -> Array:
     """Distance ``(B,)`` of beta ``(B, d)`` from the truth ``(d,)``; from the nearer sign of it."""
-    found = np.linalg.norm(beta - truth, axis=1)
+    distance = np.linalg.norm(beta - truth, axis=1)
     if mirrored:
-        found = np.minimum(found, np.linalg.norm(beta + truth, axis=1))
-    return np.asarray(found)
+        distance = np.minimum(distance, np.linalg.norm(beta + truth, axis=1))
+    return np.asarray(distance)
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,8 @@ def mean_square(norm: float, sigma: float, away: float) -> float:
     the two terms have opposite signs and ``s >= sigma``, with ``E r^4 <= 3 v^4``. QED.
     """
     variance = away**2 + norm**2 + sigma**2
-    seen = variance + 2.0 * away**2
-    return max(seen, norm**2 * (3.0 * (variance / sigma**2) ** 2 + 1.0))
+    spread = variance + 2.0 * away**2
+    return max(spread, norm**2 * (3.0 * (variance / sigma**2) ** 2 + 1.0))
 
 
 def _seen(

@@ -39,18 +39,18 @@ class GradientParameters:
 
     @classmethod
     def from_units(
-        cls, model: str, found: Coefficients, run: int, public: PublicFrame
+        cls, model: str, batch: Coefficients, run: int, public: PublicFrame
     ) -> GradientParameters:
         """One run of a batch in model coordinates, put in own units."""
-        scale, target = found.scale[run], float(found.target_scale[run])
+        scale, target = batch.scale[run], float(batch.target_scale[run])
         return cls(
             model,
             public.names,
-            found.beta[run] * _own_unit(model, scale, target),
-            float(found.sigma[run]),
-            found.origin[run],
+            batch.beta[run] * _own_unit(model, scale, target),
+            float(batch.sigma[run]),
+            batch.origin[run],
             scale,
-            float(found.target_origin[run]),
+            float(batch.target_origin[run]),
             target,
         )
 
@@ -102,7 +102,7 @@ def _coefficient_table(heading: str, *names: str) -> Callable[[dict[str, Any]], 
     def table(record: dict[str, Any]) -> Table:
         parameters, titles = record["parameters"], column_titles(record)
         beta = np.array(parameters["beta"])
-        kept = np.sort(np.argsort(-np.abs(beta), kind="stable")[:FEW_COLUMNS])
+        strongest = np.sort(np.argsort(-np.abs(beta), kind="stable")[:FEW_COLUMNS])
         lines = [
             {
                 "column": titles[i],
@@ -111,10 +111,10 @@ def _coefficient_table(heading: str, *names: str) -> Callable[[dict[str, Any]], 
                     for name, sign in zip(names, (1, -1), strict=False)
                 },
             }
-            for i in kept
+            for i in strongest
         ]
-        less = f" The largest {len(kept)} of {len(beta)} (all of them: --json)."
-        return heading + (less if len(kept) < len(beta) else ""), lines
+        less = f" The largest {len(strongest)} of {len(beta)} (all of them: --json)."
+        return heading + (less if len(strongest) < len(beta) else ""), lines
 
     return table
 

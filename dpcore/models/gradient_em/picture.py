@@ -62,14 +62,14 @@ def _places(fits: Coefficients) -> Array:
 def _clouds(fits: Coefficients, pair: tuple[int, int]) -> Array:
     """``(..., 2, 6)``: mean x, mean y, covariance xx, xy, yy, weight, in own units."""
     i, j = pair
-    one, other = _places(fits), fits.origin - fits.scale * fits.beta
+    place_of_one, other = _places(fits), fits.origin - fits.scale * fits.beta
     spread = fits.sigma[..., None] * fits.scale
     both = []
-    for place in (one, other):
-        known = np.where(np.isfinite(place[..., i]), 0.0, np.nan)
+    for place in (place_of_one, other):
+        shown = np.where(np.isfinite(place[..., i]), 0.0, np.nan)
         across, up = spread[..., i] ** 2, spread[..., j] ** 2
         both.append(
-            np.stack([place[..., i], place[..., j], across, known, up, known + 0.5], axis=-1)
+            np.stack([place[..., i], place[..., j], across, shown, up, shown + 0.5], axis=-1)
         )
     return np.stack(both, axis=-2)
 
@@ -114,12 +114,14 @@ def _regression(subject: Subject, signs: tuple[float, ...]) -> Drawing:
     exact, private = subject.exact, subject.private
     y = _target_axis(subject, x)
     ghosts = _ghost_lines(private, x, signs) if private.beta.shape[1] > 1 else ()
-    bold: Coefficients = mapped(private, lambda one: one[:, 0])  # a batch of S
+    bold: Coefficients = mapped(private, lambda array: array[:, 0])  # a batch of S
     return Drawing(
         exact=(*_rows(subject), *_lines(exact, x, signs)),
         private=(*ghosts, *_lines(bold, x, signs)),
         exact_alt=_told_lines(float(_slope(exact)[0, 0]), public, signs),
-        private_alts=tuple(_told_lines(float(one), public, signs) for one in _slope(bold)[:, 0]),
+        private_alts=tuple(
+            _told_lines(float(array), public, signs) for array in _slope(bold)[:, 0]
+        ),
         x=x,
         y=y,
     )
@@ -138,20 +140,20 @@ def _ends(fits: Coefficients, x: Axis, sign: float) -> tuple[Array, Array]:
 
 
 def _lines(fits: Coefficients, x: Axis, signs: tuple[float, ...]) -> tuple[Curve, ...]:
-    found = []
+    layers = []
     for colour, sign in enumerate(signs):
         across, up = _ends(fits, x, sign)
         if len(across) == 1:
             across, up = across[0], up[0]
-        found.append(Curve(across, up, colour=colour, bold=True, name=LINES[colour]))
-    return tuple(found)
+        layers.append(Curve(across, up, colour=colour, bold=True, name=LINES[colour]))
+    return tuple(layers)
 
 
 def _ghost_lines(fits: Coefficients, x: Axis, signs: tuple[float, ...]) -> tuple[Layer, ...]:
     """The lines of the other noise draws."""
     drawn: list[Layer] = []
     for sign in signs:
-        across, up = (one[:, 1:] for one in _ends(fits, x, sign))
+        across, up = (array[:, 1:] for array in _ends(fits, x, sign))
         gap = np.full((*across.shape[:2], 1), np.nan)
         steps = len(across)
         drawn.append(

@@ -35,7 +35,7 @@ from dpcore.wall.table import PrivateTable
 Array = NDArray[np.float64]
 
 STARTS = 5
-FOUND = 0.25  # of the length of the exact beta
+RECOVERED = 0.25  # of the length of the exact beta
 MEANT = ("sigma", "own")  # the options that say which coefficients are sought
 LEAST = 0.1  # of the noise level: coefficients shorter than that are hardly any
 
@@ -49,7 +49,7 @@ class VectorScorer(Scorer):
     """
 
     model: GradientModel
-    seen: VectorRows
+    vectors: VectorRows
     sigma: float
     table: PrivateTable
     own: bool
@@ -57,8 +57,8 @@ class VectorScorer(Scorer):
     @cached_property
     def best(self) -> Array:
         """Beta ``(d,)`` of the best fit that is not private, on all rows of the table."""
-        seen = _seen(self.model, self.table, self.own)
-        return converged(self.model, seen, self.sigma)
+        vectors = _seen(self.model, self.table, self.own)
+        return converged(self.model, vectors, self.sigma)
 
     @property
     def length(self) -> float:
@@ -100,18 +100,18 @@ class GradientYardstick(Yardstick):
         public, rows = custodian_rows(judged)
         if self.model.target:
             public = with_target(public, target_frame(table.schema))
-        seen = _seen(self.model, judged, settings.own)
+        vectors = _seen(self.model, judged, settings.own)
         some = chosen(len(rows), most)
-        rows, seen = rows[some], seen.part(some)
-        return VectorScorer(public, rows, self.model, seen, settings.sigma, table, settings.own)
+        rows, vectors = rows[some], vectors.part(some)
+        return VectorScorer(public, rows, self.model, vectors, settings.sigma, table, settings.own)
 
     def converged(
         self, table: PrivateTable, parts: int, options: Mapping[str, Any]
     ) -> Coefficients:
         """Maximum likelihood: the best of five public starts, by quasi-Newton steps."""
         settings = recipe(self.model.name).settings(**_meant(options))
-        public, seen = custodian_rows(table)[0], _seen(self.model, table, settings.own)
-        beta = converged(self.model, seen, settings.sigma)
+        public, vectors = custodian_rows(table)[0], _seen(self.model, table, settings.own)
+        beta = converged(self.model, vectors, settings.sigma)
         origin, scale, target = np.zeros(public.dim), np.ones(public.dim), (0.0, 1.0)
         if not settings.own:
             origin, scale = public.center, public.half_range
@@ -135,9 +135,11 @@ class GradientYardstick(Yardstick):
         own = _vector(scorer)
         if metric == "estimation_error":
             return apart(batch.beta, own.best, mirrored=self.model.mirrored)
-        seen = own.seen
+        vectors = own.vectors
         return np.asarray(
-            self.model.log_likelihood(batch.beta, own.sigma, seen.rows, seen.targets, seen.observed)
+            self.model.log_likelihood(
+                batch.beta, own.sigma, vectors.rows, vectors.targets, vectors.observed
+            )
         )
 
     def nothing(self, scorer: Scorer) -> float:
@@ -149,9 +151,9 @@ class GradientYardstick(Yardstick):
         own = _vector(scorer)
         if metric == "estimation_error":
             return float(np.linalg.norm(own.best))
-        known, seen = np.zeros((1, len(own.best))), own.seen
-        parts = (seen.rows, seen.targets, seen.observed)
-        return float(self.model.log_likelihood(known, own.sigma, *parts)[0])
+        zero, vectors = np.zeros((1, len(own.best))), own.vectors
+        parts = (vectors.rows, vectors.targets, vectors.observed)
+        return float(self.model.log_likelihood(zero, own.sigma, *parts)[0])
 
     def silent(self, reference: Coefficients) -> Coefficients:
         """Coefficients of 0 in the reference's coordinates."""
@@ -165,14 +167,18 @@ class GradientYardstick(Yardstick):
         flip = np.where(self.model.mirrored & (batch.beta @ exact < 0.0), -1.0, 1.0)
         turned = replace(batch, beta=flip[:, None] * batch.beta)
         away = np.linalg.norm(turned.beta - exact, axis=1)
-        return turned, np.asarray(away <= FOUND * np.linalg.norm(exact))[:, None]
+        return turned, np.asarray(away <= RECOVERED * np.linalg.norm(exact))[:, None]
 
     def shown(self, table: PrivateTable) -> Array:
         """Exact rows ``(n, d)`` in own units, with their targets ``(n, d + 1)`` where there are
         any; NaN where a number is missing."""
-        seen = _seen(self.model, table, own=True)
-        rows = seen.rows if seen.observed is None else np.where(seen.observed, seen.rows, np.nan)
-        columns = rows if seen.targets is None else np.vstack([rows, seen.targets])
+        vectors = _seen(self.model, table, own=True)
+        rows = (
+            vectors.rows
+            if vectors.observed is None
+            else np.where(vectors.observed, vectors.rows, np.nan)
+        )
+        columns = rows if vectors.targets is None else np.vstack([rows, vectors.targets])
         return np.ascontiguousarray(columns.T)
 
     def unbounded(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,38 +191,38 @@ class GradientYardstick(Yardstick):
         self, table: Any, options: Mapping[str, Any], clip: float, best: Any, scorer: Scorer
     ) -> float:
         """Share of the rows whose gradient at the best fit is longer than the threshold."""
-        known = {
+        chosen_options = {
             word: options[word]
             for word in recipe(self.model.name).options.options()
             if word in options
         }
-        settings = recipe(self.model.name).settings(**known)
+        settings = recipe(self.model.name).settings(**chosen_options)
         if settings.algorithm not in (None, "clipped"):
             return 0.0
         judged = self.scorer(table, options, most=None)
-        seen = judged.seen
+        vectors = judged.vectors
         gradients = self.model.gradients(
-            judged.best[None], settings.sigma, seen.rows, seen.targets, seen.observed
+            judged.best[None], settings.sigma, vectors.rows, vectors.targets, vectors.observed
         )
         lengths = np.linalg.norm(gradients[0], axis=0)
         return float(np.mean(lengths > settings.radius(len(judged.best)))) if lengths.size else 0.0
 
 
-def converged(model: GradientModel, seen: VectorRows, sigma: float) -> Array:
+def converged(model: GradientModel, vectors: VectorRows, sigma: float) -> Array:
     """Beta ``(d,)`` of highest likelihood on exact rows, from five public starts."""
-    parts = (seen.rows, seen.targets, seen.observed)
+    parts = (vectors.rows, vectors.targets, vectors.observed)
 
     def loss(beta: Array) -> tuple[float, Array]:
         value = -float(model.log_likelihood(beta[None], sigma, *parts)[0])
         slope = model.gradients(beta[None], sigma, *parts)[0].mean(axis=1)
         return value, -slope / sigma**2
 
-    dim = len(seen.rows)
+    dim = len(vectors.rows)
     tries = [
         minimize(loss, start(model, dim, sigma, seed), jac=True, method="L-BFGS-B")
         for seed in range(STARTS if model.mirrored else 1)
     ]
-    return np.asarray(min(tries, key=lambda found: float(found.fun)).x)
+    return np.asarray(min(tries, key=lambda solution: float(solution.fun)).x)
 
 
 def _vector(scorer: Scorer) -> VectorScorer:

@@ -32,17 +32,17 @@ BENDS = ("typical", "printed")
 PRINTED_THRESHOLD = 1.0  # C of Algorithm 1 in the paper's figures
 
 
-def default_threshold(known: Mapping[str, Any], columns: int) -> float:
+def default_threshold(options: Mapping[str, Any], columns: int) -> float:
     """``sqrt(d tau)``, from the other options."""
-    return math.sqrt(columns * _tau(known, columns))
+    return math.sqrt(columns * _tau(options, columns))
 
 
-def _tau(known: Mapping[str, Any], columns: int) -> float:
-    return float(known.get("tau", default_tau(known.get("sigma", 1.0))))
+def _tau(options: Mapping[str, Any], columns: int) -> float:
+    return float(options.get("tau", default_tau(options.get("sigma", 1.0))))
 
 
-def _sigma(known: Mapping[str, Any], columns: int) -> float:
-    return float(known.get("sigma", 1.0))
+def _sigma(options: Mapping[str, Any], columns: int) -> float:
+    return float(options.get("sigma", 1.0))
 
 
 def _own(name: str, text: str) -> bool:
@@ -239,18 +239,18 @@ class GradientSettings(Settings):
     )
 
     @classmethod
-    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
+    def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         """As :class:`Settings` says; components are not asked for: there is one beta."""
-        together = dict(given)
+        together = dict(chosen)
         if mode == "paper":
             algorithm, split, bend = _as_printed(
-                *(given.get(name) for name in ("algorithm", "split", "bend"))
+                *(chosen.get(name) for name in ("algorithm", "split", "bend"))
             )
             together.update(algorithm=algorithm, split=split, bend=bend)
             if algorithm == "clipped":
                 together.setdefault("threshold", PRINTED_THRESHOLD)
-        second = given.get("form") == "second"
-        if second and given.get("failure", 0.05) > math.exp(-1.0):
+        second = chosen.get("form") == "second"
+        if second and chosen.get("failure", 0.05) > math.exp(-1.0):
             raise InputError(
                 "form",
                 "the second printed noise is too small to be private for a failure above 1/e",
@@ -325,9 +325,9 @@ def _as_printed(
 
 def _finite(values: Sequence[float]) -> tuple[float, ...]:
     try:
-        found = tuple(map(float, values))
+        numbers = tuple(map(float, values))
     except (TypeError, ValueError):
-        found = ()
-    if not found or not all(map(math.isfinite, found)):
+        numbers = ()
+    if not numbers or not all(map(math.isfinite, numbers)):
         raise InputError("initial", "it is not a list of numbers", "give one number per column")
-    return found
+    return numbers

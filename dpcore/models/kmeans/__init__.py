@@ -49,12 +49,12 @@ class KMeansSettings(Settings):
     even: bool = even_option(replace(EVEN, methods=("recommended",)))
 
     @classmethod
-    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
-        if mode == "paper" and given.get("algorithm") == "proved":
+    def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
+        if mode == "paper" and chosen.get("algorithm") == "proved":
             raise InputError(
                 "algorithm", "the proved one is not from a paper", "choose dplloyd or paper"
             )
-        return given
+        return chosen
 
 
 MODEL = Model(

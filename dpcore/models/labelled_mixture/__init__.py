@@ -74,8 +74,8 @@ class ReleaseSettings(Settings):
     )
 
     @classmethod
-    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
-        method = given.get("method")
+    def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
+        method = chosen.get("method")
         if mode == "paper" and method not in (None, *PUBLISHED):
             raise InputError(
                 "method", f"no paper prints {method}", "choose " + ", ".join(PUBLISHED)
@@ -86,7 +86,7 @@ class ReleaseSettings(Settings):
                 f"{method} is not proved",
                 "choose mode paper, or one of " + ", ".join(PROVED),
             )
-        return given
+        return chosen
 
 
 def _printed(title: str, method: str, *more: tuple[str, Any], protects: str = "label") -> Method:

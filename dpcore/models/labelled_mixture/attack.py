@@ -47,9 +47,9 @@ class LabelledAttack(FitAttack):
         scores = []
         for own, kinds in enumerate((inside, outside)):
             noise = ShortNoise(2 * seed + own, range(runs), share)
-            seen = observe(self.model, sealed(rows, kinds), privacy, noise, runs, **options)
+            observed = observe(self.model, sealed(rows, kinds), privacy, noise, runs, **options)
             spread = float(2.0 * np.linalg.norm(rows, axis=1).max())  # radius of the public ball
-            above = spread**2 * seen.runs.final.covariances[:, 0] - exact
+            above = spread**2 * observed.runs.final.covariances[:, 0] - exact
             scores.append(-np.linalg.eigvalsh(above)[:, 0])
         words = {"privacy": (privacy,), "seed": 0, **options}
         stated = fit_grid(self.model, sealed(rows, inside), **words).guarantee()
@@ -76,8 +76,8 @@ def _labels(adjacency: str) -> Pair:
         turned = seal(rows((1.0, 0.0), "0"), schema)
         return Pair(turned, there, "one row at an end of the first axis or of the second")
     slant = (0.7, 0.7)  # long in every norm
-    one, other = (seal(rows(slant, kind), schema) for kind in ("1", "0"))
-    return Pair(one, other, "one distant row has one label or the other")
+    first, second = (seal(rows(slant, kind), schema) for kind in ("1", "0"))
+    return Pair(first, second, "one distant row has one label or the other")
 
 
 GMM_RELEASE = LabelledAttack(

@@ -64,8 +64,8 @@ def _colored(
     dim = session.public.dim
     frames, _ = in_ball(session, ball)
     rows = (session.public_features() - ball.center) / ball.radius
-    found = min_trace_covariance(rows + 0.0, solver=solver) if len(rows) else None
-    shape = np.eye(dim) if found is None else found.covariance
+    covariance = min_trace_covariance(rows + 0.0, solver=solver) if len(rows) else None
+    shape = np.eye(dim) if covariance is None else covariance.covariance
     shape = shape + 1e-12 * max(float(np.trace(shape)), 1e-300) * np.eye(dim)
     values, vectors = np.linalg.eigh(shape)
     root = (vectors * np.sqrt(np.maximum(values, 1e-300))) @ vectors.T

@@ -63,20 +63,22 @@ def belief(scatter: Array, noise: Array, usual: float) -> Belief:
     return Belief(axes, mean, 1.0 / inverse, log)
 
 
-def _given(seen: Array, noise: Array, usual: Array) -> tuple[Array, Array, Array]:
+def _given(estimate: Array, noise: Array, usual: Array) -> tuple[Array, Array, Array]:
     """``E v``, ``1 / E[1/v]`` and ``E ln v`` of v about usual that was seen with noise.
 
     Sums over two sets of nodes in ln v, as dense as the belief before and as the noise need.
     """
-    shape = np.broadcast_shapes(seen.shape, noise.shape, usual.shape)
-    seen, noise, middle = (np.broadcast_to(a, shape)[..., None] for a in (seen, noise, usual))
+    shape = np.broadcast_shapes(estimate.shape, noise.shape, usual.shape)
+    estimate, noise, middle = (
+        np.broadcast_to(a, shape)[..., None] for a in (estimate, noise, usual)
+    )
     before = np.log(middle) + FACTOR * NODES
     least = np.minimum(middle * math.exp(-6.0 * FACTOR), noise / 4.0)
-    nodes = np.concatenate([before, np.log(np.maximum(seen + noise * NODES, least))], axis=-1)
+    nodes = np.concatenate([before, np.log(np.maximum(estimate + noise * NODES, least))], axis=-1)
     nodes = np.sort(nodes, axis=-1)
     steps = np.diff(nodes, axis=-1, append=nodes[..., -1:], prepend=nodes[..., :1])
     values = np.exp(nodes)
-    misfit = np.square((seen - values) / noise) + np.square((nodes - np.log(middle)) / FACTOR)
+    misfit = np.square((estimate - values) / noise) + np.square((nodes - np.log(middle)) / FACTOR)
     weight = np.exp(-0.5 * (misfit - misfit.min(axis=-1, keepdims=True)))
     weight *= steps[..., 1:] + steps[..., :-1]
     weight /= weight.sum(axis=-1, keepdims=True)
@@ -106,15 +108,15 @@ def best_shape(
     widens the shape. What the belief expects is raised by its own square: on simulated, measured
     and hand-written digits alike the classes that noise swallows are off by so much more.
     """
-    known = belief(scatter, noise, usual)
-    values = known.narrow
+    posterior = belief(scatter, noise, usual)
+    values = posterior.narrow
     if target == "forward":
-        values = known.wide + np.square(mean_noise)[..., None]
+        values = posterior.wide + np.square(mean_noise)[..., None]
     values = np.maximum(values, THINNEST * values.max(axis=-1, keepdims=True))
-    shape = np.sum(values / known.narrow - 1.0 + known.log - np.log(values), axis=-1)
-    place = np.square(mean_noise) * np.sum(1.0 / known.narrow, axis=-1)
+    shape = np.sum(values / posterior.narrow - 1.0 + posterior.log - np.log(values), axis=-1)
+    place = np.square(mean_noise) * np.sum(1.0 / posterior.narrow, axis=-1)
     doubt = np.maximum(0.5 * (shape + place), 0.0)
-    return known.matrix(values), doubt * (1.0 + doubt)
+    return posterior.matrix(values), doubt * (1.0 + doubt)
 
 
 def clipped_share(dim: int, squared_radius: Array | float) -> Array:

@@ -14,11 +14,14 @@ from dpcore.sklearn import with_columns
 
 def _discriminant(fit: Fit, schema: Schema) -> QuadraticDiscriminantAnalysis:
     """Bayes' rule with the released shares, means and covariances of the classes."""
-    found: ReleaseParameters = fit.parameters
-    model = with_columns(QuadraticDiscriminantAnalysis(), found.columns)
-    model.classes_, model.priors_ = np.array(found.classes), found.weights / found.weights.sum()
-    model.means_ = found.means
-    values, vectors = np.linalg.eigh(found.covariances)
+    released: ReleaseParameters = fit.parameters
+    model = with_columns(QuadraticDiscriminantAnalysis(), released.columns)
+    model.classes_, model.priors_ = (
+        np.array(released.classes),
+        released.weights / released.weights.sum(),
+    )
+    model.means_ = released.means
+    values, vectors = np.linalg.eigh(released.covariances)
     model.scalings_, model.rotations_ = list(values), list(vectors)
     return model
 

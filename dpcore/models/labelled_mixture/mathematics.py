@@ -95,8 +95,8 @@ def attainable(dim: int, mu: Array, sizes: Array, touched: float) -> Array:
     in the ball of :func:`ball_radius`: a tighter one may cost less while noise is large.
     """
     root = float(np.sqrt(costs(dim, ball_radius(dim))).sum())
-    known = np.maximum(sizes, 1.0)
-    per_class = np.sum(1.0 / known, axis=1) / known.sum(axis=1)
+    counts = np.maximum(sizes, 1.0)
+    per_class = np.sum(1.0 / counts, axis=1) / counts.sum(axis=1)
     with np.errstate(divide="ignore", over="ignore"):
         return np.asarray(touched * root**2 / np.square(mu) * per_class)
 
@@ -109,7 +109,7 @@ def combined(counts: list[Array], deviations: list[Array]) -> tuple[Array, Array
         return finite(counts[first]), deviations[first]
     worth = [1.0 / np.maximum(sd, TINY) ** 2 for sd in deviations]
     total = np.sum(worth, axis=0)
-    mean = sum(finite(count) * each[:, None] for count, each in zip(counts, worth, strict=True))
+    mean = sum(finite(count) * weight[:, None] for count, weight in zip(counts, worth, strict=True))
     return np.asarray(mean / total[:, None]), np.asarray(1.0 / np.sqrt(total))
 
 
@@ -180,8 +180,11 @@ def whitening(noisy: NoisyMoments, sizes: Array, *, clipped: bool) -> tuple[Arra
         share = rough_share(dim)
         scatter = noisy.squares / sizes[..., None, None] / share - outer
         entry, middle = noisy.squares_sd[:, None] / sizes / share, noisy.sums_sd[:, None] / sizes
-        known = belief(scatter, entry, 1.0 / float(chdtri(dim, OUTSIDE)))
-        vectors, values = known.axes, known.wide + 0.5 * np.minimum(middle**2, 1.0 / dim)[..., None]
+        posterior = belief(scatter, entry, 1.0 / float(chdtri(dim, OUTSIDE)))
+        vectors, values = (
+            posterior.axes,
+            posterior.wide + 0.5 * np.minimum(middle**2, 1.0 / dim)[..., None],
+        )
     else:
         scatter = noisy.squares / sizes[..., None, None] - outer
         values, vectors = np.linalg.eigh(floored_eigenvalues(scatter, np.zeros_like(sizes)))
@@ -202,7 +205,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ClassMoments:
     """Classes in a frame: means ``(B, K, d)``, covariances ``(B, K, d, d)``, and of each class the
     deviation ``(B, K)`` of the noise in a coordinate of its mean and in a variance."""
 
@@ -212,13 +215,13 @@ class Seen:
     noise: Array
 
 
-def seen(noisy: NoisyMoments, sizes: Array, *, clipped: bool = True) -> Seen:
+def moments_of(noisy: NoisyMoments, sizes: Array, *, clipped: bool = True) -> ClassMoments:
     """What one release shows, in its own frame."""
     noisy = defined(noisy)
     mean = centres_of(noisy, sizes, clipped=clipped)
     scatter = noisy.squares / sizes[..., None, None] - mean[..., None] * mean[..., None, :]
     middle = np.minimum(noisy.sums_sd[:, None] / sizes, 1.0)
-    return Seen(mean, scatter, middle, noisy.squares_sd[:, None] / sizes)
+    return ClassMoments(mean, scatter, middle, noisy.squares_sd[:, None] / sizes)
 
 
 def joined(
@@ -229,7 +232,7 @@ def joined(
     root: Array,
     radius: Array,
     before: Array,
-) -> Seen:
+) -> ClassMoments:
     """What two releases show together, in coordinates z in which the class should be standard.
 
     The last was clipped to the ball of radius ``(B, K)`` there; the rough one's frame, clipped to
@@ -261,7 +264,7 @@ def joined(
         (first[..., None, None] * (turned @ rough.squares @ axes) - _outer(middle)) / widths,
         (first * rough.squares_sd[:, None])[..., None, None] / widths,
     )
-    return Seen(
+    return ClassMoments(
         (axes @ means[..., None])[..., 0],
         axes @ scatters @ turned,
         np.minimum(np.sqrt(np.mean(1.0 / weight, axis=-1)), radius),
@@ -290,24 +293,26 @@ def gaussians(
 
     From one release in the place's frame; without clipping there is no noise either.
     """
-    found = seen(noisy, sizes, clipped=clipped)
+    statistics = moments_of(noisy, sizes, clipped=clipped)
     if clipped:
-        return gaussians_seen(found, place, target, USUAL / noisy.sums.shape[-1])
-    means, exact = _placed(found.means, found.scatters, place)
+        return gaussians_seen(statistics, place, target, USUAL / noisy.sums.shape[-1])
+    means, exact = _placed(statistics.means, statistics.scatters, place)
     least = np.full_like(sizes, THINNEST)  # a class of one row has no spread
     return means, floored_eigenvalues(exact, least), np.zeros_like(sizes)
 
 
 def gaussians_seen(
-    found: Seen, place: Place, target: str, usual: float = USUAL
+    statistics: ClassMoments, place: Place, target: str, usual: float = USUAL
 ) -> tuple[Array, Array, Array]:
     """The same of classes whose eigenvalues in the place's frame should be about ``usual``.
 
     target: ``reverse`` (the divergence of the release from the exact, which fears wide shapes) or
     ``forward`` (from exact to release, which fears narrow ones).
     """
-    shapes, doubt = best_shape(found.scatters, found.noise, found.mean_noise, usual, target)
-    return *_placed(found.means, shapes, place), np.nan_to_num(doubt)
+    shapes, doubt = best_shape(
+        statistics.scatters, statistics.noise, statistics.mean_noise, usual, target
+    )
+    return *_placed(statistics.means, shapes, place), np.nan_to_num(doubt)
 
 
 def _placed(means: Array, shapes: Array, place: Place) -> tuple[Array, Array]:

@@ -204,9 +204,9 @@ def _by_general_software(rows: Array) -> tuple[Array, float, Indices]:
     except (cvxpy.SolverError, np.linalg.LinAlgError, TypeError):
         raise InputError("solver", "cvxpy found no answer", "choose exact") from None
     best *= float(np.einsum("nd,de,ne->n", rows, inverse.value, rows).max())
-    found = np.maximum(np.asarray(covers.dual_value, dtype=float), 0.0)
-    support = np.flatnonzero(found > 1e-9 * found.max())
-    _, lower, _ = _certified(rows, support, found[support])
+    dual = np.maximum(np.asarray(covers.dual_value, dtype=float), 0.0)
+    support = np.flatnonzero(dual > 1e-9 * dual.max())
+    _, lower, _ = _certified(rows, support, dual[support])
     return (best + best.T) / 2, lower, support
 
 
@@ -274,14 +274,14 @@ def _maximise(rows: Array, start: Array, tolerance: float) -> Array:
     slack = np.full(len(rows), 0.3)
     for _ in range(NEWTON_STEPS):
         values, vectors = _spectrum(rows, weights)
-        seen = rows @ vectors
-        gradient = _squared(seen / values**0.25) - 1.0
+        projected = rows @ vectors
+        gradient = _squared(projected / values**0.25) - 1.0
         product, size = float(weights @ slack), float(weights.sum())
         if product <= tolerance * size and float((gradient + slack).max()) <= tolerance:
             break
         left = min(product / size, 1.0)
         barrier = min(0.1, left**0.5) * product / len(rows)
-        curve = _curvature(seen, values)
+        curve = _curvature(projected, values)
         matrix = curve @ curve.T
         diagonal = matrix.ravel()[:: len(rows) + 1]
         diagonal += slack / weights + 1e-15 * float(diagonal.sum())
@@ -301,12 +301,16 @@ def _reached(values: Array, step: Array) -> float:
     return max(float((-step / values).max()), 1e-300)
 
 
-def _curvature(seen: Array, values: Array) -> Array:
-    """``F (n, r(r+1)/2)``: minus the Hessian is ``F F^T``; ``seen (n, r)`` in M's own axes."""
+def _curvature(projected: Array, values: Array) -> Array:
+    """``F (n, r(r+1)/2)``: minus the Hessian is ``F F^T``; ``projected (n, r)`` in M's own axes."""
     first, second, times = _pairs(len(values))
     roots = np.sqrt(values)
-    one, two = roots[first], roots[second]
-    return np.asarray(seen[:, first] * seen[:, second] * np.sqrt(times / (one * two * (one + two))))
+    left, right = roots[first], roots[second]
+    return np.asarray(
+        projected[:, first]
+        * projected[:, second]
+        * np.sqrt(times / (left * right * (left + right)))
+    )
 
 
 @lru_cache(maxsize=64)

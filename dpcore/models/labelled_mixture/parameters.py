@@ -131,4 +131,4 @@ def result_table(record: dict[str, Any]) -> Table:
     about = "Each class: its share of the rows; mean ± standard deviation of each column."
     if len(column_titles(record)) > FEW_COLUMNS:
         about = "Each class: its share, and the columns in which it is farthest from the average."
-    return about + "".join(f" Warning: {one}." for one in parameters["warnings"]), named
+    return about + "".join(f" Warning: {warning}." for warning in parameters["warnings"]), named

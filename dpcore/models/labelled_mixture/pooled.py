@@ -72,9 +72,9 @@ def _of_all(
         more * noisy.sums_sd,
         more * noisy.squares_sd,
     )
-    one = Place(place.center[:, :1], place.back[:, :1])
+    single = Place(place.center[:, :1], place.back[:, :1])
     sizes = labelled.usable(total.counts, total.counts_sd)
     means, covariances, _ = labelled.gaussians(
-        total, sizes, one, target=target, clipped=clips(session)
+        total, sizes, single, target=target, clipped=clips(session)
     )
     return means, covariances

@@ -75,8 +75,8 @@ class ReleaseRecipe(Recipe):
             )
         if len({p.delta for p in requests}) > 1:
             raise InputError("delta", "budgets of one grid have several", "fit them apart")
-        each = np.array([p.epsilon for p in requests], dtype=float)
-        return PublishedBudget(each, 1.0 / each, requests[0].delta, 1)
+        epsilons = np.array([p.epsilon for p in requests], dtype=float)
+        return PublishedBudget(epsilons, 1.0 / epsilons, requests[0].delta, 1)
 
     def printed(self, request: Privacy, settings: ReleaseSettings) -> Printed | None:
         if request.mode != "paper":
@@ -93,10 +93,10 @@ class ReleaseRecipe(Recipe):
         assert isinstance(session.source, LabelledRows)  # the kind this recipe asks for
         if published is not None:
             method, neighbours = settings.method, settings.neighbours
-            found = labelled_published.fit(session, method, neighbours, published, settings.solver)
+            fitted = labelled_published.fit(session, method, neighbours, published, settings.solver)
         else:
-            found = _fit_proved(session, settings, noise)
-        return Runs(found, (found,))
+            fitted = _fit_proved(session, settings, noise)
+        return Runs(fitted, (fitted,))
 
     def parameters(
         self, batch: LabelledMixture, run: int, public: PublicFrame

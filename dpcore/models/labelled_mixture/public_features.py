@@ -19,7 +19,7 @@ from dpcore.models.labelled_mixture import mathematics as labelled
 from dpcore.models.labelled_mixture import public_shapes
 from dpcore.models.labelled_mixture import shaped_noise as shaped
 from dpcore.models.labelled_mixture.class_shapes import clip_radius, clipped_share
-from dpcore.models.labelled_mixture.mathematics import LabelledMixture, Place, Seen
+from dpcore.models.labelled_mixture.mathematics import ClassMoments, LabelledMixture, Place
 from dpcore.models.shared.moments import inside
 from dpcore.wall.data import LabelledRows, clip_to_ball
 from dpcore.wall.session import Noise, Session
@@ -82,13 +82,13 @@ class _Sums:
         scale[..., 1 + dim :] /= clipped_share(dim, radius**2)[..., None]
         return _Sums(scale * self.vectors, scale[..., :, None] * self.noise * scale[..., None, :])
 
-    def seen(self, sizes: Array, dim: int, radius: Array) -> Seen:
+    def moments(self, sizes: Array, dim: int, radius: Array) -> ClassMoments:
         """Means and covariances where rows were drawn into the ball of radius ``(B, K)``."""
         _, sums, squares = shaped.unpacked(self.vectors / sizes[..., None], dim)
         means = inside(sums, radius, 1.0)
         scatters = squares - means[..., :, None] * means[..., None, :]
         middle = np.minimum(self.level(slice(1, 1 + dim), sizes), radius)
-        return Seen(means, scatters, middle, self.level(slice(1 + dim, None), sizes))
+        return ClassMoments(means, scatters, middle, self.level(slice(1 + dim, None), sizes))
 
 
 def fit_shaped(
@@ -109,20 +109,22 @@ def fit_shaped(
         session, rows, pooled, np.full((1, classes), wide), factor / math.sqrt(ROUNDS[0]), solver
     )
     sizes = labelled.usable(*first.counts())
-    found = first.seen(sizes, dim, np.full_like(sizes, wide))
-    means, covariances, _ = labelled.gaussians_seen(found, pooled, "forward")
+    statistics = first.moments(sizes, dim, np.full_like(sizes, wide))
+    means, covariances, _ = labelled.gaussians_seen(statistics, pooled, "forward")
     place = Place(means, shaped.symmetric_root(covariances))
     first = _from(first, pooled, place)
     there = first.level(slice(1 + dim, None), sizes)
     radius = clip_radius(dim, AHEAD * there / labelled.ball_radius(dim) ** 2)
     last = _measured(session, rows, place, radius, factor / math.sqrt(ROUNDS[1]), solver)
     last = last.put_back(dim, radius)
-    counts = [each.counts() for each in (first, last)]
-    total, sd = labelled.combined([each[0] for each in counts], [each[1] for each in counts])
+    counts = [estimate.counts() for estimate in (first, last)]
+    total, sd = labelled.combined(
+        [estimate[0] for estimate in counts], [estimate[1] for estimate in counts]
+    )
     sizes = labelled.usable(total, sd)
     both = _Sums(*shaped.joined(first.vectors, first.noise, last.vectors, last.noise))
     means, covariances, doubt = labelled.gaussians_seen(
-        both.seen(sizes, dim, radius), place, target
+        both.moments(sizes, dim, radius), place, target
     )
     weights = labelled.shares(np.maximum(total, sd[:, None]), doubt, target)
     names = np.broadcast_to(np.array(session.source.classes), (runs, classes))
@@ -147,15 +149,15 @@ def _measured(
     maps = np.linalg.inv(place.back)
     size = shaped.width(dim)
     roots = np.empty((runs, classes, size, size))
-    known: dict[tuple[int, int], tuple[Array, Array]] = {}
+    cached: dict[tuple[int, int], tuple[Array, Array]] = {}
 
     def known_at(run: int, which: int) -> tuple[Array, Array]:
         at = (run, which) if several else (0, 0)
-        if at not in known:
-            known.clear()
-            seen = clip_to_ball((rows - place.center[at]) @ maps[at].T, float(radius[at]))
-            known[at] = shaped.shaped(seen, solver)
-        return known[at]
+        if at not in cached:
+            cached.clear()
+            clipped = clip_to_ball((rows - place.center[at]) @ maps[at].T, float(radius[at]))
+            cached[at] = shaped.shaped(clipped, solver)
+        return cached[at]
 
     def vectors(run: int, which: int) -> Array:
         white, roots[run, which] = known_at(run, which)

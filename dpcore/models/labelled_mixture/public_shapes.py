@@ -17,7 +17,7 @@ from dpcore.wall.kernels.threads import one_thread
 
 Array = NDArray[np.float64]
 
-KEPT = 2.5  # an entry of the table counts where it is so many deviations of its noise
+SIGNIFICANT = 2.5  # an entry of the table counts where it is so many deviations of its noise
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ def blended(table: Array, deviation: Array, shapes: Shapes) -> tuple[Array, Arra
     table = finite(table)
     public = shapes.parts.sum(axis=0)
     table = table + (public - table.sum(axis=1))[:, None] / table.shape[1]
-    kept = np.where(table > KEPT * deviation[:, None, None], table, 0.0)
-    size = kept.sum(axis=2, keepdims=True)
+    significant = np.where(table > SIGNIFICANT * deviation[:, None, None], table, 0.0)
+    size = significant.sum(axis=2, keepdims=True)
     usual = np.maximum(table, 0.0) + TINY * public
-    kept = np.where(size > 0.0, kept, usual)
-    sizes = kept.sum(axis=2)
-    blend = kept / sizes[..., None]
+    significant = np.where(size > 0.0, significant, usual)
+    sizes = significant.sum(axis=2)
+    blend = significant / sizes[..., None]
     means = blend @ shapes.means
     apart = shapes.means - means[:, :, None]
     between = np.einsum("bkj,bkji,bkjl->bkil", blend, apart, apart)

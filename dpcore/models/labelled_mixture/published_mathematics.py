@@ -70,7 +70,7 @@ def classes_of(
     Raises InputError where a class has fewer than d + 2 rows, as the estimator demands, or where
     its covariance has no inverse and the noise is shaped by it.
     """
-    found = []
+    classes = []
     for which in range(number):
         own, others = rows[codes == which], rows[(codes != which) & (codes >= 0)]
         count, dim = own.shape
@@ -97,8 +97,8 @@ def classes_of(
             _demand_inverse(covariance)
             shape = min_trace_covariance(shifts, covariance, solver=solver).covariance
         plain = min_trace_covariance(shifts, solver=solver).covariance
-        found.append(Class(count, mean, covariance, shifts, spreads, shape, plain))
-    return found
+        classes.append(Class(count, mean, covariance, shifts, spreads, shape, plain))
+    return classes
 
 
 def _demand_inverse(covariance: Array) -> None:
@@ -128,11 +128,11 @@ def design(classes: list[Class], epsilon: float, delta: float, *, mapped: bool =
 
     Raises InputError where a class's covariance has no inverse.
     """
-    for each in classes:
-        _demand_inverse(each.covariance)
+    for cls in classes:
+        _demand_inverse(cls.covariance)
     dim = len(classes[0].mean)
-    counts = np.array([each.count for each in classes], dtype=float)
-    traces = np.array([np.trace(np.linalg.inv(each.covariance)) for each in classes])
+    counts = np.array([cls.count for cls in classes], dtype=float)
+    traces = np.array([np.trace(np.linalg.inv(cls.covariance)) for cls in classes])
     mapping = epsilon / 3.0 if mapped else 0.0
     means = np.full(len(classes), epsilon / 3.0 if mapped else epsilon / 2.0)
     objective: list[float] = []
@@ -152,10 +152,10 @@ def _objective(
 ) -> float:
     """Objective (12) but for its constants; the mapping's part is 0 at the true weights."""
     total = 0.0
-    for each, weight, gamma, epsilon in zip(classes, weights, gammas, means, strict=True):
-        dim = len(each.mean)
-        inverse = np.linalg.inv(each.covariance)
-        noise = 2.0 * math.log(2.0 / delta) / epsilon**2 * np.trace(inverse @ each.shape)
+    for cls, weight, gamma, epsilon in zip(classes, weights, gammas, means, strict=True):
+        dim = len(cls.mean)
+        inverse = np.linalg.inv(cls.covariance)
+        noise = 2.0 * math.log(2.0 / delta) / epsilon**2 * np.trace(inverse @ cls.shape)
         wishart = dim * math.log(gamma) + (dim + 1) / gamma * np.trace(inverse)
         total += 0.5 * weight * float(wishart + noise)
     return total
@@ -211,13 +211,13 @@ def _optimised(
     plan = design(classes, epsilon, delta, mapped=mapped)
     dim = len(classes[0].mean)
     means, covariances = [], []
-    for each, own, gamma in zip(classes, plan.means, plan.gammas, strict=True):
-        shape = 2.0 * math.log(2.0 / delta) / own**2 * each.shape
+    for cls, own, gamma in zip(classes, plan.means, plan.gammas, strict=True):
+        shape = 2.0 * math.log(2.0 / delta) / own**2 * cls.shape
         values, vectors = np.linalg.eigh(shape)
-        means.append(each.mean + vectors @ (np.sqrt(np.maximum(values, 0.0)) * take.normal(dim)))
+        means.append(cls.mean + vectors @ (np.sqrt(np.maximum(values, 0.0)) * take.normal(dim)))
         wishart = take.normal(dim + 1, dim)
-        covariances.append(each.covariance + wishart.T @ wishart / gamma)
-    counts = np.array([each.count for each in classes])
+        covariances.append(cls.covariance + wishart.T @ wishart / gamma)
+    counts = np.array([cls.count for cls in classes])
     if mapped:
         counts = mapped_counts(counts, take.uniform(len(counts) + 2))
     weights = counts / counts.sum()
@@ -245,7 +245,7 @@ def _rival(
     classes: list[Class], epsilon: float, delta: float, method: str, take: _Draws
 ) -> tuple[Array, Array, Array]:
     """A third of the budget for each of weights, means and covariances, by sensitivities of D."""
-    counts = np.array([each.count for each in classes], dtype=float)
+    counts = np.array([cls.count for cls in classes], dtype=float)
     dim, rows = len(classes[0].mean), counts.sum()
     size = math.sqrt(2.0 * math.log(2.0 / delta)) / epsilon
     upper = np.triu_indices(dim)
@@ -257,21 +257,21 @@ def _rival(
 
     weights = _simplex(counts / rows + noise(2.0 / rows, len(classes)))
     means, covariances = [], []
-    for each in classes:
-        longest = float(np.abs(each.shifts).sum(axis=1).max())
-        means.append(each.mean + _mean_noise(each, method, take, noise, longest, epsilon, delta))
-        entries = float(np.abs(each.spreads[:, upper[0], upper[1]]).sum(axis=1).max())
+    for cls in classes:
+        longest = float(np.abs(cls.shifts).sum(axis=1).max())
+        means.append(cls.mean + _mean_noise(cls, method, take, noise, longest, epsilon, delta))
+        entries = float(np.abs(cls.spreads[:, upper[0], upper[1]]).sum(axis=1).max())
         drawn = noise(entries, symmetric_size(dim))
         error = np.zeros((dim, dim))
         error[upper] = drawn
         error = error + np.triu(error, 1).T
-        covariances.append(each.covariance + error)
+        covariances.append(cls.covariance + error)
     shapes = floored_eigenvalues(np.array(covariances), np.full(len(classes), PLAIN_FLOOR))
     return weights, np.array(means), shapes
 
 
 def _mean_noise(
-    each: Class,
+    cls: Class,
     method: str,
     take: _Draws,
     noise: Callable[..., Array],
@@ -279,13 +279,13 @@ def _mean_noise(
     epsilon: float,
     delta: float,
 ) -> Array:
-    dim = len(each.mean)
+    dim = len(cls.mean)
     if method == "colored":
-        values, vectors = np.linalg.eigh(each.plain)
+        values, vectors = np.linalg.eigh(cls.plain)
         size = math.sqrt(2.0 * math.log(2.0 / delta)) / epsilon
         return np.asarray(vectors @ (np.sqrt(np.maximum(values, 0.0)) * take.normal(dim)) * size)
     if method == "r1smg":
-        l2 = float(np.linalg.norm(each.shifts, axis=1).max())
+        l2 = float(np.linalg.norm(cls.shifts, axis=1).max())
         direction = take.normal(dim)
         direction = direction / max(float(np.linalg.norm(direction)), 1e-300)
         return np.asarray(r1smg_scale(l2, epsilon, delta, dim) * take.normal(1) * direction)
@@ -312,5 +312,5 @@ def _simplex(weights: Array) -> Array:
     ordered = np.sort(weights)[::-1]
     excess = (np.cumsum(ordered) - 1.0) / np.arange(1, len(weights) + 1)
     shift = excess[np.count_nonzero(ordered > excess) - 1]
-    found = np.maximum(weights - shift, 1e-6)
-    return np.asarray(found / found.sum())
+    floored = np.maximum(weights - shift, 1e-6)
+    return np.asarray(floored / floored.sum())

@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 TINY = 1e-300
-FOUND = 1.0  # divergence of a class from the exact one, up to which it counts as found
+RECOVERED = 1.0  # divergence of a class from the exact one, up to which it counts as found
 # Methods of which no rule says what their noise alone costs.
 NOISE_UNKNOWN = ("public_features", "laplace", "paper")
 
@@ -141,8 +141,9 @@ class ReleaseYardstick(Yardstick):
     def align(
         self, batch: LabelledMixture, reference: LabelledMixture
     ) -> tuple[LabelledMixture, NDArray[np.bool_]]:
-        """Classes have names, so nothing moves; found: within :data:`FOUND` of the exact one."""
-        return batch, class_divergence(batch, reference) <= FOUND
+        """Classes have names, so nothing moves; recovered: as near to the exact one as
+        :data:`RECOVERED`."""
+        return batch, class_divergence(batch, reference) <= RECOVERED
 
     def budget_notes(self, setting: Any, grid: Any, exact: LabelledMixture) -> tuple[str, ...]:
         """How far each budget's bold release is from the exact classes; what noise has eaten."""
@@ -160,8 +161,8 @@ class ReleaseYardstick(Yardstick):
                     f"{show(float(alone))}"
                 )
             lines = warned(tuple(exact.names[0]), doubts)
-            said = [f"{text}."] if text else []
-            notes.append("".join([*said, *(f" Warning: {line}." for line in lines)]))
+            opening = [f"{text}."] if text else []
+            notes.append("".join([*opening, *(f" Warning: {line}." for line in lines)]))
         return tuple(notes)
 
 
@@ -210,22 +211,23 @@ def gaussian_divergence(
     return np.asarray(0.5 * (trace + length - dim + logs))
 
 
-def class_divergence(one: LabelledMixture, other: LabelledMixture) -> Array:
+def class_divergence(first: LabelledMixture, second: LabelledMixture) -> Array:
     """Divergence ``(B, K)`` of each class; one of the batches may hold a single mixture."""
     return np.maximum(
-        gaussian_divergence(one.means, one.covariances, other.means, other.covariances), 0.0
+        gaussian_divergence(first.means, first.covariances, second.means, second.covariances), 0.0
     )
 
 
-def divergence(one: LabelledMixture, other: LabelledMixture) -> Array:
-    """``KL(one, other)`` over rows with their classes ``(B,)``; closed form.
+def divergence(first: LabelledMixture, second: LabelledMixture) -> Array:
+    """``KL(first, second)`` over rows with their classes ``(B,)``; closed form.
 
-    A class that ``one`` has and ``other`` has not is worth infinity; one that ``one`` lacks, none.
+    A class that ``first`` has and ``second`` has not is worth infinity; one that ``first`` lacks,
+    none.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(one.weights) - np.log(other.weights)
-        parts = one.weights * (logs + class_divergence(one, other))
-    return np.asarray(np.sum(np.where(one.weights > 0.0, parts, 0.0), axis=1))
+        logs = np.log(first.weights) - np.log(second.weights)
+        parts = first.weights * (logs + class_divergence(first, second))
+    return np.asarray(np.sum(np.where(first.weights > 0.0, parts, 0.0), axis=1))
 
 
 def noise_alone(
@@ -241,15 +243,17 @@ def noise_alone(
 
 
 def unlabelled_divergence(
-    one: LabelledMixture, other: LabelledMixture, draws: int, rng: np.random.Generator
+    left: LabelledMixture, right: LabelledMixture, draws: int, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """``KL(one, other)`` of rows without their classes, first runs; mean and standard error.
+    """``KL(left, right)`` of rows without their classes, first runs; mean and standard error.
 
     Never above :func:`divergence`, by the data-processing inequality.
     """
-    first, second = _mixture(one, 0), _mixture(other, 0)
+    first, second = _mixture(left, 0), _mixture(right, 0)
     rows, _ = gmm.sample(first, draws, rng)
-    logs = [np.logaddexp.reduce(gmm.log_joint(each, rows)[0], axis=1) for each in (first, second)]
+    logs = [
+        np.logaddexp.reduce(gmm.log_joint(mixture, rows)[0], axis=1) for mixture in (first, second)
+    ]
     gaps = logs[0] - logs[1]
     return float(gaps.mean()), float(gaps.std() / np.sqrt(draws))
 

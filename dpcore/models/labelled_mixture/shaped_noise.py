@@ -36,10 +36,10 @@ def shaped(rows: Array, solver: str = "exact") -> tuple[Array, Array]:
     """Vectors ``(n, p)`` of rows ``(n, d)`` in those coordinates, and the map back ``(p, p)``."""
     outer = symmetric_to_coordinates(rows[:, :, None] * rows[:, None, :])
     vectors = np.concatenate([np.ones((len(rows), 1)), rows, outer], axis=1)
-    found = min_trace_covariance(
+    solved = min_trace_covariance(
         vectors, information(rows.shape[1]), tolerance=TOLERANCE, solver=solver
     )
-    cover = found.covariance
+    cover = solved.covariance
     root = symmetric_root(cover + 1e-12 * np.trace(cover) * np.eye(len(cover)))
     return np.asarray(vectors @ np.linalg.inv(root)), root
 
@@ -73,13 +73,13 @@ def moved(matrices: Array, shifts: Array) -> Array:
     return np.swapaxes(vectors, -1, -2)
 
 
-def joined(one: Array, noise: Array, other: Array, others: Array) -> tuple[Array, Array]:
+def joined(values: Array, noise: Array, other: Array, others: Array) -> tuple[Array, Array]:
     """Two noisy vectors ``(..., p)`` of the same, as one, and its noise.
 
     noise, others ``(..., p, p)``: their covariances. The best linear mean (Gauss and Markov).
     """
     gain = np.swapaxes(np.linalg.solve(noise + others, noise), -1, -2)
-    mean = one + (gain @ (other - one)[..., None])[..., 0]
+    mean = values + (gain @ (other - values)[..., None])[..., 0]
     left = noise - gain @ noise
     return mean, (left + np.swapaxes(left, -1, -2)) / 2
 

@@ -39,7 +39,9 @@ def inside_of(dim: int) -> dict[str, tuple[float, float, float]]:
     >>> inside_of(2)["where each class is"]
     (0.15, 0.85, 0.0)
     """
-    a, b, c = (float(one) ** 2 for one in labelled.best_weights(dim, labelled.ball_radius(dim)))
+    a, b, c = (
+        float(weight) ** 2 for weight in labelled.best_weights(dim, labelled.ball_radius(dim))
+    )
     return {WHERE: LOOK, ROUGHLY: ROUGH, LAST: (a, b, c)}
 
 
@@ -94,11 +96,11 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledM
     """
     clipped, runs = clips(session), session.runs
     classes, dim = session.source.components, session.public.dim
-    each = [factor / math.sqrt(share) for share in SHARES]
+    multipliers = [factor / math.sqrt(share) for share in SHARES]
     ball = public_ball(session)
     frames, place = in_ball(session, ball)
     first = session.release(
-        WHERE, moments(session, np.sqrt(LOOK)), frames, Noise("gaussian", each[0])
+        WHERE, moments(session, np.sqrt(LOOK)), frames, Noise("gaussian", multipliers[0])
     )
     sizes = labelled.usable(first.counts, first.counts_sd)
     mean = labelled.centres_of(first, sizes, clipped=clipped)
@@ -111,20 +113,23 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledM
     )
     edges = labelled.edges_of(2.0 * ball.radius)
     histogram, deviation = session.release(
-        "distances of its rows", LabelledRadii(classes, edges), center, Noise("gaussian", each[1])
+        "distances of its rows",
+        LabelledRadii(classes, edges),
+        center,
+        Noise("gaussian", multipliers[1]),
     )
     bins = histogram.shape[2]
-    found = labelled.combined(
+    statistics = labelled.combined(
         [first.counts, histogram.sum(axis=2)], [first.counts_sd, math.sqrt(bins) * deviation]
     )
-    sizes = labelled.usable(*found)
+    sizes = labelled.usable(*statistics)
     reach = labelled.radii_of(histogram, edges, dim, sizes, deviation)
     back = reach[..., None, None] * np.eye(dim)
     rough = session.release(
         ROUGHLY,
         moments(session, np.sqrt(ROUGH)),
         ClassFrames(center, _inverse(back), clipped),
-        Noise("gaussian", each[2]),
+        Noise("gaussian", multipliers[2]),
     )
     before = np.minimum(first.sums_sd[:, None] / sizes, 1.0) * ball.radius / reach
     mean, white, root = labelled.whitening(rough, sizes, clipped=clipped)
@@ -132,13 +137,13 @@ def fit(session: Session[LabelledRows], factor: Array, target: str) -> LabelledM
     radius = _last_radius(rough, sizes, best) if clipped else np.ones_like(sizes)
     center = center + reach[..., None] * mean
     frames = ClassFrames(center, white / (radius * reach)[..., None, None], clipped)
-    last = session.release(LAST, moments(session, best), frames, Noise("gaussian", each[3]))
-    total, sd = labelled.combined([found[0], last.counts], [found[1], last.counts_sd])
+    last = session.release(LAST, moments(session, best), frames, Noise("gaussian", multipliers[3]))
+    total, sd = labelled.combined([statistics[0], last.counts], [statistics[1], last.counts_sd])
     sizes = labelled.usable(total, sd)
     place = Place(center, root * reach[..., None, None])
     if clipped:
-        seen = labelled.joined(rough, last, sizes, mean, root, radius, before)
-        means, covariances, doubt = labelled.gaussians_seen(seen, place, target)
+        estimate = labelled.joined(rough, last, sizes, mean, root, radius, before)
+        means, covariances, doubt = labelled.gaussians_seen(estimate, place, target)
     else:
         means, covariances, doubt = labelled.gaussians(
             last, sizes, place, target=target, clipped=False

@@ -109,29 +109,29 @@ class LogisticSettings(Settings):
     only_labels: bool = False
 
     @classmethod
-    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
+    def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         paper = mode == "paper"
-        algorithm = given.get("algorithm", "vips" if paper else "one_shot")
+        algorithm = chosen.get("algorithm", "vips" if paper else "one_shot")
         if paper and algorithm not in PUBLISHED:
             raise InputError(
                 "algorithm", "this one is not from a paper", "choose vips or objective"
             )
-        if algorithm not in STEPS and "iterations" in given:
+        if algorithm not in STEPS and "iterations" in chosen:
             raise InputError(
                 "iterations",
                 f"{algorithm} reads the rows once",
                 "leave it out, or choose vb, vips or dpvi",
             )
-        if algorithm not in SAMPLED and {"minibatch", "rate"} & given.keys():
+        if algorithm not in SAMPLED and {"minibatch", "rate"} & chosen.keys():
             raise InputError(
                 "minibatch", "this one does not use minibatches", "choose vips or dpvi"
             )
-        if algorithm != "objective" and "ridge" in given:
+        if algorithm != "objective" and "ridge" in chosen:
             raise InputError(
                 "ridge", "only objective perturbation has this option", "choose objective"
             )
-        demand_one_size(given)
-        return {"iterations": STEPS.get(algorithm), **given}
+        demand_one_size(chosen)
+        return {"iterations": STEPS.get(algorithm), **chosen}
 
 
 MODEL = Model(

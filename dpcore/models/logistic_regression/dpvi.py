@@ -33,18 +33,18 @@ def fit_dpvi(session: Session[LogisticRows], steps: Steps, noise: Array) -> list
     )
     batches = Minibatches(session, steps.sample)
     coins = np.random.default_rng([0, size, 11])  # public
-    known = variational.Factorised.start(session.runs, size)
-    climb = variational.Climb(known, TRAVEL / max(steps.count, 10))
-    history = [known]
+    posterior = variational.Factorised.start(session.runs, size)
+    climb = variational.Climb(posterior, TRAVEL / max(steps.count, 10))
+    history = [posterior]
     for iteration in range(1, steps.count + 1):
         released = session.release(
             f"iteration {iteration}: gradients",
             contribution,
-            variational.row_gradients(known, coins.standard_normal((COINS, size))),
+            variational.row_gradients(posterior, coins.standard_normal((COINS, size))),
             Noise("gaussian", noise),
             batches,
         )
-        known = climb.step(released.sums / steps.sample.rate + variational.of_prior(known))
-        history.append(known)
+        posterior = climb.step(released.sums / steps.sample.rate + variational.of_prior(posterior))
+        history.append(posterior)
     final = variational.averaged(history)
-    return [*(one.coefficients() for one in history[1:-1]), final.coefficients()]
+    return [*(step.coefficients() for step in history[1:-1]), final.coefficients()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from dpcore.fuzzing.ways import ONE, ROWS, YES, Way
+from dpcore.fuzzing.ways import REPLACED, ROWS, YES, Way
 
 _Yes = partial(Way, needs=YES, steps=False)
 
@@ -14,7 +14,7 @@ WAYS = (
     _Yes({"algorithm": "vb", "iterations": 2}, grid=True),
     _Yes({"algorithm": "vips", "rate": 1.0, "iterations": 2}, grid=True),
     _Yes({"algorithm": "vips", "rate": 0.4, "iterations": 3}, sampled=True),
-    _Yes({"algorithm": "vips", "minibatch": 4, "iterations": 3}, ONE, sampled=True),
+    _Yes({"algorithm": "vips", "minibatch": 4, "iterations": 3}, REPLACED, sampled=True),
     _Yes({"algorithm": "dpvi", "rate": 1.0, "iterations": 2}),
     _Yes({"algorithm": "dpvi", "rate": 0.4, "iterations": 3}, sampled=True),
 )

@@ -79,7 +79,9 @@ class Coefficients:
     def log_odds(self, rows: Array) -> Array:
         """Log odds of a yes ``(B, n)``, what is uncertain averaged out (MacKay 1992)."""
         full = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
-        spread = np.stack([np.sum((full @ one) * full, axis=1) for one in self.covariance])
+        spread = np.stack(
+            [np.sum((full @ covariance) * full, axis=1) for covariance in self.covariance]
+        )
         spread = np.maximum(spread, 0.0)
         return np.asarray(self.scores(rows) / np.sqrt(1.0 + np.pi * spread / 8.0))
 
@@ -185,7 +187,7 @@ def curvature(fit: Coefficients) -> Curvature:
     seconds = finite(fit.covariance + fit.mean[:, :, None] * fit.mean[:, None])
 
     def of_rows(rows: Array, runs: NDArray[np.intp]) -> Array:
-        squares = np.stack([np.einsum("mp,mp->m", rows @ one, rows) for one in seconds[runs]])
+        squares = np.stack([np.einsum("mp,mp->m", rows @ second, rows) for second in seconds[runs]])
         return curvature_at(np.sqrt(np.maximum(squares, 0.0)))
 
     return of_rows
@@ -238,7 +240,7 @@ def evidence(rows: Array, outcomes: Array, fit: Coefficients, prior: Array) -> A
 
     rows ``(n, p)`` of the design. For tests and for data that may be seen.
     """
-    found = np.empty(fit.runs)
+    bounds = np.empty(fit.runs)
     for run in range(fit.runs):
         mean, covariance = fit.mean[run], fit.covariance[run]
         second = covariance + np.outer(mean, mean)
@@ -247,5 +249,5 @@ def evidence(rows: Array, outcomes: Array, fit: Coefficients, prior: Array) -> A
         shape, size = SHAPE + len(mean) / 2.0, len(mean)
         entropy = 0.5 * (np.linalg.slogdet(covariance)[1] + size)
         rate = RATE + np.trace(second) / 2.0
-        found[run] = fits + entropy - shape * np.log(rate)
-    return found
+        bounds[run] = fits + entropy - shape * np.log(rate)
+    return bounds

@@ -37,12 +37,12 @@ def fit_objective(
     size = session.source.design.size
     objective = PerturbedObjective(size, session.source.reach)
     epsilon = 1.0 / np.maximum(noise, 1e-300)
-    asked = np.full(session.runs, RIDGE if ridge is None else ridge)
+    ridges = np.full(session.runs, RIDGE if ridge is None else ridge)
     if ridge is None and session.private:
         length = size * objective.slope_sensitivity(session.adjacency) * session.rows_per_person
-        asked = asked + SHARE * length * noise
-    found = perturb_objective(
-        session, "coefficients", objective, epsilon, asked, as_printed=as_printed
+        ridges = ridges + SHARE * length * noise
+    minimiser = perturb_objective(
+        session, "coefficients", objective, epsilon, ridges, as_printed=as_printed
     )
-    known = np.zeros((session.runs, size, size))
-    return Coefficients(found.coefficients, known, np.full_like(known, np.nan))
+    zeros = np.zeros((session.runs, size, size))
+    return Coefficients(minimiser.coefficients, zeros, np.full_like(zeros, np.nan))

@@ -103,8 +103,8 @@ def first_order(mean: Array, covariance: Array, noise: Array, level: float) -> A
     which ``noise`` is the part that is privacy noise; undefined where that is not known."""
     reach = float(ndtri(0.5 + 0.5 * probability("level", level, example="0.95")))
     variances = np.diagonal(covariance, axis1=-2, axis2=-1)
-    known = np.all(np.isfinite(noise), axis=(-2, -1))[..., None]
-    spread = np.where(known, reach * np.sqrt(np.maximum(variances, 0.0)), np.nan)
+    finite = np.all(np.isfinite(noise), axis=(-2, -1))[..., None]
+    spread = np.where(finite, reach * np.sqrt(np.maximum(variances, 0.0)), np.nan)
     return np.stack([mean - spread, mean + spread], axis=-1)
 
 

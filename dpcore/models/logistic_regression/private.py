@@ -77,10 +77,10 @@ class LogisticRecipe(Recipe):
 
     def assumptions(self, settings: LogisticSettings, guarantee: Guarantee) -> tuple[str, ...]:
         """Those of a table, and what counts as a yes."""
-        said = ["a target that is neither yes nor no counts by its column's public rule"]
+        added = ["a target that is neither yes nor no counts by its column's public rule"]
         if settings.steps.sample.sampling != "none":
-            said.append("the rows drawn in a step stay secret")
-        return (*guarantee.assumptions, *said)
+            added.append("the rows drawn in a step stay secret")
+        return (*guarantee.assumptions, *added)
 
     def events(self, settings: LogisticSettings) -> tuple[Event, ...]:
         if settings.algorithm == "objective":
@@ -89,8 +89,8 @@ class LogisticRecipe(Recipe):
             return (Event(Gaussian(1.0)),)
         if settings.algorithm in SAMPLED:
             return settings.steps.events()
-        first, each = _multipliers(settings)
-        return (Event(Gaussian(first)), Event(Gaussian(each), count=settings.iterations or 0))
+        first, later = _multipliers(settings)
+        return (Event(Gaussian(first)), Event(Gaussian(later), count=settings.iterations or 0))
 
     def accountants(self, settings: LogisticSettings) -> tuple[str, ...]:
         """Of objective perturbation only epsilon is known, and epsilons add up."""
@@ -127,16 +127,16 @@ class LogisticRecipe(Recipe):
     ) -> Runs[Coefficients]:
         sigma = None if published is None else np.asarray(published.noise_multiplier)
         if settings.algorithm == "vips":
-            found = _fit_vips(session, settings, noise, sigma)
+            steps = _fit_vips(session, settings, noise, sigma)
         elif settings.algorithm == "objective":
             amount, printed = (noise, False) if sigma is None else (sigma, True)
-            found = [fit_objective(session, amount, settings.ridge, as_printed=printed)]
+            steps = [fit_objective(session, amount, settings.ridge, as_printed=printed)]
         elif settings.algorithm == "dpvi":
-            found = fit_dpvi(session, settings.steps, noise)
+            steps = fit_dpvi(session, settings.steps, noise)
         else:
-            found = _fit_whole(session, settings, noise)
+            steps = _fit_whole(session, settings, noise)
         units = _to_units(session)
-        history = tuple(one.mapped(units) for one in found)
+        history = tuple(step.mapped(units) for step in steps)
         return Runs(history[-1], history)
 
     def parameters(self, batch: Coefficients, run: int, public: PublicFrame) -> LogisticParameters:
@@ -163,7 +163,7 @@ def _fit_whole(
     :meth:`LogisticRecipe.events` times the factor.
     """
     one_shot = settings.algorithm == "one_shot"
-    first, each = (1.0, 0.0) if one_shot else _multipliers(settings)
+    first, later = (1.0, 0.0) if one_shot else _multipliers(settings)
     size = session.source.design.size
     shape = OutcomeMoments(size, session.source.reach, *WEIGHTS)
     released = session.release(
@@ -181,7 +181,7 @@ def _fit_whole(
             f"iteration {iteration}: squares by curvature",
             CurvatureMoments(size, session.source.reach, least=0.0),
             logistic.curvature(fit),
-            Noise("gaussian", factor * each),
+            Noise("gaussian", factor * later),
         )
         fit = logistic.step(
             replace(weighted, sums=released.sums, sums_sd=released.sums_sd),
@@ -223,19 +223,19 @@ def _fit_vips(
         average = _averaged(average, _seen(released, settings, unit), weight)
         fit = logistic.step(average, logistic.precision(fit), floor)
         history.append(fit.mapped(np.eye(size) / unit))
-    return [one.noise_unknown() for one in history] if sigma is not None else history
+    return [step.noise_unknown() for step in history] if sigma is not None else history
 
 
 def _seen(released: NoisyOutcomes, settings: LogisticSettings, unit: float) -> NoisyOutcomes:
     """Sums over a minibatch as estimates of those over all rows of x / unit; in paper mode nothing
     is made of the size of their noise."""
     share = settings.steps.sample.rate
-    known = 0.0 if settings.mode == "paper" else 1.0
+    weight = 0.0 if settings.mode == "paper" else 1.0
     return NoisyOutcomes(
         released.sums / (share * unit),
         released.squares / (share * unit**2),
-        known * released.sums_sd / (share * unit),
-        known * released.squares_sd / (share * unit**2),
+        weight * released.sums_sd / (share * unit),
+        weight * released.squares_sd / (share * unit**2),
     )
 
 
@@ -243,12 +243,12 @@ def _averaged(before: NoisyOutcomes | None, now: NoisyOutcomes, weight: float) -
     """Statistics that give the newest a weight; noise of different steps is independent."""
     if before is None:
         return now
-    kept = 1.0 - weight
+    remaining = 1.0 - weight
     return NoisyOutcomes(
-        kept * before.sums + weight * now.sums,
-        kept * before.squares + weight * now.squares,
-        np.hypot(kept * before.sums_sd, weight * now.sums_sd),
-        np.hypot(kept * before.squares_sd, weight * now.squares_sd),
+        remaining * before.sums + weight * now.sums,
+        remaining * before.squares + weight * now.squares,
+        np.hypot(remaining * before.sums_sd, weight * now.sums_sd),
+        np.hypot(remaining * before.squares_sd, weight * now.squares_sd),
     )
 
 

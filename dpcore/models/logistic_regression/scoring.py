@@ -78,10 +78,10 @@ class LogisticYardstick(Yardstick):
         if not isinstance(scorer, OutcomeScorer):
             raise InputError("target", "the rows have no outcomes", "score a table with a target")
         if metric == "test_auc":
-            return np.array([auc(one, scorer.outcomes) for one in batch.scores(scorer.rows)])
+            return np.array([auc(scores, scorer.outcomes) for scores in batch.scores(scorer.rows)])
         chances = batch.probabilities(scorer.rows)
         loss = log_loss if metric == "test_log_loss" else calibration_error
-        return np.array([loss(one, scorer.outcomes) for one in chances])
+        return np.array([loss(scores, scorer.outcomes) for scores in chances])
 
     def nothing(self, scorer: Scorer) -> float:
         """Every row alike."""
@@ -138,15 +138,15 @@ def calibration(chances: Array, outcomes: Array) -> tuple[Array, Array]:
 
 def calibration_error(chances: Array, outcomes: Array) -> float:
     """Mean absolute gap between predicted and seen shares."""
-    predicted, seen = calibration(chances, outcomes)
-    return float(np.mean(np.abs(predicted - seen)))
+    predicted, observed = calibration(chances, outcomes)
+    return float(np.mean(np.abs(predicted - observed)))
 
 
-def converged(found: tuple[PublicFrame, Array, Array]) -> Coefficients:
+def converged(data: tuple[PublicFrame, Array, Array]) -> Coefficients:
     """scikit-learn's fit; its covariance is the inverse of the information at the optimum."""
     from sklearn.linear_model import LogisticRegression
 
-    _, rows, outcomes = found
+    _, rows, outcomes = data
     full = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
     if len(np.unique(outcomes)) < 2:
         return logistic.nothing(1, full.shape[1])

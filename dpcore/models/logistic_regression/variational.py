@@ -45,14 +45,14 @@ class Factorised:
         return Coefficients(self.mean, covariance, np.full_like(covariance, np.nan))
 
 
-def row_gradients(known: Factorised, coins: Array) -> Any:
+def row_gradients(posterior: Factorised, coins: Array) -> Any:
     """What the wall asks of each row: gradients ``(b, 2p, m)`` of its log likelihood in (m, r).
 
     coins ``(D, p)``: standard normal draws, over which gradients are averaged.
     """
 
     def of_rows(rows: Array, outcomes: Array, runs: Indices) -> Array:
-        mean, spread = known.mean[runs], np.exp(known.log_sd[runs])
+        mean, spread = posterior.mean[runs], np.exp(posterior.log_sd[runs])
         out = np.zeros((len(runs), 2 * rows.shape[1], len(rows)))
         means, spreads = np.split(out, 2, axis=1)
         for coin in coins:
@@ -66,21 +66,21 @@ def row_gradients(known: Factorised, coins: Array) -> Any:
     return of_rows
 
 
-def of_prior(known: Factorised) -> Array:
+def of_prior(posterior: Factorised) -> Array:
     """Gradient ``(B, 2p)`` of the rest of the bound: the prior's and the entropy's.
 
     The prior's precision is that of ``mathematics.precision``.
     """
-    prior = precision(known.coefficients())[:, None]
-    variance = np.exp(2.0 * known.log_sd)
-    return np.concatenate([-prior * known.mean, 1.0 - prior * variance], axis=1)
+    prior = precision(posterior.coefficients())[:, None]
+    variance = np.exp(2.0 * posterior.log_sd)
+    return np.concatenate([-prior * posterior.mean, 1.0 - prior * variance], axis=1)
 
 
 @dataclass
 class Climb:
     """Adam on noisy gradients; total, and blind to their scale. pace: of a step, in log odds."""
 
-    known: Factorised
+    posterior: Factorised
     pace: float
     first: Array | float = 0.0
     second: Array | float = 0.0
@@ -95,14 +95,15 @@ class Climb:
         size = np.sqrt(self.second / (1.0 - SECOND**self.steps)) + LEAST
         move = self.pace * self.first / (1.0 - FIRST**self.steps) / size
         means, spreads = np.split(np.asarray(move), 2, axis=1)
-        log_sd = np.clip(self.known.log_sd + spreads, NARROWEST, WIDEST)
-        self.known = Factorised(self.known.mean + means, log_sd)
-        return self.known
+        log_sd = np.clip(self.posterior.log_sd + spreads, NARROWEST, WIDEST)
+        self.posterior = Factorised(self.posterior.mean + means, log_sd)
+        return self.posterior
 
 
 def averaged(history: list[Factorised]) -> Factorised:
     """The mean of the later half of a climb, where noise sends it to and fro (Polyak 1990)."""
     late = history[len(history) // 2 :]
     return Factorised(
-        np.mean([one.mean for one in late], axis=0), np.mean([one.log_sd for one in late], axis=0)
+        np.mean([step.mean for step in late], axis=0),
+        np.mean([step.log_sd for step in late], axis=0),
     )

@@ -85,15 +85,15 @@ class MeanSettings(Settings):
     )
 
     @classmethod
-    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
-        bits, method = given.get("trust") == "local_onebit", given.get("method")
+    def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
+        bits, method = chosen.get("trust") == "local_onebit", chosen.get("method")
         if mode == "paper" and (bits or method not in (None, "older", "improved")):
             raise InputError(
                 "method", "the paper prints another", "choose older or improved, with noise"
             )
         if bits and method not in (None, "clip"):
             raise InputError("method", "one bit is sent for each clipped number", "choose clip")
-        return given
+        return chosen
 
 
 MODEL = Model(

@@ -59,15 +59,17 @@ def central(method: str, multiplier: Array, rows: float, dim: int, failure: floa
     ``ln(1/delta)``, ``e / sqrt(ln(1/delta))`` is ``sqrt 2 / z`` to first order.
     """
     log = math.log(1.0 / failure)
-    each = np.maximum(multiplier * math.sqrt(dim), 1.0 / rows)  # without noise: as for very little
+    per_column = np.maximum(
+        multiplier * math.sqrt(dim), 1.0 / rows
+    )  # without noise: as for very little
     if method == "clip":
-        return Bent(0.3 * np.sqrt(rows / (2.0 * each)), None)
+        return Bent(0.3 * np.sqrt(rows / (2.0 * per_column)), None)
     if method == "older":
-        return Bent(np.full(len(each), math.sqrt(rows / (2.0 * log))), 2.0 * log)
+        return Bent(np.full(len(per_column), math.sqrt(rows / (2.0 * log))), 2.0 * log)
     if method == "improved":
-        return Bent(np.sqrt(rows * math.sqrt(2.0) / each) / log, math.sqrt(log))
+        return Bent(np.sqrt(rows * math.sqrt(2.0) / per_column) / log, math.sqrt(log))
     smoothing = _smoothing(failure)
-    bias, spread = _terms(each / rows, rows, failure, smoothing)
+    bias, spread = _terms(per_column / rows, rows, failure, smoothing)
     return Bent(np.sqrt(bias / spread), smoothing)
 
 

@@ -78,13 +78,17 @@ def _one_column(subject: Subject) -> Drawing:
         ),
         x=Axis(column_title(public, 0), (low, high)),
         y=Axis(f"{subject.unit}s", (0.0, top)),
-        outside=tuple(f"mean {said(float(one))}" if one == one else "" for one in means[:, 0]),
+        outside=tuple(
+            f"mean {said(float(value))}" if value == value else "" for value in means[:, 0]
+        ),
     )
 
 
 def own_text(values: Array, unit: str) -> tuple[str, ...]:
     """Numbers with their unit; nothing where there is none."""
-    return tuple(f"{said(float(one))} {unit}".rstrip() if one == one else "" for one in values)
+    return tuple(
+        f"{said(float(value))} {unit}".rstrip() if value == value else "" for value in values
+    )
 
 
 def _upright(places: Array, top: float, **style: Any) -> Curve:

@@ -97,14 +97,14 @@ class MeanRecipe(Recipe):
         if settings.tau is not None:
             spread = math.sqrt(settings.tau) / public.half_range
         if not session.private and not session.as_private:
-            found, scale = _plain(session), np.full(session.runs, math.inf)
+            estimate, scale = _plain(session), np.full(session.runs, math.inf)
         else:
             way = _central
             if session.private and settings.trust != "central":
                 way = _one_bit if settings.trust == "local_onebit" else _local
-            found, scale = way(session, settings, multiplier, spread)
-            found = spread * found
-        inside = np.clip(found, -1.0, 1.0)  # no mean is outside the bounds
+            estimate, scale = way(session, settings, multiplier, spread)
+            estimate = spread * estimate
+        inside = np.clip(estimate, -1.0, 1.0)  # no mean is outside the bounds
         mean = Means.released(inside, scale[:, None] * spread)
         return Runs(mean, (mean,))
 
@@ -115,8 +115,8 @@ class MeanRecipe(Recipe):
 def _plain(session: Session[MaskedRows]) -> Array:
     """The mean of all rows, which privacy does not protect."""
 
-    def rows(seen: VectorRows, runs: slice) -> Array:
-        return np.repeat(seen.rows[None], runs.stop - runs.start, axis=0)
+    def rows(block: VectorRows, runs: slice) -> Array:
+        return np.repeat(block.rows[None], runs.stop - runs.start, axis=0)
 
     noise = Noise("gaussian", 0.0)
     contribution = BoxVector(session.public.dim, math.inf)
@@ -164,15 +164,15 @@ def _one_bit(
     session: Session[MaskedRows], settings: MeanSettings, multiplier: Array, spread: Array
 ) -> tuple[Array, Array]:
     """The same of random bits, of the size that makes them right on average."""
-    each = epsilon_of_a_bit(session, multiplier)
-    scale = heavy_tails.one_bit_scale(each, _expected_rows(session, settings))
+    epsilon = epsilon_of_a_bit(session, multiplier)
+    scale = heavy_tails.one_bit_scale(epsilon, _expected_rows(session, settings))
     bits = randomise_bits(
         session,
         "one random bit for each of a row's numbers",
         partial(_bent, Bent(scale, None), spread),
         multiplier,
     )
-    size = scale * heavy_tails.inflation(each)
+    size = scale * heavy_tails.inflation(epsilon)
     return size[:, None] * (2.0 * bits.mean(axis=1) - 1.0), np.broadcast_to(scale, (session.runs,))
 
 
@@ -181,19 +181,19 @@ def _of_bound(multiplier: Array, bent: Bent, settings: MeanSettings) -> Array:
     return multiplier * (LIMIT / bent.largest) if settings.mode == "paper" else multiplier
 
 
-def _bent(bent: Bent, spread: Array, seen: VectorRows, runs: slice) -> Array:
-    return bent.of(seen.rows / spread[:, None], runs)
+def _bent(bent: Bent, spread: Array, block: VectorRows, runs: slice) -> Array:
+    return bent.of(block.rows / spread[:, None], runs)
 
 
 def _expected_rows(session: Session[MaskedRows], settings: MeanSettings) -> float:
-    known = session.rows if session.rows is not None else settings.rows or session.persons
-    if known is None:
+    count = session.rows if session.rows is not None else settings.rows or session.persons
+    if count is None:
         raise InputError(
             "rows",
             "the truncation threshold depends on the number of rows, which is not public here",
             "give a public guess",
         )
-    return max(1.0, float(known))
+    return max(1.0, float(count))
 
 
 RECIPE: Any = MeanRecipe()

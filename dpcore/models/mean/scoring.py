@@ -15,7 +15,7 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
-FOUND = 0.1  # of a column's standard deviation
+RECOVERED = 0.1  # of a column's standard deviation
 LEAST_SPREAD = 1e-9  # of a column whose rows are alike
 
 
@@ -73,8 +73,8 @@ class MeanYardstick(Yardstick):
         return Means.uncut(np.zeros_like(reference.mean))
 
     def align(self, batch: Means, reference: Means) -> tuple[Means, NDArray[np.bool_]]:
-        """Columns have names, so nothing moves; found ``(B, d)``: within :data:`FOUND`."""
-        return batch, np.abs(batch.mean - reference.mean[0]) <= FOUND * reference.spread[0]
+        """Columns have names, so nothing moves; found ``(B, d)``: within :data:`RECOVERED`."""
+        return batch, np.abs(batch.mean - reference.mean[0]) <= RECOVERED * reference.spread[0]
 
 
 YARDSTICK = MeanYardstick()

@@ -72,12 +72,12 @@ def solved_weights(loss: Array) -> Array:
     roots = np.roots([w_q, w_s / 2.0, -w_s, -8.0 * w_n])
     ratio = min(WIDEST, float(roots.real.max()))
     tall = max(1.0, math.sqrt(3.0 * w_n / (w_s / 2.0 + w_q)))
-    found = [(ratio**2 / 4.0, ratio, 1.0), (tall, WIDEST, 1.0)]
+    triples = [(ratio**2 / 4.0, ratio, 1.0), (tall, WIDEST, 1.0)]
     inside = (math.sqrt(w_n), math.sqrt(w_s), math.sqrt(w_q))
     if 4.0 * inside[0] * inside[2] >= inside[1] ** 2 and inside[1] <= 2.0 * inside[2]:
-        found = [inside]
-    squares = [np.array(each) / sum(each) for each in found]
-    return np.sqrt(min(squares, key=lambda each: _total(loss, each)))
+        triples = [inside]
+    squares = [np.array(triple) / sum(triple) for triple in triples]
+    return np.sqrt(min(squares, key=lambda triple: _total(loss, triple)))
 
 
 def _total(loss: Array, squares: Array) -> float:

@@ -144,12 +144,12 @@ def one_diagonal(noisy: NoisyMoments, rows: Array | float, radius: float) -> tup
     """The same where a release knows variances alone, ``(B, d)``: no matrix is formed."""
     noisy = defined(noisy)
     mean, count = _mean_of_all(noisy, rows, radius)
-    dim, each = mean.shape[-1], noisy.squares[:, 0]
-    if each.ndim == 1:  # a trace
-        scatter = (each / dim / count)[:, None] - mean**2
+    dim, squares = mean.shape[-1], noisy.squares[:, 0]
+    if squares.ndim == 1:  # a trace
+        scatter = (squares / dim / count)[:, None] - mean**2
         scatter = np.repeat(scatter.mean(axis=-1, keepdims=True), dim, axis=-1)
     else:
-        scatter = each / count[:, None] - mean**2
+        scatter = squares / count[:, None] - mean**2
     level = entry = per_coordinate_sd(noisy, dim) / count
     size = _size(scatter.mean(axis=-1), entry, dim, radius)
     pull = (level / size)[:, None]

@@ -16,9 +16,9 @@ from dpcore.schema import Schema
 from dpcore.sklearn import with_columns
 
 
-def hidden_units(found: BeliefParameters, threshold: float, rows: Any) -> NDArray[np.float64]:
+def hidden_units(parameters: BeliefParameters, threshold: float, rows: Any) -> NDArray[np.float64]:
     """Chance of each hidden unit to be on ``(n, K)``, given rows ``(n, J)`` in own units."""
-    return found.hidden(np.asarray(rows, dtype=float), threshold)
+    return parameters.hidden(np.asarray(rows, dtype=float), threshold)
 
 
 def _transformer(fit: Fit, schema: Schema) -> FunctionTransformer:

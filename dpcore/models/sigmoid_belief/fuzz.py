@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dpcore.fuzzing.ways import ONE, Way
+from dpcore.fuzzing.ways import REPLACED, Way
 
 WAYS = (
     Way({"rate": 1.0}, grid=True),
     Way({"rate": 0.4}, sampled=True),
-    Way({"minibatch": 3}, ONE, sampled=True),
+    Way({"minibatch": 3}, REPLACED, sampled=True),
 )

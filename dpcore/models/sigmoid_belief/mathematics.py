@@ -121,7 +121,7 @@ def curvature_at(score: Array) -> Array:
 
 
 def e_step(
-    rows: Array, known: Posterior, rounds: int = ROUNDS, *, single: bool = True
+    rows: Array, posterior: Posterior, rounds: int = ROUNDS, *, single: bool = True
 ) -> tuple[Array, Array]:
     """Hidden units ``(m, K)`` and curvature ``(m, J)`` for rows ``(m, J)`` of 0 and 1.
 
@@ -130,17 +130,19 @@ def e_step(
     rounds a row by its place in the block: only where no row changes its place.
     """
     kind: type[np.floating[Any]] = np.float32 if single else np.float64
-    units = known.weights.shape[1]
-    hidden = np.repeat(expit(known.hidden_bias)[None], len(rows), axis=0)
-    curvature = curvature_at(hidden @ known.weights.T + known.visible_bias)  # a cheap first guess
-    entries, square = _entries(known, kind), _square(units)
+    units = posterior.weights.shape[1]
+    hidden = np.repeat(expit(posterior.hidden_bias)[None], len(rows), axis=0)
+    curvature = curvature_at(
+        hidden @ posterior.weights.T + posterior.visible_bias
+    )  # a cheap first guess
+    entries, square = _entries(posterior, kind), _square(units)
     for turn in range(rounds):
         if turn > 0:
-            curvature = curvature_at(_scores(hidden, known, entries))
+            curvature = curvature_at(_scores(hidden, posterior, entries))
         pulls: Numbers = curvature.astype(entries.dtype) @ entries.T
         between = np.take(pulls, square, axis=1).reshape(len(rows), units, units)
-        odds = (rows - 0.5 - curvature * known.visible_bias) @ known.weights
-        odds += known.hidden_bias - 0.5 * pulls[:, :units]
+        odds = (rows - 0.5 - curvature * posterior.visible_bias) @ posterior.weights
+        odds += posterior.hidden_bias - 0.5 * pulls[:, :units]
         now: Numbers = hidden.astype(kind)
         for k in range(units):
             others = np.einsum("ml,ml->m", now, between[:, k]) - now[:, k] * between[:, k, k]
@@ -149,10 +151,10 @@ def e_step(
     return hidden, curvature
 
 
-def _entries(known: Posterior, kind: type[np.floating[Any]] = np.float32) -> Numbers:
+def _entries(posterior: Posterior, kind: type[np.floating[Any]] = np.float32) -> Numbers:
     """``E[w w^T]`` of each pixel ``(K(K+1)/2, J)`` in a precision: diagonal, then above it."""
-    units = known.weights.shape[1]
-    entries = known.weight_squares.astype(kind)
+    units = posterior.weights.shape[1]
+    entries = posterior.weight_squares.astype(kind)
     entries[units:] *= kind(0.5**0.5)
     return np.asarray(entries)
 
@@ -172,7 +174,7 @@ def _square(units: int) -> Indices:
     return at.ravel()
 
 
-def _scores(hidden: Array, known: Posterior, entries: Numbers) -> Array:
+def _scores(hidden: Array, posterior: Posterior, entries: Numbers) -> Array:
     """Root of the expected square of each pixel's log odds ``(m, J)``."""
     units = hidden.shape[1]
     first, second = _pairs(units)
@@ -182,8 +184,8 @@ def _scores(hidden: Array, known: Posterior, entries: Numbers) -> Array:
     products[:, :units] = cast
     products[:, units:] *= entries.dtype.type(2.0)
     seconds = np.asarray(products @ entries, dtype=np.float64)
-    middle = hidden @ known.weights.T
-    seconds += known.visible_squares + 2.0 * known.visible_bias * middle
+    middle = hidden @ posterior.weights.T
+    seconds += posterior.visible_squares + 2.0 * posterior.visible_bias * middle
     return np.asarray(np.sqrt(np.maximum(seconds, 0.0)))
 
 
@@ -204,11 +206,11 @@ class Sums:
     def of(cls, released: NoisyBelief, run: int, share: float, *, as_printed: bool) -> Sums:
         """One run of a release on a share of the rows; as printed, nothing is made of the size of
         its noise."""
-        found = (released.hidden, released.visible, released.curvature, released.pairs)
-        parts = [finite(part[run]) / share for part in (*found, released.forms)]
+        names = ("hidden", "visible", "curvature", "pairs", "forms")
+        parts = [finite(getattr(released, name)[run]) / share for name in names]
         rows = float(released.rows[run]) / share
-        known = 0.0 if as_printed else 1.0 / share
-        noise = [known * float(released.sd[name][run]) for name in ("pairs", "forms")]
+        weight = 0.0 if as_printed else 1.0 / share
+        noise = [weight * float(released.sd[name][run]) for name in ("pairs", "forms")]
         return cls(parts[0], parts[1], parts[2], parts[3], parts[4], rows, noise[0], noise[1])
 
     @one_thread()
@@ -235,16 +237,16 @@ class Sums:
 
     def averaged(self, now: Sums, weight: float) -> Sums:
         """With the sums of a later step; noise of different steps is independent."""
-        kept = 1.0 - weight
+        remaining = 1.0 - weight
         return Sums(
-            kept * self.hidden + weight * now.hidden,
-            kept * self.visible + weight * now.visible,
-            kept * self.curvature + weight * now.curvature,
-            kept * self.pairs + weight * now.pairs,
-            kept * self.forms + weight * now.forms,
-            kept * self.rows + weight * now.rows,
-            float(np.hypot(kept * self.pairs_sd, weight * now.pairs_sd)),
-            float(np.hypot(kept * self.forms_sd, weight * now.forms_sd)),
+            remaining * self.hidden + weight * now.hidden,
+            remaining * self.visible + weight * now.visible,
+            remaining * self.curvature + weight * now.curvature,
+            remaining * self.pairs + weight * now.pairs,
+            remaining * self.forms + weight * now.forms,
+            remaining * self.rows + weight * now.rows,
+            float(np.hypot(remaining * self.pairs_sd, weight * now.pairs_sd)),
+            float(np.hypot(remaining * self.forms_sd, weight * now.forms_sd)),
         )
 
 
@@ -324,29 +326,29 @@ def _shrinkage(squares: Array, before: Posterior) -> tuple[Array, Array, Array, 
     return precision, rate, spread, float(whole)
 
 
-def network(found: list[Posterior]) -> Network:
+def network(posteriors: list[Posterior]) -> Network:
     """The means of all runs."""
     return Network(
-        np.stack([one.weights for one in found]),
-        np.stack([one.visible_bias for one in found]),
-        np.stack([one.hidden_bias for one in found]),
+        np.stack([posterior.weights for posterior in posteriors]),
+        np.stack([posterior.visible_bias for posterior in posteriors]),
+        np.stack([posterior.hidden_bias for posterior in posteriors]),
     )
 
 
 def reconstructed(rows: Array, net: Network, run: int) -> Array:
     """Chance of each pixel ``(m, J)`` given what the rows make of the hidden units."""
-    known = fixed(net.weights[run], net.visible_bias[run], net.hidden_bias[run])
-    hidden = e_step(rows, known)[0]
-    return np.asarray(expit(hidden @ known.weights.T + known.visible_bias))
+    posterior = fixed(net.weights[run], net.visible_bias[run], net.hidden_bias[run])
+    hidden = e_step(rows, posterior)[0]
+    return np.asarray(expit(hidden @ posterior.weights.T + posterior.visible_bias))
 
 
-def bound(rows: Array, known: Posterior, hidden: Array) -> Array:
+def bound(rows: Array, posterior: Posterior, hidden: Array) -> Array:
     """The bound on each row's log-likelihood ``(m,)`` at hidden units, curvature at its best."""
-    score = _scores(hidden, known, _entries(known))
-    middle = hidden @ known.weights.T + known.visible_bias
+    score = _scores(hidden, posterior, _entries(posterior))
+    middle = hidden @ posterior.weights.T + posterior.visible_bias
     pixels = (rows - 0.5) * middle - np.logaddexp(score / 2.0, -score / 2.0)
     safe = np.clip(hidden, 1e-12, 1.0 - 1e-12)
-    prior = hidden * known.hidden_bias - np.logaddexp(0.0, known.hidden_bias)
+    prior = hidden * posterior.hidden_bias - np.logaddexp(0.0, posterior.hidden_bias)
     entropy = -safe * np.log(safe) - (1.0 - safe) * np.log1p(-safe)
     per_unit: Array = np.asarray(prior + entropy, dtype=np.float64)
     return np.asarray(pixels.sum(axis=1) + per_unit.sum(axis=1), dtype=np.float64)

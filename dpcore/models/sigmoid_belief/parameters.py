@@ -64,8 +64,8 @@ class BeliefParameters:
 
     def hidden(self, rows: Array, threshold: float = 0.5) -> Array:
         """Chance of each hidden unit to be on ``(n, K)``, given rows as :meth:`given_back` has."""
-        known = belief.fixed(self.weights, self.visible_bias, self.hidden_bias)
-        return belief.e_step(self._pixels(rows, threshold), known, single=False)[0]
+        posterior = belief.fixed(self.weights, self.visible_bias, self.hidden_bias)
+        return belief.e_step(self._pixels(rows, threshold), posterior, single=False)[0]
 
     def _pixels(self, rows: Array, threshold: float) -> Array:
         return (rows > self.lower + threshold * (self.upper - self.lower)).astype(float)

@@ -59,13 +59,13 @@ def draw_reconstructions(subject: Subject) -> Drawing:
     public, rows, image = subject.public, subject.rows, subject.image
     if rows is None or image is None or not subject.outlines:  # what is given back tells of rows
         return draw(subject)
-    seen = (rows[:SHOWN] > public.center).astype(float)
-    bold = mapped(subject.private, lambda one: one[:, 0])
-    private = np.full((bold.runs, *seen.shape), np.nan)
+    binary = (rows[:SHOWN] > public.center).astype(float)
+    bold = mapped(subject.private, lambda array: array[:, 0])
+    private = np.full((bold.runs, *binary.shape), np.nan)
     for run in np.flatnonzero(np.isfinite(bold.weights).all(axis=(1, 2))):
-        private[run] = reconstructed(seen, bold, int(run))
-    exact = reconstructed(seen, subject.exact, 0)
-    return component_images.given_back(seen, exact, private, image, 1.0, "chance to be on")
+        private[run] = reconstructed(binary, bold, int(run))
+    exact = reconstructed(binary, subject.exact, 0)
+    return component_images.given_back(binary, exact, private, image, 1.0, "chance to be on")
 
 
 def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int, int]) -> Scene:
@@ -74,29 +74,29 @@ def given_back(pictures: Array, fits: Mapping[float, Network], image: tuple[int,
     pictures ``(n, J)``: in own units, of rows that may be shown. fits: by their epsilon; infinite
     without noise. image: height and width, J pixels.
     """
-    seen = np.asarray(pictures, dtype=float)
+    originals = np.asarray(pictures, dtype=float)
     any_fit = next(iter(fits.values()))
-    shown = (seen - any_fit.lower) / (any_fit.upper - any_fit.lower)
-    chances = np.stack([one.given_back(seen) for one in fits.values()])
+    shown = (originals - any_fit.lower) / (any_fit.upper - any_fit.lower)
+    chances = np.stack([fit.given_back(originals) for fit in fits.values()])
     right = np.mean((chances > 0.5) == (shown > 0.5), axis=(1, 2))
-    side = Axis("picture", (0.5, len(seen) + 0.5)), Axis("pixel row", (0.0, float(image[0])))
+    side = Axis("picture", (0.5, len(originals) + 0.5)), Axis("pixel row", (0.0, float(image[0])))
 
-    def panel(name: str, values: Array, told: tuple[str, ...]) -> Panel:
-        names = tuple(f"picture {i + 1}" for i in range(len(seen)))
-        tiles = values.reshape(len(values), len(seen), *image)
-        across = images_across(len(seen), image)
+    def panel(name: str, values: Array, captions: tuple[str, ...]) -> Panel:
+        names = tuple(f"picture {i + 1}" for i in range(len(originals)))
+        tiles = values.reshape(len(values), len(originals), *image)
+        across = images_across(len(originals), image)
         heat = Heat(tiles, 1.0, "chance to be on", names, across=across, above=True)
-        return Panel(name, name.capitalize(), told, told, *side, (heat,), bare=True)
+        return Panel(name, name.capitalize(), captions, captions, *side, (heat,), bare=True)
 
-    said = tuple(f"{share:.0%} of these pixels reconstructed" for share in right)
+    captions = tuple(f"{share:.0%} of these pixels reconstructed" for share in right)
     return Scene(
         tuple(float(i) for i in range(len(fits))),
-        tuple("∞, no noise" if np.isinf(one) else show(one) for one in fits),
+        tuple("∞, no noise" if np.isinf(fit) else show(fit) for fit in fits),
         (
-            panel("seen", shown[None], (f"{len(seen)} pictures",) * len(fits)),
-            panel("given back", chances, said),
+            panel("seen", shown[None], (f"{len(originals)} pictures",) * len(fits)),
+            panel("given back", chances, captions),
         ),
-        step=max((i for i, one in enumerate(fits) if np.isfinite(one)), default=0),
+        step=max((i for i, fit in enumerate(fits) if np.isfinite(fit)), default=0),
     )
 
 

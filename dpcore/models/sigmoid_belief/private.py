@@ -108,7 +108,7 @@ class BeliefRecipe(Recipe):
         )
         if published is not None:
             noise = math.sqrt(PRINTED_PARTS / 5.0) * np.asarray(published.noise_multiplier)
-        known = [belief.start(shape.hidden, shape.visible, settings.start)] * session.runs
+        posteriors = [belief.start(shape.hidden, shape.visible, settings.start)] * session.runs
         batches = Minibatches(session, settings.steps.sample)
         sums: list[Sums] | None = None
         history = []
@@ -116,20 +116,22 @@ class BeliefRecipe(Recipe):
             released = session.release(
                 f"iteration {iteration}: hidden units, pixels and their products",
                 shape,
-                _e_step(known, single=session.adjacency != "add_remove"),
+                _e_step(posteriors, single=session.adjacency != "add_remove"),
                 Noise("gaussian", noise),
                 batches,
             )
             share = settings.steps.sample.rate
             now = [Sums.of(released, r, share, as_printed=paper) for r in range(session.runs)]
             if paper and session.private:
-                now = [one.in_range() for one in now]
+                now = [own.in_range() for own in now]
             weight = (settings.delay + iteration) ** -settings.forgetting
             if sums is not None:
                 now = [old.averaged(new, weight) for old, new in zip(sums, now, strict=True)]
             sums = now
-            known = [belief.m_step(one, before) for one, before in zip(sums, known, strict=True)]
-            history.append(belief.network(known))
+            posteriors = [
+                belief.m_step(own, before) for own, before in zip(sums, posteriors, strict=True)
+            ]
+            history.append(belief.network(posteriors))
         return Runs(history[-1], tuple(history))
 
     def parameters(self, batch: Network, run: int, public: PublicFrame) -> BeliefParameters:
@@ -141,9 +143,9 @@ def first_weights(hidden: int, visible: int, seed: int) -> Array:
     return belief.start(hidden, visible, seed).weights
 
 
-def _e_step(known: list[Posterior], *, single: bool) -> Any:
+def _e_step(posteriors: list[Posterior], *, single: bool) -> Any:
     """The wall's view of the model: rows and a run in, a belief out."""
-    return lambda rows, run: belief.e_step(rows, known[run], single=single)
+    return lambda rows, run: belief.e_step(rows, posteriors[run], single=single)
 
 
 RECIPE: Any = BeliefRecipe()

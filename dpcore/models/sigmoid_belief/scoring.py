@@ -20,7 +20,7 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
-FOUND = 0.7  # cosine from which a unit's weights are those of another
+RECOVERED = 0.7  # cosine from which a unit's weights are those of another
 MEASURED = 2000  # rows of which the clipped share is told
 HALF = 0.5  # of its bounds: above it a pixel is on, unless a fit says otherwise
 
@@ -60,16 +60,18 @@ class BeliefYardstick(Yardstick):
         held_out: Any = None,
     ) -> PixelScorer:
         """Exact rows, and from which share of their bounds the fits call a pixel on."""
-        found = super().scorer(table, options, most, held_out)
-        return PixelScorer(found.public, found.rows, float((options or {}).get("threshold", HALF)))
+        scorer = super().scorer(table, options, most, held_out)
+        return PixelScorer(
+            scorer.public, scorer.rows, float((options or {}).get("threshold", HALF))
+        )
 
     def converged(self, table: PrivateTable, parts: int, options: Mapping[str, Any]) -> Network:
         """Twenty steps on all rows without noise, a batch of one."""
-        known = {key: options[key] for key in ("threshold", "start") if key in options}
+        chosen = {key: options[key] for key in ("threshold", "start") if key in options}
         steps = {"rate": 1.0, "iterations": 20, "delay": 1.0, "forgetting": 1e-9}
-        many: dict[str, Any] = {"n_components": parts, "as_private": True, **steps, **known}
-        found: Network = fit_grid("sbn", table, privacy=None, **many).runs.final
-        return turned(found, found.weights.sum(axis=1) < 0.0)
+        many: dict[str, Any] = {"n_components": parts, "as_private": True, **steps, **chosen}
+        network: Network = fit_grid("sbn", table, privacy=None, **many).runs.final
+        return turned(network, network.weights.sum(axis=1) < 0.0)
 
     def score(self, batch: Network, scorer: Scorer) -> Array:
         return self.measure(batch, scorer, "pixel_accuracy")
@@ -81,11 +83,11 @@ class BeliefYardstick(Yardstick):
             return np.full(batch.runs, np.mean(np.maximum(share, 1.0 - share)))
         if metric == "pixel_accuracy_all_off":
             return np.full(batch.runs, self.nothing(scorer))
-        found = [
+        values = [
             np.mean((belief.reconstructed(rows, batch, run) > 0.5) == rows)
             for run in range(batch.runs)
         ]
-        return np.array(found, dtype=float)
+        return np.array(values, dtype=float)
 
     def on(self, scorer: Scorer) -> Array:
         """Which pixels are on: above a share of their bounds ``(n, J)``."""
@@ -103,9 +105,9 @@ class BeliefYardstick(Yardstick):
         rows = self.on(scorer)[:MEASURED]
         if not len(rows):
             return 0.0
-        known = belief.fixed(best.weights[0], best.visible_bias[0], best.hidden_bias[0])
+        posterior = belief.fixed(best.weights[0], best.visible_bias[0], best.hidden_bias[0])
         shape = BeliefMoments(best.weights.shape[2], rows.shape[1], WEIGHTS, clip)
-        hidden, curvature = belief.e_step(rows, known)
+        hidden, curvature = belief.e_step(rows, posterior)
         return float(np.mean(shape.norms(hidden, rows, curvature) > clip * (1.0 + 1e-9)))
 
     def align(self, batch: Network, reference: Network) -> tuple[Network, NDArray[np.bool_]]:
@@ -118,7 +120,7 @@ class BeliefYardstick(Yardstick):
         weights = np.swapaxes(np.swapaxes(batch.weights, 1, 2)[runs, order], 1, 2)
         aligned = Network(weights, batch.visible_bias, batch.hidden_bias[runs, order])
         alike = cosines[runs, np.arange(order.shape[1]), order]
-        return turned(aligned, alike < 0.0), np.abs(alike) >= FOUND
+        return turned(aligned, alike < 0.0), np.abs(alike) >= RECOVERED
 
 
 def turned(batch: Network, which: NDArray[np.bool_]) -> Network:

@@ -64,10 +64,10 @@ class TopicSettings(SampledSettings):
     sampling: Sampling = "none"
 
     @classmethod
-    def together(cls, given: dict[str, Any], mode: str) -> dict[str, Any]:
-        if "keep" in given and mode == "paper":
+    def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
+        if "keep" in chosen and mode == "paper":
             raise InputError("keep", "the paper's words are given", "leave it out, or give a list")
-        return super().together(given, mode)
+        return super().together(chosen, mode)
 
     @property
     def prior(self) -> float:

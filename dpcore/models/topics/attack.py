@@ -11,7 +11,7 @@ from dpcore.wall.data import PrivateCorpus, Vocabulary
 
 def _documents(adjacency: str) -> Pair:
     """One word again and again, among documents of another (or among empty ones)."""
-    known = Vocabulary(("alpha", "beta", "gamma"))
+    vocabulary = Vocabulary(("alpha", "beta", "gamma"))
     crowd = 0.0 if adjacency == "add_remove" else 500.0
 
     def corpus(first: int | None) -> PrivateCorpus:
@@ -22,11 +22,13 @@ def _documents(adjacency: str) -> Pair:
         starts = np.arange(CROWD_IN_STEPS + 2)
         if first is None:
             words, counts, starts = words[1:], counts[1:], starts[:-1]
-        return PrivateCorpus.seal(starts, words, counts, known, open_to_all=True)
+        return PrivateCorpus.seal(starts, words, counts, vocabulary, open_to_all=True)
 
-    one = corpus(None if adjacency == "add_remove" else 0)
+    first = corpus(None if adjacency == "add_remove" else 0)
     return Pair(
-        one, corpus(1), "one document made of a different word from all others, or of the same word"
+        first,
+        corpus(1),
+        "one document made of a different word from all others, or of the same word",
     )
 
 

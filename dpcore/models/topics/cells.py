@@ -45,7 +45,7 @@ def sharpened(memory: Memory, prior: float, words: Frequencies | None = None) ->
     Without noise, and for one topic, as ``mathematics.topics_of``. Total: any real counts
     give concentrations above 0.
     """
-    found = topics_of(memory, prior, words).concentration
+    estimate = topics_of(memory, prior, words).concentration
     counts = np.clip(np.nan_to_num(memory.counts, nan=0.0), -HIGHEST, HIGHEST)
     even = even_shares(counts, _together(counts, memory.counts_sd, words))
     topics, size = counts.shape[1:]
@@ -53,8 +53,8 @@ def sharpened(memory: Memory, prior: float, words: Frequencies | None = None) ->
     group = max(1, BLOCK // max(1, topics * size))
     for first in range(0, len(noisy), group):
         at = noisy[first : first + group]
-        found[at] = prior + _cells(counts[at], memory.counts_sd[at], even[at])
-    return Topics(np.clip(found, 1e-12, HIGHEST))
+        estimate[at] = prior + _cells(counts[at], memory.counts_sd[at], even[at])
+    return Topics(np.clip(estimate, 1e-12, HIGHEST))
 
 
 def _together(counts: Array, sd: Array, words: Frequencies | None) -> Frequencies:
@@ -63,23 +63,23 @@ def _together(counts: Array, sd: Array, words: Frequencies | None) -> Frequencie
     own, own_sd = counts.sum(axis=1, keepdims=True), sd * np.sqrt(topics)
     if words is None:
         return Frequencies(own, own_sd, np.ones_like(own))
-    released = np.clip(np.nan_to_num(words.counts, nan=0.0), -HIGHEST, HIGHEST) * words.kept
-    own = own * words.kept
-    every, of = (np.maximum(one.sum(axis=2)[:, 0], 1e-9) for one in (own, released))
+    released = np.clip(np.nan_to_num(words.counts, nan=0.0), -HIGHEST, HIGHEST) * words.allowed
+    own = own * words.allowed
+    every, of = (np.maximum(table.sum(axis=2)[:, 0], 1e-9) for table in (own, released))
     times = every / of
     released_sd = words.counts_sd * times
     both = np.maximum(np.hypot(own_sd, released_sd), 1e-300)
     part = ((released_sd / both) ** 2)[:, None, None]
     mixed = part * own + (1.0 - part) * times[:, None, None] * released
-    return Frequencies(mixed, own_sd * (released_sd / both), words.kept)
+    return Frequencies(mixed, own_sd * (released_sd / both), words.allowed)
 
 
 def _cells(counts: Array, sd: Array, even: Array) -> Array:
     """Means ``(R, K, V)`` of cells; those of a word add up to K even shares of it."""
     runs, topics, size = counts.shape
     flat = runs, topics * size
-    each = np.broadcast_to(even, counts.shape).reshape(flat)
-    cells = _learned(counts.reshape(flat), sd[:, None], each, topics).reshape(counts.shape)
+    prior = np.broadcast_to(even, counts.shape).reshape(flat)
+    cells = _learned(counts.reshape(flat), sd[:, None], prior, topics).reshape(counts.shape)
     whole = np.maximum(cells.sum(axis=1, keepdims=True), 1e-9)
     return np.asarray(cells * (topics * even / whole))
 
@@ -92,11 +92,11 @@ def _learned(counts: Array, sd: Array, even: Array, topics: int) -> Array:
     weights = _weights(sample[0], even[:, some] > 0.0)
     if every == 1:
         return _mixed(*sample, weights)
-    found = np.empty_like(counts)
+    rates = np.empty_like(counts)
     for first in range(0, counts.shape[1], BLOCK):
         at = slice(first, first + BLOCK)
-        found[:, at] = _mixed(*_believed(counts[:, at], sd, even[:, at], topics), weights)
-    return found
+        rates[:, at] = _mixed(*_believed(counts[:, at], sd, even[:, at], topics), weights)
+    return rates
 
 
 def _mixed(likely: Array, means: Array, weights: Array) -> Array:
@@ -114,7 +114,7 @@ def _believed(counts: Array, sd: Array, even: Array, topics: int) -> tuple[Array
     normal variable at ``1 / m - z``.
     """
     with np.errstate(over="ignore"):
-        count, share = (np.clip(one / sd, -VAST, VAST) for one in (counts, even))
+        count, share = (np.clip(values / sd, -VAST, VAST) for values in (counts, even))
     just, spread = (_multiples(scales, share, topics) for scales in (EXACT, SPREAD))
     below = 1.0 / spread - count
     mean = np.where(below < -30.0, -below, cut_normal(np.minimum(-below, 30.0)))

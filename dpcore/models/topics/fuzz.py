@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from dpcore.fuzzing.ways import ONE, Way
+from dpcore.fuzzing.ways import REPLACED, Way
 
 
 def _length(rng: np.random.Generator) -> int:
@@ -18,6 +18,6 @@ _Topics = partial(Way, drawn={"length": _length})
 WAYS = (
     _Topics({"rate": 1.0}),
     _Topics({"rate": 0.4}, sampled=True),
-    _Topics({"minibatch": 3}, ONE, sampled=True),
+    _Topics({"minibatch": 3}, REPLACED, sampled=True),
     _Topics({"rate": 1.0, "keep": 2}),
 )

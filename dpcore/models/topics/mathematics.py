@@ -33,7 +33,7 @@ FINE, LONG = 5e-4, 200  # the same where documents are judged: flat topics are s
 CELLS = 1 << 20  # numbers of a block of documents: one that a cache nearly holds
 PIECE = 1 << 15  # entries of documents that are scored together
 TINY = np.float32(1e-30)
-ONE, TWO, THREE = np.float32(1.0), np.float32(2.0), np.float32(3.0)
+SINGLE_1, SINGLE_2, SINGLE_3 = np.float32(1.0), np.float32(2.0), np.float32(3.0)
 MIDDLE, CURVE, OFFSET = np.float32(2.5), np.float32(24.0), np.float32(3.7)  # of exp psi(x + 3)
 BEGUN = 10.0  # words that the start counts in each cell; 50 delays steps where a cell has hundreds
 HIGHEST = 1e12  # of a concentration
@@ -59,8 +59,8 @@ class Topics:
 def start(runs: int, components: int, words: int, seed: int) -> Topics:
     """The data-free start of section 4.2: Gamma(100, 1/100) in every cell."""
     rng = np.random.default_rng([seed, components, words])
-    one = rng.gamma(100.0, 0.01, size=(components, words))
-    return Topics(np.broadcast_to(one, (runs, components, words)).copy())
+    drawn = rng.gamma(100.0, 0.01, size=(components, words))
+    return Topics(np.broadcast_to(drawn, (runs, components, words)).copy())
 
 
 def expected(topics: Topics) -> Array:
@@ -167,10 +167,10 @@ def _mixes_of_block(
         moved *= weight
         moved += small
         mean_move = np.add.reduce(np.abs(moved - mix), axis=1) / topics
-        found = going & (mean_move < tolerance)
+        settled = going & (mean_move < tolerance)
         mix = moved
-        out[left[found]] = mix[found]
-        going &= ~found
+        out[left[settled]] = mix[settled]
+        going &= ~settled
         staying = np.count_nonzero(going)
         if staying == 0:
             return out
@@ -187,11 +187,11 @@ def _weights(mix: Small) -> Small:
     ``psi(x) = psi(x + 3) - 1/x - 1/(x + 1) - 1/(x + 2)``, and ``exp psi(y + 1/2)`` is
     ``y + y / (24 y^2 + 3.7)``, up to powers beyond ``y^-3`` (DLMF 5.11.2, exponentiated).
     """
-    above = mix + ONE
-    below = mix + TWO
+    above = mix + SINGLE_1
+    below = mix + SINGLE_2
     below *= mix  # x (x + 2), so that the three fractions are -(3 + 2 / below) / (x + 1)
-    np.divide(-TWO, below, out=below)
-    below -= THREE
+    np.divide(-SINGLE_2, below, out=below)
+    below -= SINGLE_3
     below /= above
     below -= below.max(axis=1, keepdims=True)
     np.exp(below, out=below)
@@ -245,20 +245,20 @@ def remember(released: NoisyTopics, rate: float, memory: Memory | None, step: fl
 class Frequencies:
     """Noisy words of all documents ``counts (B, 1, V)``, with noise ``counts_sd (B,)`` in each.
 
-    kept ``(B, 1, V)``: 1 for words that topics may have, 0 for others.
+    allowed ``(B, 1, V)``: 1 for words that topics may have, 0 for others.
     """
 
     counts: Array
     counts_sd: Array
-    kept: Array
+    allowed: Array
 
     @property
     def expected(self) -> Array:
         """The mean of each count given what was released."""
-        counts = _tame(self.counts) * self.kept
-        many = np.maximum(self.kept.sum(axis=2, keepdims=True), 1.0)
+        counts = _tame(self.counts) * self.allowed
+        many = np.maximum(self.allowed.sum(axis=2, keepdims=True), 1.0)
         mean = np.maximum(counts.sum(axis=2, keepdims=True) / many, 0.0)
-        return unnoised(counts, self.counts_sd[:, None, None] * self.kept, mean)
+        return unnoised(counts, self.counts_sd[:, None, None] * self.allowed, mean)
 
 
 def topics_of(memory: Memory, prior: float, words: Frequencies | None = None) -> Topics:
@@ -274,30 +274,30 @@ def topics_of(memory: Memory, prior: float, words: Frequencies | None = None) ->
     if words is None:
         whole = counts.sum(axis=1, keepdims=True)
         words = Frequencies(whole, sd * np.sqrt(topics), np.ones_like(whole))
-    found = unnoised(counts, sd[:, None, None], even_shares(counts, words))
-    return _bounded(prior + words.kept * found)
+    estimate = unnoised(counts, sd[:, None, None], even_shares(counts, words))
+    return _bounded(prior + words.allowed * estimate)
 
 
 def even_shares(counts: Array, words: Frequencies) -> Array:
     """What each topic has of each word where all have alike, ``(B, 1, V)``: counts ``(B, K, V)``
     say how many words there are, and ``words`` which."""
-    known = words.expected
-    share = known / np.maximum(known.sum(axis=2, keepdims=True), 1e-9)
-    every = np.maximum((counts * words.kept).sum(axis=(1, 2), keepdims=True), 0.0)
+    expected = words.expected
+    share = expected / np.maximum(expected.sum(axis=2, keepdims=True), 1e-9)
+    every = np.maximum((counts * words.allowed).sum(axis=(1, 2), keepdims=True), 0.0)
     return np.asarray(share * every / counts.shape[1])
 
 
-def begun(found: Topics, start: Topics, memory: Memory) -> Topics:
+def begun(topics: Topics, start: Topics, memory: Memory) -> Topics:
     """Topics by which the next step shares out words: the start stands beside what was found.
 
     It counts :data:`BEGUN` words a cell, not more than all documents have, and fades with the
     steps. Without it a word that the first minibatch gave to other topics is lost to one for long.
     """
     shape = start.concentration.shape[1:]
-    most = np.minimum(found.concentration.sum(axis=(1, 2)), BEGUN * np.prod(shape))
+    most = np.minimum(topics.concentration.sum(axis=(1, 2)), BEGUN * np.prod(shape))
     share = start.concentration / start.concentration.sum(axis=(1, 2), keepdims=True)
     beside = memory.start * most[:, None, None] * share
-    return _bounded((1.0 - memory.start) * found.concentration + beside)
+    return _bounded((1.0 - memory.start) * topics.concentration + beside)
 
 
 def unnoised(counts: Array, sd: Array, mean: Array) -> Array:
@@ -319,8 +319,8 @@ def unnoised(counts: Array, sd: Array, mean: Array) -> Array:
         lower = np.minimum(safe / np.where(some, mean, 1.0), VAST)
         at = np.clip(counts / safe, -VAST, VAST) - lower
     tail = np.where(at > 30.0, counts - safe * lower, safe * cut_normal(at))  # then never cut off
-    found = np.where(some, tail, 0.0)
-    return np.asarray(np.where(noisy, found, quiet))
+    means = np.where(some, tail, 0.0)
+    return np.asarray(np.where(noisy, means, quiet))
 
 
 def cut_normal(at: Array) -> Array:
@@ -371,18 +371,18 @@ def log_likelihood_at(bags: Bags, words: Array, mix: Array, prior: float) -> Arr
     total = mix.sum(axis=1)
     logs = psi(mix) - psi(total)[:, None]
     weight = np.exp(logs)
-    found = np.zeros(bags.count)
+    values = np.zeros(bags.count)
     by_word = np.ascontiguousarray(words.T)
     for first in range(0, len(owner), PIECE):
         at = slice(first, first + PIECE)
         whole = np.einsum("ek,ek->e", by_word[bags.words[at]], weight[owner[at]])
         score = bags.counts[at] * np.log(np.maximum(whole, 1e-300))
-        found += np.bincount(owner[at], score, minlength=bags.count)
+        values += np.bincount(owner[at], score, minlength=bags.count)
     prior_term = (
         gammaln(topics * prior) - topics * gammaln(prior) + (prior - 1.0) * logs.sum(axis=1)
     )
     entropy = gammaln(mix).sum(axis=1) - gammaln(total) - ((mix - 1.0) * logs).sum(axis=1)
-    return np.asarray(found + prior_term + entropy)
+    return np.asarray(values + prior_term + entropy)
 
 
 def top_words(words: Array, count: int) -> Indices:

@@ -52,10 +52,10 @@ class TopicParameters:
         named.
         """
         prior = 1.0 / len(self.mass)
-        found = self.probabilities * self.mass[:, None] > prior * (1.0 + SURE)
+        above_prior = self.probabilities * self.mass[:, None] > prior * (1.0 + SURE)
         return tuple(
             tuple(self.columns[word] for word in topic if own[word])
-            for topic, own in zip(top_words(self.probabilities, count), found, strict=True)
+            for topic, own in zip(top_words(self.probabilities, count), above_prior, strict=True)
         )
 
     def as_dict(self) -> dict[str, Any]:

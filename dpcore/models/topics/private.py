@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 LOOK = 2.0  # noise of the release of word frequencies, in units of a step's
 CLIP = 0.1  # of a document's length: the paper's a
-KEPT = 1 << 22  # numbers of the history
+MOST_HISTORY = 1 << 22  # numbers of the history
 DELTA_EACH = 1e-6  # of a release in the paper's strong composition
 PUBLISHED = ("wbk27", "wbk9", "advanced")
 SOURCE = "Park, Foulds, Chaudhuri, Welling 2020, Algorithm 3"
@@ -145,14 +145,14 @@ class TopicRecipe(Recipe):
             multiplier = multiplier / contribution.l2_sensitivity(session.adjacency)
         sample = Sample(settings.sampling, settings.rate or 1.0)
         batches = Minibatches(session, sample, settings.start)
-        start = found = lda.start(session.runs, topics, words, settings.start)
+        start = estimate = lda.start(session.runs, topics, words, settings.start)
         words_known = _looked(session, settings, multiplier)
-        kept = 1.0 if words_known is None else words_known.kept
+        share = 1.0 if words_known is None else words_known.allowed
         memory: Memory | None = None
         history: list[Callable[[], Topics]] = []
         for iteration in range(1, (settings.iterations or 1) + 1):
-            near = found if memory is None else lda.begun(found, start, memory)
-            emission = lda.expected(near) * kept
+            near = estimate if memory is None else lda.begun(estimate, start, memory)
+            emission = lda.expected(near) * share
 
             def e_step(bags: Bags, run: int, emission: Array = emission) -> Array:
                 return lda.weights(lda.mixes(bags, emission[run], settings.prior))
@@ -165,17 +165,17 @@ class TopicRecipe(Recipe):
                 batches,
             )
             step, rate = settings.step(iteration), batches.rate
-            told: Callable[[], Topics]
+            final: Callable[[], Topics]
             if settings.mode == "paper":
-                found = lda.published_step(released, rate, found, settings.prior, step)
-                told = partial(Topics, found.concentration)
+                estimate = lda.published_step(released, rate, estimate, settings.prior, step)
+                final = partial(Topics, estimate.concentration)
             else:
                 memory = lda.remember(released, rate, memory, step)
-                found = lda.topics_of(memory, settings.prior, words_known)
-                told = partial(sharpened, memory, settings.prior, words_known)
-            history.append(told)
-            if iteration * found.concentration.size > KEPT:
-                history = [told]
+                estimate = lda.topics_of(memory, settings.prior, words_known)
+                final = partial(sharpened, memory, settings.prior, words_known)
+            history.append(final)
+            if iteration * estimate.concentration.size > MOST_HISTORY:
+                history = [final]
         steps = Later(tuple(history))
         return Runs(steps[-1], steps)
 
@@ -209,9 +209,9 @@ def _looked(
     if settings.keep is None:
         return lda.Frequencies(released.counts, released.counts_sd, every)
     order = np.argsort(-released.counts, axis=2, kind="stable")
-    kept = np.zeros_like(every)
-    np.put_along_axis(kept, order[..., : settings.keep], 1.0, axis=2)
-    return lda.Frequencies(released.counts, released.counts_sd, kept)
+    shares = np.zeros_like(every)
+    np.put_along_axis(shares, order[..., : settings.keep], 1.0, axis=2)
+    return lda.Frequencies(released.counts, released.counts_sd, shares)
 
 
 def published_noise(
@@ -231,19 +231,19 @@ def published_epsilon(
     return float(compose((_releases(settings, noise),), as_printed(name), delta=delta).epsilon)
 
 
-def _strong(settings: TopicSettings, epsilon: Array, delta: float, each: float) -> Array:
+def _strong(settings: TopicSettings, epsilon: Array, delta: float, delta_each: float) -> Array:
     """Strong composition of classical Gaussian releases of (epsilon_0, delta_each) on samples."""
     method = registered("advanced")
-    found = []
+    multipliers = []
     for target in epsilon:
         low, high = 1e-6, 50.0
         for _ in range(80):
             middle = math.sqrt(low * high)
-            one = replace(_releases(settings, 1.0), mechanism=EpsilonDelta(middle, each))
-            enough = float(compose((one,), method, delta=delta).epsilon) <= target
+            event = replace(_releases(settings, 1.0), mechanism=EpsilonDelta(middle, delta_each))
+            enough = float(compose((event,), method, delta=delta).epsilon) <= target
             low, high = (middle, high) if enough else (low, middle)
-        found.append(math.sqrt(2.0 * math.log(1.25 / each)) / low)
-    return np.array(found)
+        multipliers.append(math.sqrt(2.0 * math.log(1.25 / delta_each)) / low)
+    return np.array(multipliers)
 
 
 def _releases(settings: TopicSettings, noise: float) -> Event:

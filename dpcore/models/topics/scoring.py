@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 COINS = 0  # seed of the halves of documents
 PASSES = 40  # of the reference fit over all documents
-FOUND = 0.5  # total variation distance up to which two topics are one
+RECOVERED = 0.5  # total variation distance up to which two topics are one
 
 
 class TopicYardstick(Yardstick):
@@ -77,8 +77,8 @@ class TopicYardstick(Yardstick):
             iterations=PASSES,
             forgetting=1e-9,  # each step starts the sums anew
         )
-        found: Topics = grid.runs.final
-        return found
+        topics: Topics = grid.runs.final
+        return topics
 
     def score(self, batch: Topics, scorer: Scorer) -> Array:
         tokens = max(1.0, float(scorer.rows.counts.sum()))
@@ -96,10 +96,10 @@ class TopicYardstick(Yardstick):
 
     def foretold(self, batch: Topics, scorer: Scorer) -> Array:
         """Log-likelihood of a word of the unseen halves, given the seen ones, ``(B,)``, in nats."""
-        seen, unseen = split_words(scorer.rows)
+        visible, unseen = split_words(scorer.rows)
         tokens = max(1.0, float(unseen.counts.sum()))
-        found = [completion(seen, unseen, words).sum() for words in batch.words]
-        return np.array(found) / tokens
+        logs = [completion(visible, unseen, words).sum() for words in batch.words]
+        return np.array(logs) / tokens
 
     def nothing(self, scorer: Scorer) -> float:
         """Every word of the vocabulary as likely as any other."""
@@ -132,30 +132,33 @@ def split_words(bags: Bags) -> tuple[Bags, Bags]:
     A fair coin for each word, the same at every call. What is less than one word is in the second.
     """
     coins = np.random.default_rng(COINS)
-    seen = coins.binomial(bags.counts.astype(np.int64), 0.5).astype(float)
+    drawn = coins.binomial(bags.counts.astype(np.int64), 0.5).astype(float)
     first, second = (
-        Bags.of(bags.starts, bags.words, counts, bags.size) for counts in (seen, bags.counts - seen)
+        Bags.of(bags.starts, bags.words, counts, bags.size)
+        for counts in (drawn, bags.counts - drawn)
     )
     return first, second
 
 
-def completion(seen: Bags, unseen: Bags, words: Array) -> Array:
+def completion(visible: Bags, unseen: Bags, words: Array) -> Array:
     """Log-likelihood ``(m,)`` of each document's unseen words under topics ``words (K, V)``, at the
     mean of its mix given the seen ones. Priors of mixes are 1/K.
     """
-    mix = mixes(seen, words, 1.0 / len(words), FINE, LONG)
+    mix = mixes(visible, words, 1.0 / len(words), FINE, LONG)
     share = mix / mix.sum(axis=1, keepdims=True)
-    by_word, found = np.ascontiguousarray(words.T), np.zeros(unseen.count)
+    by_word, logs = np.ascontiguousarray(words.T), np.zeros(unseen.count)
     for at, block in unseen.blocks(PIECE):
         chance = np.einsum("ek,ek->e", by_word[block.words], share[at][block.owner])
         score = block.counts * np.log(np.maximum(chance, 1e-300))
-        found[at] = np.bincount(block.owner, score, minlength=block.count)
-    return found
+        logs[at] = np.bincount(block.owner, score, minlength=block.count)
+    return logs
 
 
 def distances(batch: Topics, reference: Topics) -> Array:
     """Total variation distance of every pair of topics ``(B, K, L)``; reference: a batch of one."""
-    gaps = [np.abs(one[:, None] - reference.words[0]).sum(axis=2) / 2.0 for one in batch.words]
+    gaps = [
+        np.abs(topics[:, None] - reference.words[0]).sum(axis=2) / 2.0 for topics in batch.words
+    ]
     return np.stack(gaps)
 
 
@@ -166,7 +169,7 @@ def align(batch: Topics, reference: Topics) -> tuple[Topics, NDArray[np.bool_]]:
     runs = np.arange(batch.runs)[:, None]
     aligned = Topics(batch.concentration[runs, order])
     places = np.arange(order.shape[1])
-    return aligned, gaps[runs, order, places] <= FOUND
+    return aligned, gaps[runs, order, places] <= RECOVERED
 
 
 YARDSTICK = TopicYardstick()

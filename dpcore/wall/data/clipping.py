@@ -242,16 +242,19 @@ class Extent:
                 continue
             away = max(frame.center[i] - least, most - frame.center[i])
             if not (np.isfinite(least) and np.isfinite(most)):
-                found = "has cells that are missing or infinite"
+                problem = "has cells that are missing or infinite"
                 remedy = (
                     "complete the column or leave it out; a private fit would use its public fill"
                 )
             elif least == most:
-                found, remedy = "is constant", "leave the column out"
+                problem, remedy = "is constant", "leave the column out"
             elif not frame.is_ball and away > frame.half_range[i] * (1 + 1e-12):
-                found, remedy = "has cells outside its bounds", "widen the bounds or fix the cells"
+                problem, remedy = (
+                    "has cells outside its bounds",
+                    "widen the bounds or fix the cells",
+                )
             else:
                 continue
-            raise InputError(name, found, remedy)
+            raise InputError(name, problem, remedy)
         if frame.is_ball and self.farthest > 1 + 1e-12:
             raise InputError("norm bound", "rows lie outside the ball", "give a larger norm bound")

@@ -37,7 +37,7 @@ class OnWorkers:
     def __init__(self, client: Any = None) -> None:
         self._client = current_client() if client is None else client
 
-    def each(
+    def run_parts(
         self, task: Callable[..., T], parts: Sequence[Partition], on_rows: OnRows
     ) -> Generator[tuple[int, T], None, None]:
         """Answers as they come; whatever is still asked for is called off when nobody listens.
@@ -53,7 +53,7 @@ class OnWorkers:
             for future in distributed.as_completed(futures):
                 answer = future.result()
                 if isinstance(answer, _Refused):
-                    raise InputError(answer.field, answer.found, answer.remedy)
+                    raise InputError(answer.field, answer.problem, answer.remedy)
                 yield numbers[future.key], answer
         finally:
             self._client.cancel(futures)
@@ -64,7 +64,7 @@ class _Refused:
     """A refusal on its way here: no accident, so nobody tries again or logs what was asked."""
 
     field: str
-    found: str
+    problem: str
     remedy: str
 
 

@@ -115,13 +115,13 @@ def outcomes_of(table: PrivateTable, *, private: bool) -> Array:
     if column.categories:
         meant = categories_meant(cells)
         no, yes = (category_meant(category) for category in column.categories)
-        known, outcome = (meant == no) | (meant == yes), meant == yes
+        valid, outcome = (meant == no) | (meant == yes), meant == yes
     else:
         numbers = table.schema.numbers(column.name, cells)
-        known = (numbers == 0.0) | (numbers == 1.0)
+        valid = (numbers == 0.0) | (numbers == 1.0)
         fill = 0.0 if column.fill is None else column.fill
         outcome = np.where(np.isnan(numbers), fill, numbers) > 0.5
-    if not private and not np.all(known):
+    if not private and not np.all(valid):
         raise InputError(
             column.name,
             "has cells that are neither yes nor no",

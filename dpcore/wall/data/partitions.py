@@ -67,7 +67,7 @@ class Engine(Protocol):
     ``on_rows`` is told, block by block, how many rows are done; it may be left out.
     """
 
-    def each(
+    def run_parts(
         self, task: Callable[..., T], parts: Sequence[Partition], on_rows: OnRows
     ) -> Generator[tuple[int, T], None, None]:
         """The number of a part and its answer, in any order; an answer may come twice."""
@@ -76,7 +76,7 @@ class Engine(Protocol):
 class OneByOne:
     """This machine, one part after another; every core works on each block."""
 
-    def each(
+    def run_parts(
         self, task: Callable[..., T], parts: Sequence[Partition], on_rows: OnRows
     ) -> Generator[tuple[int, T], None, None]:
         """The parts in their order."""
@@ -151,7 +151,7 @@ class PartedTable(PrivateTable):
             return None
         schema = _features_alone(demand_bounds(self))
         look = partial(_look, schema=schema, public=PublicFrame.of(schema), private=True)
-        return sum(seen.count for seen in self._answers(look, None))
+        return sum(counted.count for counted in self._answers(look, None))
 
     @property
     def _frame(self) -> pd.DataFrame:  # type: ignore[override]
@@ -175,13 +175,15 @@ class PartedTable(PrivateTable):
         stated = demand_bounds(self)
         schema = _features_alone(stated)
         look = partial(_look, schema=_read_alone(stated), public=public, private=private)
-        seen = self._answers(look, None)
+        passes = self._answers(look, None)
         if not private:
             extent = Extent.of(np.empty((0, public.dim)), public)
-            for one in seen:
-                extent |= one.extent or extent
+            for first_pass in passes:
+                extent |= first_pass.extent or extent
             extent.refuse(public)
-        return PartedRows(self, schema, public, radius, private, tuple(one.count for one in seen))
+        return PartedRows(
+            self, schema, public, radius, private, tuple(first_pass.count for first_pass in passes)
+        )
 
     def _answers(self, task: Callable[..., T], rows: int | None) -> list[T]:
         """A task's answer for each part, each once, in the order of the parts.
@@ -190,7 +192,7 @@ class PartedTable(PrivateTable):
         """
         answers: dict[int, T] = {}
         progress = _Progress(self._on_share, len(self._parts), rows)
-        with closing(self._engine.each(task, self._parts, progress.add_rows)) as coming:
+        with closing(self._engine.run_parts(task, self._parts, progress.add_rows)) as coming:
             for number, answer in coming:
                 answers.setdefault(number, answer)
                 progress.set_parts(len(answers))
@@ -267,14 +269,14 @@ class PartedRows:
             radius=self._reach,
             private=self._private,
         )
-        found = self._table._answers(task, self.count)
-        if tuple(one.count for one in found) != self._counts:
+        sums = self._table._answers(task, self.count)
+        if tuple(part.count for part in sums) != self._counts:
             raise InputError(
                 "file", "it changed while it was read", "fit again when the file no longer changes"
             )
-        total = found[0].total.copy()
-        for one in found[1:]:
-            total += one.total
+        total = sums[0].total.copy()
+        for part in sums[1:]:
+            total += part.total
         return total
 
     def __repr__(self) -> str:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Numbers = NDArray[np.uint64]
-Kept = NDArray[np.bool_]
+RowMask = NDArray[np.bool_]
 
 NOBODY = (*MISSING_TOKENS, "nan")  # what the id of a row without one means
 
@@ -80,23 +80,23 @@ def limited(table: PrivateTable, name: str, most: int) -> tuple[PrivateTable, in
     schema = demand_bounds(table)
     if not isinstance(table, PartedTable):
         ids, rows = _marks(table._frame, schema, name)
-        kept, persons = _counting(ids, rows, most)
-        return table._part(np.flatnonzero(kept)), persons
+        counting, persons = _counting(ids, rows, most)
+        return table._part(np.flatnonzero(counting)), persons
     read = _read(schema, name)
-    found = table._answers(partial(_marks_of_part, schema=read, name=name), None)
-    ids, rows = (np.concatenate(column) for column in zip(*found, strict=True))
-    kept, persons = _counting(ids, rows, most)
-    ends = np.cumsum([len(own) for own, _ in found])[:-1]
-    parts = zip(table._parts, np.split(kept, ends), strict=True)
+    marks = table._answers(partial(_marks_of_part, schema=read, name=name), None)
+    ids, rows = (np.concatenate(column) for column in zip(*marks, strict=True))
+    counting, persons = _counting(ids, rows, most)
+    ends = np.cumsum([len(own) for own, _ in marks])[:-1]
+    parts = zip(table._parts, np.split(counting, ends), strict=True)
     return table.in_parts(tuple(CountingRows(part, mine) for part, mine in parts)), persons
 
 
 @dataclass(frozen=True, repr=False)
 class CountingRows:
-    """Of a part those rows that count; ``kept`` says it of each row, in the part's order."""
+    """Of a part those rows that count; ``counting`` says it of each row, in the part's order."""
 
     part: Partition
-    kept: Kept
+    counting: RowMask
 
     @property
     def identity(self) -> str:
@@ -107,18 +107,18 @@ class CountingRows:
         """The part's frames without the rows that do not count."""
         first = 0
         for frame in self.part.blocks(schema):
-            mine = self.kept[first : first + len(frame)]
+            mine = self.counting[first : first + len(frame)]
             first += len(frame)
             if len(mine) < len(frame):
                 break
             yield frame[mine]
-        if first != len(self.kept):
+        if first != len(self.counting):
             raise InputError(
                 "file", "it changed while it was read", "fit again when the file no longer changes"
             )
 
 
-def _counting(ids: Numbers, rows: Numbers, most: int) -> tuple[Kept, int]:
+def _counting(ids: Numbers, rows: Numbers, most: int) -> tuple[RowMask, int]:
     """Which rows count ``(n,)``, and how many ids ``(n, 2)`` there are; zeros are none."""
     order = np.lexsort((rows, ids[:, 1], ids[:, 0]))
     own = ids[order]
@@ -127,9 +127,9 @@ def _counting(ids: Numbers, rows: Numbers, most: int) -> tuple[Kept, int]:
     first = np.flatnonzero(begins)
     before = np.arange(len(ids)) - first[np.cumsum(begins) - 1]  # of the same person
     somebody = ids.any(axis=1)
-    kept = np.empty(len(ids), dtype=bool)
-    kept[order] = before < most
-    return kept & somebody, len(first) - int(not somebody.all())
+    counting = np.empty(len(ids), dtype=bool)
+    counting[order] = before < most
+    return counting & somebody, len(first) - int(not somebody.all())
 
 
 def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Numbers]:
@@ -138,7 +138,9 @@ def _marks(frame: pd.DataFrame, schema: Schema, name: str) -> tuple[Numbers, Num
 
     demand_column(frame, name)
     codes, meant = pd.factorize(categories_meant(frame[name]), use_na_sentinel=False)
-    ids = np.array([_number(str(one)) for one in meant], dtype=np.uint64).reshape(-1, 2)[codes]
+    ids = np.array([_number(str(meaning)) for meaning in meant], dtype=np.uint64).reshape(-1, 2)[
+        codes
+    ]
     cells = numbers_of(frame, schema) + 0.0  # -0 is 0
     cells[np.isnan(cells)] = np.nan  # in one way
     rows = ids[:, 0].copy()
@@ -152,8 +154,8 @@ def _marks_of_part(
 ) -> tuple[Numbers, Numbers]:
     """The same of a part, block by block."""
     none = np.empty((0, 2), dtype=np.uint64), np.empty(0, dtype=np.uint64)
-    found = [none, *(_marks(frame, schema, name) for frame in part.blocks(schema))]
-    ids, rows = (np.concatenate(column) for column in zip(*found, strict=True))
+    marks = [none, *(_marks(frame, schema, name) for frame in part.blocks(schema))]
+    ids, rows = (np.concatenate(column) for column in zip(*marks, strict=True))
     return ids, rows
 
 

@@ -124,12 +124,12 @@ class MaskedRows(FeatureRows):
 def _observed(table: PrivateTable, public: PublicFrame) -> Mask:
     """Which numbers ``(d, n)`` are there. One whose column has a public fill counts as there."""
     assert table.schema is not None  # bounded_rows refused a table without one
-    found = []
+    masks = []
     for column in table.schema.numeric_columns():
         described = table.schema.column(column.source)
         cells = table._frame[column.source]
         if column.category is not None or isinstance(described.missing, float):
-            found.append(np.ones(len(cells), dtype=bool))
+            masks.append(np.ones(len(cells), dtype=bool))
         else:
-            found.append(np.isfinite(table.schema.numbers(column.source, cells)))
-    return np.array(found).reshape(public.dim, -1)
+            masks.append(np.isfinite(table.schema.numbers(column.source, cells)))
+    return np.array(masks).reshape(public.dim, -1)

@@ -52,14 +52,16 @@ class Opening:
         """Whether cells that the bounds do not allow are filled or clipped, and not refused."""
         return self.private or self.as_private
 
-    def demand_whole(self, table: Sealed, things: str, each: str, *, moving: bool = False) -> None:
+    def demand_whole(
+        self, table: Sealed, things: str, singular: str, *, moving: bool = False
+    ) -> None:
         """Refuse to release a part that was chosen by places, where places move (``moving``: under
         any adjacency)."""
         lasting = self.noise is not None and not self.noise.rehearsal
         if lasting and (moving or self.adjacency == "add_remove") and table.is_part:
             raise InputError(
                 "test_fraction",
-                f"the choice of {things} in this part would change with every {each} added or "
+                f"the choice of {things} in this part would change with every {singular} added or "
                 "removed",
                 f"fit all {things}, or give a seed for a rehearsal",
             )
@@ -153,8 +155,8 @@ def a_share(clip: float, whole: str) -> float:
     if LEAST_SHARE <= clip <= 1.0:
         return clip
     near = 0.0 < clip < LEAST_SHARE
-    found = "too near 0 to compute with" if near else "not above 0 and at most 1"
-    raise InputError("clip", f"{clip} is {found}", f"give a share of {whole}")
+    problem = "too near 0 to compute with" if near else "not above 0 and at most 1"
+    raise InputError("clip", f"{clip} is {problem}", f"give a share of {whole}")
 
 
 def _clipping_radius(clip: float, public: PublicFrame, *, private: bool) -> float:

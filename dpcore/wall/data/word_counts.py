@@ -123,10 +123,10 @@ class Bags:
         """
         out_words, out_counts, distinct = [], [], [np.zeros(1, dtype=np.intp)]
         for _, block in self.blocks(1 << 17):
-            words, counts, each = _drawn(block, coins.random((block.count, length)))
+            words, counts, present = _drawn(block, coins.random((block.count, length)))
             out_words.append(words)
             out_counts.append(counts)
-            distinct.append(each)
+            distinct.append(present)
         starts = np.cumsum(np.concatenate(distinct)).astype(np.intp)
         if not out_words:
             return self
@@ -143,6 +143,6 @@ def _drawn(bags: Bags, coins: Array) -> tuple[Indices, Array, Indices]:
             place = np.searchsorted(running, own * running[-1], side="right")
             place = np.minimum(place, running.size - 1)
             drawn[first:last] = np.bincount(place, minlength=running.size)
-    kept = np.flatnonzero(drawn)
-    distinct = np.bincount(bags.owner[kept], minlength=bags.count)
-    return bags.words[kept], drawn[kept].astype(float), distinct.astype(np.intp)
+    present = np.flatnonzero(drawn)
+    distinct = np.bincount(bags.owner[present], minlength=bags.count)
+    return bags.words[present], drawn[present].astype(float), distinct.astype(np.intp)

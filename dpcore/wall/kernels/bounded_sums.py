@@ -46,7 +46,7 @@ __all__ = ["Block", "EStep", "Rows", "bounded_sum", "whole_sum"]
 
 Array = NDArray[np.float64]
 
-KEPT_BYTES = 768 * 2**20  # features of one frame are kept up to this size
+KEPT_BYTES = 768 * 2**20  # features of one frame are stored up to this size
 BLOCK_NUMBERS = 1 << 18  # numbers a block may hold: 2 MiB, measured best on two machines
 WHOLE_NUMBERS = 1 << 22  # the same where rows are only summed: 32 MiB
 GRID_ROWS = 2048  # rows of a block that many runs share
@@ -65,16 +65,16 @@ class _View:
     frame: Frame
     shape: Weighted
     once: bool = field(default=False, kw_only=True)
-    kept: Array | None = field(default=None, init=False)
+    stored: Array | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         frames, count = self._frames, len(self.units)
         width = self.shape.dim if self.from_rows else self.size
         if not self.once and 8 * frames * count * width <= KEPT_BYTES:
-            kept = np.empty((frames, width, count))
+            features = np.empty((frames, width, count))
             for runs, members in _tiles(frames, count, width):
-                kept[runs, :, members] = self.features(runs, members)
-            self.kept = kept
+                features[runs, :, members] = self.features(runs, members)
+            self.stored = features
 
     @property
     def _frames(self) -> int:
@@ -83,8 +83,8 @@ class _View:
     @property
     def from_rows(self) -> bool:
         """Whether features are too many to be formed."""
-        one = self.frame.runs == 1
-        return one and self.shape.structure == "full" and self.shape.dim >= FROM_ROWS_DIM
+        single_frame = self.frame.runs == 1
+        return single_frame and self.shape.structure == "full" and self.shape.dim >= FROM_ROWS_DIM
 
     @property
     def width(self) -> int:
@@ -98,16 +98,16 @@ class _View:
 
     def tiles(self, runs: int) -> list[tuple[slice, slice]]:
         """Pairs (runs, rows) that make blocks of a good size."""
-        each = 2 * self.shape.components
+        weights = 2 * self.shape.components
         if runs > self._frames:
-            return list(_tiles(runs, len(self.units), each, GRID_ROWS))
-        return list(_tiles(runs, len(self.units), self.width + each))
+            return list(_tiles(runs, len(self.units), weights, GRID_ROWS))
+        return list(_tiles(runs, len(self.units), self.width + weights))
 
     def block(self, runs: slice, members: slice) -> Block:
         """Rows ``members`` in the frames of ``runs``."""
         frames = runs if self.frame.runs > 1 else slice(None)
-        known = self._known(frames, members)
-        return FromRows(known[0]) if self.from_rows else Features(known)
+        features = self._known(frames, members)
+        return FromRows(features[0]) if self.from_rows else Features(features)
 
     def features(self, frames: slice, members: slice) -> Array:
         """Features ``(F, p, m)``, or rows ``(1, d, m)`` where they are too many, made anew."""
@@ -119,8 +119,8 @@ class _View:
         return self.units[members]
 
     def _known(self, frames: slice, members: slice) -> Array:
-        if self.kept is not None:
-            return np.asarray(self.kept[frames, :, members])
+        if self.stored is not None:
+            return np.asarray(self.stored[frames, :, members])
         return self.features(frames, members)
 
     def moments(self, total: Array) -> Array:
@@ -137,9 +137,9 @@ class _EvenView(_View):
         size, tiles = self._block_rows + SPARE, self.tiles(1)
         width = self.shape.dim if self.from_rows else self.size
         if not self.once and 8 * size * len(tiles) * width <= KEPT_BYTES:
-            self.kept = np.empty((1, width, size * len(tiles)))
+            self.stored = np.empty((1, width, size * len(tiles)))
             for at, (runs, members) in enumerate(tiles):
-                self.kept[..., at * size : (at + 1) * size] = self.features(runs, members)
+                self.stored[..., at * size : (at + 1) * size] = self.features(runs, members)
 
     def tiles(self, runs: int) -> list[tuple[slice, slice]]:
         size, count = self._block_rows, len(self.units)
@@ -150,11 +150,11 @@ class _EvenView(_View):
         return filled_up(self.units[members], self._block_rows)
 
     def _known(self, frames: slice, members: slice) -> Array:
-        if self.kept is None:
+        if self.stored is None:
             return self.features(frames, members)
         size = self._block_rows + SPARE
         first = members.start // self._block_rows * size
-        return self.kept[..., first : first + size]
+        return self.stored[..., first : first + size]
 
     @property
     def _block_rows(self) -> int:
@@ -334,13 +334,15 @@ def whole_sum(rows: Rows, frame: Frame, shape: MixtureMoments | SecondMoments) -
     count, dim, frames = len(rows.units), shape.dim, frame.runs
     sums, squares = np.zeros((frames, dim)), np.zeros((frames, *_square_shape(shape)))
     for _, members in _tiles(1, count, frames * dim, max(GRID_ROWS, WHOLE_NUMBERS // dim)):
-        seen = frame.apply(rows.units[members])
-        sums += seen.sum(axis=2)
+        framed = frame.apply(rows.units[members])
+        sums += framed.sum(axis=2)
         if shape.structure == "full":
-            _add_squares(squares, seen)
+            _add_squares(squares, framed)
         else:
-            each = np.einsum("fdn,fdn->fd", seen, seen)
-            squares += each if shape.structure == "diag" else each.sum(axis=1, keepdims=True)
+            diagonal = np.einsum("fdn,fdn->fd", framed, framed)
+            squares += (
+                diagonal if shape.structure == "diag" else diagonal.sum(axis=1, keepdims=True)
+            )
     if shape.structure == "full":
         squares = symmetric_to_coordinates(squares)
     if "counts" not in shape.blocks:
@@ -363,9 +365,9 @@ def _add_squares(squares: Array, rows: Array) -> None:
         first, last = edges[index]
         return np.asarray(rows[:, first:last] @ np.swapaxes(rows[:, first:], 1, 2))
 
-    def add(index: int, found: Array) -> None:
+    def add(index: int, product: Array) -> None:
         first, last = edges[index]
-        squares[:, first:last, first:] += found
+        squares[:, first:last, first:] += product
 
     in_order(part, add, len(edges))
 

@@ -153,7 +153,7 @@ class NearestRows:
                 return _sums_by_owner(self._rows[:, part.which], part.owner, size)
             at = self._levels[part.level]
             parts = [at.count, *at.total]
-            columns = [np.bincount(part.owner, one[part.which], size) for one in parts]
+            columns = [np.bincount(part.owner, feature[part.which], size) for feature in parts]
             return np.stack(columns, axis=1)
 
         return self._each(self._checked(centres), tally, 1 + self.dim)
@@ -169,12 +169,12 @@ class NearestRows:
             size = points.shape[1]
             if part.level is None:
                 away = self._rows[:, part.which] - points[:, part.owner]
-                each = np.einsum("dp,dp->p", away, away)
+                squares = np.einsum("dp,dp->p", away, away)
             else:
                 at, which = self._levels[part.level], part.which
                 away = at.mean[:, which] - points[:, part.owner]
-                each = at.scatter[which] + at.count[which] * np.einsum("dp,dp->p", away, away)
-            return np.asarray(np.bincount(part.owner, each, size)[:, None], dtype=np.float64)
+                squares = at.scatter[which] + at.count[which] * np.einsum("dp,dp->p", away, away)
+            return np.asarray(np.bincount(part.owner, squares, size)[:, None], dtype=np.float64)
 
         return np.asarray(self._each(self._checked(centres), tally, 1).sum(axis=(1, 2)))
 
@@ -198,13 +198,13 @@ class NearestRows:
         def work(index: int) -> Array:
             group, piece = divmod(index, len(shares))
             points = centres[groups[group]].reshape(-1, self.dim).T
-            found = np.zeros((points.shape[1], width))
+            tallied = np.zeros((points.shape[1], width))
             for part in self._parts(rivals[group], shares[piece]):
-                found += tally(part, points)
-            return found.reshape(-1, components, width)
+                tallied += tally(part, points)
+            return tallied.reshape(-1, components, width)
 
-        def add(index: int, found: Array) -> None:
-            out[groups[index // len(shares)]] += found
+        def add(index: int, tallied: Array) -> None:
+            out[groups[index // len(shares)]] += tallied
 
         in_order(work, add, len(groups) * len(shares))
         return out
@@ -240,15 +240,15 @@ class NearestRows:
                 won, owner, left = judge(self._levels[task.level], rivals, task)
                 if len(won):
                     yield _Part(task.level, won, owner)
-                todo += [self._open(one) for one in left if len(one.what)]
+                todo += [self._open(open_task) for open_task in left if len(open_task.what)]
 
     def _open(self, task: _Task) -> _Task:
         """The boxes, or at last the rows, inside some boxes."""
         below = task.level - 1
-        each = ARITY if below >= 0 else LEAF
+        branching = ARITY if below >= 0 else LEAF
         most = len(self._levels[below].count) if below >= 0 else self._rows.shape[1]
-        inside = (task.what[:, None] * each + np.arange(each)).reshape(-1)
-        opened = _Task(below, inside, np.repeat(task.rivals, each, axis=1))
+        inside = (task.what[:, None] * branching + np.arange(branching)).reshape(-1)
+        opened = _Task(below, inside, np.repeat(task.rivals, branching, axis=1))
         if len(inside) and inside.max() >= most:  # the last box may be smaller
             return opened.at(np.flatnonzero(inside < most))
         return opened
@@ -346,14 +346,14 @@ def _nearest_by_products(rows: Array, rivals: _Rivals) -> Indices:
 
 def _sums_by_owner(rows: Array, owner: Indices, components: int) -> Array:
     """Counts and sums ``(K, 1 + d)`` of rows ``(d, n)``."""
-    found = np.empty((components, 1 + len(rows)))
-    found[:, 0] = np.bincount(owner, minlength=components)
+    sums = np.empty((components, 1 + len(rows)))
+    sums[:, 0] = np.bincount(owner, minlength=components)
     if len(rows) > FEW_COLUMNS:
-        found[:, 1:] = (owner == np.arange(components)[:, None]).astype(float) @ rows.T
-        return found
+        sums[:, 1:] = (owner == np.arange(components)[:, None]).astype(float) @ rows.T
+        return sums
     for i, row in enumerate(rows, start=1):
-        found[:, i] = np.bincount(owner, row, components)
-    return found
+        sums[:, i] = np.bincount(owner, row, components)
+    return sums
 
 
 def _on_grid(rows: Array, radius: float) -> Array:

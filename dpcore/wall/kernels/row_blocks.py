@@ -166,9 +166,9 @@ class Lens:
         dim, maps = self.maps.shape[1], self.maps[:, None]
         constant, linear, squares = np.split(np.swapaxes(own, 1, 2), [1, 1 + dim], axis=2)
         forms = np.swapaxes(maps, 2, 3) @ symmetric_from_coordinates(squares, dim) @ maps
-        found = constant, linear @ self.maps, _symmetric(forms)
-        self._last = (own.copy(), *found)
-        return found
+        mapped = constant, linear @ self.maps, _symmetric(forms)
+        self._last = (own.copy(), *mapped)
+        return mapped
 
     def moments(self, counts: Array, sums: Array, squares: Array) -> Array:
         """Sums ``(b, K, p)`` over the features of y from those over 1, x and ``s(x)``."""
@@ -294,13 +294,13 @@ def looked_at(rows: Array, size: int, look: Look) -> tuple[Array, ...]:
     """
     block = filled_up(rows, size)
     block.flags.writeable = False  # a model looks, and leaves them as they are
-    found = look(block)
-    for part in found:
+    answers = look(block)
+    for part in answers:
         if np.shape(part)[:1] != (len(block),):
             raise ValueError(
                 "the model returned an array whose shape does not match the rows it was given"
             )
-    return tuple(part[: len(rows)] for part in found)
+    return tuple(part[: len(rows)] for part in answers)
 
 
 def pieces(count: int, step: int) -> list[slice]:

@@ -72,12 +72,12 @@ def in_order(part: Callable[[int], Array], add: Callable[[int, Array], None], co
             except IndexError:  # another thread was quicker
                 return
             try:
-                found = part(index)
+                value = part(index)
             except BaseException:
                 todo.clear()
                 raise
             with lock:
-                done[index] = found
+                done[index] = value
                 while added in done:
                     add(added, done.pop(added))
                     added += 1

@@ -61,7 +61,7 @@ class ClassFrames:
                 looked_at(rows[at : at + TILE], TILE, lambda block: (self.apply(block, 0, which),))
                 for at in range(0, len(rows), TILE)
             ]
-        return np.concatenate([np.empty((0, rows.shape[1])), *(seen for (seen,) in blocks)])
+        return np.concatenate([np.empty((0, rows.shape[1])), *(framed for (framed,) in blocks)])
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
             blocks[block] = (_joint(adjacency, *alone), l1)
         return Sensitivity(_joint(adjacency, *weights.values()), blocks)
 
-    def asked(self, session: Session[Any], of: ClassFrames) -> ClassFrames:
+    def checked(self, session: Session[Any], of: ClassFrames) -> ClassFrames:
         if session.private and not of.clipped:
             raise WallError("frames of private rows must clip")
         demand_shape(of.center, (session.source.components, session.public.dim))
@@ -165,7 +165,7 @@ class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
         released = np.concatenate([parts[block] for block in self.blocks], axis=-1)
         return released, parts["counts"][..., 0]
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Array
     ) -> NoisyMoments:
         """A block of weight 0 comes back as zeros, with infinite noise; counts under ``feature``,
@@ -186,10 +186,10 @@ class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
 
 def _joint(adjacency: str, a: float, b: float, c: float) -> float:
     """L2 sensitivity of counts, sums and squares of weights a, b, c, as the lemma has it."""
-    one = a**2 + b**2 + c**2
+    added = a**2 + b**2 + c**2
     gentle = c > 0.0 and b**2 <= 2.0 * c**2
     stays = 2.0 * (b**2 + c**2) + (b**2 / c) ** 2 / 2.0 if gentle else 4.0 * b**2
-    return math.sqrt(by_change(adjacency, add=one, moves=2.0 * one, stays=stays))
+    return math.sqrt(by_change(adjacency, add=added, moves=2.0 * added, stays=stays))
 
 
 def _class_sums(session: Session[Any], frames: ClassFrames) -> Array:
@@ -201,23 +201,23 @@ def _class_sums(session: Session[Any], frames: ClassFrames) -> Array:
         step = TILE_NUMBERS // max(1, rows.size)
         for runs in pieces(session.runs if several else 1, step):
             if session._for_good:
-                seen = frames.apply_evenly(rows, which)[None]
+                framed = frames.apply_evenly(rows, which)[None]
             else:
                 with np.errstate(over="ignore", invalid="ignore"):
                     moved = rows - frames.center[runs, which, None]
-                    seen = moved @ np.swapaxes(frames.matrix[runs, which], -1, -2)
+                    framed = moved @ np.swapaxes(frames.matrix[runs, which], -1, -2)
                 if frames.clipped:
-                    seen = clip_to_ball(seen, 1.0)
-            squares = np.swapaxes(seen, -1, -2) @ seen
-            found = np.concatenate(
+                    framed = clip_to_ball(framed, 1.0)
+            squares = np.swapaxes(framed, -1, -2) @ framed
+            moments = np.concatenate(
                 [
-                    np.full((len(seen), 1), float(len(rows))),
-                    seen.sum(axis=1),
+                    np.full((len(framed), 1), float(len(rows))),
+                    framed.sum(axis=1),
                     symmetric_to_coordinates(squares),
                 ],
                 axis=-1,
             )
-            total[runs if several else slice(None), which] = found
+            total[runs if several else slice(None), which] = moments
     return total
 
 
@@ -236,5 +236,5 @@ def by_change(adjacency: str, *, add: float, moves: float, stays: float) -> floa
     """The largest change: of a row added, of a row that changes its class, of one that does not."""
     one_of("adjacency", adjacency, ADJACENCIES)
     both = max(moves, stays)
-    found = {"add_remove": add, "label": moves, "feature": stays, "replace_one": both}
-    return found[adjacency]
+    change = {"add_remove": add, "label": moves, "feature": stays, "replace_one": both}
+    return change[adjacency]

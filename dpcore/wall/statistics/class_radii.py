@@ -52,7 +52,7 @@ class LabelledRadii(Summed[Array, tuple[Array, Array]]):
         l1 = by_change(adjacency, add=1.0, moves=2.0, stays=2.0)
         return Sensitivity(l2, {"counts": (l2, l1)})
 
-    def asked(self, session: Session[Any], of: Array) -> Array:
+    def checked(self, session: Session[Any], of: Array) -> Array:
         demand_shape(of, (session.source.components, session.public.dim))
         return of
 
@@ -71,7 +71,7 @@ class LabelledRadii(Summed[Array, tuple[Array, Array]]):
                 total[slice(None) if len(of) == 1 else run, which] = counts
         return total, None
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
     ) -> tuple[Array, Array]:
         return total, scales["counts"]

@@ -73,7 +73,7 @@ class LabelledVectors(Summed[ByLabel, tuple[Array, Array]]):
             l2, {"sums": (l2, _by_labels(adjacency, add=length, moves=2.0 * length))}
         )
 
-    def asked(self, session: Session[Any], of: ByLabel) -> ByLabel:
+    def checked(self, session: Session[Any], of: ByLabel) -> ByLabel:
         if session.private and session.adjacency != "label":
             raise WallError(
                 "feature vectors can be released by label only where features are public"
@@ -90,21 +90,21 @@ class LabelledVectors(Summed[ByLabel, tuple[Array, Array]]):
     ) -> tuple[Array, None]:
         codes = session.source._codes
         total = np.zeros((session.runs, self.components, self.size))
-        known: Array | None = None
+        vectors: Array | None = None
         for run in range(session.runs):
             if of.alike and run:
                 total[run] = total[0]
                 continue
             for which in range(self.components):
-                if known is None or not of.alike:
-                    known = np.array(of.vectors(run, which), dtype=np.float64)
-                    if known.shape != (len(codes), self.size):
+                if vectors is None or not of.alike:
+                    vectors = np.array(of.vectors(run, which), dtype=np.float64)
+                    if vectors.shape != (len(codes), self.size):
                         raise ValueError("vectors must have the shape (rows, size)")
-                    known = clip_to_ball(known, self.bound)
-                total[run, which] = known[codes == which].sum(axis=0)
+                    vectors = clip_to_ball(vectors, self.bound)
+                total[run, which] = vectors[codes == which].sum(axis=0)
         return total, None
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
     ) -> tuple[Array, Array]:
         return total, scales["sums"]

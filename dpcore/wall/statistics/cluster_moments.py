@@ -92,7 +92,7 @@ class CountsAndSums(Summed[Of, NoisyClusters]):
             add_remove=Sensitivity(size, {"counts": (a, a), "sums": (b, length)}),
         )
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
     ) -> NoisyClusters:
         return NoisyClusters(total[..., 0], total[..., 1:], scales["counts"], scales["sums"])
@@ -109,7 +109,7 @@ class ClusterMoments(CountsAndSums[Array]):
     lemma = "joint diameter of counts and sums of nearest rows in a clipped ball"
     adds_up = True
 
-    def asked(self, session: Session[Any], of: Array) -> Array:
+    def checked(self, session: Session[Any], of: Array) -> Array:
         centres = np.array(of, dtype=np.float64)  # plain numbers: no object that looks around
         if centres.shape != (session.runs, self.components, self.dim):
             raise ValueError("centres must have the shape (runs, components, dim)")
@@ -141,7 +141,7 @@ class MixtureSums(CountsAndSums[InFrame]):
             raise ValueError(f"rows have {rows.shape[1]} coordinates, the statistic {self.dim}")
         return np.concatenate([np.ones((rows.shape[0], 1, rows.shape[2])), rows], axis=1)
 
-    def asked(self, session: Session[Any], of: InFrame) -> InFrame:
+    def checked(self, session: Session[Any], of: InFrame) -> InFrame:
         if of.e_step is None or of.frame.runs != 1:
             raise ValueError("sums by weights need an E step and one frame for all runs")
         return of

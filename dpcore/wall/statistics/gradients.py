@@ -49,14 +49,21 @@ class RowGradient(BallVector):
         for rows, outcomes, runs in sampled_rows(session, batches):
             total[runs, 0, 0] = len(rows)
             for some, members in _tiles(len(runs), len(rows), self.dim):
-                seen, said, which = rows[members].view(), outcomes[members].view(), runs[some]
+                row_block, outcome_block, which = (
+                    rows[members].view(),
+                    outcomes[members].view(),
+                    runs[some],
+                )
                 if session._for_good:
                     size = _height(self.dim)
-                    seen, said = filled_up(seen, size), filled_up(said, size)
-                seen.flags.writeable = said.flags.writeable = False
+                    row_block, outcome_block = (
+                        filled_up(row_block, size),
+                        filled_up(outcome_block, size),
+                    )
+                row_block.flags.writeable = outcome_block.flags.writeable = False
                 with quiet(private=session.private), session._threads():
-                    vectors = np.asarray(of(seen, said, which), dtype=np.float64)
-                if vectors.shape != (len(which), self.dim, len(seen)):
+                    vectors = np.asarray(of(row_block, outcome_block, which), dtype=np.float64)
+                if vectors.shape != (len(which), self.dim, len(row_block)):
                     raise WallError("a model must give one vector for each run and row")
                 total[which, 0, 1:] += self.sum(alone(vectors, members))
         return total, None

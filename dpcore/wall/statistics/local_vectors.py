@@ -78,8 +78,8 @@ class OneBitEntry(LedgerEntry):
     def event(self) -> Event:
         with np.errstate(divide="ignore"):
             epsilon = self.sensitivity / np.asarray(self.noise_scale, dtype=float)
-        found = float(epsilon) if epsilon.ndim == 0 else epsilon
-        return Event(EpsilonDelta(found), count=self.count, adjacency=self.adjacency)
+        plain = float(epsilon) if epsilon.ndim == 0 else epsilon
+        return Event(EpsilonDelta(plain), count=self.count, adjacency=self.adjacency)
 
     def at(self, index: int) -> OneBitEntry:
         scale = np.asarray(self.noise_scale)
@@ -145,8 +145,10 @@ def randomise_bits(
     lemma = "either bit of a row is at most e^epsilon as likely for one row as for another"
     fields = asdict(entry) | {"proof": lemma, "noise": "one_bit", "l2_sensitivity": None}
     session._entries[-1] = OneBitEntry(**fields)
-    each = np.broadcast_to(epsilon_of_a_bit(session, noise_multiplier), (runs,)).reshape(-1, 1, 1)
-    return np.asarray(_uniform(drawn / scale) < _chance(numbers, each))
+    epsilon = np.broadcast_to(epsilon_of_a_bit(session, noise_multiplier), (runs,)).reshape(
+        -1, 1, 1
+    )
+    return np.asarray(_uniform(drawn / scale) < _chance(numbers, epsilon))
 
 
 def epsilon_of_a_bit(session: Session[MaskedRows], noise_multiplier: Array) -> Array:
@@ -157,9 +159,9 @@ def epsilon_of_a_bit(session: Session[MaskedRows], noise_multiplier: Array) -> A
     return np.asarray(np.minimum(share, SUREST))
 
 
-def _chance(numbers: Array, each: Array) -> Array:
+def _chance(numbers: Array, epsilon: Array) -> Array:
     """Of a True bit, for numbers in [-1, 1] and the epsilon of each."""
-    return np.asarray(0.5 + 0.5 * numbers * np.tanh(0.5 * each))
+    return np.asarray(0.5 + 0.5 * numbers * np.tanh(0.5 * epsilon))
 
 
 def _uniform(laplace: Array) -> Array:
@@ -170,10 +172,10 @@ def _uniform(laplace: Array) -> Array:
 
 def _inside(session: Session[MaskedRows], of_rows: OfRows, bound: float) -> Array:
     """The rows' vectors ``(B, n, d)`` inside their box; undefined numbers count as 0."""
-    seen = rows_seen(session, False, 0.0)
+    visible = rows_seen(session, False, 0.0)
     with quiet(private=session.private):
-        vectors = np.asarray(of_rows(seen, slice(0, session.runs)), dtype=np.float64)
-    if vectors.shape != (session.runs, session.public.dim, seen.count):
+        vectors = np.asarray(of_rows(visible, slice(0, session.runs)), dtype=np.float64)
+    if vectors.shape != (session.runs, session.public.dim, visible.count):
         raise WallError("a model must give one vector for each run and row")
     inside = np.clip(np.where(np.isnan(vectors), 0.0, vectors), -bound, bound)
     return np.ascontiguousarray(np.swapaxes(inside, 1, 2))

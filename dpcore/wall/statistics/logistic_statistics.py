@@ -141,7 +141,7 @@ class OutcomeMoments(Summed[Curvature | None, NoisyOutcomes]):
             ),
         )
 
-    def asked(self, session: Session[Any], of: Curvature | None) -> Curvature | None:
+    def checked(self, session: Session[Any], of: Curvature | None) -> Curvature | None:
         if self.dim != session.source.design.size:
             raise ValueError("the contribution has another dimension than the rows")
         return of
@@ -169,7 +169,7 @@ class OutcomeMoments(Summed[Curvature | None, NoisyOutcomes]):
             total[:, 0, self.slice("squares")] = symmetric_to_coordinates(squares)
         return total, squares
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Array
     ) -> NoisyOutcomes:
         squares, none = beside, np.zeros(session.runs)
@@ -271,15 +271,15 @@ def _weighted_squares(
     total = np.zeros((len(runs), rows.shape[1], rows.shape[1]))
 
     def look(block: Array) -> tuple[Array, ...]:
-        found = np.asarray(curvature(block, runs), dtype=np.float64)
-        if found.shape != (len(runs), len(block)):
+        values = np.asarray(curvature(block, runs), dtype=np.float64)
+        if values.shape != (len(runs), len(block)):
             raise ValueError("the model returned curvatures whose shape is not (runs, rows)")
-        return (found.T,)
+        return (values.T,)
 
     for first in range(0, len(rows), TILE):
         part = rows[first : first + TILE]
         with one_thread():
-            (found,) = looked_at(part, TILE, look)
-        for weights, into in zip(put_inside(found, least).T, total, strict=True):
+            (curvatures,) = looked_at(part, TILE, look)
+        for weights, into in zip(put_inside(curvatures, least).T, total, strict=True):
             into += (part * weights[:, None]).T @ part
     return total

@@ -190,7 +190,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
                 at = end
         return out
 
-    def asked(self, session: Session[Any], of: InFrame) -> InFrame:
+    def checked(self, session: Session[Any], of: InFrame) -> InFrame:
         if of.e_step is None and self.components != 1:
             raise ValueError("without an e_step there is one component")
         return of
@@ -213,7 +213,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
         )
         return session._features.total(sum_of), None
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
     ) -> NoisyMoments:
         squares = total[..., self.slice("squares")]

@@ -83,14 +83,14 @@ class PerturbedObjective:
 
     def slope_sensitivity(self, adjacency: str) -> float:
         """S of the guarantee, inflated by 1e-8 for rounding."""
-        found = {"replace_one": 2.0, "add_remove": 1.0, "label": 1.0}.get(adjacency)
-        if found is None:
+        factor = {"replace_one": 2.0, "add_remove": 1.0, "label": 1.0}.get(adjacency)
+        if factor is None:
             raise InputError(
                 "adjacency",
                 f"{adjacency} is not covered by objective perturbation",
                 "choose replace_one, add_remove or label",
             )
-        return found * self.radius * ROUNDING
+        return factor * self.radius * ROUNDING
 
     def surplus(self, ridge: Array, adjacency: str) -> Array:
         """What the ridge's size costs ``(B,)``."""
@@ -175,11 +175,11 @@ def perturb_objective(
     if session.source.bound > objective.radius * (1.0 + 1e-12):
         raise WallError("the rows' ball is larger than the objective's")
     people = float(session.rows_per_person)
-    each = _positive("epsilon", epsilon, session.runs) / people
-    ridge, scale = objective.plan(each, ridge, session.adjacency, as_printed=as_printed)
+    person_epsilon = _positive("epsilon", epsilon, session.runs) / people
+    ridge, scale = objective.plan(person_epsilon, ridge, session.adjacency, as_printed=as_printed)
     _demand_computable(ridge, scale, objective.radius)
     accuracy = objective.accuracy(ridge, scale)
-    spread = 2.0 * accuracy / ridge / (SOLVED * each * people)
+    spread = 2.0 * accuracy / ridge / (SOLVED * person_epsilon * people)
     session._ask_rows()
     session._entries.append(
         BoxedEntry(
@@ -200,10 +200,10 @@ def perturb_objective(
 
 
 def _positive(field: str, numbers: Array, runs: int) -> Array:
-    found = np.broadcast_to(np.asarray(numbers, dtype=float), (runs,))
-    if not np.all((found > 0.0) & np.isfinite(found)):
+    values = np.broadcast_to(np.asarray(numbers, dtype=float), (runs,))
+    if not np.all((values > 0.0) & np.isfinite(values)):
         raise InputError(field, "a value is not a finite number above 0", "give one")
-    return found.copy()
+    return values.copy()
 
 
 def _demand_computable(ridge: Array, scale: Array, radius: float) -> None:

@@ -161,7 +161,7 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
     def sum(self, vectors: Array) -> Array:
         """``(b, d)``: the sum over rows of vectors ``(b, d, m)``, each put inside the set."""
 
-    def asked(self, session: Session[Any], of: Vectors) -> Vectors:
+    def checked(self, session: Session[Any], of: Vectors) -> Vectors:
         """Refuses, under privacy, a vector without a bound."""
         if session.private and not math.isfinite(self.bound):
             raise WallError("a vector without a bound cannot be released privately")
@@ -175,10 +175,10 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
     ) -> tuple[Array, None]:
         if batches is not None:
             raise WallError("these rows are not drawn in samples")
-        seen = rows_seen(session, of.own, of.hidden) if of._part is None else of._part
+        visible = rows_seen(session, of.own, of.hidden) if of._part is None else of._part
         total = np.zeros((session.runs, 1, self.size))
-        for runs, members in _tiles(session.runs, seen.count, self.dim):
-            part = seen.part(members)
+        for runs, members in _tiles(session.runs, visible.count, self.dim):
+            part = visible.part(members)
             if session._for_good:
                 part = part.filled_up(_height(self.dim))
             with quiet(private=session.private), session._threads():
@@ -186,10 +186,10 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
             if vectors.shape != (runs.stop - runs.start, self.dim, part.count):
                 raise WallError("a model must give one vector for each run and row")
             total[runs, 0, 1:] += self.sum(alone(vectors, members))
-        total[:, 0, 0] = seen.count
+        total[:, 0, 0] = visible.count
         return total, None
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
     ) -> NoisyVectors:
         return NoisyVectors(total[:, 0, 0], total[:, 0, 1:], scales["counts"], scales["sums"])
@@ -337,8 +337,8 @@ def rows_seen(session: Session[Any], own: bool, hidden: float) -> VectorRows:
     source: MaskedRows = session.source
     if source._sight is None or source._sight[0] != (own, hidden):
         source._sight = (own, hidden), _look(session, source, own, hidden)
-    seen: VectorRows = source._sight[1]
-    return seen
+    visible: VectorRows = source._sight[1]
+    return visible
 
 
 def _look(session: Session[Any], source: MaskedRows, own: bool, hidden: float) -> VectorRows:

@@ -85,7 +85,7 @@ class SecondMoments(Summed[None, NoisySquares]):
     ) -> tuple[Array, None]:
         return all_rows(session, Frame.identity(self.dim, session.radius), self), None
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
     ) -> NoisySquares:
         squares = symmetric_from_coordinates(total[:, 0], self.dim)

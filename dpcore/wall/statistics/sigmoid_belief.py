@@ -146,7 +146,7 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
             np.sqrt(sum(part / unit**2 for part, unit in zip(squares, units, strict=True)))
         )
 
-    def asked(self, session: Session[Any], of: Belief) -> Belief:
+    def checked(self, session: Session[Any], of: Belief) -> Belief:
         if self.visible != session.source.visible:
             raise ValueError("the contribution has another number of pixels than the rows")
         return of
@@ -167,7 +167,7 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
         public = session.rows is not None and self.clip == 1.0
         return total, total[:, 0, -1].copy() if public else None
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Array | None
     ) -> NoisyBelief:
         rows = np.maximum(total[:, 0, -1], 1.0) if beside is None else beside
@@ -186,8 +186,8 @@ def _sum(
         hidden, curvature = looked_at(rows, TILE, lambda block: belief(block, run))
         return _of_rows(rows, shape, *_inside((hidden, curvature), rows, shape))
 
-    def add(index: int, found: Array) -> None:
-        np.add(out, found, out=out)
+    def add(index: int, values: Array) -> None:
+        np.add(out, values, out=out)
 
     in_order(part, add, len(tiles))
     return out
@@ -217,9 +217,9 @@ def _of_rows(rows: Array, shape: BeliefMoments, hidden: Array, curvature: Array)
     return out
 
 
-def _inside(found: tuple[Array, Array], rows: Array, shape: BeliefMoments) -> tuple[Array, Array]:
+def _inside(belief: tuple[Array, Array], rows: Array, shape: BeliefMoments) -> tuple[Array, Array]:
     """A model's z and x put into their boxes; what is undefined becomes 0."""
-    z, x = (np.asarray(part, dtype=np.float64) for part in found)
+    z, x = (np.asarray(part, dtype=np.float64) for part in belief)
     if z.shape != (len(rows), shape.hidden) or x.shape != rows.shape:
         raise ValueError("the model returned a belief whose shape is not (rows, units)")
     z = np.clip(np.where(np.isnan(z), 0.0, z), 0.0, 1.0)

@@ -125,7 +125,7 @@ class Statistic(ABC):
 class Summed(Statistic, Generic[Of, Left]):
     """A statistic that a session sums and releases: what is asked of rows, and what leaves."""
 
-    def asked(self, session: Session[Any], of: Of) -> Of:
+    def checked(self, session: Session[Any], of: Of) -> Of:
         """What is asked, in plain numbers of the right shape; refused before rows are touched."""
         return of
 
@@ -140,7 +140,7 @@ class Summed(Statistic, Generic[Of, Left]):
         """The exact sum ``(B, K, p)``, and what may leave beside it without noise."""
 
     @abstractmethod
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Any
     ) -> Left:
         """The released sum in its own shape; scales: deviation of the noise in each block."""

@@ -102,7 +102,7 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
             add_remove=Sensitivity(1.0, {"counts": (1.0, most)}),
         )
 
-    def asked(self, session: Session[Any], of: SharedOut) -> SharedOut:
+    def checked(self, session: Session[Any], of: SharedOut) -> SharedOut:
         topics = np.array(of.topics, dtype=np.float64)  # plain numbers: none that looks around
         if topics.shape != (session.runs, self.components, self.words):
             raise ValueError("topics must have the shape (runs, components, words)")
@@ -125,7 +125,7 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
                 total[run] = shared_out(bags, of.topics[run], weights, source.radius, source.length)
         return total, None
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
     ) -> NoisyTopics:
         return NoisyTopics(total, scales["counts"])
@@ -164,10 +164,10 @@ def reaches(bags: Bags, topics: Array, weights: Array) -> Array:
     """Norm of each document's words by topic, as a share of its length: beyond the clip it is drawn
     in. topics ``(K, V)``, weights ``(m, K)``."""
     by_word, weights = _largest_is_one(topics.T), _largest_is_one(weights)
-    found = np.empty(bags.count)
+    norms = np.empty(bags.count)
     for at, block in bags.blocks(ENTRIES):
-        found[at] = _amounts(block, by_word, weights[at], 1.0)[1]
-    return found
+        norms[at] = _amounts(block, by_word, weights[at], 1.0)[1]
+    return norms
 
 
 def _amounts(block: Bags, by_word: Array, own: Array, length: float | None) -> tuple[Array, Array]:
@@ -176,8 +176,8 @@ def _amounts(block: Bags, by_word: Array, own: Array, length: float | None) -> t
     share = by_word[block.words]
     share *= own[owner]
     whole = share.sum(axis=1)
-    known = whole >= LEAST
-    amount = np.where(known, block.counts / np.where(known, whole, 1.0), 0.0)
+    shared = whole >= LEAST
+    amount = np.where(shared, block.counts / np.where(shared, whole, 1.0), 0.0)
     if length is not None:
         amount *= (length / np.maximum(block.lengths, 1e-9))[owner]
     squares = amount**2 * np.einsum("ek,ek->e", share, share)

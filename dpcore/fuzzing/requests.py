@@ -18,12 +18,12 @@ MODEL_NAMES = tuple(MODELS)
 def ways_of(model: str) -> tuple[Way, ...]:
     """The ways that a model's folder lists."""
     declared = declaration(model)
-    found: tuple[Way, ...] = declared.load(declared.fuzz)
-    return found
+    ways: tuple[Way, ...] = declared.load(declared.fuzz)
+    return ways
 
 
 @dataclass(frozen=True)
-class Asked:
+class FitRequest:
     """One fit: the model, its options, the request, and the seed of all that is forced."""
 
     model: str
@@ -40,7 +40,7 @@ def random_way(rng: np.random.Generator, model: str) -> Way:
     return ways[int(rng.integers(len(ways)))]
 
 
-def random_fit(rng: np.random.Generator, model: str, way: Way) -> Asked:
+def random_fit(rng: np.random.Generator, model: str, way: Way) -> FitRequest:
     """Options and a request: at noises from next to none to much more than there are rows."""
     parts = 1 if way.most == 1 else int(rng.integers(1, way.most + 1))
     options = {**way.words, "n_components": parts}
@@ -54,7 +54,7 @@ def random_fit(rng: np.random.Generator, model: str, way: Way) -> Asked:
     budget: dict[str, Any] = {"noise_multiplier": size}
     if way.budget:
         budget = {"epsilon": 1.0 / size, "delta": 1e-5, "accountant": "linear"}
-    return Asked(
+    return FitRequest(
         model,
         options,
         Privacy(adjacency=adjacency, **budget),
