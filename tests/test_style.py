@@ -104,9 +104,10 @@ def test_no_name_of_a_finished_room_says_its_role(room: str) -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}: {name}"
         for path in sorted((ROOT / "dpcore" / room).rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.arg | ast.Name | ast.FunctionDef | ast.ClassDef)
-        for name in [getattr(node, "id", getattr(node, "arg", getattr(node, "name", "")))]
-        if name.lower() in ROLES
+        if isinstance(node, ast.arg | ast.Name | ast.FunctionDef | ast.ClassDef | ast.MatchAs)
+        if not isinstance(getattr(node, "ctx", None), ast.Load)  # which others have named
+        for name in [getattr(node, "id", getattr(node, "arg", getattr(node, "name", None)))]
+        if str(name).lower() in ROLES
     ]
     assert not named, "\n".join(named)
 

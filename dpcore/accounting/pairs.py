@@ -64,8 +64,8 @@ def _share(event: Event, default: Array) -> Real:
     match event.mechanism:
         case Gaussian():
             return default if event.delta_each is None else event.delta_each
-        case EpsilonDelta(delta=each):
-            return each * _rate(event)
+        case EpsilonDelta(delta=delta):
+            return delta * _rate(event)
     return 0.0
 
 

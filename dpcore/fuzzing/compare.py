@@ -135,17 +135,17 @@ def _in_this_thread(replaced: Callable[..., Any], otherwise: Callable[..., Any])
 
 
 def _source(comparison: Compared) -> Callable[..., ForcedNoise]:
-    def made(*_: Any) -> ForcedNoise:
+    def forced(*_: Any) -> ForcedNoise:
         return ForcedNoise(comparison.coins(0), rehearsal=comparison.rehearsal)
 
-    return made
+    return forced
 
 
 def _coin(comparison: Compared) -> Callable[..., Coins]:
-    def made(session: Session[MaskedRows], use: int) -> Coins:
+    def forced(session: Session[MaskedRows], use: int) -> Coins:
         return comparison.coins(2, use)
 
-    return made
+    return forced
 
 
 def _sums(comparison: Compared, add_noise: Callable[..., Any]) -> Callable[..., Any]:

@@ -114,7 +114,7 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
     """
     numbers = 2 * (dim + 1)
 
-    def found(scale: float) -> float:
+    def attained(scale: float) -> float:
         here = 0.5**numbers
         return here * max(0.0, 1.0 - math.exp(epsilon - numbers / scale))
 
@@ -130,7 +130,7 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
             "Laplace noise of (d + 1) / epsilon protects a replaced row",
             epsilon,
             0.0,
-            found(scales[0]),
+            attained(scales[0]),
             1.0,
             ("a row at an end, in one cluster", "the same row at the other end, in the other"),
             "every count and sum is above the larger of its two exact values",
@@ -138,7 +138,7 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
         source=f"{PAPER}, section 7 (DPLloyd; Su et al. 2016)",
         assumption="a row is added or removed; elsewhere the paper uses replacement",
         correction="noise of 2 (d + 1) / epsilon",
-        corrected=found(scales[1]),
+        corrected=attained(scales[1]),
         sentence=(
             "The printed bound does not cover this case: a replaced row leaves one cluster and "
             "enters another, but the noise covers only one of the two changes."
