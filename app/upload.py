@@ -613,7 +613,8 @@ def _number_or_day(name: str, text: str, dates: str | None) -> float | date:
     try:
         if dates is not None:
             return date.fromisoformat(text)
-        number = float(text.replace(",", ".") if text.count(",") == 1 else text)
+        plain = text.replace("\N{MINUS SIGN}", "-")
+        number = float(plain.replace(",", ".") if plain.count(",") == 1 else plain)
         if math.isfinite(number) and "_" not in text:
             return number
     except ValueError:

@@ -29,6 +29,7 @@ from dpcore.schema.forms import DATE_FORMATS, SEPARATORS
 from dpcore.wall.data.clipping import bounded_rows
 from dpcore.wall.table import PrivateTable
 
+DATES = '[columns.a]\ntype = "date"\n'
 AGE = Column("age", lower=0, upper=110, unit="years")
 REGION = Column("region", type="category", categories=("north", "south"))
 
@@ -185,6 +186,17 @@ def test_the_documented_format_is_read() -> None:
         ("[columns.a]\nlower = 0\nupper = nan", "columns.a.upper", "finite"),
         ("[columns.a]\nlower = -1e308\nupper = 1e308", "columns.a", "too large to compute"),
         ('[columns.a]\nlower = "0"\nupper = 1', "columns.a.lower", "finite number"),
+        ("[columns.a]\nlower = 1990-01-01\nupper = 2", "columns.a.lower", "it is a date"),
+        (
+            f"{DATES}lower = 1990-01-01\nupper = 1990-01-02T00:00:00",
+            "columns.a.upper",
+            "not a date",
+        ),
+        (
+            f"{DATES}lower = 1990-01-01\nupper = 2026-01-01\nmissing = 'x'",
+            "columns.a.missing",
+            "a date",
+        ),
         ("[columns.a]\nlower = true\nupper = 2", "columns.a.lower", "finite number"),
         ("[columns.a]", "columns.a", "no bounds"),
         ("[columns.a]\nlower = 0\nupper = 1\nmissing = 2", "columns.a.missing", "outside"),

@@ -340,7 +340,13 @@ def test_with_an_id_column_the_promise_is_about_a_person() -> None:
 
 def test_a_limit_that_can_be_read_in_two_ways_is_refused() -> None:
     """A length of stay up to 200,000 would end at 200; what is no number says so."""
-    for text, number in (("0,5", 0.5), ("1,5", 1.5), ("0,125", 0.125), ("1234,567", 1234.567)):
+    for text, number in (
+        ("0,5", 0.5),
+        ("1,5", 1.5),
+        ("0,125", 0.125),
+        ("1234,567", 1234.567),
+        ("−5", -5),
+    ):
         assert upload._number_or_day("pay", text, None) == number
     with pytest.raises(InputError, match=r"'200,000' .* write 200000 for .* or 200.000 for a dec"):
         upload._number_or_day("pay", "200,000", None)

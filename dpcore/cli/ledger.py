@@ -69,7 +69,7 @@ def _create(args: argparse.Namespace) -> None:
         args.ledger,
         limit,
         adjacency=args.adjacency or "replace_one",
-        unit=args.unit or "person",
+        unit="person" if args.unit is None else args.unit,
         rows_per_person=rows_of_one(args.rows_per_person or 1),
         filter=args.filter or "zcdp",
     )

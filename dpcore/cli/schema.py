@@ -53,6 +53,12 @@ def run(args: argparse.Namespace) -> None:
     from dpcore.schema.proposals import proposed
     from dpcore.schema.template import template
 
+    if args.file.lower().endswith(".zip"):
+        raise InputError(
+            Path(args.file).name,
+            "a zip of texts has no columns",
+            "fit it as it is: dpcore fit lda FILE --vocabulary WORDS.txt",
+        )
     place = place_for_file("out", args.out)
     if place is not None and place.exists():
         raise InputError("out", f"{place.name} is there already", "name another file")

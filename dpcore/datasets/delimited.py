@@ -152,6 +152,10 @@ def _check_header(names: list[str], delimiter: str, where: str) -> None:
     """Refuse a header that is none: another delimiter's, or numbers."""
     if len(names) > MOST_COLUMNS:  # at once: nothing else is asked of a million names
         check_names(names, where)
+    if names[0].lower().startswith("sep=") and not any(names[1:]):
+        raise InputError(
+            where, "its first line is for a spreadsheet program, not a header", "delete that line"
+        )
     if len(names) == 1:
         for other, word in DELIMITERS.items():
             if other != delimiter and other in names[0]:
@@ -276,8 +280,8 @@ def _one_sentence(path: File) -> Iterator[None]:
         if "columns, got" in str(error):
             problem = (
                 "some rows have more or fewer cells than the header",
-                "give every row one cell per column, and quote cells that contain the delimiter, "
-                "with no space before the quote",
+                "start with the header, not with a title; give every row one cell per column, and "
+                "quote cells that contain the delimiter, with no space before the quote",
             )
     except OSError:
         problem = ("it cannot be opened", "check its permissions")

@@ -221,7 +221,7 @@ def stand_in_documents(
     the length of the list of words and their number enter, both public.
 
     >>> starts, words, counts = stand_in_documents(40, 3)
-    >>> len(starts), int(words.max()) < 40, counts.sum()
+    >>> len(starts), bool(words.max() < 40), float(counts.sum())
     (4, True, 300.0)
     """
     rng = np.random.default_rng([seed, words, documents])

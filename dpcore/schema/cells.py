@@ -128,13 +128,13 @@ def numbers_meant(
     """
     numbers = _numbers_or_none(cells, form)
     if numbers is None and form is not None:
-        date = form.date_format is not None
+        what, keys = "numbers", "decimal, thousands, symbols"
+        if form.date_format is not None:
+            what, keys = "dates", "date_format"
         raise InputError(
             name,
-            f"some cells are not {'dates' if date else 'numbers'} in the notation that its schema "
-            "states",
-            f"correct the cells, or state their {'date_format' if date else 'decimal, symbols'} or "
-            "missing_marks in the schema",
+            f"some cells are not {what} in the notation that its schema states",
+            f"correct the cells, or state their {keys} or missing_marks in the schema",
         )
     if numbers is None:
         raise InputError(

@@ -59,12 +59,6 @@ class Column:
         object.__setattr__(self, "categories", _categories(self._field(), self.categories))
         self._check_form()
         for bound in ("lower", "upper"):
-            if self.type == "date" and isinstance(getattr(self, bound), str):
-                raise InputError(
-                    self._field(bound),
-                    "it is not a date",
-                    "write one as 2026-12-31, without quotes",
-                )
             value = _finite_or_none(self._field(bound), getattr(self, bound))
             object.__setattr__(self, bound, value)
         self._check_bounds()
@@ -102,8 +96,13 @@ class Column:
         if self.unit is None:
             object.__setattr__(self, "unit", DAYS)
         for key in ("lower", "upper", "missing"):
-            if type(getattr(self, key)) is date:
-                object.__setattr__(self, key, float(days_of(getattr(self, key))))
+            value = getattr(self, key)
+            if type(value) is date:
+                object.__setattr__(self, key, float(days_of(value)))
+            elif isinstance(value, str | date) and value != MODEL_HANDLES_MISSING:
+                raise InputError(
+                    self._field(key), "it is not a date", "write one as 2026-12-31, without quotes"
+                )
 
     def _check_bounds(self) -> None:
         if self.type in ("category", "text") and (self.lower, self.upper) != (None, None):
@@ -311,8 +310,11 @@ def finite(field: str, value: Any) -> float:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
+    if isinstance(value, date):
+        raise InputError(field, "it is a date", 'give a number, or set type = "date"')
     if not math.isfinite(number):
-        raise InputError(field, "it is not a finite number", "give a finite number")
+        quoted = ", without quotation marks" if isinstance(value, str) else ""
+        raise InputError(field, "it is not a finite number", f"give a finite number{quoted}")
     return number
 
 

@@ -55,6 +55,8 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "t.csv",
         "whose header contains a semicolon",
     ),
+    ("sep line", fitted("t.csv", "sep=;\na;b\n1;2\n"), "t.csv", "program, not a header; delete"),
+    ("title", fitted("t.csv", f"Report\n\na,b\n{ROWS}"), "t.csv", "start with the header, not"),
     ("ragged", fitted("t.csv", f"a,b\n{SECRET},1,2\n"), "t.csv", "more or fewer cells"),
     (
         "no numeric column",
@@ -614,6 +616,18 @@ BAD: list[tuple[str, Bad, str, str]] = [
         lambda tmp: ["reproduce", "dp-em-figure-2", "--html", tmp],
         "html",
         wording.NOT_WRITABLE,
+    ),
+    (
+        "ledger's unit",
+        lambda tmp: ["ledger", tmp / "l.sqlite", "--create", *BUDGET, "--unit", ""],
+        "unit",
+        "it is empty",
+    ),
+    (
+        "schema of texts",
+        lambda tmp: ["schema", tmp / "letters.zip"],
+        "letters.zip",
+        "has no columns; fit it as it is: dpcore fit lda",
     ),
     (
         "ledger's terms",
