@@ -474,6 +474,27 @@ def test_a_private_fit_imports_what_it_needs_and_no_other_kind_of_table() -> Non
     assert not {"auditing", "figures", "evaluation", "datasets"} & set(map(_room, names))
 
 
+OF_ANY_MODEL = ("wall", "privacy", "mechanisms", "fitting", "accounting", "auditing", "fuzzing")
+SAMPLINGS = {"poisson", "covariance"}  # a way to sample, and an option, called as a model is
+OF_PAPERS = ("dpcore.auditing.exhibits.", "dpcore.auditing.release_exhibits")
+
+
+def test_rooms_that_serve_any_model_name_none() -> None:
+    """Neither by its name nor by its folder; counterexamples are of papers, which name theirs."""
+    from dpcore.models.declaration import declarations
+
+    folders = tuple(model.package for model in declarations().values())
+    for path in _modules():
+        name = _name(path)
+        if _room(name) not in OF_ANY_MODEL or name.startswith(OF_PAPERS):
+            continue
+        imported = {target for target in _imports(path) if target.startswith(folders)}
+        assert not imported, f"{name} imports {imported}"
+        code = ast.walk(_tree(path))
+        texts = {str(node.value) for node in code if isinstance(node, ast.Constant)} - SAMPLINGS
+        assert not texts & set(declarations()), f"{name} names {texts & set(declarations())}"
+
+
 def test_a_name_that_a_package_lends_is_no_module_of_it() -> None:
     """Importing the module would put it in the name's place."""
     for path in PACKAGE.rglob("__init__.py"):

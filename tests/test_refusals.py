@@ -60,7 +60,7 @@ from dpcore.wall.statistics.labelled_exhibit import _Standard, exhibit_labelled
 from dpcore.wall.statistics.local_vectors import _inside
 from dpcore.wall.statistics.logistic_statistics import OutcomeMoments
 from dpcore.wall.statistics.mixture_moments import InFrame
-from dpcore.wall.statistics.perturbed_objective import PerturbedObjective, perturb_objective
+from dpcore.wall.statistics.perturbed_objective import PerturbedObjective
 from dpcore.wall.statistics.row_vectors import BallVector, Vectors
 from dpcore.wall.statistics.second_moments import SecondMoments
 from dpcore.wall.statistics.sigmoid_belief import BeliefMoments
@@ -486,7 +486,7 @@ def test_a_cluster_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(InputError, match="no cluster is connected"):
         dask_engine.current_client()
     answer: Any = dask_engine._answer(lambda part: refused(), None)  # type: ignore[arg-type]
-    assert (answer.field, answer.found, answer.remedy) == ("x", "is odd", "mend it")
+    assert (answer.field, answer.problem, answer.remedy) == ("x", "is odd", "mend it")
     assert dask_engine._answer(lambda part: 3, None) == 3  # type: ignore[arg-type]
 
     def absent(name: str) -> object:
@@ -583,12 +583,8 @@ SHAPES: list[tuple[Callable[[], object], type[Exception], str]] = [
         "dimension than the rows",
     ),
     (
-        lambda: perturb_objective(
-            session(table(BACK), LogisticRows),
-            "sums",
-            PerturbedObjective(9, 2.0),
-            np.ones(1),
-            np.ones(1),
+        lambda: PerturbedObjective(9, 2.0).release(
+            session(table(BACK), LogisticRows), "sums", np.ones(1), np.ones(1)
         ),
         ValueError,
         "the objective has another dimension",

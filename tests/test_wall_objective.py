@@ -25,7 +25,6 @@ from dpcore.wall.statistics.perturbed_objective import (
     SOLVED,
     NoisyMinimiser,
     PerturbedObjective,
-    perturb_objective,
 )
 from dpcore.wall.table import PrivateTable
 
@@ -173,9 +172,7 @@ def test_without_privacy_it_is_scikit_learns_fit() -> None:
 
     frame = people(300)
     session = opened(frame, noise=None)
-    found = perturb_objective(
-        session, "all", PerturbedObjective(3, REACH), np.array([1.0]), np.array([2.5])
-    )
+    found = PerturbedObjective(3, REACH).release(session, "all", np.array([1.0]), np.array([2.5]))
     x = np.column_stack([frame[["a", "b"]], np.ones(300)])
     oracle = LogisticRegression(C=1 / 2.5, fit_intercept=False, tol=1e-12).fit(x, frame["ill"])
     np.testing.assert_allclose(found.coefficients[0], oracle.coef_[0], atol=1e-6)
@@ -186,7 +183,7 @@ def test_one_release_is_one_black_box_of_what_was_asked(adjacency: str) -> None:
     session = opened(people(), runs=2, adjacency=adjacency)
     asked = np.array([0.5, 4.0])
     shape = PerturbedObjective(3, REACH)
-    found = perturb_objective(session, "all", shape, asked, np.array([1.0]))
+    found = shape.release(session, "all", asked, np.array([1.0]))
     (entry,) = session.ledger
     assert entry.proof == shape.lemma
     for run in range(2):
@@ -203,7 +200,7 @@ def test_one_release_is_one_black_box_of_what_was_asked(adjacency: str) -> None:
 def test_rows_of_one_person_are_paid_for_together(rows_per_person: int) -> None:
     session = opened(people(), rows_per_person=rows_per_person)
     shape = PerturbedObjective(3, REACH)
-    found = perturb_objective(session, "all", shape, np.array([1.0]), np.array([1.0]))
+    found = shape.release(session, "all", np.array([1.0]), np.array([1.0]))
     spent = shape.slope_sensitivity("replace_one") / found.noise_scale
     spent = rows_per_person * (spent + shape.surplus(found.ridge, "replace_one"))
     assert spent[0] == pytest.approx(1.0 - SOLVED)
@@ -253,7 +250,7 @@ def test_hostile_rows_are_solved_to_the_accuracy_that_is_paid_for(
     session = opened(frame, noise=OnlyInside(1))
     shape = PerturbedObjective(3, REACH)
     assert np.all(np.linalg.norm(session.source._designed, axis=1) <= REACH * (1 + 1e-12))
-    released = perturb_objective(session, "all", shape, np.array([epsilon]), np.array([1e-3]))
+    released = shape.release(session, "all", np.array([epsilon]), np.array([1e-3]))
     assert left_of_the_gradient(session, released) <= 1.0
 
 
@@ -267,8 +264,8 @@ def test_equal_rows_whose_rounding_adds_up_are_solved_to_the_accuracy_that_is_pa
         a=0.1015625, b=-0.703125, ill=rng.integers(2, size=100_000)
     )
     session = opened(frame, noise=OnlyInside(0))
-    released = perturb_objective(
-        session, "all", PerturbedObjective(3, REACH), np.array([epsilon]), np.array([1.0])
+    released = PerturbedObjective(3, REACH).release(
+        session, "all", np.array([epsilon]), np.array([1.0])
     )
     assert left_of_the_gradient(session, released) <= 1.0
 
@@ -280,8 +277,8 @@ def test_three_million_rows_are_solved_to_the_accuracy_that_is_paid_for(seed: in
     chance = expit(2.0 * frame["a"] - frame["b"])
     frame["ill"] = np.random.default_rng(seed).random(len(frame)) < chance
     session = opened(frame.assign(ill=frame["ill"].astype(int)), noise=OnlyInside(seed))
-    released = perturb_objective(
-        session, "all", PerturbedObjective(3, REACH), np.array([10.0]), np.array([1.0])
+    released = PerturbedObjective(3, REACH).release(
+        session, "all", np.array([10.0]), np.array([1.0])
     )
     assert left_of_the_gradient(session, released) <= 1.0
 
@@ -295,7 +292,7 @@ def test_a_minimiser_is_reached_whatever_the_labels(count: int, ill: str) -> Non
         frame = people(count, seed).assign(ill=labels.astype(int))
         session = opened(frame, adjacency="label", noise=OnlyInside(seed))
         shape = PerturbedObjective(3, REACH)
-        released = perturb_objective(session, "all", shape, np.ones(1), np.array([1e-6]))
+        released = shape.release(session, "all", np.ones(1), np.array([1e-6]))
         assert np.all(np.isfinite(released.coefficients))
 
 
@@ -303,7 +300,7 @@ def test_what_is_left_of_the_gradient_is_nothing_to_the_noise() -> None:
     """The second noise, which hides the solver, moves nothing that the first has not moved."""
     session = opened(people(5000), runs=40)
     shape, many = PerturbedObjective(3, REACH), np.full(40, 1.0)
-    found = perturb_objective(session, "all", shape, many, np.array([1.0]))
+    found = shape.release(session, "all", many, np.array([1.0]))
     accuracy = shape.accuracy(found.ridge, found.noise_scale)
     spread = 2.0 * accuracy / found.ridge / SOLVED
     assert np.all(3 * spread < 0.01 * found.coefficients.std(axis=0).max())
@@ -312,15 +309,15 @@ def test_what_is_left_of_the_gradient_is_nothing_to_the_noise() -> None:
 def test_what_is_not_proved_is_refused() -> None:
     shape, one = PerturbedObjective(3, REACH), np.array([1.0])
     with pytest.raises(InputError, match="feature"):
-        perturb_objective(opened(people(), adjacency="feature"), "all", shape, one, one)
+        shape.release(opened(people(), adjacency="feature"), "all", one, one)
     with pytest.raises(WallError, match="ball"):
-        perturb_objective(opened(people()), "all", PerturbedObjective(3, 1.0), one, one)
+        PerturbedObjective(3, 1.0).release(opened(people()), "all", one, one)
     with pytest.raises(InputError, match="integer noise"):
-        perturb_objective(opened(people(), noise=GridNoise()), "all", shape, one, one)
+        shape.release(opened(people(), noise=GridNoise()), "all", one, one)
     for bad in (0.0, -1.0, math.nan, math.inf):
         session = opened(people())
         with pytest.raises(InputError):
-            perturb_objective(session, "all", shape, np.array([bad]), one)
+            shape.release(session, "all", np.array([bad]), one)
         assert len(session.ledger) == 0
 
 
@@ -332,13 +329,13 @@ def test_a_ridge_too_small_to_compute_with_is_refused_whatever_the_rows(private:
     for frame in (people(), people(3, 1)):
         session = opened(frame, adjacency="label", noise=noise)
         with pytest.raises(InputError, match=r"ridge: .* give 6e-08 or more"):
-            perturb_objective(session, "all", shape, epsilon, np.array([0.9 * least]))
+            shape.release(session, "all", epsilon, np.array([0.9 * least]))
         assert len(session.ledger) == 0
-        perturb_objective(session, "all", shape, epsilon, np.array([1.1 * least]))
+        shape.release(session, "all", epsilon, np.array([1.1 * least]))
 
 
 def test_a_budget_too_small_to_compute_with_is_refused() -> None:
     session, shape = opened(people()), PerturbedObjective(3, REACH)
     with pytest.raises(InputError, match="epsilon"):
-        perturb_objective(session, "all", shape, np.array([1e-120]), np.array([1.0]))
+        shape.release(session, "all", np.array([1e-120]), np.array([1.0]))
     assert len(session.ledger) == 0

@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 from dpcore.fitting import api
 from dpcore.fuzzing.forced import Coins, ForcedGrid, ForcedNoise
 from dpcore.mechanisms.discrete_gaussian import SCALE
-from dpcore.models.logistic_regression import objective as logistic_objective
 from dpcore.wall.data import LogisticRows, MaskedRows
 from dpcore.wall.session import Session
 from dpcore.wall.statistics import local_vectors as local
-from dpcore.wall.statistics.perturbed_objective import perturb_objective
+from dpcore.wall.statistics.perturbed_objective import PerturbedObjective
 
 Array = NDArray[np.float64]
 
@@ -115,7 +114,7 @@ def watching(comparison: Compared) -> Iterator[None]:
         (Session, "_coin", _coin(comparison)),
         (api, "NoiseSource", _source(comparison)),
         (local, "_chance", _bits(comparison, local._chance)),
-        (logistic_objective, "perturb_objective", _minimised(comparison, perturb_objective)),
+        (PerturbedObjective, "release", _minimised(comparison, PerturbedObjective.release)),
     )
     with ExitStack() as stack:
         for owner, name, replaced in seams:
@@ -239,11 +238,14 @@ def _both(here: Array, there: Array) -> tuple[tuple[Array, Array], tuple[Array, 
     return (here, there), (1.0 - here, 1.0 - there)
 
 
-def _minimised(comparison: Compared, perturb: Callable[..., Any]) -> Callable[..., Any]:
+def _minimised(comparison: Compared, release: Callable[..., Any]) -> Callable[..., Any]:
     """The seam of objective perturbation: slopes and bends where the first table's minimiser is."""
 
-    def watched(session: Session[LogisticRows], *words: Any, **more: Any) -> Any:
-        minimiser, coming = perturb(session, *words, **more), comparison.coming()
+    def watched(
+        objective: PerturbedObjective, session: Session[LogisticRows], *words: Any, **more: Any
+    ) -> Any:
+        minimiser = release(objective, session, *words, **more)
+        coming = comparison.coming()
         point = minimiser.coefficients if coming is None else coming.coefficients
         slopes, bends = _slopes(session, point, minimiser.ridge)
         before = comparison.next("minimiser", (slopes, bends, minimiser.ridge), minimiser)

@@ -113,9 +113,9 @@ class Event:
 
     def at(self, index: int) -> Event:
         """The event of one run out of a grid of runs."""
-        picked = {name: _pick(value, index) for name, value in _amounts(self.mechanism).items()}
-        picked_mechanism: Mechanism = replace(self.mechanism, **picked)  # type: ignore[arg-type]
-        return replace(self, mechanism=picked_mechanism)
+        amounts = {name: of_run(value, index) for name, value in _amounts(self.mechanism).items()}
+        mechanism: Mechanism = replace(self.mechanism, **amounts)  # type: ignore[arg-type]
+        return replace(self, mechanism=mechanism)
 
 
 def _amounts(mechanism: Mechanism) -> dict[str, Any]:
@@ -128,6 +128,11 @@ def _amounts(mechanism: Mechanism) -> dict[str, Any]:
             return {"epsilon": value}
 
 
-def _pick(value: Real, index: int) -> float:
+def of_run(value: Real, index: int) -> float:
+    """The number of one run out of a grid of runs; one number is that of all.
+
+    >>> of_run(np.array([1.0, 2.0]), 1), of_run(3.0, 1)
+    (2.0, 3.0)
+    """
     array = np.asarray(value)
     return float(array if array.ndim == 0 else array[index])

@@ -9,13 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
-
-import numpy as np
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 from dpcore.errors import InputError
-from dpcore.privacy.events import DiscreteGaussian, Event, Gaussian, Laplace, Real
+from dpcore.privacy.events import (
+    DiscreteGaussian,
+    Event,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Real,
+    of_run,
+)
 
 
 @dataclass(frozen=True)
@@ -41,50 +47,36 @@ class LedgerEntry:
     @property
     def event(self) -> Event:
         """The event this entry amounts to: noise divided by sensitivity."""
+        return Event(self._mechanism(), count=self.count, adjacency=self.adjacency)
+
+    def _mechanism(self) -> Mechanism:
         multiplier = self.noise_scale / self.sensitivity
-        if self.noise == "gaussian" or self.noise == "none":
-            return Event(Gaussian(multiplier), count=self.count, adjacency=self.adjacency)
+        if self.noise in ("gaussian", "none"):
+            return Gaussian(multiplier)
         if self.noise == "discrete_gaussian":
-            on_grid = DiscreteGaussian(multiplier, None)
-            return Event(on_grid, count=self.count, adjacency=self.adjacency)
+            return DiscreteGaussian(multiplier, None)
         if self.noise == "laplace":
             ratio = 1.0 if self.l2_sensitivity is None else self.l2_sensitivity / self.sensitivity
-            noise = Laplace(multiplier, min(1.0, ratio))
-            return Event(noise, count=self.count, adjacency=self.adjacency)
+            return Laplace(multiplier, min(1.0, ratio))
         raise InputError(
             "noise",
             f"{self.noise!r} is not known",
             "use gaussian, discrete_gaussian, laplace or none",
         )
 
-    def at(self, index: int) -> LedgerEntry:
+    def at(self, index: int) -> Self:
         """The entry of one run out of a grid of runs."""
-        scale = np.asarray(self.noise_scale)
-        return LedgerEntry(
-            self.what,
-            self.noise,
-            float(scale if scale.ndim == 0 else scale[index]),
-            self.sensitivity,
-            self.adjacency,
-            self.proof,
-            self.l2_sensitivity,
-            self.count,
-        )
+        return replace(self, noise_scale=of_run(self.noise_scale, index))
 
     def as_dict(self) -> dict[str, Any]:
         """A JSON-ready record; the words are those of ``dpcore account``'s questions."""
-        event = self.event
-        record: dict[str, Any] = {
-            "what": self.what,
-            "mechanism": "gaussian" if self.noise == "none" else self.noise,
-            "count": self.count,
-            "sampling": "none",
-            "adjacency": self.adjacency,
+        record = {
+            **self._head("gaussian" if self.noise == "none" else self.noise),
             "noise_scale": self.noise_scale,
             "sensitivity": self.sensitivity,
             "proof": self.proof,
         }
-        match event.mechanism:
+        match self.event.mechanism:
             case Gaussian(noise_multiplier=multiplier):
                 record["noise_multiplier"] = multiplier
             case DiscreteGaussian(noise_multiplier=multiplier, steps=steps):
@@ -92,6 +84,16 @@ class LedgerEntry:
             case Laplace(scale=scale, l2_ratio=ratio):
                 record["scale"], record["l2_ratio"] = scale, ratio
         return record
+
+    def _head(self, mechanism: str) -> dict[str, Any]:
+        """What every record begins with."""
+        return {
+            "what": self.what,
+            "mechanism": mechanism,
+            "count": self.count,
+            "sampling": "none",
+            "adjacency": self.adjacency,
+        }
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ other, and a surplus for what the objective does to it. To everything outside it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-import numpy as np
-
-from dpcore.privacy.events import EpsilonDelta, Event, Real
+from dpcore.privacy.events import EpsilonDelta, Real, of_run
 from dpcore.privacy.ledger import LedgerEntry
 
 
@@ -24,41 +22,23 @@ class BoxedEntry(LedgerEntry):
 
     surplus: Real = 0.0
 
-    @property
-    def event(self) -> Event:
+    def _mechanism(self) -> EpsilonDelta:
         """A black box with the epsilon that the entry adds up to."""
-        epsilon = self.sensitivity / self.noise_scale + self.surplus
-        return Event(EpsilonDelta(epsilon, 0.0), count=self.count, adjacency=self.adjacency)
+        return EpsilonDelta(self.sensitivity / self.noise_scale + self.surplus, 0.0)
 
-    def at(self, index: int) -> BoxedEntry:
+    def at(self, index: int) -> Self:
         """The entry of one run out of a grid of runs."""
-        scale, surplus = (np.asarray(value) for value in (self.noise_scale, self.surplus))
-        return BoxedEntry(
-            self.what,
-            self.noise,
-            float(scale if scale.ndim == 0 else scale[index]),
-            self.sensitivity,
-            self.adjacency,
-            self.proof,
-            self.l2_sensitivity,
-            self.count,
-            float(surplus if surplus.ndim == 0 else surplus[index]),
-        )
+        return replace(super().at(index), surplus=of_run(self.surplus, index))
 
     def as_dict(self) -> dict[str, Any]:
         """A JSON-ready record; the words are those of ``dpcore account``'s questions."""
-        mechanism = self.event.mechanism
-        assert isinstance(mechanism, EpsilonDelta)
+        box = self._mechanism()
         return {
-            "what": self.what,
-            "mechanism": "epsilon_delta",
-            "count": self.count,
-            "sampling": "none",
-            "adjacency": self.adjacency,
+            **self._head("epsilon_delta"),
             "noise_scale": self.noise_scale,
             "sensitivity": self.sensitivity,
             "surplus": self.surplus,
             "proof": self.proof,
-            "epsilon": mechanism.epsilon,
-            "delta_each": mechanism.delta,
+            "epsilon": box.epsilon,
+            "delta_each": box.delta,
         }

@@ -7,7 +7,7 @@ out by the accountants from the event alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpcore.privacy.events import Event, Sampling
@@ -28,21 +28,13 @@ class SampledEntry(LedgerEntry):
     @classmethod
     def of(cls, entry: LedgerEntry, sampling: Sampling, rate: float) -> SampledEntry:
         """The entry of a release on the whole table, as one on a sample."""
-        stated = {
-            entry_field.name: getattr(entry, entry_field.name)
-            for entry_field in fields(LedgerEntry)
-        }
-        return cls(**stated, sampling=sampling, sampling_rate=rate)
+        return cls(**vars(entry), sampling=sampling, sampling_rate=rate)
 
     @property
     def event(self) -> Event:
         """The event of the whole table, on a sample."""
         whole = super().event
         return replace(whole, sampling=self.sampling, sampling_rate=self.sampling_rate)
-
-    def at(self, index: int) -> SampledEntry:
-        """The entry of one run out of a grid of runs."""
-        return SampledEntry.of(super().at(index), self.sampling, self.sampling_rate)
 
     def as_dict(self) -> dict[str, Any]:
         """A JSON-ready record; the words are those of ``dpcore account``'s questions."""

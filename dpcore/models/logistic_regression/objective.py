@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpcore.models.logistic_regression.mathematics import Coefficients
 from dpcore.wall.data import LogisticRows
 from dpcore.wall.session import Session
-from dpcore.wall.statistics import PerturbedObjective, perturb_objective
+from dpcore.wall.statistics import PerturbedObjective
 
 Array = NDArray[np.float64]
 
@@ -41,8 +41,6 @@ def fit_objective(
     if ridge is None and session.private:
         length = size * objective.slope_sensitivity(session.adjacency) * session.rows_per_person
         ridges = ridges + SHARE * length * noise
-    minimiser = perturb_objective(
-        session, "coefficients", objective, epsilon, ridges, as_printed=as_printed
-    )
+    minimiser = objective.release(session, "coefficients", epsilon, ridges, as_printed=as_printed)
     zeros = np.zeros((session.runs, size, size))
     return Coefficients(minimiser.coefficients, zeros, np.full_like(zeros, np.nan))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         OutcomeSums,
     )
     from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments, NoisyMoments
-    from dpcore.wall.statistics.perturbed_objective import PerturbedObjective, perturb_objective
+    from dpcore.wall.statistics.perturbed_objective import PerturbedObjective
     from dpcore.wall.statistics.row_vectors import (
         BallVector,
         BoxVector,
@@ -76,7 +76,6 @@ __all__ = [
     "Vectors",
     "epsilon_of_a_bit",
     "exhibit_labelled",
-    "perturb_objective",
     "randomise",
     "randomise_bits",
     "reaches",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
-from dpcore.privacy.events import EpsilonDelta, Event
+from dpcore.privacy.events import EpsilonDelta
 from dpcore.privacy.ledger import LedgerEntry
 from dpcore.wall.data.regression_target import MaskedRows
 from dpcore.wall.session import Noise, Session
@@ -74,30 +74,15 @@ class OneBitEntry(LedgerEntry):
     noise_scale, sensitivity: their quotient is ``1/epsilon``.
     """
 
-    @property
-    def event(self) -> Event:
+    def _mechanism(self) -> EpsilonDelta:
         with np.errstate(divide="ignore"):
             epsilon = self.sensitivity / np.asarray(self.noise_scale, dtype=float)
-        plain = float(epsilon) if epsilon.ndim == 0 else epsilon
-        return Event(EpsilonDelta(plain), count=self.count, adjacency=self.adjacency)
-
-    def at(self, index: int) -> OneBitEntry:
-        scale = np.asarray(self.noise_scale)
-        return replace(self, noise_scale=float(scale if scale.ndim == 0 else scale[index]))
+        return EpsilonDelta(float(epsilon) if epsilon.ndim == 0 else epsilon)
 
     def as_dict(self) -> dict[str, Any]:
-        mechanism = self.event.mechanism
-        assert isinstance(mechanism, EpsilonDelta)
-        return {
-            "what": self.what,
-            "mechanism": "epsilon_delta",
-            "count": self.count,
-            "sampling": "none",
-            "adjacency": self.adjacency,
-            "epsilon": mechanism.epsilon,
-            "delta_each": 0.0,
-            "proof": self.proof,
-        }
+        """A JSON-ready record."""
+        box = {"epsilon": self._mechanism().epsilon, "delta_each": 0.0, "proof": self.proof}
+        return {**self._head("epsilon_delta"), **box}
 
 
 def randomise(

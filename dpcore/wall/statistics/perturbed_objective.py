@@ -37,6 +37,15 @@ PLAIN = 1e-6  # the same accuracy without privacy, where nothing rests on it
 
 
 @dataclass(frozen=True)
+class NoisyMinimiser:
+    """What left: coefficients ``(B, p)``, with the public ridge and noise scale ``(B,)``."""
+
+    coefficients: Array
+    ridge: Array
+    noise_scale: Array
+
+
+@dataclass(frozen=True)
 class PerturbedObjective:
     r"""The logistic loss over rows ``|x| <= radius = R`` with noise and a ridge inside.
 
@@ -125,78 +134,70 @@ class PerturbedObjective:
             left = whole_of_it - np.log1p(bends / ridge)
         return ridge, self.slope_sensitivity(adjacency) / left
 
+    def release(
+        self,
+        session: Session[LogisticRows],
+        what: str,
+        epsilon: Array,
+        ridge: Array,
+        *,
+        as_printed: bool = False,
+    ) -> NoisyMinimiser:
+        """Release the minimiser of the perturbed objective, and write the ledger.
 
-@dataclass(frozen=True)
-class NoisyMinimiser:
-    """What left: coefficients ``(B, p)``, with the public ridge and noise scale ``(B,)``."""
+        epsilon, ridge ``(B,)``: the budget of each run (not read without privacy) and the least
+        ridge.
 
-    coefficients: Array
-    ridge: Array
-    noise_scale: Array
-
-
-def perturb_objective(
-    session: Session[LogisticRows],
-    what: str,
-    objective: PerturbedObjective,
-    epsilon: Array,
-    ridge: Array,
-    *,
-    as_printed: bool = False,
-) -> NoisyMinimiser:
-    """Release the minimiser of the perturbed objective, and write the ledger.
-
-    epsilon, ridge ``(B,)``: the budget of each run (not read without privacy) and the least ridge.
-
-    **Guarantee.** One ledger entry each, a black box whose epsilon is at most the one asked for
-    (as printed: whatever the printed noise comes to). **Assumes** a density where floating point
-    has a grid: no release to disk uses this door.
-    Raises WallError where rows may be longer than the objective says; InputError for a budget or
-    ridge that is not above 0, or too small to compute with. Nothing it raises depends on the rows.
-    """
-    if objective.dim != session.source.design.size:
-        raise ValueError("the objective has another dimension than the rows")
-    ridge = _positive("ridge", ridge, session.runs)
-    noise = session._noise
-    if noise is None:
-        nothing = np.zeros((session.runs, objective.dim))
-        _demand_computable(ridge, np.zeros(1), objective.radius)
-        accuracy = np.full(session.runs, PLAIN)
-        coefficients = _released(session, objective, nothing, ridge, accuracy, nothing)
-        none = np.zeros(session.runs)
-        session._entries.append(LedgerEntry(what, "none", none, 1.0, session.adjacency, None))
-        return NoisyMinimiser(coefficients, ridge, none)
-    if noise.on_grid:
-        raise InputError(
-            "algorithm",
-            "a release uses integer noise, which objective perturbation does not have",
-            "choose one_shot",
+        **Guarantee.** One ledger entry each, a black box whose epsilon is at most the one asked for
+        (as printed: whatever the printed noise comes to). **Assumes** a density where floating
+        point has a grid: no release to disk uses this door.
+        Raises WallError where rows may be longer than the objective says; InputError for a budget
+        or ridge that is not above 0, or too small to compute with. Nothing it raises depends on the
+        rows.
+        """
+        if self.dim != session.source.design.size:
+            raise ValueError("the objective has another dimension than the rows")
+        ridge = _positive("ridge", ridge, session.runs)
+        noise = session._noise
+        if noise is None:
+            nothing = np.zeros((session.runs, self.dim))
+            _demand_computable(ridge, np.zeros(1), self.radius)
+            accuracy = np.full(session.runs, PLAIN)
+            coefficients = _released(session, self, nothing, ridge, accuracy, nothing)
+            none = np.zeros(session.runs)
+            session._entries.append(LedgerEntry(what, "none", none, 1.0, session.adjacency, None))
+            return NoisyMinimiser(coefficients, ridge, none)
+        if noise.on_grid:
+            raise InputError(
+                "algorithm",
+                "a release uses integer noise, which objective perturbation does not have",
+                "choose one_shot",
+            )
+        if session.source.bound > self.radius * (1.0 + 1e-12):
+            raise WallError("the rows' ball is larger than the objective's")
+        people = float(session.rows_per_person)
+        person_epsilon = _positive("epsilon", epsilon, session.runs) / people
+        ridge, scale = self.plan(person_epsilon, ridge, session.adjacency, as_printed=as_printed)
+        _demand_computable(ridge, scale, self.radius)
+        accuracy = self.accuracy(ridge, scale)
+        spread = 2.0 * accuracy / ridge / (SOLVED * person_epsilon * people)
+        session._ask_rows()
+        session._entries.append(
+            BoxedEntry(
+                what=what,
+                noise="exponential in the norm",
+                noise_scale=scale,
+                sensitivity=people * self.slope_sensitivity(session.adjacency),
+                adjacency=session.adjacency,
+                proof=self.lemma,
+                surplus=people * self.surplus(ridge, session.adjacency)
+                + 2.0 * accuracy / ridge / spread,
+            )
         )
-    if session.source.bound > objective.radius * (1.0 + 1e-12):
-        raise WallError("the rows' ball is larger than the objective's")
-    people = float(session.rows_per_person)
-    person_epsilon = _positive("epsilon", epsilon, session.runs) / people
-    ridge, scale = objective.plan(person_epsilon, ridge, session.adjacency, as_printed=as_printed)
-    _demand_computable(ridge, scale, objective.radius)
-    accuracy = objective.accuracy(ridge, scale)
-    spread = 2.0 * accuracy / ridge / (SOLVED * person_epsilon * people)
-    session._ask_rows()
-    session._entries.append(
-        BoxedEntry(
-            what=what,
-            noise="exponential in the norm",
-            noise_scale=scale,
-            sensitivity=people * objective.slope_sensitivity(session.adjacency),
-            adjacency=session.adjacency,
-            proof=objective.lemma,
-            surplus=people * objective.surplus(ridge, session.adjacency)
-            + 2.0 * accuracy / ridge / spread,
-        )
-    )
-    inside, outside = (noise.long_tailed(objective.dim)[session._draws] for _ in range(2))
-    inside, outside = scale[:, None] * inside, spread[:, None] * outside
-    coefficients = _released(session, objective, inside, ridge, accuracy, outside)
-    return NoisyMinimiser(coefficients, ridge, scale)
+        inside, outside = (noise.long_tailed(self.dim)[session._draws] for _ in range(2))
+        inside, outside = scale[:, None] * inside, spread[:, None] * outside
+        coefficients = _released(session, self, inside, ridge, accuracy, outside)
+        return NoisyMinimiser(coefficients, ridge, scale)
 
 
 def _positive(field: str, numbers: Array, runs: int) -> Array:
