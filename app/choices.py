@@ -17,15 +17,15 @@ FIELDS = ("iterations", "covariance")  # options that are fields of a scenario, 
 def dials(model: str, method: str, words: Mapping[str, Any]) -> dict[str, Dial]:
     """The dials that a model offers with a method, by option; words: the options given."""
     options, how = declaration(model).dials(), declaration(model).method(method)
-    found = {}
-    for name, one in options.items():
-        dial = one.dial
+    offered = {}
+    for name, option in options.items():
+        dial = option.dial
         if dial is None or (dial.methods and method not in dial.methods):
             continue
         if dial.only and dial.only[1] != value_of(model, how, dial.only[0], words):
             continue
-        found[name] = dial
-    return found
+        offered[name] = dial
+    return offered
 
 
 def value_of(
@@ -34,11 +34,11 @@ def value_of(
     """What an option is: given, or what the method has, or the usual from the other options and the
     number of columns; ``None`` where an empty box stands for it."""
     option = declaration(model).dials()[name]
-    known = {"mode": method.mode, **dict(method.words), **words}
-    if name in known:
-        return known[name]
+    values = {"mode": method.mode, **dict(method.words), **words}
+    if name in values:
+        return values[name]
     if option.dial is not None and option.dial.usual is not None:
-        return option.dial.usual(known, columns)
+        return option.dial.usual(values, columns)
     return option.paper if method.mode == "paper" else option.default
 
 
@@ -48,9 +48,9 @@ def read_words(text: str) -> dict[str, Any]:
     >>> read_words("tau:9;sigma:1.5;rate:x;own:0")
     {'sigma': 1.5, 'tau': 9.0, 'own': False}
     """
-    given = dict(part.split(":", 1) for part in text.split(";") if ":" in part)
-    known = _every(tuple(MODELS)).items()
-    values = {name: _read(each, given[name]) for name, each in known if name in given}
+    texts = dict(part.split(":", 1) for part in text.split(";") if ":" in part)
+    every = _every(tuple(MODELS)).items()
+    values = {name: _read(choices, texts[name]) for name, choices in every if name in texts}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -60,21 +60,21 @@ def write_words(words: Mapping[str, Any]) -> str:
     >>> write_words({"sigma": 1.5, "own": False})
     'sigma:1.5;own:0'
     """
-    known = {name: value for name, value in words.items() if value is not None}
+    values = {name: value for name, value in words.items() if value is not None}
     return ";".join(
-        f"{name}:{written(known[name])}" for name in _every(tuple(MODELS)) if name in known
+        f"{name}:{written(values[name])}" for name in _every(tuple(MODELS)) if name in values
     )
 
 
 @lru_cache(maxsize=4)
 def _every(models: tuple[str, ...]) -> dict[str, list[Dial]]:
     """The dials of all models by option; those of one name may differ from model to model."""
-    found: dict[str, list[Dial]] = {}
+    by_name: dict[str, list[Dial]] = {}
     for model in models:
-        for name, each in declaration(model).dials().items():
-            if name not in FIELDS and each.dial is not None:
-                found.setdefault(name, []).append(each.dial)
-    return found
+        for name, option in declaration(model).dials().items():
+            if name not in FIELDS and option.dial is not None:
+                by_name.setdefault(name, []).append(option.dial)
+    return by_name
 
 
 def _read(dials: list[Dial], text: str) -> Any:

@@ -19,7 +19,7 @@ from time import monotonic
 
 from app.lesson import Lesson
 from dpcore.errors import InputError
-from dpcore.figures.model_plot import said
+from dpcore.figures.model_plot import brief
 
 CODES, SEATS = 50, 300  # kept at most: classes, and guesses of each question in one
 HOURS = 6  # after its last guess until a class is forgotten
@@ -104,13 +104,13 @@ def dot_plot(lesson: Lesson, guesses: list[float], own: float | None) -> str:
     each = math.ceil(max(piles.values()) / HIGHEST)
     chose = f"{piles[right]} of {len(guesses)}"
     told = (
-        f"<b>The class: {chose} chose {said(right)}</b>, the option nearest to the answer ▲; "
-        f"the median guess is {said(median_low(guesses))}."
+        f"<b>The class: {chose} chose {brief(right)}</b>, the option nearest to the answer ▲; "
+        f"the median guess is {brief(median_low(guesses))}."
     )
     told += " Framed: your guess." if own in piles else ""
     told += f" One dot stands for up to {each} guesses." if each > 1 else ""
-    counts = "; ".join(f"{said(one)}: {piles[one]}" for one in lesson.options if piles[one])
-    alt = f"Dot plot of guesses by option, {len(guesses)} in all. {counts}. Answer: {said(right)}."
+    counts = "; ".join(f"{brief(one)}: {piles[one]}" for one in lesson.options if piles[one])
+    alt = f"Dot plot of guesses by option, {len(guesses)} in all. {counts}. Answer: {brief(right)}."
     columns = ""
     for one, label in _labelled(lesson.options, right).items():
         marks = "dp-right " * (one == right) + "dp-own" * (one == own)
@@ -126,6 +126,6 @@ def _labelled(options: tuple[float, ...], right: float) -> Mapping[float, str]:
     """Options with their labels: that of the answer, and as many others as there is room for."""
     step, place = math.ceil(len(options) / LABELS), options.index(right)
     return {
-        one: said(one) if i == place or (i % step == 0 and abs(i - place) >= step) else ""
+        one: brief(one) if i == place or (i % step == 0 and abs(i - place) >= step) else ""
         for i, one in enumerate(options)
     }

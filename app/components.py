@@ -51,10 +51,10 @@ def frame() -> None:
     if st.query_params.get("present") == "1":
         st.session_state["present"] = True
     st.query_params.pop("present", None)
-    asked = "true" if st.session_state.get("present") else "false"
+    wanted = "true" if st.session_state.get("present") else "false"
     scripts = "".join(f"(() => {{{joined(name)}}})();" for name in ("numbers", "present"))
-    told = f"document.documentElement.dataset.presentAsked = {asked};"
-    st.html(f"<script>{told} {scripts}</script>", unsafe_allow_javascript=True)
+    flag = f"document.documentElement.dataset.presentAsked = {wanted};"
+    st.html(f"<script>{flag} {scripts}</script>", unsafe_allow_javascript=True)
 
 
 def brand(provenance: str) -> None:
@@ -103,14 +103,14 @@ def loss_bar(scene: Scene, worth: str) -> None:
         "</i>"
         for name in LOSSES
     )
-    told = " · ".join(
+    parts = " · ".join(
         f'<span><i class="dp-{name}"></i>{title} <b data-live="lost {name}">'
         f"{now(f'lost {name}')}</b></span>"
         for name, title in LOSSES.items()
     )
     st.html(
         f'<div class="dp-loss" title="{WHOLE.format(worth=escape(worth))}">'
-        f"<p>Loss against the exact fit: {told}"
+        f"<p>Loss against the exact fit: {parts}"
         f'<span data-live="lost note">{now("lost note")}</span></p><div>{bar}</div></div>'
     )
 
@@ -181,14 +181,14 @@ def spending(ledger: Ledger) -> str:
     gaussian = all_gaussian([event for _, event in lines]) and bool(np.all(amounts > 0.0))
     table = ["| release | noise | share of the budget |", "| --- | ---: | ---: |"]
     for i, (whats, event) in enumerate(lines):
-        told = whats[0] if len(whats) == 1 else f"{whats[0]} … {whats[-1]} ({len(whats)} alike)"
+        releases = whats[0] if len(whats) == 1 else f"{whats[0]} … {whats[-1]} ({len(whats)} alike)"
         law = "Laplace " if isinstance(event.mechanism, Laplace) else ""
         noise = f"{law}{show(amounts[i])}" if amounts[i] > 0.0 else "none"
         share = "–"
         if gaussian:
             part = counts[i] / amounts[i] ** 2 / np.sum(counts / amounts**2)
             share = f"{part:.0%}" if counts[i] == 1 else f"{part / counts[i]:.1%} each"
-        table.append(f"| {told} | {noise} | {share} |")
+        table.append(f"| {releases} | {noise} | {share} |")
     return "\n".join(table)
 
 
@@ -206,10 +206,10 @@ def look_again(more: Callable[[], bool], every: float) -> None:
     @st.fragment(run_every=pause(every))
     def look() -> None:
         try:
-            found = more()
+            ready = more()
         except DPCoreError:
-            found = True  # the page itself says what is wrong
-        if found:
+            ready = True  # the page itself says what is wrong
+        if ready:
             delivered()  # the page has come to its end, and a hand may be on it
             st.rerun()
 

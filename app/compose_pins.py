@@ -28,7 +28,7 @@ SAMPLED = {"p": "a Poisson sample", "w": "a sample of fixed size"}
 def live_text(prices: Prices) -> dict[str, tuple[str, ...]]:
     """The table's cells of the current list, one text a step of the slider."""
     steps = [prices.only(count) for count in prices.counts]
-    columns = [_column(one) for one in steps]
+    columns = [_column(step) for step in steps]
     names = columns[0]
     return {
         "now k": tuple(f"{count:,}" for count in prices.counts),
@@ -49,11 +49,11 @@ def _column(prices: Prices) -> dict[str, str]:
     }
 
 
-def list_of(asked: Composition) -> str:
+def list_of(composition: Composition) -> str:
     """A list of releases in a few words."""
-    if asked.preset in PRESETS and asked.preset != Composition.preset:
-        return PRESETS[asked.preset].title
-    return "; ".join(map(_line, asked.lines))
+    if composition.preset in PRESETS and composition.preset != Composition.preset:
+        return PRESETS[composition.preset].title
+    return "; ".join(map(_line, composition.lines))
 
 
 def _line(line: Line) -> str:
@@ -63,18 +63,18 @@ def _line(line: Line) -> str:
     return f"{count}{MECHANISMS[line.mechanism]} {show(line.noise)}{of}"
 
 
-def table(asked: Composition, found: Priced) -> str:
+def table(composition: Composition, priced: Priced) -> str:
     """The current list and the pinned ones as HTML: a column each, a line a method."""
-    every = {"Now": asked} | asked.pinned
-    prices = {"Now": found.prices.only(asked.k)} | dict(found.pinned)
-    numbers = {name: _column(one) for name, one in prices.items()}
+    every = {"Now": composition} | composition.pinned
+    prices = {"Now": priced.prices.only(composition.k)} | dict(priced.pinned)
+    numbers = {name: _column(listed) for name, listed in prices.items()}
     facts = {
-        "Releases": {name: list_of(one) for name, one in every.items()},
-        "k": {name: f"{one.k:,}" for name, one in every.items()},
-        "δ": {name: show_bound(one.delta) for name, one in every.items()},
-        "Protects": {name: protects(one.adjacency) for name, one in every.items()},
-        "Held": {name: HOLDS[one.hold] for name, one in every.items()},
-        "Numbers": {name: _amount(one) for name, one in prices.items()},
+        "Releases": {name: list_of(listed) for name, listed in every.items()},
+        "k": {name: f"{listed.k:,}" for name, listed in every.items()},
+        "δ": {name: show_bound(listed.delta) for name, listed in every.items()},
+        "Protects": {name: protects(listed.adjacency) for name, listed in every.items()},
+        "Held": {name: HOLDS[listed.hold] for name, listed in every.items()},
+        "Numbers": {name: _amount(listed) for name, listed in prices.items()},
     }
     same = ("Protects", "Held", "Numbers")  # left out where it is
     lines = {
@@ -106,20 +106,20 @@ def _row(title: str, cells: dict[str, str], live: Container[str]) -> str:
     return f'<tr><th scope="row">{escape(title)}</th><td{slot}>{escape(now)}</td>{rest}</tr>'
 
 
-def panel(asked: Composition, found: Priced) -> None:
+def panel(composition: Composition, priced: Priced) -> None:
     """The table under the picture, with a button for each pinned list; nothing where none is."""
-    if asked.pinned:
-        st.html(table(asked, found))
-        unpin_buttons(asked, ask)
+    if composition.pinned:
+        st.html(table(composition, priced))
+        unpin_buttons(composition, ask)
 
 
-def button(asked: Composition) -> None:
+def button(composition: Composition) -> None:
     """Keeps the current list beside whatever is chosen next."""
-    more = asked.with_pins([*asked.pinned.values(), asked]).pins
+    more = composition.with_pins([*composition.pinned.values(), composition]).pins
     st.button(
         "Pin this list",
         on_click=lambda: ask(pins=more),
-        disabled=more == asked.pins,
+        disabled=more == composition.pins,
         help=f"Keep the cost of these releases as marks on the bars' axis and as a table column "
         f"while you try others (up to {len(PINS)}).",
         width="stretch",

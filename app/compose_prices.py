@@ -45,7 +45,7 @@ class Task:
     """One answer for the background: ``make`` it and put it into a cache; lower ranks first."""
 
     rank: float
-    found: dict[Hashable, Any]
+    results: dict[Hashable, Any]
     item: Hashable
     make: Callable[[], Any]
 
@@ -69,47 +69,49 @@ class Priced:
     pinned: Mapping[str, Prices] = field(default_factory=dict)
 
 
-def priced(asked: Composition, *, all_methods: bool = False) -> Priced:
+def priced(composition: Composition, *, all_methods: bool = False) -> Priced:
     """Prices and picture of the list for every count of the slider, and the current one.
 
     Closed forms are there at once; what takes longer comes from the background: the current count
     first, then all methods if they are asked for, then the other counts, the nearest first.
     """
     store, tasks = common(), list[Task]()
-    prices = _prices(store, asked, _target(asked), tasks)
-    lone = asked.without_k()
-    turn = store.answers.get(("turn", lone), lambda: crossover(asked.events, asked.delta))
+    prices = _prices(store, composition, _target(composition), tasks)
+    lone = composition.without_k()
+    turn = store.answers.get(
+        ("turn", lone), lambda: crossover(composition.events, composition.delta)
+    )
     picture: Picture | Prices | None
     refusal = ""
-    if asked.hold == "noise" and asked.show == "noise":
-        picture = _prices(store, asked, asked.epsilon, tasks)
+    if composition.hold == "noise" and composition.show == "noise":
+        picture = _prices(store, composition, composition.epsilon, tasks)
     else:
         try:
-            picture = _picture(store, asked, prices.counts, tasks)
+            picture = _picture(store, composition, prices.counts, tasks)
         except NotCovered as error:
             picture, refusal = None, str(error)
-    rows = _rows(store, asked, tasks) if all_methods else ()
+    rows = _rows(store, composition, tasks) if all_methods else ()
     pinned = {
-        name: _prices(store, one, _target(one), tasks, (one.k,)).only(one.k)
-        for name, one in asked.pinned.items()
+        name: _prices(store, other, _target(other), tasks, (other.k,)).only(other.k)
+        for name, other in composition.pinned.items()
     }
     if tasks:
         tasks.sort(key=lambda task: task.rank)
-        key = ("compose", asked, all_methods)
+        key = ("compose", composition, all_methods)
         in_background(store, key, lambda: _work_off(store, key, tasks))
     return Priced(prices, turn, picture, rows, len(tasks), refusal, pinned)
 
 
-def _target(asked: Composition) -> float | None:
+def _target(composition: Composition) -> float | None:
     """The budget, where it is held."""
-    return asked.epsilon if asked.hold == "budget" else None
+    return composition.epsilon if composition.hold == "budget" else None
 
 
-def more_of(seen: Priced, asked: Composition, *, all_methods: bool) -> bool:
+def more_of(shown: Priced, composition: Composition, *, all_methods: bool) -> bool:
     """Whether so much more of an answer is there than was seen that it is worth drawing."""
-    now = priced(asked, all_methods=all_methods)
-    enough = now.left <= 0.85 * seen.left or seen.left - now.left >= 8
-    return enough or len(now.rows) > len(seen.rows) or not now.left
+    now = priced(composition, all_methods=all_methods)
+    enough = now.left <= 0.85 * shown.left or shown.left - now.left >= 8
+    return enough or len(now.rows) > len(shown.rows) or not now.left
 
 
 def _work_off(store: ResultStore, key: Hashable, tasks: list[Task]) -> None:
@@ -117,19 +119,19 @@ def _work_off(store: ResultStore, key: Hashable, tasks: list[Task]) -> None:
     for done, task in enumerate(tasks):
         if done and key not in store.waiting:
             return
-        if task.item not in task.found:
-            task.found[task.item] = task.make()
+        if task.item not in task.results:
+            task.results[task.item] = task.make()
 
 
-def _found(store: ResultStore, key: Hashable) -> dict[Hashable, Any]:
+def _results_of(store: ResultStore, key: Hashable) -> dict[Hashable, Any]:
     """The answers that are there for a question; more are added while they are worked out."""
-    cached: dict[Hashable, Any] = store.answers.get(("found", key), lambda: {"": None})
+    cached: dict[Hashable, Any] = store.answers.get(("results", key), lambda: {"": None})
     return cached
 
 
 def _prices(
     store: ResultStore,
-    asked: Composition,
+    composition: Composition,
     target: float | None,
     tasks: list[Task],
     counts: Sequence[int] = (),
@@ -138,35 +140,42 @@ def _prices(
 
     counts: those at which slow answers are wanted [all of the slider].
     """
-    events, delta = asked.events, asked.delta
-    slow = _slow(asked, target)
-    slots = {way.slot for way in ways(events, asked.methods)}
-    key = ("prices", asked.without_k(), target)
+    events, delta = composition.events, composition.delta
+    slow = _slow(composition, target)
+    slots = {way.slot for way in ways(events, composition.methods)}
+    key = ("prices", composition.without_k(), target)
 
     def closed() -> Prices:
-        return price_list(events, delta, epsilon=target, only=slots - slow, methods=asked.methods)
+        return price_list(
+            events, delta, epsilon=target, only=slots - slow, methods=composition.methods
+        )
 
-    prices: Prices = store.answers.get(key, closed).at(asked.k)
-    found = _found(store, key)
+    prices: Prices = store.answers.get(key, closed).at(composition.k)
+    results = _results_of(store, key)
     if target is None:
-        found |= stored(asked)
+        results |= stored(composition)
     missing = set()
-    wanted = counts or (asked.k, *(COUNTS if target is None else COARSE))
+    wanted = counts or (composition.k, *(COUNTS if target is None else COARSE))
     for count in dict.fromkeys(wanted):
         for slot in slow:
-            if (count, slot) not in found:
+            if (count, slot) not in results:
                 missing.add(slot)
                 tasks.append(
                     Task(
-                        _distance(count, asked.k),
-                        found,
+                        _distance(count, composition.k),
+                        results,
                         (count, slot),
                         lambda k=count, s=slot: price_list(  # type: ignore[misc]
-                            events, delta, (k,), epsilon=target, only={s}, methods=asked.methods
+                            events,
+                            delta,
+                            (k,),
+                            epsilon=target,
+                            only={s},
+                            methods=composition.methods,
                         ),
                     )
                 )
-    return _filled(prices, found, slow, frozenset(missing))
+    return _filled(prices, results, slow, frozenset(missing))
 
 
 def _distance(count: int, current: int) -> float:
@@ -174,9 +183,9 @@ def _distance(count: int, current: int) -> float:
     return 0.0 if count == current else 2.0 + abs(float(np.log(count / current)))
 
 
-def _slow(asked: Composition, target: float | None) -> frozenset[str]:
+def _slow(composition: Composition, target: float | None) -> frozenset[str]:
     """Slots to be worked out in the background: solving for noise asks a method many times."""
-    events, methods = asked.events, asked.methods
+    events, methods = composition.events, composition.methods
     sampled = any(event.sampling != "none" for event in events)
     if target is not None and sampled:
         return frozenset(way.slot for way in ways(events, methods) if way.method is not None)
@@ -184,7 +193,7 @@ def _slow(asked: Composition, target: float | None) -> frozenset[str]:
 
 
 def _filled(
-    prices: Prices, found: dict[Hashable, Any], slow: frozenset[str], missing: frozenset[str]
+    prices: Prices, results: dict[Hashable, Any], slow: frozenset[str], missing: frozenset[str]
 ) -> Prices:
     """The prices with those answers in them that are there."""
 
@@ -192,29 +201,29 @@ def _filled(
         columns = {slot: column.copy() for slot, column in getattr(prices, name).items()}
         for i, count in enumerate(prices.counts):
             for slot in slow:
-                if (count, slot) in found:
-                    columns[slot][i] = getattr(found[count, slot], name)[slot][0]
+                if (count, slot) in results:
+                    columns[slot][i] = getattr(results[count, slot], name)[slot][0]
         return columns
 
     return replace(prices, values=filled("values"), lowers=filled("lowers"), waiting=missing)
 
 
 def _picture(
-    store: ResultStore, asked: Composition, counts: tuple[int, ...], tasks: list[Task]
+    store: ResultStore, composition: Composition, counts: tuple[int, ...], tasks: list[Task]
 ) -> Picture | None:
     """The picture asked for at every count; gaps where it is still worked out."""
-    name, events = asked.show, asked.events
-    if name not in PICTURES or asked.hold == "budget":
+    name, events = composition.show, composition.events
+    if name not in PICTURES or composition.hold == "budget":
         return None
     if name in CLOSED:
         make = {
             "moments": lambda: moments_of(events, counts),
-            "orders": lambda: orders_of(events, counts, asked.delta),
-            "amplification": lambda: amplification_of(events, counts, asked.delta),
+            "orders": lambda: orders_of(events, counts, composition.delta),
+            "amplification": lambda: amplification_of(events, counts, composition.delta),
         }[name]
-        known: Picture = store.answers.get((name, events, asked.delta, counts), make)
-        return known
-    methods = asked.methods if name == "profile" else ()
+        drawn: Picture = store.answers.get((name, events, composition.delta, counts), make)
+        return drawn
+    methods = composition.methods if name == "profile" else ()
     key = ("picture", name, events, methods)
     if all_gaussian(events):
         whole: Picture = store.answers.get(
@@ -223,29 +232,30 @@ def _picture(
         return whole
     if name != "profile":
         check_lawful(events)
-    found = _found(store, key)
+    results = _results_of(store, key)
     for count in counts:
-        if count not in found:
-            rank = _distance(count, asked.k)
+        if count not in results:
+            rank = _distance(count, composition.k)
             tasks.append(
-                Task(rank, found, count, lambda k=count: picture_of(name, events, (k,), methods))  # type: ignore[misc]
+                Task(rank, results, count, lambda k=count: picture_of(name, events, (k,), methods))  # type: ignore[misc]
             )
     slots = [way.slot for way in ways(events, methods)]
-    return joined([found.get(k) or nothing_yet(name, slots) for k in counts])
+    return joined([results.get(k) or nothing_yet(name, slots) for k in counts])
 
 
-def _rows(store: ResultStore, asked: Composition, tasks: list[Task]) -> tuple[Row, ...]:
+def _rows(store: ResultStore, composition: Composition, tasks: list[Task]) -> tuple[Row, ...]:
     """The answers of all registered methods that are known."""
-    events = asked.events
-    found = _found(store, ("rows", asked.without_k(), asked.k))
+    events = composition.events
+    results = _results_of(store, ("rows", composition.without_k(), composition.k))
+    delta, k = composition.delta, composition.k
     for name in ACCOUNTANTS:
-        if name in found:
+        if name in results:
             continue
         if name not in SLOW or all_gaussian(events):
-            found[name] = one_row(name, events, asked.delta, asked.k)
+            results[name] = one_row(name, events, delta, k)
         else:
             tasks.append(
-                Task(1.0, found, name, lambda n=name: one_row(n, events, asked.delta, asked.k))  # type: ignore[misc]
+                Task(1.0, results, name, lambda n=name: one_row(n, events, delta, k))  # type: ignore[misc]
             )
-    known = [found[name] for name in ACCOUNTANTS if name in found]
-    return tuple(sorted(known, key=lambda row: row.bound is None))
+    answered = [results[name] for name in ACCOUNTANTS if name in results]
+    return tuple(sorted(answered, key=lambda row: row.bound is None))

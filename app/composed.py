@@ -18,29 +18,31 @@ FILE = Path(__file__).with_name("composed.jsonl")
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredPrice:
     """A price as :class:`dpcore.evaluation.composition.Prices` has it: of one count and slot."""
 
     values: dict[str, list[float]]
     lowers: dict[str, list[float]]
 
 
-def question(asked: Composition) -> str:
+def question(composition: Composition) -> str:
     """What a price depends on besides its count."""
-    return " ".join(["_".join(map(str, asked.lines)), repr(asked.delta), asked.adjacency])
+    return " ".join(
+        ["_".join(map(str, composition.lines)), repr(composition.delta), composition.adjacency]
+    )
 
 
-def stored(asked: Composition) -> dict[Hashable, Kept]:
+def stored(composition: Composition) -> dict[Hashable, StoredPrice]:
     """The kept prices of a list by count and slot; none where other methods are compared."""
-    return {} if asked.methods else _records().get(question(asked), {})
+    return {} if composition.methods else _records().get(question(composition), {})
 
 
 @cache
-def _records() -> dict[str, dict[Hashable, Kept]]:
+def _records() -> dict[str, dict[Hashable, StoredPrice]]:
     records = map(json.loads, FILE.read_text(encoding="utf-8").splitlines())
     return {
         record["question"]: {
-            (count, slot): Kept({slot: [value]}, {slot: [low]})
+            (count, slot): StoredPrice({slot: [value]}, {slot: [low]})
             for slot, ends in record["prices"].items()
             for count, low, value in ends
         }

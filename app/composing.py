@@ -45,8 +45,8 @@ HOLDS = {"noise": "the noise", "budget": "the budget"}
 class Line:
     """One line of the list of releases, as a reader edits it and as a link writes it.
 
-    noise: the multiplier, scale or (for a box) the epsilon. each: ``delta_each``, or the delta of a
-    box; 0 leaves it to the method. fit: whether it came from the ledger of a fit.
+    noise: the multiplier, scale or (for a box) the epsilon. delta_each: of a release, or the
+    delta of a box; 0 leaves it to the method. fit: whether it came from the ledger of a fit.
     """
 
     mechanism: str = "g"
@@ -54,7 +54,7 @@ class Line:
     count: int = 1
     sampling: str = "n"
     rate: float = 0.01
-    each: float = 0.0
+    delta_each: float = 0.0
     ratio: float = 1.0
     fit: bool = False
 
@@ -64,7 +64,7 @@ class Line:
         return Event(
             self._mechanism(),
             count=self.count,
-            delta_each=self.each if self.each and self.mechanism == "g" else None,
+            delta_each=self.delta_each if self.delta_each and self.mechanism == "g" else None,
             sampling=SAMPLINGS[self.sampling],
             sampling_rate=self.rate if sampled else 1.0,
             adjacency=adjacency,
@@ -77,7 +77,7 @@ class Line:
             case "d":
                 return DiscreteGaussian(self.noise)
             case "e":
-                return EpsilonDelta(self.noise, self.each)
+                return EpsilonDelta(self.noise, self.delta_each)
         return Gaussian(self.noise)
 
     def __str__(self) -> str:
@@ -89,8 +89,8 @@ class Line:
         parts = [f"{self.mechanism}{number(self.noise)}", f"{self.count}"]
         if self.sampling != "n":
             parts.append(f"{self.sampling}{number(self.rate)}")
-        if self.each:
-            parts.append(f"d{number(self.each)}")
+        if self.delta_each:
+            parts.append(f"d{number(self.delta_each)}")
         if self.ratio != 1.0:
             parts.append(f"r{number(self.ratio)}")
         return "~".join(parts) + ("~f" if self.fit else "")
@@ -109,7 +109,7 @@ class Line:
                 case "p" | "w":
                     line = replace(line, sampling=part[0], rate=float(part[1:]))
                 case "d":
-                    line = replace(line, each=float(part[1:]))
+                    line = replace(line, delta_each=float(part[1:]))
                 case "r":
                     line = replace(line, ratio=float(part[1:]))
                 case "f" if part == "f":
@@ -126,7 +126,7 @@ class Line:
             and 0.0 < self.noise < 1e9
             and 1 <= self.count <= MOST
             and 0.0 < self.rate <= 1.0
-            and 0.0 <= self.each < 1.0
+            and 0.0 <= self.delta_each < 1.0
             and 0.0 < self.ratio <= 1.0
         )
         if not good:
@@ -177,13 +177,13 @@ class Composition:
     @property
     def repeats(self) -> str:
         """What is counted."""
-        known = PRESETS.get(self.preset)
-        if known is not None and known.repeats:
-            return known.repeats
+        preset = PRESETS.get(self.preset)
+        if preset is not None and preset.repeats:
+            return preset.repeats
         return "releases" if sum(line.count for line in self.lines) == 1 else "runs of the list"
 
     @property
-    def one(self) -> str:
+    def run_title(self) -> str:
         """The same in the singular."""
         return _ONE[self.repeats]
 
@@ -203,7 +203,7 @@ class Composition:
 
     def with_pins(self, pinned: Iterable[Composition]) -> Composition:
         """The same with other pinned lists, each once."""
-        queries = (one.as_query() for one in pinned)
+        queries = (composition.as_query() for composition in pinned)
         return replace(self, pins=links.pins_of(queries, NOT_PINNED))
 
     def as_query(self) -> dict[str, str]:
@@ -225,7 +225,7 @@ class Preset:
     printed: tuple[tuple[int, float, str], ...] = ()
 
 
-def _dpem(combination: str, components: int, iterations: int, each: float) -> Composition:
+def _dpem(combination: str, components: int, iterations: int, delta_each: float) -> Composition:
     """One iteration of DP-EM with the noise that its paper computes by zCDP for epsilon 1."""
     budget = published_budget(
         1.0,
@@ -234,10 +234,10 @@ def _dpem(combination: str, components: int, iterations: int, each: float) -> Co
         combination=combination,
         components=components,
         iterations=iterations,
-        delta_each=each,
+        delta_each=delta_each,
     )
     noise = float(budget.noise_multiplier)
-    gaussian = Line(noise=noise, count=2 * components + 1, each=each)
+    gaussian = Line(noise=noise, count=2 * components + 1, delta_each=delta_each)
     lines: tuple[Line, ...] = (gaussian,)
     if combination == "LLG":
         scale = 1.0 / float(budget.epsilon_each)
@@ -263,16 +263,16 @@ def _dpsgd() -> Composition:
 
 
 def _presets() -> dict[str, Preset]:
-    found = {"opening": Preset("Opening: one Gaussian release", "", Composition)}
-    for groups, steps, each in ((10, 20, 1e-6), (3, 10, 1e-8)):
+    presets = {"opening": Preset("Opening: one Gaussian release", "", Composition)}
+    for groups, steps, delta_each in ((10, 20, 1e-6), (3, 10, 1e-8)):
         for combination in ("GGG", "LLG"):
-            found[f"dpem_{groups}_{combination.lower()}"] = Preset(
+            presets[f"dpem_{groups}_{combination.lower()}"] = Preset(
                 f"DP-EM, {groups} groups, {steps} iterations, {_NOISES[combination]}",
                 "iterations",
-                lambda c=combination, g=groups, s=steps, e=each: _dpem(c, g, s, e),  # type: ignore[misc]
+                lambda c=combination, g=groups, s=steps, e=delta_each: _dpem(c, g, s, e),  # type: ignore[misc]
                 ((steps, 1.0, "zcdp"),),
             )
-    found["vips_lda"] = Preset(
+    presets["vips_lda"] = Preset(
         "VIPS topics, 20 minibatches of 20,000 in 400,000",
         "minibatches",
         lambda: _minibatch(20_000 / 400_000, 1.24, 20, 1e-4),
@@ -284,32 +284,32 @@ def _presets() -> dict[str, Preset]:
         (1600, 37, 2.44),
         (3200, 18, 3.34),
     ):
-        found[f"vips_sbn_{size}"] = Preset(
+        presets[f"vips_sbn_{size}"] = Preset(
             f"VIPS belief network, {steps} minibatches of {size:,} in 60,000",
             "minibatches",
             lambda n=size, t=steps: _minibatch(n / 60_000, 1.0, t, 1e-4),  # type: ignore[misc]
             ((steps, printed, "ma"),),
         )
     for noise, printed in ((1.0, 0.8), (6.0, 0.05), (12.0, 0.025)):
-        found[f"vips_adult_{noise:.0f}"] = Preset(
+        presets[f"vips_adult_{noise:.0f}"] = Preset(
             f"VIPS Adult, 100 minibatches of 0.4%, noise {noise:.0f}",
             "minibatches",
             lambda z=noise: _minibatch(0.004, z, 100, 1e-3),  # type: ignore[misc]
             ((100, printed, "ma"),),
         )
-    found["abadi"] = Preset(
+    presets["abadi"] = Preset(
         "Abadi et al. 2016, Figure 2: passes of 100 samples of 1%",
         "passes",
         _abadi,
         ((100, 1.26, "ma"), (400, 2.55, "ma")),
     )
-    found["dpsgd"] = Preset(
+    presets["dpsgd"] = Preset(
         "DP-SGD on MNIST, epochs of 234 samples of 256 (TensorFlow Privacy's tutorial)",
         "epochs",
         _dpsgd,
         ((60, 2.92, "ma"),),
     )
-    found["census"] = Preset(
+    presets["census"] = Preset(
         "2020 US Census, redistricting file of persons: ρ = 2.56 (Abowd et al. 2022)",
         "",
         lambda: Composition(
@@ -320,22 +320,22 @@ def _presets() -> dict[str, Preset]:
         ),
         ((1, 17.14, "zcdp_tight"),),
     )
-    found["laplace"] = Preset(
+    presets["laplace"] = Preset(
         "Laplace counts: 100 of ε = 0.1",
         "",
         lambda: Composition(lines=(Line("l", 10.0),), k=100),
     )
-    found["mixed"] = Preset(
+    presets["mixed"] = Preset(
         "Gaussian with Laplace noise",
         "",
         lambda: Composition(lines=(Line(noise=20.0), Line("l", 20.0)), k=50),
     )
-    found["crossover"] = Preset(
+    presets["crossover"] = Preset(
         "Basic against advanced: the crossover",
         "",
         lambda: Composition(lines=(Line(noise=50.0),), k=30),
     )
-    return found
+    return presets
 
 
 _ONE = {
@@ -353,15 +353,15 @@ PRESETS = _presets()
 @cache
 def opening(preset: str) -> Composition:
     """The choices with which a preset opens; an own list opens as the first screen does."""
-    made = PRESETS[preset].make() if preset in PRESETS else Composition()
-    return replace(made, preset=preset)
+    composition = PRESETS[preset].make() if preset in PRESETS else Composition()
+    return replace(composition, preset=preset)
 
 
 def from_query(query: Mapping[str, str]) -> Composition:
     """The choices of a link; a word that is not understood leaves the default in place."""
     preset = query.get("preset", Composition.preset)
-    found = opening(preset if preset in PRESETS or preset == "own" else Composition.preset)
-    return sane(chosen(found, query, _READERS))
+    start = opening(preset if preset in PRESETS or preset == "own" else Composition.preset)
+    return sane(chosen(start, query, _READERS))
 
 
 def misread(query: Mapping[str, str]) -> tuple[str, ...]:
@@ -420,5 +420,5 @@ _READERS: dict[str, Reader] = {
 
 def _written(value: object) -> str:
     if isinstance(value, tuple):
-        return ("," if all(one in ACCOUNTANTS for one in value) else "_").join(map(str, value))
+        return ("," if all(item in ACCOUNTANTS for item in value) else "_").join(map(str, value))
     return number(value) if isinstance(value, float) else f"{value}"

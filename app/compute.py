@@ -48,20 +48,20 @@ COMPARING = "comparing…"
 class Study:
     """What is known so far about a scenario; ``complete`` once nothing more is coming.
 
-    curves: of the grid's own draws, ``None`` until they are worked out. each: the references at
-    each stop of the grid, where they differ.
+    curves: of the grid's own draws, ``None`` until they are worked out. by_stop: the references
+    at each stop of the grid, where they differ.
     """
 
     grid: BudgetGrid
     references: References
     curves: Curves | None
     complete: bool
-    each: tuple[References, ...] = ()
+    by_stop: tuple[References, ...] = ()
 
     @property
     def held(self) -> tuple[References, ...]:
         """What the fits are held against at each stop of the grid."""
-        return self.each or (self.references,) * len(self.grid.stops)
+        return self.by_stop or (self.references,) * len(self.grid.stops)
 
 
 def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | None = None) -> Study:
@@ -73,13 +73,13 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     """
     setting = scenario.setting(data.secret)
     key = (data.key, replace(setting, accountant=""), scenario.curves())
-    known = references_of(setting, data, store)
+    held_against = references_of(setting, data, store)
     grid_key = (key, setting.accountant)
     budgets, most = scenario.budgets(data.rows), draws_of(scenario)
     whole = scenario.visits(data.rows) * len(budgets) * most <= AT_ONCE
 
     def fits(some: Sequence[float], draws: Sequence[int]) -> BudgetGrid:
-        best = known.converged
+        best = held_against.converged
         return budget_grid(data.table, setting, best, some, draws, data.held_out)
 
     def everything() -> BudgetGrid:
@@ -90,18 +90,18 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
         part = fits(some, (0,))
         return store.grids.change(
             (grid_key, 1),
-            lambda known: part.among(budgets, COMING) if known is None else known.filled(part),
+            lambda grid: part.among(budgets, COMING) if grid is None else grid.filled(part),
         )
 
     def next_budgets() -> tuple[float, ...]:
         """Those that are fitted next: where the hand is, else the coarsest that are left."""
-        known, asked = store.grids.peek((grid_key, 1)), store.wanted.pop(grid_key, None)
-        left = budgets if known is None else coming(known)
-        if asked in left:
-            return (asked,)
+        grid, wanted_budget = store.grids.peek((grid_key, 1)), store.wanted.pop(grid_key, None)
+        left = budgets if grid is None else coming(grid)
+        if wanted_budget in left:
+            return (wanted_budget,)
         together = scenario.visits(data.rows) * len(budgets) <= AT_ONCE / 4
         rounds = [budgets] if together else coarse_to_fine(budgets)
-        some = next(filter(None, (tuple(e for e in one if e in left) for one in rounds)), ())
+        some = next(filter(None, (tuple(e for e in part if e in left) for part in rounds)), ())
         return some if scenario.cost == 1.0 else some[:1]
 
     def all_curves(grid: BudgetGrid) -> Curves:
@@ -114,7 +114,7 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
 
     if whole:
         grid = store.grids.get((grid_key, most), everything)
-        return Study(grid, known, compared(grid), True)
+        return Study(grid, held_against, compared(grid), True)
     few, at_a_time = min(5, most), FEW_DRAWS - 1 if scenario.cost == 1.0 else 1
 
     def so_far() -> list[tuple[BudgetGrid, Curves | None]]:
@@ -126,7 +126,7 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
     parts = so_far()
     now, drawn = next((part for part in parts if part[1]), parts[0] if parts else (None, None))
     if now is not None and drawn is not None and now.utility.shape[1] == most:
-        return Study(now, known, drawn, True)
+        return Study(now, held_against, drawn, True)
 
     def background() -> None:
         while some := next_budgets():
@@ -145,8 +145,8 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
             done = done.with_draws(fits(budgets, more))
 
     quick = scenario.visits(data.rows) <= IN_HAND
-    for asked in (scenario.epsilon,) if wanted is None else (scenario.epsilon, wanted):
-        point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / asked)))
+    for budget in (scenario.epsilon,) if wanted is None else (scenario.epsilon, wanted):
+        point = min(budgets, key=lambda epsilon: abs(np.log(epsilon / budget)))
         if now is not None and point not in coming(now):
             continue
         if quick or now is None:  # before anything else
@@ -155,7 +155,7 @@ def study(scenario: Scenario, data: Data, store: ResultStore, wanted: float | No
             store.wanted[grid_key] = point
     assert now is not None  # the current point is there
     in_background(store, grid_key, background)
-    return Study(now, known, drawn, False)
+    return Study(now, held_against, drawn, False)
 
 
 def coming(grid: BudgetGrid) -> tuple[float, ...]:
@@ -170,24 +170,24 @@ def coarse_to_fine(stops: Sequence[float]) -> list[tuple[float, ...]]:
     >>> coarse_to_fine(range(13))
     [(0, 3, 6, 9, 12), (1, 2, 4, 5, 7, 8, 10, 11)]
     """
-    rounds, seen, count = list[tuple[float, ...]](), set[int](), 5
-    while len(seen) < len(stops):
-        whole = count > len(stops) / 2 and bool(seen)
+    rounds, placed, count = list[tuple[float, ...]](), set[int](), 5
+    while len(placed) < len(stops):
+        whole = count > len(stops) / 2 and bool(placed)
         places = range(len(stops)) if whole else np.linspace(0, len(stops) - 1, count).round()
-        fresh = sorted({int(place) for place in places} - seen)
+        fresh = sorted({int(place) for place in places} - placed)
         rounds.append(tuple(stops[place] for place in fresh))
-        seen.update(fresh)
+        placed.update(fresh)
         count = 2 * count - 1
     return rounds
 
 
-def more_of(seen: Study, scenario: Scenario, data: Data, store: ResultStore) -> bool:
+def more_of(shown: Study, scenario: Scenario, data: Data, store: ResultStore) -> bool:
     """Whether more of a study is there than was seen."""
     now = study(scenario, data, store)
-    if len(coming(now.grid)) < len(coming(seen.grid)):
+    if len(coming(now.grid)) < len(coming(shown.grid)):
         return True
-    more = now.grid.utility.shape[1] > seen.grid.utility.shape[1]
-    return more or (now.curves is not None and seen.curves is None)
+    more = now.grid.utility.shape[1] > shown.grid.utility.shape[1]
+    return more or (now.curves is not None and shown.curves is None)
 
 
 def draws_of(scenario: Scenario) -> int:
@@ -216,26 +216,26 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
     key = ("references", data.key, *shape, *steps, setting.metric)
 
     def make() -> References:
-        known = kept_references(data, setting)
-        return known or references(data.table, setting, best, data.held_out)
+        stored = kept_references(data, setting)
+        return stored or references(data.table, setting, best, data.held_out)
 
     return store.references.get(key, make)
 
 
-def worth(scenario: Scenario, data: Data, store: ResultStore, found: Study) -> Worth | None:
+def worth(scenario: Scenario, data: Data, store: ResultStore, study: Study) -> Worth | None:
     """What other ways of releasing classes are worth, from the background once a study is complete;
     ``None`` until it is there."""
     setting = replace(scenario.setting(data.secret), metric="")
     key = ("worth", data.key, setting)
 
     def background() -> None:
-        grid, exact = found.grid, found.references.converged
+        grid, exact = study.grid, study.references.converged
         store.answers.get(key, lambda: worth_of(data.table, setting, grid, exact, data.held_out))
 
-    known: Worth | None = store.answers.peek(key)
-    if known is None:
+    answer: Worth | None = store.answers.peek(key)
+    if answer is None:
         in_background(store, key, background)
-    return known
+    return answer
 
 
 def with_extra_budget(
@@ -249,12 +249,12 @@ def with_extra_budget(
     draws = study.grid.utility.shape[1]
     key = (data.key, setting, scenario.epsilon, draws)
 
-    def one() -> BudgetGrid:
-        known = study.references.converged
+    def extra() -> BudgetGrid:
+        exact = study.references.converged
         budget = (scenario.epsilon,)
-        return budget_grid(data.table, setting, known, budget, range(draws), data.held_out)
+        return budget_grid(data.table, setting, exact, budget, range(draws), data.held_out)
 
-    grid = study.grid.with_budget(store.grids.get(key, one))
+    grid = study.grid.with_budget(store.grids.get(key, extra))
     drawn = study.curves
     if drawn is not None:
         at = np.log(scenario.epsilon)
@@ -295,11 +295,11 @@ def exposure(scenario: Scenario, data: Data, store: ResultStore) -> Exposure | N
     visits = scenario.visits(whole.rows)
     games = int(np.clip(AT_ONCE / visits, LEAST_GAMES, GAMES))
     key = ("exposure", whole.key, setting, scenario.epsilon, games)
-    found: Exposure = store.answers.get(
+    measured: Exposure = store.answers.get(
         key,
         lambda: success_rate(whole.table, setting, scenario.epsilon, games, seed=setting.seed),
     )
-    return found
+    return measured
 
 
 def one_fit(scenario: Scenario, data: Data) -> Fit:

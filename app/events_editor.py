@@ -24,35 +24,35 @@ _SAMPLED = {"n": "none", "p": "Poisson", "w": "without replacement"}
 _FIT_HELP = "Every release made by the private fit on Explore, with its noise."
 
 
-def editor(asked: Composition) -> None:
+def editor(composition: Composition) -> None:
     """The list of releases as a small table, with what all of them have in common."""
     with st.popover("What is released", width="stretch"):
         st.markdown("**One run of the list.** Noise is relative to what one person can change.")
-        _table(asked)
+        _table(composition)
         if "list_error" in st.session_state:
             st.error(st.session_state["list_error"])
         left, right = st.columns(2)
         with left:
             about = "The probability with which the bound ε may fail, over all releases."
-            box(asked, "delta", "δ in total", 1e-5, about, "%.2g", key="ask_{}")
+            box(composition, "delta", "δ in total", 1e-5, about, "%.2g", key="ask_{}")
         with right:
             pick(
                 "ask_adjacency",
                 "Neighbours",
                 {name: protects(name) for name in ADJACENCIES},
-                asked.adjacency,
-                field(asked, "adjacency"),
+                composition.adjacency,
+                field(composition, "adjacency"),
                 "Which two tables are neighbours; the sensitivity, and so the noise, is for this "
                 "change.",
             )
         st.button("Use the current fit's ledger", on_click=use_fit, help=_FIT_HELP)
 
 
-def _table(asked: Composition) -> None:
+def _table(composition: Composition) -> None:
     """The editor keeps its place while the reader types: its base changes only from outside."""
     state = st.session_state
-    if state.get("list_now") != asked.lines:
-        state["list_now"] = state["list_base"] = asked.lines
+    if state.get("list_now") != composition.lines:
+        state["list_now"] = state["list_base"] = composition.lines
         state["list_version"] = state.get("list_version", 0) + 1
         state.pop("list_error", None)
     key = f"list_{state['list_version']}"
@@ -83,7 +83,7 @@ def _as_row(line: Line) -> dict[str, Any]:
         _COUNT: line.count,
         _SAMPLING: _SAMPLED[line.sampling],
         _RATE: line.rate,
-        _EACH: line.each,
+        _EACH: line.delta_each,
     }
 
 
@@ -109,9 +109,11 @@ def edited_lines(base: tuple[Line, ...], edits: Mapping[str, Any]) -> tuple[Line
     """
     changes = {int(i): row for i, row in edits["edited_rows"].items()}
     gone = set(edits["deleted_rows"])
-    kept = [_changed(line, changes.get(i, {}), i) for i, line in enumerate(base) if i not in gone]
+    remaining = [
+        _changed(line, changes.get(i, {}), i) for i, line in enumerate(base) if i not in gone
+    ]
     added = [_changed(Line(), row, len(base) + i) for i, row in enumerate(edits["added_rows"])]
-    lines = (*kept, *added)
+    lines = (*remaining, *added)
     if not lines:
         raise ValueError("The list is empty; keep at least one release.")
     if len(lines) > MOST_ROWS:
@@ -128,18 +130,18 @@ def _changed(line: Line, row: Mapping[str, Any], i: int) -> Line:
         _COUNT: ("count", partial(whole, "times", least=0)),
         _SAMPLING: ("sampling", sampled.get),
         _RATE: ("rate", float),
-        _EACH: ("each", float),
+        _EACH: ("delta_each", float),
     }
     try:
-        told = {k: v for k, v in row.items() if k in fields and v is not None}
-        new = {fields[k][0]: fields[k][1](v) for k, v in told.items()}
-        found: Line = replace(line, **new).checked()
+        cells = {k: v for k, v in row.items() if k in fields and v is not None}
+        new = {fields[k][0]: fields[k][1](v) for k, v in cells.items()}
+        changed: Line = replace(line, **new).checked()
     except ValueError:
         raise ValueError(
             f"Line {i + 1} is not a release; give noise above 0, a whole number of times and a "
             "sampling rate of at most 1."
         ) from None
-    return found
+    return changed
 
 
 def first_noise(noise: float) -> None:

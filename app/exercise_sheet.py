@@ -13,7 +13,7 @@ from app.learning import LESSONS, TERMS
 from app.lesson import Lesson
 from app.spoilers import WORDS
 from dpcore.errors import InputError
-from dpcore.figures.model_plot import said
+from dpcore.figures.model_plot import brief
 
 _STYLE = """
 @page { size: A4; margin: 16mm 18mm; }
@@ -93,7 +93,7 @@ def demand_address(base: str) -> None:
 
 
 def _question(number: int, lesson: Lesson, *, solved: bool, base: str) -> str:
-    low, high = (said(one) for one in (lesson.options[0], lesson.options[-1]))
+    low, high = (brief(one) for one in (lesson.options[0], lesson.options[-1]))
     links = _link("Look first", lesson, lesson.look, base) if lesson.page else ""
     body = (
         f"<p>My guess ({low} to {high}): <span class='line'></span></p>"

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.lesson import Lesson
 from dpcore.accounting import delta_of, epsilon_of, mu_of, posterior
-from dpcore.figures.model_plot import said
+from dpcore.figures.model_plot import brief
 from dpcore.privacy.guarantee import show_bound
 
 DELTA = 1e-5
@@ -22,12 +22,12 @@ def _noise_at(epsilon: float) -> float:
 
 def _classic() -> Mapping[str, str]:
     """The noise that the classical theorem asks for (Dwork, Roth 2014, Theorem A.1)."""
-    return {"classic": said(math.sqrt(2.0 * math.log(1.25 / DELTA)))}
+    return {"classic": brief(math.sqrt(2.0 * math.log(1.25 / DELTA)))}
 
 
 def _unweighted() -> Mapping[str, str]:
     """How often the privacy loss, normal with mean 1/2 and variance 1, exceeds 1."""
-    return {"tail": said(0.5 * math.erfc(0.5 / math.sqrt(2.0)))}
+    return {"tail": brief(0.5 * math.erfc(0.5 / math.sqrt(2.0)))}
 
 
 def _tenfold() -> Mapping[str, str]:
@@ -37,7 +37,7 @@ def _tenfold() -> Mapping[str, str]:
 
 def _laplace_counts() -> Mapping[str, str]:
     """The standard deviation of a hundred Laplace counts with epsilon 1 together."""
-    return {"laplace": said(100.0 * math.sqrt(2.0))}
+    return {"laplace": brief(100.0 * math.sqrt(2.0))}
 
 
 def _as_percent(value: float) -> str:

@@ -50,7 +50,7 @@ def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
         found.grid.utility.shape[1],
         found.grid.refusals,
         found.curves is None,
-        tuple(intervals.known(scenario, data, store, found.grid.epsilons)),
+        tuple(intervals.by_budget(scenario, data, store, found.grid.epsilons)),
     )
     found, step = compute.with_extra_budget(found, scenario, data, store)
     positions = len(scenario.budgets(data.rows))
@@ -121,7 +121,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
     )
     scene = budget_scene(
         grid,
-        found.each or found.references,
+        found.by_stop or found.references,
         found.curves,
         words,
         pair=pair(scenario, data),

@@ -32,13 +32,13 @@ FILES = {
 }
 
 
-def take_fit(scenario: Scenario, data: Data, found: Study | None, scene: Scene | None) -> None:
+def take_fit(scenario: Scenario, data: Data, study: Study | None, scene: Scene | None) -> None:
     """Explore's: the view, the private fit, and what fits it again elsewhere."""
     with st.popover("Take it with you"):
         _links("explore", scenario, "all settings, no data")
-        if found is None or scene is None:
+        if study is None or scene is None:
             return
-        _files(scenario, data, found)
+        _files(scenario, data, study)
         if data.provenance == "upload":
             _own_file(scenario, data)
             return
@@ -49,18 +49,20 @@ def take_fit(scenario: Scenario, data: Data, found: Study | None, scene: Scene |
         st.download_button("Notebook", notebook(scenario), "reproduce.ipynb", "application/json")
 
 
-def take_prices(asked: Composition, scene: Scene | None) -> None:
+def take_prices(composition: Composition, scene: Scene | None) -> None:
     """Compose's: the view, and what counts the same prices elsewhere."""
     with st.popover("Take it with you", width="stretch"):
-        _links("compose", asked, "every choice")
+        _links("compose", composition, "every choice")
         if scene is None:
             return
         st.markdown("**Reproduce**")
-        st.code(account_command(asked), language=None, wrap_lines=True)
+        st.code(account_command(composition), language=None, wrap_lines=True)
         st.download_button(
-            "Questions (JSON)", account_questions(asked), "questions.json", "application/json"
+            "Questions (JSON)", account_questions(composition), "questions.json", "application/json"
         )
-        st.download_button("Python script", account_script(asked), "prices.py", "text/x-python")
+        st.download_button(
+            "Python script", account_script(composition), "prices.py", "text/x-python"
+        )
         st.caption("Picture, CSV and a table of numbers: buttons on each card.")
 
 
@@ -75,13 +77,13 @@ def _links(page: str, choices: Scenario | Composition, held: str) -> None:
     st.code(f'dpcore explore "{state}"', language=None, wrap_lines=True)
 
 
-def _files(scenario: Scenario, data: Data, found: Study) -> None:
+def _files(scenario: Scenario, data: Data, study: Study) -> None:
     """What stands behind the promise, the fit with it, and rows that it draws.
 
     The files are made when somebody takes them: fitted anew with every move of a slider they would
     take longer than all else on the page.
     """
-    shown, step = compute.with_extra_budget(found, scenario, data, store_of(data))
+    shown, step = compute.with_extra_budget(study, scenario, data, store_of(data))
     guarantee, ledger = shown.grid.guarantees[step], shown.grid.ledgers[step]
     if guarantee is None or ledger is None:  # the budget is out of reach, which the page says
         return

@@ -13,7 +13,7 @@ from typing import Any
 
 from app.composing import Composition
 from app.links import number
-from app.scenario import GENERATED, UPLOAD, Made, Scenario
+from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario
 from app.tables import COIN, HELD_OUT, data_of
 from dpcore.cli.models import written
 from dpcore.datasets.documents import is_documents
@@ -131,7 +131,7 @@ def _source(scenario: Scenario) -> str:
             "fit the file again with dpcore fit, which draws fresh noise",
         )
     if scenario.data == GENERATED:
-        return f"generated:{Made.parse(scenario.made)}"
+        return f"generated:{GeneratedTable.parse(scenario.made)}"
     return address(scenario.data)
 
 
@@ -184,46 +184,54 @@ def _cells(scenario: Scenario) -> list[str]:
     return [imports, source, fit, show]
 
 
-def account_command(asked: Composition) -> str:
+def account_command(composition: Composition) -> str:
     """The five prices as a command line, where one line of releases on the whole table is all."""
-    listed = asked.lines[0]
-    direct = [way for way in ways(asked.events, asked.methods) if way.method is not None]
+    listed = composition.lines[0]
+    direct = [
+        way for way in ways(composition.events, composition.methods) if way.method is not None
+    ]
     plain = (
-        len(asked.lines) == 1
-        and asked.hold == "noise"
+        len(composition.lines) == 1
+        and composition.hold == "noise"
         and listed.mechanism in ("g", "l")
         and not any(getattr(way.method, "conversion", "") for way in direct)
     )
     if not plain:
         return "dpcore account --file questions.json --json"
-    record = _record(asked.events[0], asked.k)
+    record = _record(composition.events[0], composition.k)
     words = ["dpcore", "account"]
-    for name, value in (record | {"delta": asked.delta, "adjacency": asked.adjacency}).items():
+    for name, value in (
+        record | {"delta": composition.delta, "adjacency": composition.adjacency}
+    ).items():
         words += [f"--{name.replace('_', '-')}", _word(value)]
     methods = ",".join(way.method.name for way in direct if way.method is not None)
     return shlex.join([*words, "--method", methods])
 
 
-def account_questions(asked: Composition) -> str:
+def account_questions(composition: Composition) -> str:
     """The same as questions for ``dpcore account --file``, one for each way that has an answer."""
-    known = [way for way in ways(asked.events, asked.methods) if way.method is not None]
-    return json.dumps([_question(asked, way) for way in known], indent=1)
+    answering = [
+        way for way in ways(composition.events, composition.methods) if way.method is not None
+    ]
+    return json.dumps([_question(composition, way) for way in answering], indent=1)
 
 
-def _question(asked: Composition, way: Way) -> dict[str, Any]:
+def _question(composition: Composition, way: Way) -> dict[str, Any]:
     """One way's question."""
     method = way.method
     assert method is not None
-    solving = asked.hold == "budget"
+    solving = composition.hold == "budget"
     question: dict[str, Any] = {
-        "events": [_record(event, asked.k) for event in asked.events],
-        "delta": asked.delta,
-        "adjacency": asked.adjacency,
+        "events": [_record(event, composition.k) for event in composition.events],
+        "delta": composition.delta,
+        "adjacency": composition.adjacency,
         "method": method.name,
     }
     if getattr(method, "conversion", "") == "classic":
         question["conversion"] = "classic"
-    return question | ({"solve": "noise_multiplier", "epsilon": asked.epsilon} if solving else {})
+    return question | (
+        {"solve": "noise_multiplier", "epsilon": composition.epsilon} if solving else {}
+    )
 
 
 def _record(event: Event, repeats: int) -> dict[str, Any]:
@@ -250,11 +258,11 @@ def _word(value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def account_script(asked: Composition) -> str:
+def account_script(composition: Composition) -> str:
     """The five prices as a Python script that prints them as JSON."""
-    events = ",\n    ".join(repr(event) for event in asked.events)
-    budget = repr(asked.epsilon) if asked.hold == "budget" else "None"
-    named = f", methods={asked.methods!r}" if asked.methods else ""
+    events = ",\n    ".join(repr(event) for event in composition.events)
+    budget = repr(composition.epsilon) if composition.hold == "budget" else "None"
+    named = f", methods={composition.methods!r}" if composition.methods else ""
     return f"""import json
 import math
 
@@ -264,7 +272,7 @@ from dpcore.privacy import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Lapl
 events = (
     {events},
 )
-found = price_list(events, {number(asked.delta)}, ({asked.k},), epsilon={budget}{named})
+found = price_list(events, {number(composition.delta)}, ({composition.k},), epsilon={budget}{named})
 prices = {{slot: float(values[0]) for slot, values in found.values.items()}}
 print(json.dumps({{slot: p if math.isfinite(p) else None for slot, p in prices.items()}}))
 """

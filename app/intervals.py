@@ -18,7 +18,7 @@ from dpcore.errors import DPCoreError
 from dpcore.fitting.intervals import LEVEL, Intervals
 
 Array = NDArray[np.float64]
-Found = Intervals | str  # or why there are none
+Result = Intervals | str  # or why there are none
 
 SAYS = (
     "Upright bars: {level:.0%} intervals for what the same algorithm would find on the same rows "
@@ -33,9 +33,9 @@ def suits(scenario: Scenario) -> bool:
     return declared.one_row and not declared.plane and bool(declared.uncertainty)
 
 
-def found(scenario: Scenario, data: Data, store: ResultStore) -> Found | None:
+def result(scenario: Scenario, data: Data, store: ResultStore) -> Result | None:
     """The intervals at the scenario's budget, or why there are none; ``None``: not there yet."""
-    known: Found | None = store.answers.peek(_key(scenario, data))
+    known: Result | None = store.answers.peek(_key(scenario, data))
     return known
 
 
@@ -43,7 +43,7 @@ def ask(scenario: Scenario, data: Data, store: ResultStore) -> None:
     """Have them worked out."""
     key = _key(scenario, data)
 
-    def make() -> Found:
+    def make() -> Result:
         try:
             return compute.one_fit(scenario, data).intervals()
         except DPCoreError as refusal:
@@ -52,17 +52,17 @@ def ask(scenario: Scenario, data: Data, store: ResultStore) -> None:
     in_background(store, key, lambda: store.answers.get(key, make))
 
 
-def known(
+def by_budget(
     scenario: Scenario, data: Data, store: ResultStore, epsilons: tuple[float, ...]
 ) -> dict[int, Array]:
     """The intervals ``(d, 2)`` that are there, by the place of their budget."""
     if not suits(scenario):
         return {}
-    each = (found(replace(scenario, epsilon=epsilon), data, store) for epsilon in epsilons)
+    results = (result(replace(scenario, epsilon=epsilon), data, store) for epsilon in epsilons)
     return {
-        place: next(iter(one.same_rows.values()))
-        for place, one in enumerate(each)
-        if isinstance(one, Intervals)
+        place: next(iter(intervals.same_rows.values()))
+        for place, intervals in enumerate(results)
+        if isinstance(intervals, Intervals)
     }
 
 
@@ -70,7 +70,7 @@ def at_stops(
     scenario: Scenario, data: Data, store: ResultStore, epsilons: tuple[float, ...]
 ) -> Array | None:
     """Intervals ``(S, d, 2)`` at each budget, NaN where none are known; ``None``: at none."""
-    there = known(scenario, data, store, epsilons)
+    there = by_budget(scenario, data, store, epsilons)
     if not there:
         return None
     ends = np.full((len(epsilons), *next(iter(there.values())).shape), np.nan)
@@ -78,13 +78,13 @@ def at_stops(
     return ends
 
 
-def sentence(known: Found | None) -> str:
+def sentence(result: Result | None) -> str:
     """What the bars say and include, or why there are none."""
-    if known is None:
+    if result is None:
         return ""
-    if isinstance(known, str):
-        return known
-    return SAYS.format(level=LEVEL, sentence=known.sentence)
+    if isinstance(result, str):
+        return result
+    return SAYS.format(level=LEVEL, sentence=result.sentence)
 
 
 def _key(scenario: Scenario, data: Data) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from dpcore.accounting import compose, epsilon_of, guess_rate, mu_of
 from dpcore.datasets.catalogue import find
 from dpcore.datasets.load import load
 from dpcore.evaluation.study import EPSILONS, BudgetGrid, Setting, budget_grid, references
-from dpcore.figures.model_plot import said
+from dpcore.figures.model_plot import brief
 from dpcore.fitting.api import fit
 from dpcore.fitting.result import Fit
 from dpcore.models.factor_analysis.mathematics import Factors
@@ -109,7 +109,7 @@ def ten_times_the_people() -> float:
 
 def smaller_delta() -> dict[str, str]:
     """The same where delta falls with the number of people."""
-    return {"smaller": said(_tenth(DELTA / 10.0))}
+    return {"smaller": brief(_tenth(DELTA / 10.0))}
 
 
 def _tenth(delta: float) -> float:
@@ -172,7 +172,7 @@ CLIPPED = 0.3  # of the public limits, in the other answer
 
 def a_face_can_show() -> dict[str, str]:
     """The threshold of theory, and from where it is found in clipped faces, in words."""
-    return {"trace": said(_trace()), "clipped": said(a_face_is_found(CLIPPED))}
+    return {"trace": brief(_trace()), "clipped": brief(a_face_is_found(CLIPPED))}
 
 
 LESSONS = (

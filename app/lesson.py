@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from dpcore.figures.model_plot import said
+from dpcore.figures.model_plot import brief
 
 
 @cache
@@ -38,7 +38,7 @@ class Lesson:
     name: str
     options: tuple[float, ...]
     answer: Callable[[], float]
-    written: Callable[[float], str] = said
+    written: Callable[[float], str] = brief
     others: Callable[[], Mapping[str, str]] = dict
     page: str = ""
     look: Mapping[str, str] = field(default_factory=dict)

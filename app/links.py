@@ -139,8 +139,10 @@ def pins_of(queries: Iterable[Mapping[str, str]], left_out: Container[str]) -> s
     >>> pins_of([{"k": "5", "hide": "k"}, {"k": "5"}, {}], ["hide"])
     '|k=5|'
     """
-    chosen = ({key: one for key, one in query.items() if key not in left_out} for query in queries)
-    links = dict.fromkeys(PIN + urlencode(one, safe=",") for one in chosen)
+    chosen = (
+        {key: value for key, value in query.items() if key not in left_out} for query in queries
+    )
+    links = dict.fromkeys(PIN + urlencode(value, safe=",") for value in chosen)
     return "".join([*links][: len(PINS)])
 
 
@@ -157,7 +159,7 @@ def pins_among(misread: Callable[[Mapping[str, str]], tuple[str, ...]]) -> Reade
     """Reads pinned choices, each of which has only words that are understood."""
 
     def reader(text: str) -> str:
-        if (text and text[0] != PIN) or any(misread(one) for one in pinned(text)):
+        if (text and text[0] != PIN) or any(misread(query) for query in pinned(text)):
             raise ValueError(text)
         return text
 

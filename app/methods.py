@@ -25,26 +25,27 @@ def drawer_open() -> bool:
     return bool(st.session_state.get("more_methods", False))
 
 
-def more_methods(asked: Composition, rows: tuple[Row, ...]) -> None:
+def more_methods(composition: Composition, rows: tuple[Row, ...]) -> None:
     """Every method's answer for the current count, with its formula; worked out when opened."""
     drawer = st.expander("More methods", key="more_methods", on_change="rerun")
     if not drawer.open:
         return
     with drawer:
-        st.html(methods_table(rows, asked))
-        for sentence in agreements(rows, asked.events):
+        st.html(methods_table(rows, composition))
+        for sentence in agreements(rows, composition.events):
             st.markdown(f"- {sentence}")
         if len(rows) < len(ACCOUNTANTS):
             st.caption("Computing the others…")
 
 
-def methods_table(rows: tuple[Row, ...], asked: Composition) -> str:
+def methods_table(rows: tuple[Row, ...], composition: Composition) -> str:
     """The answers as a table; refusals are greyed and say why."""
-    what = "cost of the noise listed above; " if asked.hold == "budget" else ""
-    held = f"{what}k = {asked.k:,}, δ = {show_bound(asked.delta)}, {protects(asked.adjacency)}"
+    what = "cost of the noise listed above; " if composition.hold == "budget" else ""
+    terms = f"δ = {show_bound(composition.delta)}, {protects(composition.adjacency)}"
+    held = f"{what}k = {composition.k:,}, {terms}"
     heads = ("Method", "ε", "at least", "", "Formula", "Assumes", "Source")
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    events = repeated(asked.events, asked.k)
+    events = repeated(composition.events, composition.k)
     body = "".join(_method_row(row, events) for row in rows)
     return (
         f'<table class="dp-methods"><caption>{escape(held)}</caption>'
@@ -85,26 +86,28 @@ def _log(bound: Bound) -> str:
 
 
 def _linear(events: Events, bound: Bound) -> str:
-    found = pairs(events, bound.delta)
-    parts = zip(found.counts, np.ravel(found.epsilons), strict=True)
-    return "Σ εᵢ = " + " + ".join(f"{count:,.0f} × {show(float(each))}" for count, each in parts)
+    composed = pairs(events, bound.delta)
+    parts = zip(composed.counts, np.ravel(composed.epsilons), strict=True)
+    return "Σ εᵢ = " + " + ".join(
+        f"{count:,.0f} × {show(float(epsilon))}" for count, epsilon in parts
+    )
 
 
 def _advanced(events: Events, bound: Bound) -> str:
-    found = pairs(events, bound.delta)
-    squares = float(found.counts @ np.square(found.epsilons))
-    drift = float(found.counts @ (found.epsilons * np.expm1(found.epsilons)))
+    composed = pairs(events, bound.delta)
+    squares = float(composed.counts @ np.square(composed.epsilons))
+    drift = float(composed.counts @ (composed.epsilons * np.expm1(composed.epsilons)))
     return (
-        f"√(2 ln(1/δ′) Σ εᵢ²) + Σ εᵢ(e^εᵢ − 1), δ′ = δ − Σ δᵢ = {show(float(found.slack))}: "
-        f"√(2 × {show(-math.log(float(found.slack)))} × {show(squares)}) + {show(drift)}"
+        f"√(2 ln(1/δ′) Σ εᵢ²) + Σ εᵢ(e^εᵢ − 1), δ′ = δ − Σ δᵢ = {show(float(composed.slack))}: "
+        f"√(2 × {show(-math.log(float(composed.slack)))} × {show(squares)}) + {show(drift)}"
     )
 
 
 def _kov(events: Events, bound: Bound) -> str:
-    found = pairs(events, bound.delta)
+    composed = pairs(events, bound.delta)
     return (
         "least ε with δ = 1 − Π(1 − δᵢ) · (1 − δ₀(ε)), δ₀ of randomised response: "
-        f"Π(1 − δᵢ) ≈ 1 − {show(float(found.spent))}; ε"
+        f"Π(1 − δᵢ) ≈ 1 − {show(float(composed.spent))}; ε"
     )
 
 

@@ -23,7 +23,7 @@ from dpcore.datasets.load import load
 from dpcore.evaluation.study import fitted
 from dpcore.evaluation.yardstick import scorer_of, yardstick
 from dpcore.figures.layers import Layer, compact
-from dpcore.figures.model_plot import said
+from dpcore.figures.model_plot import brief
 from dpcore.figures.scene import Axis, Cursor, Curve, Ellipses, Panel, Points, Scene, Spots
 from dpcore.fitting.api import fit_grid
 from dpcore.models.gaussian_mixture.mathematics import Mixture
@@ -98,7 +98,7 @@ def _panel(
 
 
 def _scene(steps: Array, symbol: str, step: int, *panels: Panel) -> Scene:
-    labels = tuple(map(said, steps))
+    labels = tuple(map(brief, steps))
     return Scene(tuple(steps), labels, panels, step=step, symbol=symbol)
 
 
@@ -483,7 +483,7 @@ def refuted() -> Screen:
         _guess(
             "Hits against false alarms",
             f"A chart of hits against false alarms with the printed bound at epsilon "
-            f"{said(shown.epsilon)}, nearly the diagonal.",
+            f"{brief(shown.epsilon)}, nearly the diagonal.",
             Axis("false alarms (%)", (0.0, 100.0)),
             Axis("hits (%)", (0.0, 100.0)),
             100.0 * norm.sf(steps),

@@ -40,10 +40,10 @@ def kept_references(data: Data, setting: Setting) -> References | None:
 
 
 def _record(data: Data, setting: Setting) -> dict[str, Any] | None:
-    known = _records().get(data.key)
-    if known is None or data.provenance == "upload" or known["model"] != model_of(setting):
+    record = _records().get(data.key)
+    if record is None or data.provenance == "upload" or record["model"] != model_of(setting):
         return None
-    return known if known["table"] == mark_of(data, setting) else None
+    return record if record["table"] == mark_of(data, setting) else None
 
 
 @cache
@@ -71,13 +71,13 @@ def steps_of(setting: Setting) -> list[Any]:
 
 def mark_of(data: Data, setting: Setting) -> str:
     """Tells tables apart by the rows on which fits are judged."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for judged in (None, data.held_out)[: 1 if data.held_out is None else 2]:
         for cells in _cells(
             scorer_of(setting.model, data.table, setting.options(), held_out=judged)
         ):
-            found.update((np.round(cells, DECIMALS) + 0.0).tobytes())  # there is one zero
-    return found.hexdigest()[:16]
+            digest.update((np.round(cells, DECIMALS) + 0.0).tobytes())  # there is one zero
+    return digest.hexdigest()[:16]
 
 
 def _cells(part: Any) -> Iterator[Any]:

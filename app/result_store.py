@@ -88,29 +88,29 @@ class LRUCache(Generic[T]):
                 return self._kept[key]
             mine = self._busy.setdefault(key, threading.Lock())
         with mine:  # whoever else asks meanwhile waits, and finds it
-            found = self.peek(key)
-            if found is not None:
-                return found
+            value = self.peek(key)
+            if value is not None:
+                return value
             try:
-                made = make()
+                computed = make()
                 with self._lock:
-                    self._keep(key, made)
+                    self._keep(key, computed)
             finally:
                 with self._lock:
                     self._busy.pop(key, None)
-            return made
+            return computed
 
-    def change(self, key: Hashable, made: Callable[[T | None], T]) -> T:
+    def change(self, key: Hashable, update: Callable[[T | None], T]) -> T:
         """Replace what is there, if anything, by what is made of it."""
         with self._lock:
-            return self._keep(key, made(self._kept.get(key)))
+            return self._keep(key, update(self._kept.get(key)))
 
-    def _keep(self, key: Hashable, made: T) -> T:
-        self._kept[key] = made
+    def _keep(self, key: Hashable, value: T) -> T:
+        self._kept[key] = value
         self._kept.move_to_end(key)
         while len(self._kept) > self._size:
             self._kept.popitem(last=False)
-        return made
+        return value
 
     def peek(self, key: Hashable) -> T | None:
         with self._lock:
@@ -167,8 +167,8 @@ class Background:
     ) -> None:
         """Have the work done once. Where it failed, raises what it raised."""
         with self._lock:
-            known = store.waiting.get(key)
-            if known is not None and known.done():
+            job = store.waiting.get(key)
+            if job is not None and job.done():
                 store.waiting.pop(key).result()
             mine = (job for job in self._jobs if job.store is store and job.key == key)
             job = next((job for job in mine if not job.done()), None)
@@ -189,7 +189,7 @@ class Background:
     def _go_on(self) -> None:
         """Let go of what nobody looks at; begin with what there is room for."""
         since = monotonic() - LOOKED_AT
-        self._looking = {who: one for who, one in self._looking.items() if one[1] > since}
+        self._looking = {who: look for who, look in self._looking.items() if look[1] > since}
         wanted = {job for job, _ in self._looking.values()}
         for job in self._jobs:
             if job not in wanted:
@@ -197,7 +197,7 @@ class Background:
                 job.cancel()  # if it has not begun
         self._jobs = [job for job in self._jobs if not job.done()]
         for job in self._jobs:
-            begun = [one for one in self._jobs if one.running()]
+            begun = [running for running in self._jobs if running.running()]
             room = len(wanted.intersection(begun)) < TOGETHER and len(begun) < AT_MOST
             if room and job not in begun:
                 job.set_running_or_notify_cancel()

@@ -177,8 +177,8 @@ class Scenario:
 
     def offered(self) -> dict[str, Dial]:
         """The options that the model offers with the method."""
-        found = dials(self.model, self.method, read_words(self.words))
-        return {name: one for name, one in found.items() if name != "iterations" or self.steps}
+        options = dials(self.model, self.method, read_words(self.words))
+        return {name: dial for name, dial in options.items() if name != "iterations" or self.steps}
 
     def value(self, option: str, columns: int = 1) -> Any:
         """What an option is; ``None`` where an empty box stands for it."""
@@ -197,14 +197,14 @@ class Scenario:
         begins = read_words(opening(self.data, self.model).words)
         if option in begins:
             return float(begins[option])
-        known = {name: one for name, one in read_words(self.words).items() if name != option}
-        value = value_of(self.model, self.recipe, option, known, columns)
+        others = {name: value for name, value in read_words(self.words).items() if name != option}
+        value = value_of(self.model, self.recipe, option, others, columns)
         return value or None
 
     def slides(self) -> dict[str, Slide]:
         """The options that may slide in the third dial's place."""
-        found = {name: one.slide for name, one in self.offered().items() if one.slide}
-        return {name: one for name, one in found.items() if one.stops or self.middle(name)}
+        sliding = {name: dial.slide for name, dial in self.offered().items() if dial.slide}
+        return {name: dial for name, dial in sliding.items() if dial.stops or self.middle(name)}
 
     @property
     def beside(self) -> str:
@@ -247,7 +247,7 @@ class Scenario:
 
     def with_pins(self, pinned: Iterable[Scenario]) -> Scenario:
         """The same with other pinned settings, each once."""
-        queries = (one.as_query() for one in pinned)
+        queries = (scenario.as_query() for scenario in pinned)
         return replace(self, pins=links.pins_of(queries, NOT_PINNED))
 
     def as_link(self) -> str:
@@ -256,7 +256,7 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class Made:
+class GeneratedTable:
     """A table to generate: rows, columns, groups and the seed of the draw."""
 
     rows: int = 5000
@@ -265,7 +265,7 @@ class Made:
     seed: int = 0
 
     @classmethod
-    def parse(cls, text: str) -> Made:
+    def parse(cls, text: str) -> GeneratedTable:
         """Read ``rows x columns x groups x seed``; anything else gives the default."""
         parts = text.split("x")
         if len(parts) != 4 or not all(part.isdecimal() and len(part) < 9 for part in parts):
@@ -285,7 +285,7 @@ def offered() -> tuple[BundledTable | BundledCorpus, ...]:
 
 def at_hand() -> tuple[BundledTable | BundledCorpus, ...]:
     """The same, then the published sets that have been added on this machine."""
-    return *offered(), *(one.table for one in present())
+    return *offered(), *(published.table for published in present())
 
 
 def opening(data: str, model: str | None = None) -> Scenario:
@@ -294,10 +294,10 @@ def opening(data: str, model: str | None = None) -> Scenario:
 
     model: one that the reader wants [the table's own].
     """
-    known = next((table for table in at_hand() if table.name == data), None)
-    suits = () if known is None else known.openings
-    first = next((one for one in suits if model in (None, one.model)), None)
-    if known is None or first is None:
+    table = next((table for table in at_hand() if table.name == data), None)
+    suits = () if table is None else table.openings
+    first = next((candidate for candidate in suits if model in (None, candidate.model)), None)
+    if table is None or first is None:
         chosen = model or Scenario.model
         begin = declaration(chosen).opening
         return Scenario(
@@ -320,7 +320,7 @@ def opening(data: str, model: str | None = None) -> Scenario:
         pool=first.pool,
         clip=declaration(first.model).opening.clip,
         adjacency=declaration(first.model).adjacencies[0],
-        delta=min(Scenario.delta, 10.0 ** -math.ceil(math.log10(known.rows + 1))),
+        delta=min(Scenario.delta, 10.0 ** -math.ceil(math.log10(table.rows + 1))),
     )
 
 
@@ -343,7 +343,7 @@ def misread(query: Mapping[str, str], data_names: Container[str]) -> tuple[str, 
             "data": among(data_names),
             "model": among(declarations()),
             **_READERS,
-            "metric": among(["", *(one.name for one in metrics)]),
+            "metric": among(["", *(metric.name for metric in metrics)]),
             "words": _words,
             "hide": all_of(partial(hideable, "explore")),
             "without": among(("0", "1")),
@@ -370,11 +370,11 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, method="recommended")
     kind = scenario.declared
     parts = min(max(scenario.components, kind.least), kind.most)
-    known = read_words(scenario.words)
-    for _ in known:  # one option may offer another
-        offered = dials(scenario.model, scenario.method, known)
-        known = {name: v for name, v in known.items() if name in offered and offered[name].takes(v)}
-    scenario = replace(scenario, components=parts, words=write_words(known))
+    words = read_words(scenario.words)
+    for _ in words:  # one option may offer another
+        offered = dials(scenario.model, scenario.method, words)
+        words = {name: v for name, v in words.items() if name in offered and offered[name].takes(v)}
+    scenario = replace(scenario, components=parts, words=write_words(words))
     if scenario.adjacency not in scenario.adjacencies():
         scenario = replace(scenario, adjacency=scenario.adjacencies()[0])
     methods = scenario.methods()
@@ -382,7 +382,7 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, count_by=methods[0])
     if scenario.metric == kind.metric(""):  # the usual one
         scenario = replace(scenario, metric="")
-    if scenario.metric not in [one.name for one in kind.metrics]:
+    if scenario.metric not in [metric.name for metric in kind.metrics]:
         scenario = replace(scenario, metric="")
     if scenario.show not in kind.shows():
         scenario = replace(scenario, show="")
@@ -402,21 +402,21 @@ def sane(scenario: Scenario) -> Scenario:
 def _refused(setting: Setting, ways: tuple[str, ...]) -> dict[str, str]:
     """Which composition methods do not cover a proved fit, and why."""
     try:
-        found = {way: setting.refusal(way) for way in ways}
+        refusals = {way: setting.refusal(way) for way in ways}
     except InputError:
         return {}  # the options do not go together, which the picture says
-    return {way: why for way, why in found.items() if why is not None}
+    return {way: why for way, why in refusals.items() if why is not None}
 
 
 @lru_cache(maxsize=64)  # a page asks many times
 def _pinned(pins: str, data: str, made: str) -> tuple[Scenario, ...]:
     """The settings that a link pins."""
     fixed = {"data": data, "made": made}
-    return tuple(from_query(one | fixed, {data: None}) for one in links.pinned(pins))
+    return tuple(from_query(query | fixed, {data: None}) for query in links.pinned(pins))
 
 
 def _made(text: str) -> str:
-    if str(Made.parse(text)) != text:
+    if str(GeneratedTable.parse(text)) != text:
         raise ValueError(text)
     return text
 

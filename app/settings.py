@@ -29,9 +29,9 @@ def settings() -> dict[str, Any]:
 
 def flags(**server: Any) -> list[str]:
     """The settings as options of ``streamlit run``; server: other ones of that table."""
-    known = settings()
-    known["server"] |= server
-    return [f"--{name}={_word(value)}" for name, value in _flat(known, "")]
+    values = settings()
+    values["server"] |= server
+    return [f"--{name}={_word(value)}" for name, value in _flat(values, "")]
 
 
 def is_served() -> bool:
@@ -50,7 +50,7 @@ def _flat(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
         elif isinstance(value, list):  # an option given once for each
-            yield from ((f"{prefix}{name}", each) for each in value)
+            yield from ((f"{prefix}{name}", item) for item in value)
         else:
             yield f"{prefix}{name}", value
 

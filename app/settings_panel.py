@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.explore_scene import image
 from app.result_store import Data
-from app.scenario import GENERATED, LISTED, Made, Scenario
+from app.scenario import GENERATED, LISTED, GeneratedTable, Scenario
 from app.state import bind, change, current, on_choice
 from app.widgets import box, number, pick
 from dpcore.models.options import Dial
@@ -127,14 +127,14 @@ def _neighbours(scenario: Scenario, thing: str) -> None:
         "label": "one label is replaced; everything else is public",
         "feature": "one row is replaced except its label, which is public",
     }
-    known = {name: words[name] for name in scenario.adjacencies()}
-    if len(known) > 1:
-        _pick("adjacency", "Neighbouring datasets (adjacency)", known, scenario.adjacency)
+    titles = {name: words[name] for name in scenario.adjacencies()}
+    if len(titles) > 1:
+        _pick("adjacency", "Neighbouring datasets (adjacency)", titles, scenario.adjacency)
 
 
 def _made(scenario: Scenario) -> None:
     """The table to generate."""
-    made = Made.parse(scenario.made)
+    table = GeneratedTable.parse(scenario.made)
     spans = {
         "rows": (20, 200_000, 1000),
         "columns": (2, 20, 1),
@@ -144,6 +144,6 @@ def _made(scenario: Scenario) -> None:
     for name, span in spans.items():
 
         def apply(chosen: int, name: str = name) -> None:
-            change(made=str(replace(made, **{name: chosen})))
+            change(made=str(replace(table, **{name: chosen})))
 
-        number(f"made_{name}", f"Generated {name}", getattr(made, name), span, apply)
+        number(f"made_{name}", f"Generated {name}", getattr(table, name), span, apply)

@@ -52,8 +52,8 @@ def hideable(page: str, text: str) -> str:
     >>> hideable("compose", "k,nonsense,,says,k"), hideable("compose", "<script>")
     ('k,says', '')
     """
-    asked = text.split(",")
-    return ",".join(word for word in WORDS[page] if word in asked)
+    words = text.split(",")
+    return ",".join(word for word in WORDS[page] if word in words)
 
 
 def visible(page: str, scene: Scene, hide: str) -> Scene:

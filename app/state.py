@@ -112,9 +112,9 @@ def change(**choices: Any) -> None:
 def ask(**choices: Any) -> None:
     """Change some choices on Compose."""
     st.session_state["chosen"] = True
-    asked = replace(st.session_state["composition"], **choices)
+    changed = replace(st.session_state["composition"], **choices)
     st.session_state["misread"] = ()
-    st.session_state["composition"] = composing.sane(asked)
+    st.session_state["composition"] = composing.sane(changed)
 
 
 def left_on_explore() -> Scenario:
@@ -184,12 +184,12 @@ def on_choice(key: str, apply: Callable[[Any], None]) -> Callable[[], None]:
     def changed() -> None:
         value, now = st.session_state[key], monotonic()
         replaced = [
-            one
-            for one in st.session_state.get("replaced", [])
-            if one[2] is None or now - one[2] < SETTLING
+            entry
+            for entry in st.session_state.get("replaced", [])
+            if entry[2] is None or now - entry[2] < SETTLING
         ]
         st.session_state["replaced"] = replaced
-        if not any(key == one[0] and value == one[1] for one in replaced):
+        if not any(key == entry[0] and value == entry[1] for entry in replaced):
             apply(value)
 
     return changed

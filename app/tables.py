@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import upload
 from app.result_store import Data, ResultStore, common
-from app.scenario import GENERATED, UPLOAD, Made, Scenario
+from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario
 from dpcore.datasets.catalogue import BundledCorpus, BundledTable, find
 from dpcore.datasets.corpora import find_corpus
 from dpcore.datasets.documents import is_documents, load_documents
@@ -96,8 +96,8 @@ def whole_table(scenario: Scenario) -> Data | None:
 
 def bundle(key: Hashable, make: Callable[[], Data]) -> Data:
     """Data that may be shown to anybody, loaded once."""
-    found: Data = common().tables.get(("data", key), make)
-    return found
+    data: Data = common().tables.get(("data", key), make)
+    return data
 
 
 def pooled(data: Data, side: int, store: ResultStore) -> Data:
@@ -111,8 +111,8 @@ def pooled(data: Data, side: int, store: ResultStore) -> Data:
         assert table.schema is not None  # a pooled table has one
         return replace(data, key=f"{data.key}/pooled/{side}", table=table, schema=table.schema)
 
-    found: Data = store.tables.get(("pooled", data.key, side), make)
-    return found
+    smaller: Data = store.tables.get(("pooled", data.key, side), make)
+    return smaller
 
 
 def divided_data(data: Data, store: ResultStore) -> Data:
@@ -124,8 +124,8 @@ def divided_data(data: Data, store: ResultStore) -> Data:
         key, rows = f"{data.key}/rest", len(rest)
         return replace(data, key=key, table=table, held_out=held_out, rows=rows, all_rows=data.rows)
 
-    found: Data = store.tables.get(("divided", data.key), make)
-    return found
+    others: Data = store.tables.get(("divided", data.key), make)
+    return others
 
 
 def neighbour(data: Data, adjacency: str, store: ResultStore) -> Data:
@@ -138,12 +138,13 @@ def neighbour(data: Data, adjacency: str, store: ResultStore) -> Data:
         key = f"{data.key}/without/{adjacency}"
         return replace(data, key=key, table=table, rows=rows, whole=data)
 
-    found: Data = store.tables.get(("neighbour", data.key, adjacency), make)
-    return found
+    changed: Data = store.tables.get(("neighbour", data.key, adjacency), make)
+    return changed
 
 
 def _bundled(name: str) -> Data:
-    source, added = address(name), next((one for one in present() if one.name == name), None)
+    source = address(name)
+    added = next((published for published in present() if published.name == name), None)
     credit = "" if added is None else added.credit
     if is_documents(source):
         titled: BundledTable | BundledCorpus = find_corpus(name) if added is None else added.table
@@ -151,13 +152,15 @@ def _bundled(name: str) -> Data:
         rows = len(custodian_documents(corpus)[1])  # anybody may count what may be shown
         schema: Any = corpus.schema
         return Data(name, titled.title, corpus, schema, titled.provenance, rows, credit=credit)
-    known = find(name) if added is None else added.table_of_rows()
+    listed = find(name) if added is None else added.table_of_rows()
     table = load(source)
-    return Data(name, known.title, table, known.schema, known.provenance, known.rows, credit=credit)
+    return Data(
+        name, listed.title, table, listed.schema, listed.provenance, listed.rows, credit=credit
+    )
 
 
-def _generated(made: str) -> Data:
-    choice = Made.parse(made)
+def _generated(text: str) -> Data:
+    choice = GeneratedTable.parse(text)
     table = load(f"generated:{choice}")
     assert table.schema is not None  # made with it
     return Data(f"made/{choice}", "Generated table", table, table.schema, "simulated", choice.rows)

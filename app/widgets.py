@@ -33,7 +33,8 @@ def pick(
     names = list(options)
     st.selectbox(
         label, names, names.index(value) if value in options else 0, key=key, help=help,
-        format_func=lambda one: options.get(one, str(one)), on_change=on_choice(key, apply),
+        format_func=lambda option: options.get(option, str(option)),
+        on_change=on_choice(key, apply),
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from app import compute, result_store, steps
 from app.explore_scene import picture
 from app.explorer import PAGES
 from app.exports import command, notebook, script
-from app.scenario import GENERATED, UPLOAD, Made, Scenario, from_query, offered
+from app.scenario import GENERATED, UPLOAD, GeneratedTable, Scenario, from_query, offered
 from app.tables import data_of, store_of
 from dpcore.figures.scene import Scene
 from dpcore.models.declaration import ACCOUNTANTS
@@ -469,7 +469,7 @@ def test_one_word_of_nonsense_leaves_the_rest(name: str) -> None:
     without = {key: value for key, value in query.items() if key != name}
     found = asked(**{**query, name: "nonsense"})
     if name == "made":  # kept as written, read as the default
-        assert Made.parse(found.made) == Made()
+        assert GeneratedTable.parse(found.made) == GeneratedTable()
         found = replace(found, made=SMALL["made"])
         without = query
     assert found == asked(**without)
@@ -490,7 +490,7 @@ def test_a_table_to_generate_that_makes_no_sense_is_the_default_one() -> None:
     page = healthy(opened(data="generated", made="²x2x3x0", iterations="1", components="1"))
     data = data_of(Scenario(data=GENERATED))
     assert data is not None
-    assert data.all_rows == Made().rows
+    assert data.all_rows == GeneratedTable().rows
     assert any(f"{data.rows:,} simulated people" in html for html in texts(page))
 
 

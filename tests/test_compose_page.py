@@ -471,7 +471,7 @@ def test_a_link_of_nonsense_opens_the_first_screen(text: str) -> None:
         replace(opening("abadi"), k=17, hold="budget", epsilon=2.5),
         Composition(
             preset="own",
-            lines=(Line("l", 3.5, 2, ratio=0.25, fit=True), Line("e", 0.1, each=1e-7)),
+            lines=(Line("l", 3.5, 2, ratio=0.25, fit=True), Line("e", 0.1, delta_each=1e-7)),
             show="loss",
             delta=1e-7,
             adjacency="add_remove",
@@ -539,7 +539,7 @@ def test_the_editor_changes_lines_and_names_what_cannot_be() -> None:
     }
     assert edited_lines(base, edits) == (
         Line(count=7, sampling="p", rate=0.1),
-        Line("e", 0.2, each=1e-6),
+        Line("e", 0.2, delta_each=1e-6),
     )
     with pytest.raises(ValueError, match="Line 1 is not a release"):
         edited_lines(base, {**edits, "edited_rows": {0: {wording.NOISE_OF_A_BOX: 0.0}}})

@@ -31,7 +31,7 @@ from app.explorer import PAGES
 from app.learning import LESSONS
 from app.lesson import Lesson
 from app.papers import at_full_size, played
-from app.scenario import GENERATED, Made, Scenario, from_query, offered, opening
+from app.scenario import GENERATED, GeneratedTable, Scenario, from_query, offered, opening
 from dpcore.accounting import compose
 from dpcore.cli import main, parse
 from dpcore.cli.explore import PAGES as NAMED
@@ -132,7 +132,9 @@ def test_what_the_pages_show_is_the_answer() -> None:
     hide, people = (learning.lesson(name) for name in ("hide", "people"))
     shown = from_query(hide.query, links)
     assert (shown.setting(), shown.epsilon) == (Scenario().setting(), 0.5)
-    few, many = (Made.parse(from_query(q, links).made) for q in (people.look, people.query))
+    few, many = (
+        GeneratedTable.parse(from_query(q, links).made) for q in (people.look, people.query)
+    )
     assert many == replace(few, rows=10 * few.rows)
     assert float(people.query["epsilon"]) == pytest.approx(people.answer(), rel=0.01)
 

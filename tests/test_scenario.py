@@ -23,7 +23,7 @@ from app.choices import read_words, value_of, write_words
 from app.scenario import (
     GENERATED,
     UPLOAD,
-    Made,
+    GeneratedTable,
     Scenario,
     from_query,
     misread,
@@ -44,7 +44,11 @@ from dpcore.models.options import BY_METHOD
 
 NAMES = {table.name: table for table in offered()} | {UPLOAD: None, GENERATED: None}
 MADE = st.builds(
-    Made, st.integers(20, 200_000), st.integers(2, 20), st.integers(1, 10), st.integers(0, 999_999)
+    GeneratedTable,
+    st.integers(20, 200_000),
+    st.integers(2, 20),
+    st.integers(1, 10),
+    st.integers(0, 999_999),
 )
 FIELDS = {
     "data": st.sampled_from(sorted(NAMES)),
@@ -152,7 +156,7 @@ NONSENSE = ["", "nan", "-1", "inf", "1e999", "²", "²x2x3x0", "0x10", "<b>", "a
 def test_nonsense_is_ignored(name: str, text: str) -> None:
     found = from_query({name: text}, NAMES)
     if name == "made":  # kept as written, read as the default
-        assert Made.parse(found.made) == Made()
+        assert GeneratedTable.parse(found.made) == GeneratedTable()
     else:
         assert found == Scenario()
 
@@ -162,7 +166,7 @@ def test_no_link_raises_and_what_comes_out_is_sane(query: dict[str, str]) -> Non
     found = from_query(query, NAMES)
     assert sane(found) == found
     assert found.data in NAMES
-    Made.parse(found.made)
+    GeneratedTable.parse(found.made)
 
 
 @given(st.builds(Scenario, **FIELDS))
@@ -222,15 +226,15 @@ def test_exact_counting_is_not_offered_for_laplace_noise() -> None:
 
 
 @given(MADE)
-def test_a_generated_table_reads_back(made: Made) -> None:
-    assert Made.parse(str(made)) == made
+def test_a_generated_table_reads_back(made: GeneratedTable) -> None:
+    assert GeneratedTable.parse(str(made)) == made
 
 
 @pytest.mark.parametrize(
     "text", ["", "5000", "5000x2x3", "5000x2x3x0x1", "19x2x3x0", "5000x1x3x0", "5000x2x11x0", "1x"]
 )
 def test_a_table_that_cannot_be_generated_is_the_default(text: str) -> None:
-    assert Made.parse(text) == Made()
+    assert GeneratedTable.parse(text) == GeneratedTable()
 
 
 # ---------------------------------------------------------------- settings

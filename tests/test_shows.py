@@ -270,9 +270,9 @@ def test_bars_are_the_intervals_of_the_fit_where_the_hand_rests(
     monkeypatch.setattr("app.explore_scene.store_of", lambda _: store)
     monkeypatch.setattr("app.intervals.in_background", lambda *job: job[-1]())
     assert intervals.suits(scenario)
-    assert intervals.sentence(intervals.found(scenario, data, store)) == ""
+    assert intervals.sentence(intervals.result(scenario, data, store)) == ""
     intervals.ask(scenario, data, store)
-    known = intervals.found(scenario, data, store)
+    known = intervals.result(scenario, data, store)
     assert isinstance(known, intervals.Intervals)
     assert "privacy noise only" in intervals.sentence(known)
     study = compute.study(scenario, data, store)

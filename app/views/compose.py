@@ -38,71 +38,71 @@ LEAD = (
 
 def page() -> None:
     """Top to bottom: what it is, what to choose, what to drag, what to see, what stands behind."""
-    asked = composition()
+    listed = composition()
     brand("none")
     st.html(f'<h1 class="dp-title">{HEADING}</h1>')
     st.html(f'<p class="dp-lead">{LEAD}</p>')
-    choices(asked)
-    repeats(asked)
-    hidden = asked.hide.split(",")
-    cover("compose", asked.hide, lambda: ask(hide=""))
+    choices(listed)
+    repeats(listed)
+    hidden = listed.hide.split(",")
+    cover("compose", listed.hide, lambda: ask(hide=""))
     try:
-        found = priced(asked, all_methods=drawer_open())
+        answer = priced(listed, all_methods=drawer_open())
     except DPCoreError as error:
         st.error(str(error))
-        buttons(asked, None)
+        buttons(listed, None)
         return
-    scene = picture(asked, found)
+    scene = picture(listed, answer)
     if "says" not in hidden:
         live_line("sentence", "dp-says", scene.live_text["sentence"][scene.step])
-        remarks(asked, found)
-    live({"repeats_step": visible("compose", scene, asked.hide)}, key="prices")
+        remarks(listed, answer)
+    live({"repeats_step": visible("compose", scene, listed.hide)}, key="prices")
     if "bars" not in hidden:
-        compose_pins.panel(asked, found)
-    buttons(asked, scene)
+        compose_pins.panel(listed, answer)
+    buttons(listed, scene)
     if "more" not in hidden:
-        more_methods(asked, found.rows)
-    if found.left:  # at the end, where its coming and going moves nothing
-        look_again(lambda: more_of(found, asked, all_methods=drawer_open()), every=0.4)
+        more_methods(listed, answer.rows)
+    if answer.left:  # at the end, where its coming and going moves nothing
+        look_again(lambda: more_of(answer, listed, all_methods=drawer_open()), every=0.4)
 
 
-def remarks(asked: Composition, found: Priced) -> None:
+def remarks(listed: Composition, answer: Priced) -> None:
     """What the reader must know beside the numbers: a finding, or a price that is not the fit's."""
-    if asked.misused:
+    if listed.misused:
         st.html('<p class="dp-wrong">The fit did not sample: this price is not the fit\'s.</p>')
-    said = found.refusal or finding(asked, found.prices)
-    if said:
-        st.html(f'<p class="dp-says dp-finding">{escape(said)}</p>')
+    sentence = answer.refusal or finding(listed, answer.prices)
+    if sentence:
+        st.html(f'<p class="dp-says dp-finding">{escape(sentence)}</p>')
 
 
-def choices(asked: Composition) -> None:
+def choices(listed: Composition) -> None:
     """The row of choices."""
-    hidden = asked.hide.split(",")
+    hidden = listed.hide.split(",")
     start, hold, show, amount = st.columns([1.9, 1.25, 1.25, 0.9])
     with start:
         titles = {name: preset.title for name, preset in PRESETS.items()}
-        titles.setdefault(asked.preset, OWN)
-        _select("preset", "Start from", titles, asked.preset, "preset" in hidden)
+        titles.setdefault(listed.preset, OWN)
+        _select("preset", "Start from", titles, listed.preset, "preset" in hidden)
     with hold:
         if "hold" not in hidden:
-            bind("ask_hold", asked.hold)
+            bind("ask_hold", listed.hold)
             st.segmented_control(
                 "Hold",
                 list(HOLDS),
                 format_func=HOLDS.__getitem__,
-                default=asked.hold,
+                default=listed.hold,
                 key="ask_hold",
                 required=True,
-                on_change=on_choice("ask_hold", field(asked, "hold")),
+                on_change=on_choice("ask_hold", field(listed, "hold")),
                 help=HELP["hold"],
             )
     with show:
-        shows = {name: title for name, title in SHOWS.items() if asked.hold == "noise"}
+        shows = {name: title for name, title in SHOWS.items() if listed.hold == "noise"}
         if shows:
-            _select("show", "Show", shows, asked.show, "show" in hidden)
+            _select("show", "Show", shows, listed.show, "show" in hidden)
     with amount:
         if "noise" not in hidden:
-            _amount(asked)
+            _amount(listed)
 
 
 def _select(name: str, label: str, options: dict[str, str], value: Any, hidden: bool) -> None:
@@ -136,16 +136,16 @@ DIALS = {"k": slider_class("repeats_step"), "σ": slider_class("ask_noise")}
 ENDS = ("one", "ten thousand")
 
 
-def _amount(asked: Composition) -> None:
+def _amount(listed: Composition) -> None:
     """The budget where it is held; else the noise, where there is one line only."""
-    if asked.hold == "budget" or asked.show == "noise":
+    if listed.hold == "budget" or listed.show == "noise":
         cost = "The total cost allowed for all releases."
-        box(asked, "epsilon", "Budget ε", 0.1, cost, "%.3g", key="ask_{}")
-    elif len(asked.lines) == 1 and asked.lines[0].mechanism != "e":
+        box(listed, "epsilon", "Budget ε", 0.1, cost, "%.3g", key="ask_{}")
+    elif len(listed.lines) == 1 and listed.lines[0].mechanism != "e":
         number(
             "ask_noise",
             "Noise",
-            asked.lines[0].noise,
+            listed.lines[0].noise,
             (0.01, 1e6, 1.0),
             first_noise,
             "Standard deviation (Laplace: scale) of the noise, divided by the sensitivity.",
@@ -153,50 +153,52 @@ def _amount(asked: Composition) -> None:
         )
 
 
-def label_of(asked: Composition) -> str:
+def label_of(listed: Composition) -> str:
     """What the slider counts."""
-    return f"Number of {asked.repeats} k"
+    return f"Number of {listed.repeats} k"
 
 
-def repeats(asked: Composition) -> None:
+def repeats(listed: Composition) -> None:
     """The slider, and the exact box that stays in step with it."""
-    if "k" in asked.hide.split(","):
+    if "k" in listed.hide.split(","):
         return
     slider, exact = st.columns([6, 1], vertical_alignment="bottom")
     with slider:
         slide(
             "repeats_step",
-            label_of(asked),
+            label_of(listed),
             COUNTS,
-            COUNTS[step_of_count(asked.k)],
-            field(asked, "k"),
+            COUNTS[step_of_count(listed.k)],
+            field(listed, "k"),
             HELP["k"],
             lambda count: f"{count:,}",
         )
         ends(*ENDS)
     with exact:
-        box(asked, "k", "Exact k", 1, key="repeats_exact")
+        box(listed, "k", "Exact k", 1, key="repeats_exact")
 
 
-def picture(asked: Composition, found: Priced) -> Scene:
+def picture(listed: Composition, answer: Priced) -> Scene:
     """The scene of what is asked, as far as it is worked out."""
     scene = prices_scene(
-        found.prices,
-        Texts(asked.repeats, asked.one, sentences(asked, found.prices, found.turn), DIALS),
-        found.picture,
-        count=asked.k,
+        answer.prices,
+        Texts(
+            listed.repeats, listed.run_title, sentences(listed, answer.prices, answer.turn), DIALS
+        ),
+        answer.picture,
+        count=listed.k,
         positions=tuple(range(len(COUNTS))),
-        pinned=found.pinned,
+        pinned=answer.pinned,
     )
-    if not found.pinned:
+    if not answer.pinned:
         return scene
-    return replace(scene, live_text=scene.live_text | compose_pins.live_text(found.prices))
+    return replace(scene, live_text=scene.live_text | compose_pins.live_text(answer.prices))
 
 
-def ticks(asked: Composition) -> None:
+def ticks(listed: Composition) -> None:
     """Which composition methods are compared; as the page opens, the five that suit the list."""
-    usual = tuple(way.name for way in ways(asked.events) if way.name)
-    chosen = asked.methods or usual
+    usual = tuple(way.name for way in ways(listed.events) if way.name)
+    chosen = listed.methods or usual
     with st.popover("Methods", width="stretch"):
         bind("ask_methods", list(chosen))
         st.pills(
@@ -217,18 +219,18 @@ def _ticked(names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
     return () if set(found) == set(usual) else found
 
 
-def buttons(asked: Composition, scene: Scene | None) -> None:
+def buttons(listed: Composition, scene: Scene | None) -> None:
     """What to change and take along on the left, what the numbers hold for on the right."""
     widths = [1.3, 1.0, 1.2, 1.2, 3.4]
     edit, compare, pin, take, line = st.columns(widths, vertical_alignment="center")
     with edit:
-        editor(asked)
+        editor(listed)
     with compare:
-        ticks(asked)
+        ticks(listed)
     with pin:
-        compose_pins.button(asked)
+        compose_pins.button(listed)
     with take:
-        take_prices(asked, scene)
+        take_prices(listed, scene)
     with line:
-        if scene is not None and "promise" not in asked.hide.split(","):
+        if scene is not None and "promise" not in listed.hide.split(","):
             live_line("promise", "dp-guarantee", scene.live_text["promise"][scene.step])

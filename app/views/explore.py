@@ -97,7 +97,7 @@ def page() -> None:
         st.caption(judged_on(scenario, data))
         if "covariance" in scenario.declared.settings.options():
             st.caption(WIDER)
-    ends = intervals.found(scenario, data, store_of(data))
+    ends = intervals.result(scenario, data, store_of(data))
     if said := intervals.sentence(ends) or "".join(scene.live_text.get(NOTE, ())[:1]):
         st.caption(said)
     pins.panel(scenario, data, scene, pinned, beside)
@@ -111,7 +111,7 @@ def page() -> None:
         return
     if ends is None and intervals.suits(scenario):
         intervals.ask(scenario, data, store_of(data))
-        look_again(lambda: intervals.found(scenario, data, store_of(data)) is not None, every=0.3)
+        look_again(lambda: intervals.result(scenario, data, store_of(data)) is not None, every=0.3)
         return
     if (waited := pins.coming(scenario)) is not None:
         look_again(lambda: pins.coming(scenario) != waited, every=0.3)

@@ -14,7 +14,7 @@ from app.lesson import Lesson
 from app.live import live_path
 from app.papers import played
 from app.state import arrived, note_misread
-from dpcore.figures.model_plot import said
+from dpcore.figures.model_plot import brief
 from dpcore.papers.drawing import reproduction_figure
 from dpcore.papers.results import stored_result
 
@@ -71,7 +71,7 @@ def one(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
         "Your guess",
         lesson.options,
         middle if made is None else made,
-        format_func=said,
+        format_func=brief,
         key=f"guess_{lesson.name}",
         disabled=made is not None,
     )
@@ -88,7 +88,7 @@ def one(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
             st.rerun()
         return
     near = lesson.nearest(lesson.answer()) == made
-    st.markdown(f"You said **{said(made)}**{', and that is it' if near else ''}.")
+    st.markdown(f"You said **{brief(made)}**{', and that is it' if near else ''}.")
     answer(lesson, made)
 
 

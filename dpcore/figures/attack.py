@@ -18,23 +18,23 @@ PLAYING = "the attack is running"
 
 
 def attack_scene(
-    found: Attack, *, who: str, other: str, live_text: dict[str, tuple[str, ...]] | None = None
+    attack: Attack, *, who: str, other: str, live_text: dict[str, tuple[str, ...]] | None = None
 ) -> Scene:
     """Everything about an attack, for every budget it was played at.
 
     who, other: the two tables in words, "this person" and "no such person".
     """
     return Scene(
-        steps=found.epsilons,
-        step_labels=tuple(show(epsilon) for epsilon in found.epsilons),
-        panels=(_clouds(found, who, other), _curve(found), _ruler(found)),
+        steps=attack.epsilons,
+        step_labels=tuple(show(epsilon) for epsilon in attack.epsilons),
+        panels=(_clouds(attack, who, other), _curve(attack), _ruler(attack)),
         live_text=live_text or {},
     )
 
 
-def _clouds(found: Attack, who: str, other: str) -> Panel:
-    along, across = (np.clip(one, -REACH, REACH) for one in (found.along, found.across))
-    apart = found.along[:, 1].mean(axis=-1) - found.along[:, 0].mean(axis=-1)
+def _clouds(attack: Attack, who: str, other: str) -> Panel:
+    along, across = (np.clip(cloud, -REACH, REACH) for cloud in (attack.along, attack.across))
+    apart = attack.along[:, 1].mean(axis=-1) - attack.along[:, 0].mean(axis=-1)
     return Panel(
         id="clouds",
         title="Two clouds of releases",
@@ -46,7 +46,7 @@ def _clouds(found: Attack, who: str, other: str) -> Panel:
                 if np.isfinite(gap)
                 else f"{PLAYING}."
             )
-            for epsilon, gap in zip(found.epsilons, apart, strict=True)
+            for epsilon, gap in zip(attack.epsilons, apart, strict=True)
         ),
         x=Axis("what the attacker looks at (in standard deviations of the noise)", (-REACH, REACH)),
         y=Axis("another direction", (-REACH, REACH)),
@@ -58,15 +58,15 @@ def _clouds(found: Attack, who: str, other: str) -> Panel:
     )
 
 
-def _curve(found: Attack) -> Panel:
-    percent = 100.0 * found.alarms
-    at = int(np.argmin(np.abs(found.alarms - 0.05)))
+def _curve(attack: Attack) -> Panel:
+    percent = 100.0 * attack.alarms
+    at = int(np.argmin(np.abs(attack.alarms - 0.05)))
     layers: list[Layer] = [Curve(percent, percent, colour=None)]
-    if np.isfinite(found.ceiling).any():
-        layers.append(Curve(percent, 100.0 * found.ceiling, colour=0, label="proved ceiling"))
-    named = tuple("measured" if played else "" for played in found.played)
-    low, high = (100.0 * edge for edge in found.band)
-    layers.append(Curve(percent, 100.0 * found.hits, low, high, colour=1, label=named, bold=True))
+    if np.isfinite(attack.ceiling).any():
+        layers.append(Curve(percent, 100.0 * attack.ceiling, colour=0, label="proved ceiling"))
+    named = tuple("measured" if played else "" for played in attack.played)
+    low, high = (100.0 * edge for edge in attack.band)
+    layers.append(Curve(percent, 100.0 * attack.hits, low, high, colour=1, label=named, bold=True))
     return Panel(
         id="hits",
         title="Hits against false alarms",
@@ -80,7 +80,7 @@ def _curve(found: Attack) -> Panel:
                 else "no upper bound is proved."
             )
             for epsilon, hit, most in zip(
-                found.epsilons, found.hits[:, at], found.ceiling[:, at], strict=True
+                attack.epsilons, attack.hits[:, at], attack.ceiling[:, at], strict=True
             )
         ),
         x=Axis("false alarms (%)", (0.0, 100.0)),
@@ -90,16 +90,16 @@ def _curve(found: Attack) -> Panel:
     )
 
 
-def _ruler(found: Attack) -> Panel:
+def _ruler(attack: Attack) -> Panel:
     """An attack shows at least, we can prove at most, the paper says."""
-    proved = [np.nan if g.epsilon is None else g.epsilon for g in found.guarantees]
-    claims = [np.nan if g.claim is None else g.claim.epsilon for g in found.guarantees]
-    values = np.column_stack([found.shown, proved, claims])
+    proved = [np.nan if g.epsilon is None else g.epsilon for g in attack.guarantees]
+    claims = [np.nan if g.claim is None else g.claim.epsilon for g in attack.guarantees]
+    values = np.column_stack([attack.shown, proved, claims])
     names = ["An attack shows at least", "We can prove at most", "The paper says"]
     if not np.isfinite(values[:, 2]).any():
         values, names = values[:, :2], names[:2]
-    told = (_shown, _proved, _claimed)
-    labels = tuple(tuple(told[k](float(v)) for k, v in enumerate(line)) for line in values)
+    texts = (_shown, _proved, _claimed)
+    labels = tuple(tuple(texts[k](float(v)) for k, v in enumerate(line)) for line in values)
     return Panel(
         id="ruler",
         title="The true ε lies between",
@@ -108,7 +108,7 @@ def _ruler(found: Attack) -> Panel:
             f"At epsilon {show(epsilon)}: "
             + "; ".join(f"{name} {label}" for name, label in zip(names, line, strict=True))
             + "."
-            for epsilon, line in zip(found.epsilons, labels, strict=True)
+            for epsilon, line in zip(attack.epsilons, labels, strict=True)
         ),
         x=Axis("ε", (0.0, 1.0)),
         y=Axis("who says", (0.0, 1.0)),

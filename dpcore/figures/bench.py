@@ -24,18 +24,18 @@ def ratio_figure(rows: Sequence[Row]) -> go.Figure:
     """One bar a case: how many times as fast as its peer; left of 1 the peer is faster."""
     import plotly.graph_objects as go
 
-    known = [row for row in rows if _positive(row["ratio"])]
-    names = [_short(_named(row)) for row in known]
-    ratios = [row["ratio"] for row in known]
+    compared = [row for row in rows if _positive(row["ratio"])]
+    names = [_short(_named(row)) for row in compared]
+    ratios = [row["ratio"] for row in compared]
     colours = [PALETTE_LIGHT[0 if ratio >= 1.0 else 1] for ratio in ratios]
     bars = go.Bar(
-        y=list(range(len(known))),  # two long names may be cut to the same one
+        y=list(range(len(compared))),  # two long names may be cut to the same one
         x=[math.log10(ratio) for ratio in ratios],
         orientation="h",
         marker={"color": colours, "pattern": {"shape": ["" if r >= 1.0 else "/" for r in ratios]}},
         text=[f"{ratio:.3g}" for ratio in ratios],
         textposition="auto",
-        hovertext=[f"{_named(row)}: {_seconds(row)}" for row in known],
+        hovertext=[f"{_named(row)}: {_seconds(row)}" for row in compared],
         hoverinfo="text",
     )
     ticks = [digit * 10.0**power for power in range(*_decades(ratios)) for digit in (1, 2, 5)]
@@ -46,11 +46,11 @@ def ratio_figure(rows: Sequence[Row]) -> go.Figure:
         ticktext=[f"{tick:g}" for tick in ticks],
     )
     fig.update_yaxes(
-        autorange="reversed", automargin=True, tickvals=list(range(len(known))), ticktext=names
+        autorange="reversed", automargin=True, tickvals=list(range(len(compared))), ticktext=names
     )
     slow = sum(ratio < 1.0 for ratio in ratios)
     alt = f"{len(ratios)} cases; ours is faster in {len(ratios) - slow}, the peer in {slow}."
-    return _dressed(fig, "Ratios to peers", AROUND + EACH * len(known), alt)
+    return _dressed(fig, "Ratios to peers", AROUND + EACH * len(compared), alt)
 
 
 def growth_figure(rows: Sequence[Row]) -> go.Figure | None:
@@ -93,13 +93,13 @@ def history_figure(runs: Sequence[Mapping[str, Any]]) -> go.Figure | None:
 
     if len(runs) < 2:
         return None
-    found: dict[str, list[tuple[str, float]]] = {}
+    by_case: dict[str, list[tuple[str, float]]] = {}
     for run in runs:
         for row in run["rows"]:
             if _positive(row["ratio"]):
-                found.setdefault(_named(row), []).append((run["date"], row["ratio"]))
+                by_case.setdefault(_named(row), []).append((run["date"], row["ratio"]))
     fig = go.Figure()
-    for at, (name, dated) in enumerate(found.items()):
+    for at, (name, dated) in enumerate(by_case.items()):
         line, symbol = style(at)
         dates, ratios = zip(*dated, strict=True)
         fig.add_scatter(
@@ -113,8 +113,8 @@ def history_figure(runs: Sequence[Mapping[str, Any]]) -> go.Figure | None:
     fig.update_xaxes(title="date of the run")
     fig.update_yaxes(title="peer's seconds / ours", type="log")
     fig.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.2})
-    alt = f"Ratios to peers for {len(found)} cases in {len(runs)} runs."
-    return _dressed(fig, "History", 520 + 20 * len(found), alt)
+    alt = f"Ratios to peers for {len(by_case)} cases in {len(runs)} runs."
+    return _dressed(fig, "History", 520 + 20 * len(by_case), alt)
 
 
 def _dressed(fig: go.Figure, title: str, height: int, alt: str) -> go.Figure:

@@ -73,17 +73,17 @@ def budget_scene(
     curves, each with its label. show: which of the model's pictures [the usual one].
     intervals: as of a :class:`~dpcore.figures.model_plot.Subject`.
     """
-    each = (references,) if isinstance(references, References) else tuple(references)
+    by_stop = (references,) if isinstance(references, References) else tuple(references)
     dial = axis_of(grid.model, grid.dial)
     drawing = portrait(grid.model, show)(
         Subject(
             public=grid.public,
-            exact=each[0].converged,
+            exact=by_stop[0].converged,
             private=grid.fits,
             pair=pair,
             rows=rows,
             clip=grid.stops if grid.dial == "clip" else (clip,),
-            window=window or (each[0].converged, None),
+            window=window or (by_stop[0].converged, None),
             unit=words.unit,
             image=image,
             places=places,
@@ -94,7 +94,7 @@ def budget_scene(
     stops = tuple(map(dial.show, grid.stops))
     curve = buys_panel(
         grid,
-        each,
+        by_stop,
         curves,
         verdicts=words.verdicts,
         unit=words.unit,
@@ -117,20 +117,20 @@ def budget_scene(
     )
 
 
-def study_scene(found: Study) -> Scene:
+def study_scene(study: Study) -> Scene:
     """The scene of a whole study, at epsilon 1: exact fits are in it, rows are not."""
-    grid = found.grid
-    judged = tuple(v.text for v in verdicts(grid, found.references, found.curves.single))
+    grid = study.grid
+    judged = tuple(v.text for v in verdicts(grid, study.references, study.curves.single))
     unit = next((g.unit for g in grid.guarantees if g is not None), "person")
     scene = budget_scene(
         grid,
-        found.references,
-        found.curves,
+        study.references,
+        study.curves,
         Words(judged, {"found": found_sentences(grid)}, unit=unit),
         pair=(0, min(1, grid.public.dim - 1)),  # one column: that column twice
-        clip=found.setting.clip,
-        chosen=found.setting.accountant,
-        held=f"(δ = {show_bound(found.setting.delta)})",
+        clip=study.setting.clip,
+        chosen=study.setting.accountant,
+        held=f"(δ = {show_bound(study.setting.delta)})",
     )
     return scene.at(int(np.argmin(np.abs(np.log(grid.epsilons)))))
 

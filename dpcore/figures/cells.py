@@ -22,5 +22,7 @@ class Cells:
 
     def __post_init__(self) -> None:
         steps = self.labels if self.labels and not isinstance(self.labels[0], str) else None
-        if any(len(one) != len(self.heads) * len(self.names) for one in steps or (self.labels,)):
+        if any(
+            len(texts) != len(self.heads) * len(self.names) for texts in steps or (self.labels,)
+        ):
             raise InputError("cells", "texts do not fill the table", "give one a cell")

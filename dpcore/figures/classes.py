@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpcore.evaluation.classes import Allocation, Worth, class_divergences
 from dpcore.evaluation.study import BudgetGrid
 from dpcore.evaluation.yardstick import mapped
-from dpcore.figures.model_plot import NO_FIT, column_title, own_units, said
+from dpcore.figures.model_plot import NO_FIT, brief, column_title, own_units
 from dpcore.figures.scene import Axis, Bars, Cursor, Curve, Layer, Panel, Rule, Scene
 from dpcore.figures.utility_curve import EPSILON
 from dpcore.models.labelled_mixture.mathematics import LabelledMixture
@@ -53,19 +53,19 @@ class Classes:
 
 
 def classes_scene(
-    known: Classes, pair: tuple[int, int], positions: tuple[int, ...], step: int
+    facts: Classes, pair: tuple[int, int], positions: tuple[int, ...], step: int
 ) -> Scene:
     """All pictures, which follow the slider of the study."""
-    kept = _drawn(known.exact)
+    drawn = _drawn(facts.exact)
     columns = dict.fromkeys(pair)
-    panels = [_marginal(known, column, kept) for column in columns]
-    panels.append(_sizes(known, kept))
-    if known.division is not None:
-        panels.append(_division(known, known.division))
-    panels += [_divergence(known), _naming(known)]
+    panels = [_marginal(facts, column, drawn) for column in columns]
+    panels.append(_sizes(facts, drawn))
+    if facts.division is not None:
+        panels.append(_division(facts, facts.division))
+    panels += [_divergence(facts), _naming(facts)]
     return Scene(
-        steps=known.grid.epsilons,
-        step_labels=tuple(show(e) for e in known.grid.epsilons),
+        steps=facts.grid.epsilons,
+        step_labels=tuple(show(e) for e in facts.grid.epsilons),
         panels=tuple(panels),
         positions=positions,
         step=step,
@@ -78,23 +78,23 @@ def _drawn(exact: LabelledMixture) -> list[int]:
     return sorted(int(k) for k in largest)
 
 
-def _marginal(known: Classes, column: int, kept: list[int]) -> Panel:
+def _marginal(facts: Classes, column: int, drawn: list[int]) -> Panel:
     """One column: histogram of exact rows, exact classes thin and private ones bold."""
-    public = known.grid.public
-    own = known.rows[:, column]
+    public = facts.grid.public
+    own = facts.rows[:, column]
     low, high = (float(v) for v in np.quantile(own, [0.0, 1.0]))
     room = 0.06 * (high - low or float(public.half_range[column]))
     edges = np.linspace(low - room, high + room, BINS + 1)
     per_bin = 100.0 * np.histogram(own, edges)[0] / len(own)
     x = np.linspace(edges[0], edges[-1], POINTS)
     width = float(edges[1] - edges[0])
-    exact = 100.0 * width * _densities(known.exact, known, column, kept, x)[0]
-    private = 100.0 * width * _densities(_bold(known), known, column, kept, x)
-    names = known.exact.names[0]
+    exact = 100.0 * width * _densities(facts.exact, facts, column, drawn, x)[0]
+    private = 100.0 * width * _densities(_bold(facts), facts, column, drawn, x)
+    names = facts.exact.names[0]
     layers: list[Layer] = [
         Curve(np.repeat(edges, 2)[1:-1], np.repeat(per_bin, 2), colour=None, label_at="none")
     ]
-    for at, k in enumerate(kept):
+    for at, k in enumerate(drawn):
         colour, name = at % 6, str(names[k])
         layers += [
             Curve(x, exact[at], colour=colour, dash=3, label_at="none", name=f"{name}, exact"),
@@ -105,28 +105,28 @@ def _marginal(known: Classes, column: int, kept: list[int]) -> Panel:
         id=f"marginal_{column}",
         title=public.names[column],
         subtitle="private classes bold, exact ones dotted, over all rows",
-        alt=tuple(_marginal_told(one, names, kept, title) for one in _means(known, column)),
+        alt=tuple(_marginal_told(means, names, drawn, title) for means in _means(facts, column)),
         x=Axis(title, (float(edges[0]), float(edges[-1]))),
-        y=Axis(f"{known.thing}s (% a bin)", (0.0, 1.15 * max(per_bin.max(), exact.max()))),
+        y=Axis(f"{facts.thing}s (% a bin)", (0.0, 1.15 * max(per_bin.max(), exact.max()))),
         layers=tuple(layers),
         height=280,
     )
 
 
-def _bold(known: Classes) -> LabelledMixture:
+def _bold(facts: Classes) -> LabelledMixture:
     """The bold draw at each step, a batch of S."""
-    found: LabelledMixture = mapped(known.grid.fits, lambda one: one[:, 0])
-    return found
+    bold: LabelledMixture = mapped(facts.grid.fits, lambda array: array[:, 0])
+    return bold
 
 
 def _densities(
-    mixture: LabelledMixture, known: Classes, column: int, kept: list[int], x: Array
+    mixture: LabelledMixture, facts: Classes, column: int, drawn: list[int], x: Array
 ) -> Array:
     """Density ``(B, k, m)`` of each class kept, times its share, at x in own units."""
-    spread = known.grid.public.half_range[column]
-    mean = own_units(known.grid.public, mixture.means[:, kept, column], column)[..., None]
-    sd = spread * np.sqrt(mixture.covariances[:, kept, column, column])[..., None]
-    share = mixture.weights[:, kept, None]
+    spread = facts.grid.public.half_range[column]
+    mean = own_units(facts.grid.public, mixture.means[:, drawn, column], column)[..., None]
+    sd = spread * np.sqrt(mixture.covariances[:, drawn, column, column])[..., None]
+    share = mixture.weights[:, drawn, None]
     with np.errstate(under="ignore", over="ignore"):
         height = np.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2.0 * np.pi))
     return np.where(
@@ -134,23 +134,23 @@ def _densities(
     )
 
 
-def _means(known: Classes, column: int) -> Array:
-    return own_units(known.grid.public, _bold(known).means[:, :, column], column)
+def _means(facts: Classes, column: int) -> Array:
+    return own_units(facts.grid.public, _bold(facts).means[:, :, column], column)
 
 
-def _marginal_told(means: Array, names: Array, kept: list[int], title: str) -> str:
+def _marginal_told(means: Array, names: Array, drawn: list[int], title: str) -> str:
     if not np.all(np.isfinite(means)):
         return NO_FIT
-    told = "; ".join(f"{names[k]} around {said(float(means[k]))}" for k in kept)
-    return f"Private classes along {title}: {told}."
+    places = "; ".join(f"{names[k]} around {brief(float(means[k]))}" for k in drawn)
+    return f"Private classes along {title}: {places}."
 
 
-def _sizes(known: Classes, kept: list[int]) -> Panel:
+def _sizes(facts: Classes, drawn: list[int]) -> Panel:
     """The class table: private sizes as bars, the exact ones and how far off the class is."""
-    bold = _bold(known)
-    off = class_divergences(known.grid, known.exact)[:, kept]
-    sizes, exact = bold.sizes[:, kept], known.exact.sizes[0, kept]
-    names = tuple(str(known.exact.names[0, k]) for k in kept)
+    bold = _bold(facts)
+    off = class_divergences(facts.grid, facts.exact)[:, drawn]
+    sizes, exact = bold.sizes[:, drawn], facts.exact.sizes[0, drawn]
+    names = tuple(str(facts.exact.names[0, k]) for k in drawn)
     labels = tuple(
         tuple(
             f"{size:,.0f}, exactly {true:,.0f}" if np.isfinite(size) else "no fit at this budget"
@@ -159,20 +159,23 @@ def _sizes(known: Classes, kept: list[int]) -> Panel:
         for line in sizes
     )
     notes = tuple(
-        tuple(f"off by {show(float(one))}" if np.isfinite(one) else "" for one in line)
+        tuple(
+            f"off by {show(float(divergence))}" if np.isfinite(divergence) else ""
+            for divergence in line
+        )
         for line in off
     )
-    left = known.exact.sizes.shape[1] - len(kept)
+    left = facts.exact.sizes.shape[1] - len(drawn)
     return Panel(
         id="class_sizes",
-        title=f"{known.thing.capitalize()}s of each class",
+        title=f"{facts.thing.capitalize()}s of each class",
         subtitle="divergence of its Gaussian from the exact one"
         + (f" · {left} smaller classes not shown" if left else ""),
         alt=tuple(
             "; ".join(f"{name} {label}" for name, label in zip(names, line, strict=True)) + "."
             for line in labels
         ),
-        x=Axis(f"{known.thing}s", (0.0, max(1.0, float(exact.max())))),
+        x=Axis(f"{facts.thing}s", (0.0, max(1.0, float(exact.max())))),
         y=Axis("class", (0.0, 1.0)),
         layers=(Bars(sizes, names=names, labels=labels, notes=notes),),
         height=AROUND + ROW * max(len(names), 4),
@@ -180,7 +183,7 @@ def _sizes(known: Classes, kept: list[int]) -> Panel:
     )
 
 
-def _division(known: Classes, division: Allocation) -> Panel:
+def _division(facts: Classes, division: Allocation) -> Panel:
     """Where the budget goes: a bar for each release, and what it would cost alone."""
     written = show_bound if division.proved else show
     labels = tuple(
@@ -193,7 +196,7 @@ def _division(known: Classes, division: Allocation) -> Panel:
     return Panel(
         id="division",
         title="Where the budget goes",
-        subtitle=f"shares of μ²; each ε alone {known.delta_text}"
+        subtitle=f"shares of μ²; each ε alone {facts.delta_text}"
         if division.proved
         else "as printed: nothing about it is proved",
         alt=tuple(
@@ -211,16 +214,16 @@ def _division(known: Classes, division: Allocation) -> Panel:
                 colours=(0,) * len(division.names),
             ),
         ),
-        height=AROUND + ROW * max(len(_drawn(known.exact)), 4, len(division.names)),
+        height=AROUND + ROW * max(len(_drawn(facts.exact)), 4, len(division.names)),
         bare=True,
     )
 
 
-def _divergence(known: Classes) -> Panel:
+def _divergence(facts: Classes) -> Panel:
     """Divergence of every way of releasing from the exact classes, with bands."""
-    grid = known.grid
-    low, middle, high = _band(known.away)
-    others = _other_ways(known.worth)
+    grid = facts.grid
+    low, middle, high = _band(facts.away)
+    others = _other_ways(facts.worth)
     order = np.argsort(grid.epsilons)
     own = Curve(
         np.array(grid.epsilons)[order],
@@ -228,23 +231,23 @@ def _divergence(known: Classes) -> Panel:
         lo=_inside(low[order]),
         hi=_inside(high[order]),
         bold=True,
-        label=known.own,
-        name=known.own,
+        label=facts.own,
+        name=facts.own,
     )
-    seen = np.concatenate([np.asarray(curve.y) for curve in (*others, own)])
-    seen = seen[np.isfinite(seen)]
-    ends = (0.5 * seen.min(initial=1.0), 2.0 * seen.max(initial=1.0))
+    heights = np.concatenate([np.asarray(curve.y) for curve in (*others, own)])
+    heights = heights[np.isfinite(heights)]
+    ends = (0.5 * heights.min(initial=1.0), 2.0 * heights.max(initial=1.0))
     return Panel(
         id="divergence",
         title="Distance of each release method from the exact classes",
-        subtitle=_compared(known.worth),
+        subtitle=_compared(facts.worth),
         alt=tuple(
             f"At epsilon {show(e)} the divergence of the median release is {show(float(m))}."
             for e, m in zip(grid.epsilons, middle, strict=True)
         ),
-        x=Axis(f"ε {known.delta_text}".strip(), _ends(grid), scale="log", ticks=EPSILON.ticks),
+        x=Axis(f"ε {facts.delta_text}".strip(), _ends(grid), scale="log", ticks=EPSILON.ticks),
         y=Axis("KL divergence (nats)", ends, scale="log"),
-        layers=(*others, own, Cursor(np.array(grid.epsilons), _inside(known.away[:, 0]))),
+        layers=(*others, own, Cursor(np.array(grid.epsilons), _inside(facts.away[:, 0]))),
         width="full",
         height=300,
     )
@@ -280,15 +283,15 @@ def _compared(worth: Worth | None) -> str:
     return "bands: the middle 80% of the noise draws" + slow
 
 
-def _naming(known: Classes) -> Panel:
+def _naming(facts: Classes) -> Panel:
     """Share of rows rightly named by the release, and by what its synthetic rows teach."""
-    grid = known.grid
-    low, middle, high = (100.0 * one for one in _band(known.named))
+    grid = facts.grid
+    low, middle, high = (100.0 * share for share in _band(facts.named))
     order = np.argsort(grid.epsilons)
     x = np.array(grid.epsilons)[order]
-    most = 100.0 * float(known.exact.weights.max())
+    most = 100.0 * float(facts.exact.weights.max())
     layers: list[Layer] = [
-        Rule(100.0 * known.best, "the exact classes"),
+        Rule(100.0 * facts.best, "the exact classes"),
         Rule(most, "always the largest class", side="right"),
         Curve(
             x,
@@ -301,19 +304,19 @@ def _naming(known: Classes) -> Panel:
         ),
     ]
     subtitle = "by the most likely released class"
-    if known.worth is not None:
-        worth = known.worth
-        lo, mid, hi = (100.0 * one for one in _band(worth.taught))
-        taught = f"nearest of {worth.rows:,} synthetic {known.thing}s"
+    if facts.worth is not None:
+        worth = facts.worth
+        lo, mid, hi = (100.0 * share for share in _band(worth.taught))
+        taught = f"nearest of {worth.rows:,} synthetic {facts.thing}s"
         layers.append(Curve(worth.epsilons, mid, lo=lo, hi=hi, colour=1, label=taught, name=taught))
         subtitle += (
-            f", and by a vote of the nearest synthetic {known.thing}s (with as many exact ones: "
+            f", and by a vote of the nearest synthetic {facts.thing}s (with as many exact ones: "
             f"{worth.exact:.0%})"
         )
-    layers.append(Cursor(np.array(grid.epsilons), 100.0 * known.named[:, 0]))
+    layers.append(Cursor(np.array(grid.epsilons), 100.0 * facts.named[:, 0]))
     return Panel(
         id="naming",
-        title=f"{known.thing.capitalize()}s whose class is named rightly",
+        title=f"{facts.thing.capitalize()}s whose class is named rightly",
         subtitle=subtitle,
         alt=tuple(
             f"At epsilon {show(e)} the median release names {m:.0f}% rightly."
@@ -321,8 +324,8 @@ def _naming(known: Classes) -> Panel:
             else NO_FIT
             for e, m in zip(grid.epsilons, middle, strict=True)
         ),
-        x=Axis(f"ε {known.delta_text}".strip(), _ends(grid), scale="log", ticks=EPSILON.ticks),
-        y=Axis(f"{known.thing}s (%)", (0.0, 100.0)),
+        x=Axis(f"ε {facts.delta_text}".strip(), _ends(grid), scale="log", ticks=EPSILON.ticks),
+        y=Axis(f"{facts.thing}s (%)", (0.0, 100.0)),
         layers=tuple(layers),
         width="full",
     )

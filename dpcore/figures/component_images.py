@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.figures.heatmap import Heat, as_images, images_across
-from dpcore.figures.model_plot import NO_FIT, Drawing, said
+from dpcore.figures.model_plot import NO_FIT, Drawing, brief
 from dpcore.figures.ranked import ACROSS, Ranked
 from dpcore.figures.scene import Axis
 
@@ -52,7 +52,7 @@ class Parts:
     alike: str
     above: bool = False
 
-    def told(self, likeness: float) -> str:
+    def likeness_text(self, likeness: float) -> str:
         """How like the exact part a private one is; nothing where there is no fit."""
         return self.note.format(likeness).replace("-", "−") if np.isfinite(likeness) else ""
 
@@ -63,19 +63,21 @@ def drawing(parts: Parts, image: tuple[int, int] | None, most: int = MOST_ROWS) 
     names = tuple(f"{parts.part} {k + 1}" for k in range(count))
     limit, label = float(np.max(np.abs(parts.exact), initial=0.0)) or 1.0, parts.label
     if image is None:
-        kept = largest(parts.exact, most)
-        views = (as_table(parts.exact[None, kept]), as_table(parts.private[:, kept]))
-        rows = tuple(short(parts.columns[i]) for i in kept)
-        height, across = max(LEAST_HEIGHT, AROUND + ROW * len(kept)), count
-        if len(kept) < total:
-            label += f", largest {len(kept)} of {total} columns"
+        drawn = largest(parts.exact, most)
+        views = (as_table(parts.exact[None, drawn]), as_table(parts.private[:, drawn]))
+        rows = tuple(short(parts.columns[i]) for i in drawn)
+        height, across = max(LEAST_HEIGHT, AROUND + ROW * len(drawn)), count
+        if len(drawn) < total:
+            label += f", largest {len(drawn)} of {total} columns"
     else:
         views = as_images(parts.exact[None], parts.private, image)
         rows, height, across = (), LEAST_HEIGHT, images_across(count, image)
     numbers = tuple(str(k + 1) for k in range(count))
     notes = tuple(
-        tuple(f"{k} · {told}" if told else k for k, told in zip(numbers, step, strict=True))
-        for step in (tuple(map(parts.told, one)) for one in parts.likeness)
+        tuple(f"{k} · {text}" if text else k for k, text in zip(numbers, step, strict=True))
+        for step in (
+            tuple(map(parts.likeness_text, step_likeness)) for step_likeness in parts.likeness
+        )
     )
     return Drawing(
         exact=(Heat(views[0], limit, label, names, numbers, rows, across, parts.above),),
@@ -93,25 +95,25 @@ def drawing(parts: Parts, image: tuple[int, int] | None, most: int = MOST_ROWS) 
 
 
 def given_back(
-    seen: Array, exact: Array, private: Array, image: tuple[int, int], limit: float, label: str
+    rows: Array, exact: Array, private: Array, image: tuple[int, int], limit: float, label: str
 ) -> Drawing:
     """Rows that are pictures above what fits make of them.
 
-    seen, exact ``(n, d)``, private ``(S, n, d)``: from the lowest value up, at most ``limit``, in
+    rows, exact ``(n, d)``, private ``(S, n, d)``: from the lowest value up, at most ``limit``, in
     what ``label`` says.
     """
-    count = len(seen)
+    count = len(rows)
     names = tuple(f"row {i + 1}" for i in range(count))
     both = (*names, *(f"{name}, reconstructed" for name in names))
-    steps = np.concatenate([np.broadcast_to(seen, private.shape), private], axis=1)
-    still = np.concatenate([seen, exact])[None]
+    steps = np.concatenate([np.broadcast_to(rows, private.shape), private], axis=1)
+    still = np.concatenate([rows, exact])[None]
     true, tiles = as_images(np.swapaxes(still, 1, 2), np.swapaxes(steps, 1, 2), image)
 
-    def told(fit: Array) -> str:
+    def described_fit(fit: Array) -> str:
         if not np.isfinite(fit).all():
             return NO_FIT
-        off = float(np.abs(fit - seen).mean())
-        return f"{count} rows, each above its reconstruction: an average error of {said(off)}."
+        off = float(np.abs(fit - rows).mean())
+        return f"{count} rows, each above its reconstruction: an average error of {brief(off)}."
 
     def heat(values: Array) -> Heat:
         return Heat(values, limit, label, both, ("",) * len(both), across=count, above=True)
@@ -119,8 +121,8 @@ def given_back(
     return Drawing(
         exact=(heat(true),),
         private=(heat(tiles),),
-        exact_alt=told(exact),
-        private_alts=tuple(map(told, private)),
+        exact_alt=described_fit(exact),
+        private_alts=tuple(map(described_fit, private)),
         x=Axis("row", (0.5, count + 0.5)),
         y=Axis("pixel row", (0.0, float(image[0]))),
         bare=True,
@@ -155,29 +157,29 @@ def described(parts: Parts, *, table: bool = True) -> str:
     """Each exact part in words: the columns it moves most. Pixels have no names to say."""
     if not table:
         return f"{parts.exact.shape[1]} {parts.part}s as images."
-    told = (
+    sentences = (
         f"{parts.part} {k + 1} {parts.verb} {_most(parts.columns, column)}"
         for k, column in enumerate(parts.exact.T)
     )
-    return "; ".join(told) + "."
+    return "; ".join(sentences) + "."
 
 
 def compared(parts: Parts, private: Array, likeness: Array, *, table: bool = True) -> str:
     """Each private part in words: how like the exact one it is, and what it moves most."""
     if not np.all(np.isfinite(private)):
         return NO_FIT
-    told = (
-        f"{parts.part} {k + 1}: {parts.alike.format(one)}"
+    sentences = (
+        f"{parts.part} {k + 1}: {parts.alike.format(alike)}"
         + (f", {parts.verb} {_most(parts.columns, column)}" if table else "")
-        for k, (one, column) in enumerate(zip(likeness, private.T, strict=True))
+        for k, (alike, column) in enumerate(zip(likeness, private.T, strict=True))
     )
-    return "; ".join(told) + "."
+    return "; ".join(sentences) + "."
 
 
 def _most(columns: Sequence[str], numbers: Array) -> str:
     """The largest numbers of a part, with their columns."""
     order = np.argsort(-np.abs(numbers), kind="stable")[:LARGEST]
-    return ", ".join(f"{columns[i]} {said(float(numbers[i]))}" for i in order)
+    return ", ".join(f"{columns[i]} {brief(float(numbers[i]))}" for i in order)
 
 
 def top(weights: Array, length: int) -> Places:
@@ -192,17 +194,17 @@ def ranked_drawing(parts: Parts) -> Drawing:
     count = exact.shape[1]
     length = min(LONG if count <= ACROSS else SHORT, len(parts.columns))
     picks, other = top(exact[None], length), top(private, length)
-    known = np.unique(np.concatenate([picks.ravel(), other.ravel()]))
-    words = tuple(str(parts.columns[i]) for i in known)
+    listed = np.unique(np.concatenate([picks.ravel(), other.ravel()]))
+    words = tuple(str(parts.columns[i]) for i in listed)
     names = tuple(f"{parts.part} {k + 1}" for k in range(count))
     limit = float(np.max(exact))
-    notes = tuple(tuple(map(parts.told, step)) for step in parts.likeness)
+    notes = tuple(tuple(map(parts.likeness_text, step)) for step in parts.likeness)
     there = picks[..., None] == other[:, :, None, :]  # (S, K, T, T)
     height = AROUND // 2 + -(-count // ACROSS) * (HEAD + LINE * length)
 
     def layer(chosen: Places, weights: Array, marked: Any, texts: tuple[Any, ...]) -> Ranked:
         values = np.take_along_axis(np.swapaxes(weights, -1, -2), chosen, axis=-1)
-        at = np.searchsorted(known, chosen)
+        at = np.searchsorted(listed, chosen)
         return Ranked(words, at, values, marked, names, texts, limit, parts.label)
 
     return Drawing(

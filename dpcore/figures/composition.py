@@ -76,12 +76,12 @@ _CUT = 25  # the longest over the shortest whose density is in view to its top
 class Texts:
     """Words of the scene besides numbers.
 
-    repeats: what is counted, in the plural; one: in the singular. live_text: texts elsewhere on the
-    page, one a count. dials: CSS class of the dial of a symbol.
+    repeats: what is counted, in the plural; run_title: in the singular. live_text: texts elsewhere
+    on the page, one a count. dials: CSS class of the dial of a symbol.
     """
 
     repeats: str = "releases"
-    one: str = "release"
+    run_title: str = "release"
     live_text: dict[str, tuple[str, ...]] | None = None
     dials: dict[str, str] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ class Texts:
         >>> Texts().counted(1), Texts().counted(2000)
         ('1 release', '2,000 releases')
         """
-        return f"{count:,} {self.one if count == 1 else self.repeats}"
+        return f"{count:,} {self.run_title if count == 1 else self.repeats}"
 
 
 def prices_scene(
@@ -151,7 +151,11 @@ def amount_of(prices: Prices) -> str:
 
 def _ghosts(prices: Prices, pinned: Mapping[str, Prices]) -> dict[str, tuple[float | None, ...]]:
     """The pinned lists' numbers, bar by bar, of those that count the same."""
-    same = {n: numbers_of(one) for n, one in pinned.items() if amount_of(one) == amount_of(prices)}
+    same = {
+        n: numbers_of(pinned_prices)
+        for n, pinned_prices in pinned.items()
+        if amount_of(pinned_prices) == amount_of(prices)
+    }
     return {
         name: tuple(
             float(f"{value:.5g}") if np.isfinite(value := numbers.get(way.title, np.nan)) else None
@@ -220,8 +224,8 @@ def _bars_panel(prices: Prices, texts: Texts, pinned: Mapping[str, Prices]) -> P
 def _told(prices: Prices, ghost: Sequence[float | None]) -> str:
     """A pinned list's numbers in words."""
     pairs = zip(prices.ways, ghost, strict=True)
-    known = [f"{way.title} {show_bound(value)}" for way, value in pairs if value is not None]
-    return "; ".join(known) or "not even one release"
+    finite = [f"{way.title} {show_bound(value)}" for way, value in pairs if value is not None]
+    return "; ".join(finite) or "not even one release"
 
 
 def _label(prices: Prices, way: Way, value: float) -> str:
@@ -271,11 +275,11 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
         if not np.isfinite(values).any():
             continue
         colour = colour_of(way)
-        known = order[np.isfinite(values[order])]
+        finite = order[np.isfinite(values[order])]
         curves.append(
             Curve(
-                counts[known],
-                values[known],
+                counts[finite],
+                values[finite],
                 colour=colour,
                 label=way.title,
                 bold=way.slot == "exact",
@@ -291,8 +295,8 @@ def _curve_panel(prices: Prices, texts: Texts) -> Panel:
     reasons = Spots(
         [x for x, _, _ in ends],
         [y for _, y, _ in ends],
-        names=tuple(said for *_, said in ends),
-        labels=tuple(said for *_, said in ends),
+        names=tuple(notes for *_, notes in ends),
+        labels=tuple(notes for *_, notes in ends),
         colours=(),
     )
     budget = prices.epsilon is not None
@@ -317,15 +321,15 @@ def _end(prices: Prices, way: Way) -> list[tuple[float, float, str]]:
     """Where a curve stops before the longest list, and why; empty where it does not."""
     values = _shown(prices)[way.slot]
     order = np.argsort(prices.counts)
-    known = order[np.isfinite(values[order])]
+    finite = order[np.isfinite(values[order])]
     after = order[np.isposinf(values[order])]
-    if not known.size or not after.size or known[-1] == order[-1]:
+    if not finite.size or not after.size or finite[-1] == order[-1]:
         return []
-    count = prices.counts[known[-1]]
+    count = prices.counts[finite[-1]]
     why = "δ is used up" if way.slot in ("basic", "advanced", "kov") else "no bound is computed"
     if prices.epsilon is not None:
         why = "no noise is enough"
-    return [(float(count), float(values[known[-1]]), f"{way.title}: {why} beyond k = {count:,}")]
+    return [(float(count), float(values[finite[-1]]), f"{way.title}: {why} beyond k = {count:,}")]
 
 
 def _range(series: Sequence[Array]) -> tuple[float, float]:
@@ -360,10 +364,10 @@ def _epsilon_range(picture: Profile) -> tuple[float, float]:
     return max(low, min(0.01, high / 10.0)), high
 
 
-def _waiting(rows: Array, said: str) -> tuple[str, ...]:
+def _waiting(rows: Array, text: str) -> tuple[str, ...]:
     """What a subtitle says at each count: ``said``, or that the picture is not there yet."""
     ready = [bool(np.isfinite(row).any()) for row in rows]
-    return tuple(said if there else "working it out…" for there in ready)
+    return tuple(text if there else "working it out…" for there in ready)
 
 
 def _profile_panel(picture: Profile, prices: Prices) -> Panel:
@@ -466,17 +470,17 @@ def _moments_panel(picture: Moments, prices: Prices, count: int) -> Panel:
     ends = np.array([0.0, far])
     touch = picture.moments[steps, best]
     top = 3.0 * max(-foot, float(touch[prices.counts.index(count)]))
-    said = [
+    sentences = [
         f"λ = {orders[best[s]]:.0f}: (α(λ) + ln(1/δ)) / λ = {show_bound(float(epsilons[s]))}"
         for s in steps
     ]
     return Panel(
         id="moments",
         title="Moments accountant",
-        subtitle=tuple(said),
+        subtitle=tuple(sentences),
         alt=tuple(
             f"k = {k:,}: the line of slope ε from ln δ touches the log moments at {text}."
-            for k, text in zip(prices.counts, said, strict=True)
+            for k, text in zip(prices.counts, sentences, strict=True)
         ),
         x=Axis("moment λ (a whole number)", (0.0, far)),
         y=Axis("log moment α(λ)", (1.15 * foot, top)),
@@ -506,7 +510,7 @@ def _orders_panel(picture: Orders, prices: Prices, count: int) -> Panel:
     best = np.argmin(safe, axis=1)
     least = np.maximum(safe[steps, best], 1e-12)
     now = prices.counts.index(count)
-    said = [
+    sentences = [
         f"best order α = {show(float(alphas[best[s]]))}: ε = {show_bound(float(least[s]))}"
         for s in steps
     ]
@@ -526,8 +530,8 @@ def _orders_panel(picture: Orders, prices: Prices, count: int) -> Panel:
     return Panel(
         id="orders",
         title="Rényi curve",
-        subtitle=tuple(said),
-        alt=tuple(f"k = {k:,}: {text}." for k, text in zip(prices.counts, said, strict=True)),
+        subtitle=tuple(sentences),
+        alt=tuple(f"k = {k:,}: {text}." for k, text in zip(prices.counts, sentences, strict=True)),
         x=Axis("order α", (float(alphas[0]), float(alphas[-1])), "log"),
         y=Axis(
             f"divergence τ(α), and ε(α) at δ = {show_bound(prices.delta)}",
@@ -565,14 +569,14 @@ def _rates_panel(picture: Amplification, prices: Prices, count: int) -> Panel:
     steps, names = range(len(prices.counts)), {"rdp": "Rényi", "ma": "Moments accountant"}
     now = prices.counts.index(count)
     least = picture.epsilons["rdp"]
-    said = [f"1% samples: ε = {show_bound(float(least[s][_percent(picture)]))}" for s in steps]
+    sentences = [f"1% samples: ε = {show_bound(float(least[s][_percent(picture)]))}" for s in steps]
     return Panel(
         id="amplification",
         title="Amplification by sampling",
-        subtitle=tuple(said),
+        subtitle=tuple(sentences),
         alt=tuple(
             f"k = {k:,} on Poisson samples: {text}; without sampling {show_bound(float(row[-1]))}."
-            for k, text, row in zip(prices.counts, said, least, strict=True)
+            for k, text, row in zip(prices.counts, sentences, least, strict=True)
         ),
         x=Axis("Poisson sampling rate q (add or remove a row)", (1e-3, 1.0), "log", _SHARES),
         y=Axis(
@@ -686,8 +690,8 @@ def _extent(
 
 def _first_within(picture: Loss, step: int, delta: float) -> float:
     """The least epsilon whose delta is within ``delta``; NaN where there is none."""
-    found = np.flatnonzero(picture.deltas[step] <= delta)
-    return float(picture.epsilons[found[0]]) if found.size else np.nan
+    inside = np.flatnonzero(picture.deltas[step] <= delta)
+    return float(picture.epsilons[inside[0]]) if inside.size else np.nan
 
 
 def _rounded_up(values: Array) -> Array:

@@ -73,7 +73,7 @@ def levels_of(params: Array, x: tuple[float, float], y: tuple[float, float]) -> 
     >>> [round(2.0 * np.pi * level, 2) for level in levels_of(one, (-5.0, 5.0), (-5.0, 5.0))]
     [0.05, 0.2, 0.4, 0.6, 0.8]
     """
-    found = np.sort(density(params, *(np.linspace(*ends, CELLS) for ends in (x, y))), axis=None)
-    inside = np.cumsum(found[::-1]) / found.sum()
+    heights = np.sort(density(params, *(np.linspace(*ends, CELLS) for ends in (x, y))), axis=None)
+    inside = np.cumsum(heights[::-1]) / heights.sum()
     places = np.searchsorted(inside, HELD)
-    return tuple(float(level) for level in found[::-1][np.minimum(places, found.size - 1)])
+    return tuple(float(level) for level in heights[::-1][np.minimum(places, heights.size - 1)])

@@ -39,10 +39,10 @@ def row(*parts: str | Formula) -> Formula:
     >>> row("ε =", frac("1", "σ"))
     ['mrow', ['mi', 'ε'], ['mo', '='], ['mfrac', ['mrow', ['mn', '1']], ['mrow', ['mi', 'σ']]]]
     """
-    found: Formula = ["mrow"]
+    formula: Formula = ["mrow"]
     for part in parts:
-        found += map(token, part.split()) if isinstance(part, str) else [part]
-    return found
+        formula += map(token, part.split()) if isinstance(part, str) else [part]
+    return formula
 
 
 def frac(above: str | Formula, below: str | Formula) -> Formula:

@@ -56,7 +56,9 @@ class Heat:
             raise InputError("heat limit", "it is not a finite number above 0", "give limit > 0")
         notes = tuple(self.notes) or ("",) * len(self.names)
         moving = not isinstance(notes[0], str)
-        if any(len(one) != len(self.names) for one in (notes if moving else (notes,))):
+        if any(
+            len(step_notes) != len(self.names) for step_notes in (notes if moving else (notes,))
+        ):
             raise InputError("heat notes", "they do not match the images", "give one an image")
         object.__setattr__(self, "notes", notes)
         if self.rows and len(self.rows) != values.shape[2]:
@@ -97,8 +99,10 @@ def as_images(truth: Array, private: Array, image: tuple[int, int]) -> tuple[Arr
     step = next(
         s for s in range(1, max(image) + 1) if private.size / s**2 <= MOST_SENT or s == max(image)
     )
-    one, two = (_averaged(np.swapaxes(part, 1, 2), image, step) for part in (truth, private))
-    return one, two
+    exact_images, private_images = (
+        _averaged(np.swapaxes(part, 1, 2), image, step) for part in (truth, private)
+    )
+    return exact_images, private_images
 
 
 def _averaged(flat: Array, image: tuple[int, int], step: int) -> Array:

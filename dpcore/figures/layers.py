@@ -269,7 +269,7 @@ class Bars:
         for name in ("labels", "notes"):
             texts = tuple(getattr(self, name)) or ("",) * count
             moving = not isinstance(texts[0], str)
-            if any(len(one) != count for one in (texts if moving else (texts,))):
+            if any(len(step_texts) != count for step_texts in (texts if moving else (texts,))):
                 raise InputError("bars", f"{name} and names do not match", "give one a bar")
             object.__setattr__(self, name, texts)
         if self.colours is None:
@@ -425,8 +425,12 @@ def _numbers(layer: Any, name: str) -> Array:
 
 def _same_shape(layer: Any, first: str, second: str, dimensions: tuple[int, ...]) -> None:
     """Both fields as float arrays; their last axes agree and their dimensions are allowed."""
-    one, two = _numbers(layer, first), _numbers(layer, second)
-    if one.ndim not in dimensions or two.ndim not in dimensions or one.shape[-1] != two.shape[-1]:
+    first_array, second_array = _numbers(layer, first), _numbers(layer, second)
+    if (
+        first_array.ndim not in dimensions
+        or second_array.ndim not in dimensions
+        or first_array.shape[-1] != second_array.shape[-1]
+    ):
         raise InputError(
             layer.kind, f"{first} and {second} do not have the same length", "give pairs of numbers"
         )

@@ -62,8 +62,8 @@ class Marginals:
         or ``"outline"``): x as a share of each column's range, columns from the top down."""
         ranges, tops, bars = map(np.asarray, (self.ranges, self.tops, self.bars))
         weights, means, sds = (
-            np.asarray(one)[step if len(np.asarray(one)) > 1 else 0]
-            for one in (self.weights, self.means, self.sds)
+            np.asarray(array)[step if len(np.asarray(array)) > 1 else 0]
+            for array in (self.weights, self.means, self.sds)
         )
         share = np.linspace(0.0, 1.0, POINTS)
         for row, (low, high) in enumerate(ranges):
@@ -88,8 +88,8 @@ def mixed(weights: Array, means: Array, sds: Array, x: Array) -> Array:
 def histograms(rows: Array, ranges: Array) -> Array:
     """Heights ``(d, BINS)`` of histograms of rows ``(n, d)`` over ranges ``(d, 2)``, as densities
     of all rows: what lies outside a range is in no bar."""
-    found = []
+    heights = []
     for cells, (low, high) in zip(rows.T, ranges, strict=True):
         counts, _ = np.histogram(cells, BINS, (low, high))
-        found.append(counts * (BINS / (high - low) / max(np.isfinite(cells).sum(), 1)))
-    return np.array(found)
+        heights.append(counts * (BINS / (high - low) / max(np.isfinite(cells).sum(), 1)))
+    return np.array(heights)

@@ -83,8 +83,8 @@ def portrait(model: str, show: str = "") -> Portrait:
     """A portrait of a model of the registry: the one that ``show`` names, or else the usual one."""
     declared = declaration(model)
     pictures = declared.shows()
-    found: Portrait = declared.load(pictures.get(show, pictures[""]).place)
-    return found
+    drawn: Portrait = declared.load(pictures.get(show, pictures[""]).place)
+    return drawn
 
 
 def own_units(public: PublicFrame, values: Array, column: int) -> Array:
@@ -132,10 +132,10 @@ def ring(subject: Subject) -> tuple[Ring, ...]:
     )
 
 
-def said(value: float) -> str:
+def brief(value: float) -> str:
     """A number in a sentence: three figures, no zeros behind them.
 
-    >>> said(2.34567), said(48.0), said(-0.5)
+    >>> brief(2.34567), brief(48.0), brief(-0.5)
     ('2.35', '48', '-0.5')
     """
     text = show(value)

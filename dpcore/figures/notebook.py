@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Choice = TypeVar("Choice")
 
-KEPT = ("image/svg+xml", "text/markdown", "text/plain")  # kinds of output that are saved
+SAVED_KINDS = ("image/svg+xml", "text/markdown", "text/plain")  # kinds of output that are saved
 SLICE = 1.0  # seconds of one wait for a kernel
 
 
@@ -160,14 +160,14 @@ def lightened(book: Any) -> Any:
     for cell in (cell for cell in book.cells if cell.cell_type == "code"):
         cell.metadata.pop("execution", None)
         cell.execution_count = None
-        cell.outputs = [kept for kept in map(_light, cell.outputs) if kept is not None]
+        cell.outputs = [light for light in map(_light, cell.outputs) if light is not None]
     return book
 
 
 def _light(output: Any) -> Any:
     if output.output_type == "stream":
         return output if output.name == "stdout" else None
-    output.data = {kind: output.data[kind] for kind in KEPT if kind in output.data}
+    output.data = {kind: output.data[kind] for kind in SAVED_KINDS if kind in output.data}
     if "execution_count" in output:
         output.execution_count = None
     return output if output.data else None

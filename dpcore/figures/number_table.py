@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.figures.cells import Cells
-from dpcore.figures.model_plot import NO_FIT, Drawing, said
+from dpcore.figures.model_plot import NO_FIT, Drawing, brief
 from dpcore.figures.scene import Axis
 
 Array = NDArray[np.float64]
@@ -36,9 +36,9 @@ def drawing(
     noise moves it. outlines: whether distances from the exact fit may be told. shares: rows that
     are shares.
     """
-    kept = slice(None, MOST_LINES)
-    heads, names = tuple(heads), tuple(names)[kept]
-    exact, private = exact[kept], private[..., kept, :]
+    drawn = slice(None, MOST_LINES)
+    heads, names = tuple(heads), tuple(names)[drawn]
+    exact, private = exact[drawn], private[..., drawn, :]
     draws = private.shape[1]
     middle = exact if outlines else private.mean(axis=1, keepdims=True)
     freedom = draws if outlines else max(draws - 1, 1)
@@ -48,9 +48,9 @@ def drawing(
         if not np.isfinite(value):
             return "–"
         error = None if off is None or not np.isfinite(off) else off
-        form = "{:.1%}".format if row in shares else _as_fine_as(error) if error else said
-        told = form(value).replace("-", "−")
-        return told if error is None else f"{told} ± {form(error)}"
+        form = "{:.1%}".format if row in shares else _as_fine_as(error) if error else brief
+        number = form(value).replace("-", "−")
+        return number if error is None else f"{number} ± {form(error)}"
 
     def flat(values: Array, errors: Array | None) -> tuple[str, ...]:
         return tuple(

@@ -43,7 +43,7 @@ def pinned_scene(scene: Scene) -> Scene:
                 panel,
                 subtitle=text_at(panel.subtitle, at),
                 alt=text_at(panel.alt, at),
-                layers=tuple(_frozen(one, at) for one in panel.layers if _is_fit(one)),
+                layers=tuple(_frozen(layer, at) for layer in panel.layers if _is_fit(layer)),
             )
             for panel in scene.panels
         ),
@@ -120,12 +120,12 @@ def _beside(
         for layer in other.layers
         if not isinstance(layer, Heat | Ranked) and layer_dict(layer) not in here
     )
-    told = tuple(one.notes for one in other.layers if isinstance(one, Heat | Ranked))
+    notes = tuple(layer.notes for layer in other.layers if isinstance(layer, Heat | Ranked))
     layers = tuple(
-        replace(one, notes=_noted(one.notes, told[0], name))
-        if told and isinstance(one, Heat | Ranked) and any(map(_said_of, told[0]))
-        else one
-        for one in panel.layers
+        replace(layer, notes=_noted(layer.notes, notes[0], name))
+        if notes and isinstance(layer, Heat | Ranked) and any(map(_said_of, notes[0]))
+        else layer
+        for layer in panel.layers
     )
     return replace(panel, layers=layers, pinned=ghosts, pin=f"{name}, pinned" if ghosts else "")
 
@@ -151,10 +151,10 @@ def _noted(notes: tuple[Any, ...], pinned: tuple[str, ...], name: str) -> tuple[
         if not any(map(_said_of, notes)) or len(notes) != len(pinned):
             return notes
         return tuple(
-            f"{one} ({name}: {_said_of(other)})" if _said_of(other) else one
-            for one, other in zip(notes, pinned, strict=True)
+            f"{note} ({name}: {_said_of(other)})" if _said_of(other) else note
+            for note, other in zip(notes, pinned, strict=True)
         )
-    return tuple(_noted(one, pinned, name) for one in notes)
+    return tuple(_noted(note, pinned, name) for note in notes)
 
 
 def _on_the_curve(
@@ -180,8 +180,8 @@ def _on_the_curve(
     return replace(panel, pinned=ghosts, alt=tuple(f"{alt} Pinned, thin: {text}." for alt in alts))
 
 
-def _agree(one: Curve, other: Curve) -> bool:
+def _agree(curve: Curve, other: Curve) -> bool:
     """Whether two curves are equal wherever both have a point."""
-    _, here, there = np.intersect1d(one.x, other.x, return_indices=True)
-    heights = np.ravel(one.y)[here], np.ravel(other.y)[there]
+    _, here, there = np.intersect1d(curve.x, other.x, return_indices=True)
+    heights = np.ravel(curve.y)[here], np.ravel(other.y)[there]
     return len(here) > 0 and bool(np.array_equal(*heights))

@@ -22,7 +22,8 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
     """Bars of shares and curves of accuracy over the totals of some plans of the same releases."""
     totals = [plan.budget.epsilon for plan in plans]
     names = [
-        one.name if one.times == 1 else f"{one.name} (×{one.times})" for one in plans[0].releases
+        release.name if release.times == 1 else f"{release.name} (×{release.times})"
+        for release in plans[0].releases
     ]
     fits = np.array([plan.feasible for plan in plans])[:, None]
 
@@ -32,11 +33,11 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
     low, middle, high = (numbers(field) for field in ("low", "median", "high"))
     layers = [
         layer
-        for k, (name, one) in enumerate(zip(names, plans[0].releases, strict=True))
+        for k, (name, release) in enumerate(zip(names, plans[0].releases, strict=True))
         for layer in (
             Curve(
                 totals, middle[:, k], lo=low[:, k], hi=high[:, k], colour=k % 6,
-                dash=(k + k // 6) % 6, label=one.name, name=name, bold=True,
+                dash=(k + k // 6) % 6, label=release.name, name=name, bold=True,
             ),
             Cursor(totals, middle[:, k], colour=k % 6, line=k == 0),
         )
@@ -59,8 +60,8 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
                         numbers("budget_share"),
                         names=tuple(names),
                         labels=tuple(
-                            tuple(percent(one.budget_share) if plan.feasible else "does not fit"
-                                  for one in plan.releases) for plan in plans
+                            tuple(percent(release.budget_share) if plan.feasible else "does not fit"
+                                  for release in plan.releases) for plan in plans
                         ),
                         notes=tuple(tuple(map(_kept, plan.releases)) for plan in plans),
                     ),
@@ -86,14 +87,16 @@ def plan_scene(plans: Sequence[ReleasePlan], step: int) -> Scene:
     )  # fmt: skip
 
 
-def _kept(one: PlannedRelease) -> str:
-    return f"ε {show_most(one.epsilon)}{' each' if one.times > 1 else ''}, keeps {one.median:.0%}"
+def _kept(release: PlannedRelease) -> str:
+    often = " each" if release.times > 1 else ""
+    return f"ε {show_most(release.epsilon)}{often}, keeps {release.median:.0%}"
 
 
 def _alt(plan: ReleasePlan) -> str:
     if not plan.feasible:
         return f"At ε = {show(plan.budget.epsilon)} in all {NO_ROOM}."
     parts = "; ".join(
-        f"{one.name} {percent(one.budget_share)}, {_kept(one)}" for one in plan.releases
+        f"{release.name} {percent(release.budget_share)}, {_kept(release)}"
+        for release in plan.releases
     )
     return f"Of ε = {show(plan.budget.epsilon)} in all, {parts}."

@@ -68,14 +68,14 @@ def style(number: int) -> tuple[dict[str, str], str]:
     return line, SYMBOLS[turn % len(SYMBOLS)]
 
 
-def figure(found: Study | Prices) -> go.Figure:
+def figure(study: Study | Prices) -> go.Figure:
     """A study of :func:`dpcore.study` as a picture: exact, private, and what each budget buys; or
     the five prices of a list of releases against how often it is repeated.
 
-    ``figure(found).show(auto_play=False)`` shows it in a notebook. Raises ImportError without the
+    ``figure(study).show(auto_play=False)`` shows it in a notebook. Raises ImportError without the
     package plotly.
     """
-    return scene_figure(prices_scene(found) if isinstance(found, Prices) else study_scene(found))
+    return scene_figure(prices_scene(study) if isinstance(study, Prices) else study_scene(study))
 
 
 def scene_figure(scene: Scene) -> go.Figure:
@@ -162,7 +162,9 @@ def _axis(axis: Axis, bare: bool = False) -> dict[str, Any]:
 
 def _named(scene: Scene) -> bool:
     """Whether a panel has names of rows beside it."""
-    return any(isinstance(one, Heat) and one.rows for panel in scene.panels for one in panel.layers)
+    return any(
+        isinstance(layer, Heat) and layer.rows for panel in scene.panels for layer in panel.layers
+    )
 
 
 def _slider(scene: Scene) -> dict[str, Any]:
@@ -298,8 +300,8 @@ def _tail(layer: Tail, step: int) -> Any:
     losses, density = at_step(layer.x, step, 1), at_step(layer.y, step, 1)
     epsilon = float(at_step(layer.start, step, 0))
     deltas = at_step(layer.deltas, step, 1)
-    known = np.flatnonzero(np.asarray(layer.epsilons) == epsilon)
-    name = f"\u03b4 = {show_bound(float(deltas[known[0]]))} beyond" if known.size else ""
+    places = np.flatnonzero(np.asarray(layer.epsilons) == epsilon)
+    name = f"\u03b4 = {show_bound(float(deltas[places[0]]))} beyond" if places.size else ""
     colour = PALETTE_LIGHT[layer.colour]
     area = shaded(losses, density, epsilon)
     return _line(
@@ -324,7 +326,7 @@ def _ellipses(layer: Ellipses, step: int) -> Iterator[Any]:
     params = at_step(layer.params, step, 3)
     ghost = layer.style == "ghost"
     for k, (colour, name) in enumerate(zip(layer.colours or (), layer.names, strict=True)):
-        outlines = [outline(one, level) for one in params[:, k] for level in layer.levels]
+        outlines = [outline(group, level) for group in params[:, k] for level in layer.levels]
         gap = np.full((1, 2), np.nan)
         path = np.concatenate([*(part for line in outlines for part in (line, gap)), gap])
         yield _line(
@@ -459,7 +461,7 @@ def _heat(layer: Heat, step: int) -> Iterator[Any]:
 def _lists(layer: Ranked, step: int) -> Any:
     """Words under the names of their lists; a dot before what both fits list."""
     words, values, marked = (
-        at_step(one, step, 2) for one in (layer.words, layer.values, layer.marked)
+        at_step(array, step, 2) for array in (layer.words, layer.values, layer.marked)
     )
     length = words.shape[1]
     across, below, texts = [], [], []

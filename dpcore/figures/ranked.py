@@ -41,11 +41,11 @@ class Ranked:
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data; numbers with three digits."""
         values = np.asarray(self.values, dtype=float)
-        told = np.where(np.isfinite(values), np.round(values, 5), None)  # type: ignore[call-overload]
+        rounded = np.where(np.isfinite(values), np.round(values, 5), None)  # type: ignore[call-overload]
         return {
             "vocabulary": self.vocabulary,
             "words": np.asarray(self.words).tolist(),
-            "values": told.tolist(),
+            "values": rounded.tolist(),
             "marked": np.asarray(self.marked).astype(int).tolist(),
             "names": self.names,
             "notes": self.notes,

@@ -40,7 +40,7 @@ def released_scene(
             Subject(
                 public=public,
                 exact=fit,
-                private=mapped(fit, lambda one: one[None]),
+                private=mapped(fit, lambda array: array[None]),
                 pair=(first, second),
                 rows=None,
                 clip=(1.0,),

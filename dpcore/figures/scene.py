@@ -207,7 +207,7 @@ class Panel:
             "bare": self.bare,
             "pin": self.pin,
             "film": self.film,
-            "choices": [asdict(one) for one in self.choices],
+            "choices": [asdict(choice) for choice in self.choices],
             "layers": [
                 *map(layer_dict, self.layers),
                 *(layer_dict(layer) | {"pinned": True} for layer in self.pinned),

@@ -85,8 +85,8 @@ class _Axis:
 
 def _as_numbers(values: Any) -> Array:
     """Numbers; of names and dates their places."""
-    found = () if values is None else values
-    return np.asarray(found if _are_numbers(found) else range(len(found)), dtype=float)
+    cells = () if values is None else values
+    return np.asarray(cells if _are_numbers(cells) else range(len(cells)), dtype=float)
 
 
 def _are_numbers(values: Any) -> bool:
@@ -110,7 +110,10 @@ def still(figure: go.Figure) -> str:
     height = int(figure.layout.height or 420)
     parts = [
         _words(WIDTH / 2, 22, figure.layout.title.text or "", size=15, anchor="middle"),
-        *(_words(*_note(figure, one, height), size=13, anchor="middle") for one in _titles(figure)),
+        *(
+            _words(*_note(figure, annotation, height), size=13, anchor="middle")
+            for annotation in _titles(figure)
+        ),
     ]
     for key in _panels(figure):
         parts += _panel(figure, key, height)
@@ -125,9 +128,9 @@ def still(figure: go.Figure) -> str:
 
 def alt_text(figure: go.Figure) -> str:
     """What the figure says in words."""
-    said = figure.layout.meta
-    if isinstance(said, dict):
-        return " ".join(str(text) for text in said.values() if text)
+    meta = figure.layout.meta
+    if isinstance(meta, dict):
+        return " ".join(str(text) for text in meta.values() if text)
     return str(figure.layout.title.text or "A figure.")
 
 
@@ -159,14 +162,14 @@ def _layout_axis(figure: go.Figure, name: str) -> Any:
     return figure.layout[f"{name[0]}axis{name[1:]}"]
 
 
-def _axis(said: Any, traces: Sequence[Any], field: str, start: float, end: float) -> _Axis:
-    log, names = said.type == "log", _names(traces, field)
-    if said.range is not None:
-        return _Axis(log, float(said.range[0]), float(said.range[1]), start, end, names)
-    known = np.concatenate([*(_reach(trace, field) for trace in traces), np.empty(0)])
-    known = known[np.isfinite(known) & ((known > 0.0) if log else True)]
-    known = np.log10(known) if log else known
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+def _axis(layout: Any, traces: Sequence[Any], field: str, start: float, end: float) -> _Axis:
+    log, names = layout.type == "log", _names(traces, field)
+    if layout.range is not None:
+        return _Axis(log, float(layout.range[0]), float(layout.range[1]), start, end, names)
+    numbers = np.concatenate([*(_reach(trace, field) for trace in traces), np.empty(0)])
+    numbers = numbers[np.isfinite(numbers) & ((numbers > 0.0) if log else True)]
+    numbers = np.log10(numbers) if log else numbers
+    low, high = (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 1.0)
     margin = 0.05 * ((high - low) or 1.0)
     return _Axis(log, low - margin, high + margin, start, end, names)
 
@@ -174,9 +177,9 @@ def _axis(said: Any, traces: Sequence[Any], field: str, start: float, end: float
 def _names(traces: Sequence[Any], field: str) -> tuple[str, ...]:
     """The names along an axis, if any; bars bring theirs themselves."""
     for trace in traces:
-        given = getattr(trace, field) if trace.type == "scatter" else None
-        if given is not None and not _are_numbers(given):
-            return tuple(map(str, given))
+        values = getattr(trace, field) if trace.type == "scatter" else None
+        if values is not None and not _are_numbers(values):
+            return tuple(map(str, values))
     return ()
 
 
@@ -185,8 +188,8 @@ def _reach(trace: Any, field: str) -> Array:
     if trace.type == "heatmap":
         size = np.shape(trace.z)[1 if field == "x" else 0]
         return np.array([-0.5, size - 0.5])
-    given = getattr(trace, field)
-    numbers = _as_numbers(given)
+    values = getattr(trace, field)
+    numbers = _as_numbers(values)
     if trace.type != "bar":
         return numbers
     flat = trace.orientation == "h"
@@ -213,10 +216,10 @@ def _frame(across: Any, down: Any, x: _Axis, y: _Axis) -> Iterator[str]:
         yield _words(x.start - 50, middle, down.title.text or "", anchor="middle", turned=True)
 
 
-def _ticks(said: Any, axis: _Axis) -> Iterator[tuple[float, str]]:
-    values = axis.ticks() if said.tickvals is None else [float(v) for v in said.tickvals]
-    words = said.ticktext
-    if axis.names and said.tickvals is None:
+def _ticks(layout: Any, axis: _Axis) -> Iterator[tuple[float, str]]:
+    values = axis.ticks() if layout.tickvals is None else [float(v) for v in layout.tickvals]
+    words = layout.ticktext
+    if axis.names and layout.tickvals is None:
         values, words = list(map(float, range(len(axis.names)))), axis.names
     for i, value in enumerate(values):
         yield value, f"{value:.6g}" if words is None else str(words[i])
@@ -261,10 +264,10 @@ def _points(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
                 )
     if "text" in mode and trace.text is not None:
         texts = [trace.text] * len(at_x) if isinstance(trace.text, str) else trace.text
-        for here_x, here_y, said in zip(at_x, at_y, texts, strict=False):
+        for here_x, here_y, text in zip(at_x, at_y, texts, strict=False):
             if math.isfinite(here_x) and math.isfinite(here_y):
                 ends = "end" if here_x > (x.start + x.end) / 2 else "start"
-                yield _words(here_x, here_y - 4, said, size=11, anchor=ends)
+                yield _words(here_x, here_y - 4, text, size=11, anchor=ends)
 
 
 def _errors(trace: Any, at_x: Array, y: _Axis, colour: str) -> Iterator[str]:
@@ -275,9 +278,9 @@ def _errors(trace: Any, at_x: Array, y: _Axis, colour: str) -> Iterator[str]:
     less = trace.error_y.arrayminus
     less = trace.error_y.array if less is None else less
     down = y.place(numbers - np.asarray(less, dtype=float))
-    for here, one, other in zip(at_x, up, down, strict=True):
-        if math.isfinite(one) and math.isfinite(other):
-            yield _stroke(here, one, here, other, colour)
+    for here, upper, lower in zip(at_x, up, down, strict=True):
+        if math.isfinite(upper) and math.isfinite(lower):
+            yield _stroke(here, upper, here, lower, colour)
 
 
 def _bars(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
@@ -295,19 +298,19 @@ def _bars(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
         box = (low, near, high - low, far - near) if flat else (near, low, far - near, high - low)
         shade = colours[i] if isinstance(colours, list | tuple) else colours or PALETTE_LIGHT[0]
         yield _box(*box, shade)
-        said = f"{name}: {trace.text[i] if trace.text is not None else f'{value:.4g}'}"
-        yield _words(x.start + 4 if flat else near, (near + far) / 2 + 4, said, size=11)
+        text = f"{name}: {trace.text[i] if trace.text is not None else f'{value:.4g}'}"
+        yield _words(x.start + 4 if flat else near, (near + far) / 2 + 4, text, size=11)
 
 
 def _cells(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
     """Cells between the colours of the scale's ends and middle; a large map is thinned."""
     values = np.asarray(trace.z, dtype=float)
     skip = max(1, math.ceil(math.sqrt(values.size / MOST_CELLS)))
-    known = values[np.isfinite(values)]
-    if not known.size:
+    finite = values[np.isfinite(values)]
+    if not finite.size:
         return
-    low = float(known.min() if trace.zmin is None else trace.zmin)
-    high = float(known.max() if trace.zmax is None else trace.zmax)
+    low = float(finite.min() if trace.zmin is None else trace.zmin)
+    high = float(finite.max() if trace.zmax is None else trace.zmax)
     for i in range(0, values.shape[0], skip):
         for j in range(0, values.shape[1], skip):
             if math.isfinite(values[i, j]):
@@ -332,30 +335,30 @@ def _blend(scale: Any, share: float) -> str:
 def _path(x: Array, y: Array) -> str:
     """Moves and lines; a gap where a number is missing."""
     words, pen = [], False
-    for one, other in zip(x, y, strict=True):
-        known = math.isfinite(one) and math.isfinite(other)
-        if known:
-            words.append(f"{'L' if pen else 'M'}{one:.1f} {other:.1f}")
-        pen = known
+    for across, down in zip(x, y, strict=True):
+        finite = math.isfinite(across) and math.isfinite(down)
+        if finite:
+            words.append(f"{'L' if pen else 'M'}{across:.1f} {down:.1f}")
+        pen = finite
     return "".join(words)
 
 
 def _colour(trace: Any) -> str:
     line = trace.line.color if trace.line is not None else None
     marker = trace.marker.color if trace.marker is not None else None
-    found = line or (marker if isinstance(marker, str) else None)
-    return found or PALETTE_LIGHT[0]
+    colour = line or (marker if isinstance(marker, str) else None)
+    return colour or PALETTE_LIGHT[0]
 
 
 def _named(figure: go.Figure) -> dict[str, Any]:
     """The first trace of each name that the legend shows."""
     if figure.layout.showlegend is False:
         return {}
-    found: dict[str, Any] = {}
+    traces: dict[str, Any] = {}
     for trace in figure.data:
         if trace.name and trace.showlegend is not False:
-            found.setdefault(trace.name, trace)
-    return found
+            traces.setdefault(trace.name, trace)
+    return traces
 
 
 def _legend_rows(names: dict[str, Any]) -> list[list[str]]:
@@ -385,7 +388,11 @@ def _legend(names: dict[str, Any], height: int) -> Iterator[str]:
 
 def _titles(figure: go.Figure) -> list[Any]:
     """Titles of panels: the notes that are placed on the page, not on an axis."""
-    return [one for one in figure.layout.annotations if one.xref == "paper" and one.text]
+    return [
+        annotation
+        for annotation in figure.layout.annotations
+        if annotation.xref == "paper" and annotation.text
+    ]
 
 
 def _note(figure: go.Figure, note: Any, height: int) -> tuple[float, float, str]:
@@ -397,16 +404,16 @@ def _note(figure: go.Figure, note: Any, height: int) -> tuple[float, float, str]
 def _words(
     x: float,
     y: float,
-    said: str,
+    text: str,
     *,
     size: int = 12,
     anchor: str = "start",
     turned: bool = False,
 ) -> str:
-    if not said:
+    if not text:
         return ""
     turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
-    plain = escape(str(said).replace("<br>", " "))
+    plain = escape(str(text).replace("<br>", " "))
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{INK}" '
         f'text-anchor="{anchor}"{turn}>{plain}</text>'

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.figures.model_plot import NO_FIT, Drawing, said
+from dpcore.figures.model_plot import NO_FIT, Drawing, brief
 from dpcore.figures.scene import Axis, Curve, Points, Spots
 
 Array = NDArray[np.float64]
 
 MOST_NAMES = 12  # columns whose names are written beside their points
 MOST_COLUMNS = 40  # that are drawn: those with the largest exact numbers
-TOLD = 4  # numbers in words
+NUMBERS_IN_WORDS = 4  # numbers in words
 ROOM = 0.6  # of the exact numbers' range, above and below it
 WIDTH = 0.32  # of a bar that marks an exact number, on the left of its column
 CAP = 0.09  # half of the bar across the end of an interval
@@ -36,10 +36,10 @@ def drawing(
     they are written beside points [names]. intervals ``(S, d, 2)``: of the bold numbers; interval:
     what they are.
     """
-    kept = np.sort(np.argsort(-np.abs(exact), kind="stable")[:MOST_COLUMNS])
-    short = tuple((short or names)[i] for i in kept)
-    names, exact, private = tuple(names[i] for i in kept), exact[kept], private[..., kept]
-    ends = None if intervals is None else intervals[:, kept]
+    drawn = np.sort(np.argsort(-np.abs(exact), kind="stable")[:MOST_COLUMNS])
+    short = tuple((short or names)[i] for i in drawn)
+    names, exact, private = tuple(names[i] for i in drawn), exact[drawn], private[..., drawn]
+    ends = None if intervals is None else intervals[:, drawn]
     low, high = min(0.0, float(exact.min())), max(0.0, float(exact.max()))
     room = ROOM * (high - low or 1.0)
     return Drawing(
@@ -53,7 +53,7 @@ def drawing(
             _spots(names, private[:, 0], short),
         ),
         exact_alt=_described(names, exact),
-        private_alts=tuple(_described(names, one) for one in private[:, 0]),
+        private_alts=tuple(_described(names, step_values) for step_values in private[:, 0]),
         x=Axis("column", (0.4, len(names) + 0.9), ticks=tuple(range(1, len(names) + 1))),
         y=Axis(label, (low - room, high + room)),
     )
@@ -114,6 +114,8 @@ def _described(names: tuple[str, ...], values: Array) -> str:
     """The largest numbers in words."""
     if not np.all(np.isfinite(values)):
         return NO_FIT
-    order = np.argsort(-np.abs(values), kind="stable")[:TOLD]
-    told = "; ".join(f"{names[i]} {said(float(values[i]))}" for i in order)
-    return told + ("." if len(order) == len(names) else f"; and {len(names) - len(order)} more.")
+    order = np.argsort(-np.abs(values), kind="stable")[:NUMBERS_IN_WORDS]
+    sentence = "; ".join(f"{names[i]} {brief(float(values[i]))}" for i in order)
+    return sentence + (
+        "." if len(order) == len(names) else f"; and {len(names) - len(order)} more."
+    )

@@ -42,19 +42,19 @@ def steps_scene(
     steps = np.arange(1.0, 1 + max(len(plain), *map(len, walks.values())))
     first = next(iter(walks.values()))
     taken = np.arange(1.0, 1 + len(first))
-    layers = [_line(title, found, number) for number, (title, found) in enumerate(walks.items())]
-    ends = {title: found[-1] for title, found in walks.items()}
-    told = "; ".join(f"{title}: {np.median(end):.3g}" for title, end in ends.items())
+    layers = [_line(title, values, number) for number, (title, values) in enumerate(walks.items())]
+    ends = {title: values[-1] for title, values in walks.items()}
+    medians = "; ".join(f"{title}: {np.median(end):.3g}" for title, end in ends.items())
     heights = _heights(walks, plain, best, least)
     if falls:  # seen from the other side
-        turned = {title: -found for title, found in walks.items()}
+        turned = {title: -values for title, values in walks.items()}
         low, high = _heights(turned, -plain, -best, -least)
         heights = -high, -low
     panel = Panel(
         id="steps",
         title="After each step",
         subtitle=subtitle,
-        alt=f"{utility} after the last of {len(steps)} steps, the median of draws: {told}; "
+        alt=f"{utility} after the last of {len(steps)} steps, the median of draws: {medians}; "
         f"without noise {plain[-1]:.3g}, exact fit {best:.3g}.",
         x=Axis("steps taken", (1.0, float(len(steps))), ticks=_ticks(len(steps))),
         y=Axis(utility, heights),
@@ -109,8 +109,8 @@ def spending_strip(
         ).replace(" -", " −")
 
     def by_others(step: int) -> str:
-        each = (f"{called(name)} {show(values[step])}" for name, values in others.items())
-        return f" ({', '.join(each)})" if others else ""
+        parts = (f"{called(name)} {show(values[step])}" for name, values in others.items())
+        return f" ({', '.join(parts)})" if others else ""
 
     def called(name: str) -> str:
         return (titles or {}).get(name, name)
@@ -141,10 +141,10 @@ def spending_strip(
     )
 
 
-def _line(title: str, found: Array, number: int) -> Curve:
-    low, middle, high = np.quantile(found, [0.1, 0.5, 0.9], axis=1)
+def _line(title: str, values: Array, number: int) -> Curve:
+    low, middle, high = np.quantile(values, [0.1, 0.5, 0.9], axis=1)
     band = {"lo": low, "hi": high} if number == 0 else {}
-    steps = np.arange(1.0, len(found) + 1)
+    steps = np.arange(1.0, len(values) + 1)
     return Curve(
         steps,
         middle,
@@ -161,7 +161,9 @@ def _heights(
 ) -> tuple[float, float]:
     """From the worst median to the exact fit; below what the limits alone tell there is nothing to
     compare, so half as far again must do."""
-    worst = min(float(np.median(one, axis=1).min()) for one in (*walks.values(), plain[:, None]))
+    worst = min(
+        float(np.median(values, axis=1).min()) for values in (*walks.values(), plain[:, None])
+    )
     if best <= least:  # rows as even as their limits, which say more than the exact fit
         least, best = min(worst, best), least
     span = (best - least) or 1.0

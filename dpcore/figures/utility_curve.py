@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpcore.evaluation.study import BudgetGrid, Curves, References
 from dpcore.evaluation.yardstick import metric_of, yardstick
 from dpcore.figures.composition import COLOURS
-from dpcore.figures.model_plot import said
+from dpcore.figures.model_plot import brief
 from dpcore.figures.scene import Axis, Cursor, Curve, Mark, Panel, Rule
 from dpcore.models.declaration import declaration
 from dpcore.privacy.guarantee import show
@@ -87,10 +87,10 @@ def axis_of(model: str, dial: str) -> DialAxis:
     slide."""
     if dial in AXES:
         return AXES[dial]
-    asked = declaration(model).dials()[dial].dial
-    assert asked is not None  # the declaration gives no others
-    assert asked.slide is not None  # a dial that cannot slide has no curve
-    slide = asked.slide
+    dial_of_option = declaration(model).dials()[dial].dial
+    assert dial_of_option is not None  # the declaration gives no others
+    assert dial_of_option.slide is not None  # a dial that cannot slide has no curve
+    slide = dial_of_option.slide
     name = slide.name[:1].lower() + slide.name[1:]
     even = bool(slide.stops) and slide.stops[-1] < SPREAD * slide.stops[0]
     return DialAxis(
@@ -98,7 +98,7 @@ def axis_of(model: str, dial: str) -> DialAxis:
         f"What each {slide.buys} buys",
         f"{name} {{}}",
         name,
-        show=str if asked.form == "%d" else said,
+        show=str if dial_of_option.form == "%d" else brief,
         scale="linear" if even else "log",
         ticks=slide.stops[:: max(1, len(slide.stops) // 6)] or None,
     )
@@ -161,10 +161,13 @@ def _turned(
     grid: BudgetGrid, references: Sequence[References], curves: Curves | None
 ) -> tuple[BudgetGrid, tuple[References, ...], Curves | None]:
     """The same with the metric's own sign."""
-    names = [one.name for one in fields(References) if one.name.endswith("_utility")]
+    names = [entry.name for entry in fields(References) if entry.name.endswith("_utility")]
     return (
         replace(grid, utility=-grid.utility),
-        tuple(replace(one, **{name: -getattr(one, name) for name in names}) for one in references),
+        tuple(
+            replace(entry, **{name: -getattr(entry, name) for name in names})
+            for entry in references
+        ),
         curves
         and replace(
             curves,
@@ -192,10 +195,10 @@ def _heights(references: References, curves: Curves | None, middle: Array) -> tu
 def _clipped(grid: BudgetGrid, references: Sequence[References]) -> Iterator[Rule | Curve]:
     """Our steps with clipping and without noise: a line, or a curve where clipping is the dial."""
     label = "same algorithm, clipping but no noise"
-    if len({known.clipped_utility for known in references}) == 1:
+    if len({reference.clipped_utility for reference in references}) == 1:
         yield Rule(references[0].clipped_utility, label, side="right")
         return
-    heights = np.array([one.clipped_utility for one in references])
+    heights = np.array([reference.clipped_utility for reference in references])
     yield Curve(*_there(grid, heights), colour=2, dash=1, label=label, name=label)
 
 
@@ -211,9 +214,9 @@ def _marks(marks: Marks, ends: tuple[float, float]) -> Iterator[Mark]:
     beyond = [(x, label) for x, label in marks if x > high]
     yield from (Mark(x, label) for x, label in marks if low <= x <= high)
     if len(beyond) == 1:
-        yield Mark(high, f"{beyond[0][1]}: beyond, at ε = {said(beyond[0][0])}", dash=5)
+        yield Mark(high, f"{beyond[0][1]}: beyond, at ε = {brief(beyond[0][0])}", dash=5)
     elif beyond:
-        yield Mark(high, f"{beyond[0][1]} to {beyond[-1][1]}: beyond ε = {said(high)}", dash=5)
+        yield Mark(high, f"{beyond[0][1]} to {beyond[-1][1]}: beyond ε = {brief(high)}", dash=5)
 
 
 def _rivals(
@@ -246,14 +249,14 @@ def _own(
 ) -> Iterator[Curve]:
     """The chosen composition method: median of the fits, and where eight of ten of them lie."""
     stops = np.array(grid.stops)
-    known = [i for i in np.argsort(stops) if np.isfinite(grid.noise[i])]
-    if not known:
+    fitted = [i for i in np.argsort(stops) if np.isfinite(grid.noise[i])]
+    if not fitted:
         return
-    utility = grid.utility[known]
+    utility = grid.utility[fitted]
     low, high = np.quantile(utility, [0.1, 0.9], axis=1)
     title = titles.get(chosen, chosen)
     yield Curve(
-        stops[known],
+        stops[fitted],
         np.median(utility, axis=1),
         lo=low,
         hi=high,

@@ -24,25 +24,25 @@ def borders(centres: Array, window: tuple[float, float, float, float]) -> Array:
     [[[0.0, -1.0], [0.0, 1.0], [nan, nan]]]
     """
     steps, count = centres.shape[:2]
-    one, two = np.triu_indices(count, 1)
-    if not len(one):
+    left, right = np.triu_indices(count, 1)
+    if not len(left):
         return np.full((steps, 0, 2), np.nan)
-    a, b = centres[:, one], centres[:, two]  # (S, P, 2)
+    a, b = centres[:, left], centres[:, right]  # (S, P, 2)
     middle, along = (a + b) / 2.0, (b - a) @ np.array([[0.0, 1.0], [-1.0, 0.0]])
     offset, slope = _conditions(centres, a, middle, along, window)
     third = np.arange(count)
-    own = (third == one[:, None]) | (third == two[:, None])
+    own = (third == left[:, None]) | (third == right[:, None])
     offset[..., :count][:, own], slope[..., :count][:, own] = 1.0, 0.0  # no third centre
     low, high = _interval(offset, slope)
     drawn = np.isfinite(low) & np.isfinite(high) & (low < high)
-    ends = np.full((steps, len(one), 3, 2), np.nan)
+    ends = np.full((steps, len(left), 3, 2), np.nan)
     for place, t in enumerate((low, high)):
         ends[:, :, place] = np.where(
             drawn[..., None], middle + np.where(drawn, t, 0.0)[..., None] * along, np.nan
         )
     first = np.argsort(~drawn, axis=1, kind="stable")[:, : max(1, int(drawn.sum(1).max()))]
-    kept = np.take_along_axis(ends, first[:, :, None, None], axis=1)
-    return kept.reshape(steps, -1, 2)
+    segments = np.take_along_axis(ends, first[:, :, None, None], axis=1)
+    return segments.reshape(steps, -1, 2)
 
 
 def _conditions(

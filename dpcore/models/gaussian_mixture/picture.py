@@ -21,12 +21,12 @@ from dpcore.figures.model_plot import (
     Drawing,
     Portrait,
     Subject,
+    brief,
     cloud,
     column_axis,
     column_title,
     own_units,
     ring,
-    said,
 )
 from dpcore.figures.scene import Axis, Ellipses, Points, Spots
 from dpcore.models.gaussian_mixture.mathematics import Mixture
@@ -230,7 +230,7 @@ def _said_columns(names: tuple[str, ...], means: Array) -> str:
     if not np.all(np.isfinite(means)):
         return NO_FIT
     told = (
-        f"{name}: means {', '.join(said(float(one)) for one in column)}"
+        f"{name}: means {', '.join(brief(float(one)) for one in column)}"
         for name, column in zip(names, means.T, strict=True)
     )
     return "; ".join(told) + "."

@@ -16,10 +16,10 @@ from dpcore.figures.model_plot import (
     Drawing,
     Portrait,
     Subject,
+    brief,
     cloud,
     column_axis,
     column_title,
-    said,
 )
 from dpcore.figures.scene import Axis, Curve, Ellipses, Layer, Points
 from dpcore.models.gradient_em.mathematics import Coefficients
@@ -89,7 +89,7 @@ def _told_clouds(params: Array, x: Axis, y: Axis) -> str:
         return NO_FIT
     return (
         "; ".join(
-            f"{name} at {x.label} {said(float(p[0]))}, {y.label} {said(float(p[1]))}"
+            f"{name} at {x.label} {brief(float(p[0]))}, {y.label} {brief(float(p[1]))}"
             for name, p in zip(CLOUDS, params, strict=True)
         )
         + "."
@@ -192,8 +192,8 @@ def _told_lines(slope: float, public: PublicFrame, signs: tuple[float, ...]) -> 
     if not np.isfinite(slope):
         return NO_FIT
     x, y = (column_title(public, column) for column in (0, 1))
-    both = f" or {said(-slope)}" if len(signs) > 1 else ""
-    return f"{y} changes by {said(slope)}{both} with one more of {x}."
+    both = f" or {brief(-slope)}" if len(signs) > 1 else ""
+    return f"{y} changes by {brief(slope)}{both} with one more of {x}."
 
 
 def _slopes(subject: Subject) -> Drawing:

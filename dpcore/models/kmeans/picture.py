@@ -13,12 +13,12 @@ from dpcore.figures.model_plot import (
     Drawing,
     Portrait,
     Subject,
+    brief,
     cloud,
     column_axis,
     column_title,
     own_units,
     ring,
-    said,
 )
 from dpcore.figures.scene import GROUPS, Axis, Curve, Layer, Points, Spots
 from dpcore.figures.voronoi import borders
@@ -188,7 +188,7 @@ def _described(public: PublicFrame, fits: Centres, pair: tuple[int, int]) -> tup
     first, second = (public.names[column] for column in pair)
     return tuple(
         "; ".join(
-            f"centre {k + 1} at {first} {said(float(x))}, {second} {said(float(y))}, "
+            f"centre {k + 1} at {first} {brief(float(x))}, {second} {brief(float(y))}, "
             f"{share:.0%} of the rows"
             for k, ((x, y), share) in enumerate(zip(centres, shares, strict=True))
         )

@@ -17,7 +17,7 @@ from dpcore.figures.model_plot import (
     Subject,
     column_title,
     own_units,
-    said,
+    brief,
 )
 from dpcore.figures.scene import Axis, Curve, Layer, Points
 
@@ -58,7 +58,7 @@ def _one_column(subject: Subject) -> Drawing:
         _upright(middle + reach, top, colour=2, dash=3, name="cut above", label="cut"),
     )
     truth = _upright(np.array([exact]), top, colour=0, dash=2, name="exact mean", label="exact")
-    mean, places = f"{said(exact)} {unit}".rstrip(), own_text(means[:, 0], unit)
+    mean, places = f"{brief(exact)} {unit}".rstrip(), own_text(means[:, 0], unit)
     far = own_text(reach, unit)
     return Drawing(
         exact=(*rows, *cut, replace(truth, dash=0, bold=True, label="")),
@@ -71,7 +71,7 @@ def _one_column(subject: Subject) -> Drawing:
         ),
         exact_alt=f"The mean is {mean}.",
         private_alts=tuple(
-            f"The mean is {place}; values farther than {away} from {said(middle)} are clipped."
+            f"The mean is {place}; values farther than {away} from {brief(middle)} are clipped."
             if place
             else NO_FIT
             for place, away in zip(places, far, strict=True)
@@ -79,7 +79,7 @@ def _one_column(subject: Subject) -> Drawing:
         x=Axis(column_title(public, 0), (low, high)),
         y=Axis(f"{subject.unit}s", (0.0, top)),
         outside=tuple(
-            f"mean {said(float(value))}" if value == value else "" for value in means[:, 0]
+            f"mean {brief(float(value))}" if value == value else "" for value in means[:, 0]
         ),
     )
 
@@ -87,7 +87,7 @@ def _one_column(subject: Subject) -> Drawing:
 def own_text(values: Array, unit: str) -> tuple[str, ...]:
     """Numbers with their unit; nothing where there is none."""
     return tuple(
-        f"{said(float(value))} {unit}".rstrip() if value == value else "" for value in values
+        f"{brief(float(value))} {unit}".rstrip() if value == value else "" for value in values
     )
 
 
