@@ -15,9 +15,9 @@ from dpcore.figures.model_plot import (
     Drawing,
     Portrait,
     Subject,
+    brief,
     column_title,
     own_units,
-    brief,
 )
 from dpcore.figures.scene import Axis, Curve, Layer, Points
 
