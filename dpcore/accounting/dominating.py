@@ -213,6 +213,7 @@ def discrete(scale: float, steps: int, reach: float) -> Pair:
 
     Its moment generating function is at most the normal law's (Canonne, Kamath, Steinke 2020), so
     both tails together hold at most 2 exp(-reach^2 / 2).
+    Raises NotCovered for a lattice too long to hold.
     """
     far = int(np.ceil(reach * scale)) + steps + 1
     if 2 * far + steps > _MOST_POINTS:

@@ -192,6 +192,7 @@ class GaussianAccountant:
     assumptions: tuple[str, ...] = ("noise is drawn from the exact normal law",)
 
     def check(self, events: Events) -> None:
+        """Raise NotCovered for noise that is not normal throughout."""
         check_plain(events, "exact counting")
         if not all_gaussian(events):
             raise NotCovered(
@@ -201,14 +202,17 @@ class GaussianAccountant:
             )
 
     def epsilon(self, events: Events, delta: Real) -> Real:
+        """Exact: Balle, Wang 2018, Theorem 8, at the total mu, solved for epsilon."""
         self.check(events)
         return epsilon_of(delta, total_mu(events))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
+        """Exact: Balle, Wang 2018, Theorem 8, at the total mu."""
         self.check(events)
         return delta_of(epsilon, total_mu(events))
 
     def factor(self, events: Events, epsilon: Real, delta: float) -> Real:
+        """The total mu over the mu that the budget allows."""
         self.check(events)
         return real(total_mu(events) / mu_of(epsilon, delta))
 

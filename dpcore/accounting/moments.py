@@ -40,15 +40,18 @@ class MomentsAccountant:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
+        """What the bound on moments takes for granted."""
         cap = (
             f"{_WHOLE}, or {_SAMPLED} with samples" if self.max_lambda is None else self.max_lambda
         )
         return ("noise is drawn from the exact law", f"orders are whole numbers up to {cap}")
 
     def check(self, events: Events) -> None:
+        """Raise NotCovered for releases without a bound on their moments."""
         check_renyi(events, "the moments accountant")
 
     def epsilon(self, events: Events, delta: Real) -> Real:
+        """The least over whole orders (Abadi et al. 2016, Theorem 2)."""
         self.check(events)
         if not live(events):
             return real(np.zeros(np.shape(delta)))
@@ -59,6 +62,7 @@ class MomentsAccountant:
         return real(np.where(np.max(moments, axis=0) > 0.0, bound, 0.0))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
+        """The least over whole orders (Abadi et al. 2016, Theorem 2)."""
         self.check(events)
         if not live(events):
             return real(np.zeros(np.shape(epsilon)))

@@ -137,9 +137,11 @@ class InPairs:
     assumptions: tuple[str, ...]
 
     def assumptions_of(self, events: Events) -> tuple[str, ...]:
+        """Those of the method, and what sampled pairs add."""
         return pair_assumptions(events, self.assumptions)
 
     def check(self, events: Events) -> None:
+        """Raise NotCovered for a release without a pair of its own."""
         check_pairs(events, self.counting)
 
     def total(self, events: Events, delta: Array) -> Array:
@@ -147,12 +149,14 @@ class InPairs:
         raise NotImplementedError
 
     def epsilon(self, events: Events, delta: Real) -> Real:
+        """The total of all pairs at ``delta``; SharesExceedDelta where they use it up."""
         self.check(events)
         if not (self.slack_needed and float(np.min(np.asarray(delta))) <= 0.0):
             check_affordable(events, delta, slack_needed=self.slack_needed)
         return real(self.total(events, np.asarray(delta, dtype=float)))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
+        """The smallest delta whose total stays within ``epsilon``."""
         self.check(events)
         return least_delta(lambda d: self.total(events, d), epsilon, fixed_deltas(events))
 

@@ -27,6 +27,8 @@ def worst_cases(events: Events) -> list[Case]:
     For each group of ``parallel`` events one member, or two where a record may move (every
     adjacency but ``add_remove``). Events that are not parallel are in every case.
 
+    Raises InputError for events under different adjacencies; NotCovered for parts that are sampled.
+
     >>> from dpcore.privacy import Gaussian
     >>> one, two = (Event(Gaussian(z), group="g", parallel=True) for z in (1.0, 2.0))
     >>> len(worst_cases([one, two]))
@@ -54,7 +56,7 @@ def worst_cases(events: Events) -> list[Case]:
 
 
 def check_one_adjacency(events: Events) -> None:
-    """Costs under different adjacencies do not add."""
+    """Costs under different adjacencies do not add. Raises InputError for two of them."""
     if len({event.adjacency for event in events}) > 1:
         raise InputError(
             "adjacency",

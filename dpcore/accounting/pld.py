@@ -55,6 +55,7 @@ class PLDAccountant:
     precision: float = 1e-5
 
     def check(self, events: Events) -> None:
+        """Raise NotCovered for releases of which no worst pair is known."""
         check_one_adjacency(live(events))
         for event in live(events):
             check_one_case(event, "the privacy-loss distribution")
@@ -113,6 +114,7 @@ class PLDAccountant:
         return real(factors.reshape(_shape(events, epsilon)))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
+        """The upper end, from a lattice on the safe side."""
         return self._each(_delta, events, epsilon)
 
     def _each(self, answer: Callable[[Events, float], float], events: Events, value: Real) -> Real:

@@ -100,6 +100,8 @@ def most_repeats(
     0 where even one run costs more; ``most`` where that many still fit. One more run than the
     answer does not fit; an excess of parts in 1e12 counts as rounding.
 
+    Raises InputError for events that describe a grid of runs.
+
     >>> from dpcore.privacy import Event, Gaussian, Laplace
     >>> most_repeats([Event(Gaussian(40.0))], 1.0, 1e-5)
     114

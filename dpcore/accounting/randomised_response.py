@@ -155,10 +155,12 @@ class Multiplied:
     curve: Curve
 
     def epsilon(self, delta: Array, *, both: bool = True) -> Ends:
+        """Both ends are the exact epsilon."""
         end = self.curve.epsilon(delta)
         return Ends(end, end)
 
     def delta(self, epsilon: Array, *, both: bool = True) -> Ends:
+        """Both ends are the exact delta."""
         end = self.curve.delta(epsilon)
         return Ends(end, end)
 
@@ -178,10 +180,12 @@ class Enclosed:
     laws: tuple[Law, ...]
 
     def epsilon(self, delta: Array, *, both: bool = True) -> Ends:
+        """(lower, upper) at every delta; both: the lower end is worth its time."""
         ends = [self._refined(float(d), None, both) for d in np.ravel(delta)]
         return _reshaped(ends, np.shape(delta))
 
     def delta(self, epsilon: Array, *, both: bool = True) -> Ends:
+        """(lower, upper) at every epsilon; both: the lower end is worth its time."""
         ends = [self._refined(None, float(e), both) for e in np.ravel(epsilon)]
         return _reshaped(ends, np.shape(epsilon))
 

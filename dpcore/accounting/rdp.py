@@ -90,9 +90,11 @@ class RenyiAccountant:
         one_of("conversion", self.conversion, CONVERSIONS)
 
     def check(self, events: Events) -> None:
+        """Raise NotCovered for releases without a bound on their Rényi divergence."""
         check_renyi(events, "the Rényi accountant")
 
     def epsilon(self, events: Events, delta: Real) -> Real:
+        """The least over all real orders, or the sum of pure epsilons where that is less."""
         self.check(events)
         least, log_variance = epsilon_over_orders(events, delta, self.conversion)
         hidden = np.isneginf(log_variance)
@@ -102,6 +104,7 @@ class RenyiAccountant:
         return real(np.where(hidden, 0.0, np.minimum(least, pure_epsilon(events))))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
+        """The least over all real orders."""
         self.check(events)
         least, log_variance = delta_over_orders(events, epsilon, self.conversion)
         if self.conversion == "best":

@@ -91,9 +91,11 @@ class FixedSizeAccountant:
         one_of("conversion", self.conversion, CONVERSIONS)
 
     def check(self, events: Events) -> None:
+        """Raise NotCovered for other samples than those of fixed size."""
         check_fixed_size(events, f"Wang, Balle, Kasiviswanathan's Theorem {self.theorem}")
 
     def epsilon(self, events: Events, delta: Real) -> Real:
+        """The least over orders, which double until more cannot help."""
         self.check(events)
         with np.errstate(divide="ignore"):
             log_inverse = -np.log(np.asarray(delta, dtype=float))
@@ -111,6 +113,7 @@ class FixedSizeAccountant:
         return real(np.where(np.isneginf(log_variance), 0.0, least))
 
     def delta(self, events: Events, epsilon: Real) -> Real:
+        """The least over orders, which double until more cannot help."""
         self.check(events)
         target = np.asarray(epsilon, dtype=float)
 

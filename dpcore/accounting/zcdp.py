@@ -168,19 +168,23 @@ class ZCDPAccountant:
     assumptions: tuple[str, ...] = ("noise is drawn from the exact law",)
 
     def check(self, events: Events) -> None:
+        """Raise NotCovered for black boxes with a delta, and for samples."""
         check_concentrated(events, "zCDP")
 
     def epsilon(self, events: Events, delta: Real) -> Real:
+        """From the total rho, by the conversion of the accountant."""
         self.check(events)
         convert = tight_epsilon if self.tight else classic_epsilon
         return convert(total_rho(events), delta)
 
     def delta(self, events: Events, epsilon: Real) -> Real:
+        """From the total rho, by the conversion of the accountant."""
         self.check(events)
         convert = tight_delta if self.tight else classic_delta
         return convert(total_rho(events), epsilon)
 
     def factor(self, events: Events, epsilon: Real, delta: float) -> Real:
+        """The root of the total rho over the rho that the budget allows."""
         self.check(events)
         allowed = (tight_rho if self.tight else classic_rho)(epsilon, delta)
         return real(np.sqrt(total_rho(events) / np.asarray(allowed)))

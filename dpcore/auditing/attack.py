@@ -183,15 +183,15 @@ def _in_deviations(scores: Array) -> Array:
     return np.asarray((scores - scores[0].mean()) / spread)
 
 
-def _hits(first: Array, other: Array) -> Array:
+def _hits(first: Array, second: Array) -> Array:
     """Share of the second table's scores above the level that so many of the first exceed."""
     levels = np.quantile(first, 1.0 - ALARMS)
-    return np.asarray((other[None, :] > levels[:, None]).mean(axis=1))
+    return np.asarray((second[None, :] > levels[:, None]).mean(axis=1))
 
 
-def _right(first: Array, other: Array) -> float:
+def _right(first: Array, second: Array) -> float:
     """Right guesses of who goes by the likelihood ratio: a tie is a coin."""
     return float(
-        0.5 * (np.mean(first < 0.0) + np.mean(other > 0.0))
-        + 0.25 * (np.mean(first == 0.0) + np.mean(other == 0.0))
+        0.5 * (np.mean(first < 0.0) + np.mean(second > 0.0))
+        + 0.25 * (np.mean(first == 0.0) + np.mean(second == 0.0))
     )

@@ -29,8 +29,9 @@ DOUBLINGS = 12  # of the runs, to say how many would be enough
 class Clouds:
     """What an attacker has to go by under two neighbouring tables, and what is said about it.
 
-    one, other ``(runs,)``: scores, or ``(runs, p)``: outputs. normal: whether all noise is normal
-    and on all rows, so that mu says everything. scene: the two tables and what was seen, in words.
+    first, second ``(runs,)``: scores, or ``(runs, p)``: outputs. normal: whether all noise is
+    normal and on all rows, so that mu says everything. scene: the two tables and what was seen, in
+    words.
     """
 
     first: Array

@@ -232,7 +232,7 @@ SURE = 1e3  # what a number without noise says where the tables differ in it
 
 
 def _log_ratio(release: Released, first: Array, second: Array) -> Array:
-    """``log p(noisy | other) - log p(noisy | one)`` of one release ``(B,)``."""
+    """``log p(noisy | second) - log p(noisy | first)`` of one release ``(B,)``."""
     away, there, scale = release.noisy - first, release.noisy - second, release.scale
     safe = np.where(scale > 0.0, scale, 1.0)
     normal = 0.5 * (away**2 - there**2) / safe**2

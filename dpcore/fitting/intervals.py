@@ -189,7 +189,7 @@ class _Simulated:
         self.fit, self.model = fit, declaration(fit.model)
         if not self.model.uncertainty:
             raise _refused(self.model.no_intervals)
-        self.told: Uncertainty = self.model.load(self.model.uncertainty)
+        self.uncertainty: Uncertainty = self.model.load(self.model.uncertainty)
         if fit.guarantee.epsilon is None and fit.guarantee.rehearsal and not _noisy(fit):
             raise _refused("the fit had no noise", "fit with privacy")
         if fit.schema is None:
@@ -198,7 +198,7 @@ class _Simulated:
         self.rows, self.clip = _rows_of(fit, rows), _clip_of(fit, clip)
         self.how = recipe(fit.model)
         self.settings = _settings(self.how, fit.settings)
-        reason = self.told.refuse(self.settings)
+        reason = self.uncertainty.refuse(self.settings)
         if self.settings.mode == "paper":
             reason = "noise as published is not simulated"
         if reason:
@@ -211,27 +211,27 @@ class _Simulated:
 
     def intervals(self, level: float, seed: int) -> Intervals:
         moved, both = self._distances(seed)
-        population = self._around(both, level) if self.told.spread else {}
-        return Intervals(level, self._around(moved, level), population, self._told(moved))
+        population = self._around(both, level) if self.uncertainty.spread else {}
+        return Intervals(level, self._around(moved, level), population, self._distinguished(moved))
 
     def sentence(self) -> str:
-        return self._told(self._distances(0)[0])
+        return self._distinguished(self._distances(0)[0])
 
     @np.errstate(all="ignore")
     def _distances(self, seed: int) -> tuple[Arrays, Arrays]:
         """How far simulated releases lie from the same fits without noise, and from what their rows
         were drawn from: arrays ``(S, ...)``."""
-        moved: dict[str, list[Array]] = {name: [] for name in self.told.arrays}
-        both: dict[str, list[Array]] = {name: [] for name in self.told.arrays}
+        moved: dict[str, list[Array]] = {name: [] for name in self.uncertainty.arrays}
+        both: dict[str, list[Array]] = {name: [] for name in self.uncertainty.arrays}
         drawn = math.sqrt(self.simulated / self.rows)  # of the distance that rows make
         for world in range(self.worlds):
             table = self._table(np.random.default_rng([seed, world]))
             (exact,) = self._fits(table, 0.0, None)
-            base = self.told.match(exact, self.released, self.scale)
+            base = self.uncertainty.match(exact, self.released, self.scale)
             noise = NoiseSource(seed, range(world * self.draws, (world + 1) * self.draws))
             for release in self._fits(table, self.factor * self.simulated / self.rows, noise):
-                release = self.told.match(release, base, self.scale)
-                for name in self.told.arrays:
+                release = self.uncertainty.match(release, base, self.scale)
+                for name in self.uncertainty.arrays:
                     moved[name].append(release[name] - base[name])
                     both[name].append(moved[name][-1] + drawn * (base[name] - self.released[name]))
         stacked = [
@@ -242,7 +242,7 @@ class _Simulated:
 
     def _table(self, rng: np.random.Generator) -> PrivateTable:
         """Rows drawn from the released model, sealed as everybody's."""
-        frame = self.told.draw(self.fit.parameters, self.simulated, rng)
+        frame = self.uncertainty.draw(self.fit.parameters, self.simulated, rng)
         names = [column.name for column in self.schema.numeric_columns()]
         others = [column for column in self.schema.columns if column.role in ("label", "target")]
         others = others if len(frame.columns) > len(names) else []
@@ -280,31 +280,35 @@ class _Simulated:
 
     def _arrays(self, parameters: Any) -> Arrays:
         return {
-            name: np.asarray(getattr(parameters, name), dtype=float) for name in self.told.arrays
+            name: np.asarray(getattr(parameters, name), dtype=float)
+            for name in self.uncertainty.arrays
         }
 
     def _around(self, moved: Arrays, level: float) -> Arrays:
         """Released numbers and how far most simulated ones lie from where they belong."""
         intervals = {}
         for name, value in self.released.items():
-            reach = self.told.widen * np.quantile(np.abs(moved[name]), level, axis=0)
+            reach = self.uncertainty.widen * np.quantile(np.abs(moved[name]), level, axis=0)
             ends = np.stack([value - reach, value + reach], axis=-1)
-            if name in self.told.shares + self.told.cosines:
-                ends = np.clip(ends, 0.0 if name in self.told.shares else -1.0, 1.0)
+            if name in self.uncertainty.shares + self.uncertainty.cosines:
+                ends = np.clip(ends, 0.0 if name in self.uncertainty.shares else -1.0, 1.0)
             intervals[name] = ends
-            lost = self.told.lost(self.fit.parameters)
+            lost = self.uncertainty.lost(self.fit.parameters)
             intervals[name][np.broadcast_to(lost, len(value))] = np.nan
         return intervals
 
-    def _told(self, moved: Arrays) -> str:
-        if self.told.sentence is not None:
-            return self.told.sentence(self._around(moved, APART))
-        places, moved_places = self.released[self.told.places], moved[self.told.places]
+    def _distinguished(self, moved: Arrays) -> str:
+        if self.uncertainty.sentence is not None:
+            return self.uncertainty.sentence(self._around(moved, APART))
+        places, moved_places = (
+            self.released[self.uncertainty.places],
+            moved[self.uncertainty.places],
+        )
         if places.ndim == 2 and len(places) > 1:
             return self._of_parts(places, moved_places) + self._no_better(moved)
-        reach = self.told.widen * np.quantile(np.abs(moved_places), APART, axis=0).ravel()
+        reach = self.uncertainty.widen * np.quantile(np.abs(moved_places), APART, axis=0).ravel()
         columns = [column.name for column in self.schema.numeric_columns()]
-        if self.told.from_zero:
+        if self.uncertainty.from_zero:
             return _of_coefficients(columns, np.abs(places.ravel()) > reach)
         share = reach / self.scale
         widest = int(np.argmax(share))
@@ -315,7 +319,7 @@ class _Simulated:
 
     def _of_parts(self, places: Array, moved: Array) -> str:
         names, parts = self._names(), self.model.parts
-        visible = ~np.broadcast_to(self.told.lost(self.fit.parameters), len(names))
+        visible = ~np.broadcast_to(self.uncertainty.lost(self.fit.parameters), len(names))
         if not visible.any():
             return f"At this noise none of the {len(names)} {parts} can be told apart from noise."
         apart = self._apart(places[visible], moved[:, visible])
@@ -327,7 +331,7 @@ class _Simulated:
         return f"{sentence} Nothing can be told of {_listed(lost)}."
 
     def _no_better(self, moved: Arrays) -> str:
-        explained = self.told.explained
+        explained = self.uncertainty.explained
         if explained is None or explained(self.released, moved, self.scale) > 0.0:
             return ""
         parts = self.model.parts
@@ -337,7 +341,7 @@ class _Simulated:
 
     def _names(self) -> list[str]:
         classes = getattr(self.fit.parameters, "classes", None)
-        count = len(self.released[self.told.places])
+        count = len(self.released[self.uncertainty.places])
         return list(classes or (str(number) for number in range(1, count + 1)))
 
     def _apart(self, places: Array, moved: Array) -> NDArray[np.bool_]:
@@ -347,7 +351,7 @@ class _Simulated:
         spread = np.maximum(spread, 1e-12 * self.scale)
         most = np.quantile(np.max(np.abs(shift) / spread, axis=-1), APART, axis=0)
         gap = np.max(np.abs(places[:, None] - places) / spread, axis=-1)
-        return np.asarray(gap > self.told.widen * most)
+        return np.asarray(gap > self.uncertainty.widen * most)
 
 
 def _of_parts(names: list[str], parts: str, apart: NDArray[np.bool_], *, some: bool = False) -> str:

@@ -79,6 +79,8 @@ def sampling_rate(name: str, value: Any) -> float:
 def forgetting_exponent(name: str, value: Any) -> float:
     """How fast steps are forgotten: beyond 1 later steps hardly count.
 
+    Raises InputError above 1.
+
     >>> forgetting_exponent("forgetting", 0.7)
     0.7
     """

@@ -36,6 +36,7 @@ class NoisePlan:
 
     @property
     def budgets(self) -> int:
+        """How many budgets there are."""
         return len(self.factor)
 
     def repeated(self, draws: int) -> NoisePlan:

@@ -23,6 +23,7 @@ def column_titles(record: dict[str, Any]) -> list[str]:
 
 
 def group_table(record: dict[str, Any]) -> Table:
+    """Of a fit with weights, means and covariances: a line for each group."""
     parameters, titles = record["parameters"], column_titles(record)
     if len(titles) > FEW_COLUMNS:
         return far_columns("group", record, parameters["means"], parameters["weights"])

@@ -76,7 +76,10 @@ class Compared:
         return [float(np.sqrt(square)) for square in self.by_entry.values()]
 
     def next(self, kind: str, exact: Any, released: Any) -> tuple[Any, Any] | None:
-        """Write a release down, or give the first table's in its place."""
+        """Write a release down, or give the first table's in its place.
+
+        Raises Different where the second fit asks for another release.
+        """
         if self.at is None:
             self.shown.append((kind, exact, released))
             return None

@@ -58,10 +58,12 @@ class Pair:
 
     @property
     def model(self) -> str:
+        """The name of the model that is fitted."""
         return self.request.model
 
     @property
     def adjacency(self) -> str:
+        """The relation in which the two tables are neighbours."""
         return self.request.privacy.adjacency
 
     @property

@@ -34,6 +34,7 @@ class Count:
     worst_ratio: float = 0.0
 
     def add(self, verdict: Verdict) -> None:
+        """Count one pair of the kind."""
         self.pairs += 1
         self.compared += verdict.outcome == "compared"
         self.worst_ratio = max(self.worst_ratio, verdict.ratio)

@@ -64,6 +64,7 @@ def grid_for(
     would take each contribution by itself: no matrix products. The bound grows with n^2 and costs
     nothing that shows: noise grows by 0.02% at a million rows and 1.6% at ten million, where noise
     for one row is nothing beside the data; 2.6-fold at a hundred million.
+    Raises InputError for noise that no grid of 64-bit numbers holds.
     """
     terms = (rows + 16) * ROUNDING_UNIT
     error = terms / (1.0 - terms) * rows * row_bound

@@ -33,6 +33,8 @@ def divided(rows: int, fraction: float, seed: int, adjacency: str) -> tuple[Plac
     replaced. Under ``add_remove`` each has a coin of its own, drawn in order: a last row moves no
     other one, a row removed from the middle gives its coin to the next.
 
+    Raises InputError for a fraction not between 0 and 1.
+
     >>> [part.tolist() for part in divided(5, 0.4, 0, "add_remove")]
     [[0, 4], [1, 2, 3]]
     """
@@ -173,6 +175,7 @@ class PrivateTable(Sealed):
     def pooled(self, factor: int) -> PrivateTable:
         """The same rows as smaller pictures: a public map of each row alone, so whoever is
         protected in this table is protected in that one. Cells are filled and clipped first.
+        Raises InputError for a table without public bounds.
         """
         if self.schema is None:
             raise InputError("schema", "no public bounds were given", "give a .toml with them")

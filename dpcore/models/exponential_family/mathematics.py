@@ -41,6 +41,7 @@ class Groups:
 
     @property
     def runs(self) -> int:
+        """How many fits the batch holds, B."""
         return len(self.weights)
 
 

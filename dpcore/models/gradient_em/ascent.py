@@ -56,6 +56,7 @@ class Ascent:
         return self.settings.missing_rate
 
     def run(self) -> Runs[Coefficients]:
+        """All steps of all runs, from the public start."""
         beta = np.tile(self._initial(), (self.session.runs, 1))
         history = []
         for iteration in range(1, self.settings.iterations + 1):

@@ -73,6 +73,7 @@ class Coefficients:
 
     @property
     def runs(self) -> int:
+        """How many fits the batch holds, B."""
         return int(self.beta.shape[0])
 
 

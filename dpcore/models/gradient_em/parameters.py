@@ -66,6 +66,7 @@ class GradientParameters:
         )
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, in the data's own units."""
         record: dict[str, Any] = {"columns": list(self.columns), "beta": self.beta.tolist()}
         if np.any(self.origin):
             record["origin"] = self.origin.tolist()

@@ -60,10 +60,12 @@ class LabelledMixture:
 
     @property
     def runs(self) -> int:
+        """How many fits the batch holds, B."""
         return int(self.weights.shape[0])
 
     @property
     def dim(self) -> int:
+        """How many columns there are, d."""
         return int(self.means.shape[2])
 
 

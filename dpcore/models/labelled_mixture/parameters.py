@@ -81,6 +81,7 @@ class ReleaseParameters:
         return warned(self.classes, self.doubt)
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, in the data's own units."""
         return {
             "columns": list(self.columns),
             "label": self.label,

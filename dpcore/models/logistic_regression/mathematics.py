@@ -53,6 +53,7 @@ class Coefficients:
 
     @property
     def runs(self) -> int:
+        """How many fits the batch holds, B."""
         return int(self.mean.shape[0])
 
     def at(self, runs: slice) -> Coefficients:

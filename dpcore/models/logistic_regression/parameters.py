@@ -78,6 +78,7 @@ class LogisticParameters:
         return bool(np.all(np.isfinite(self.noise_covariance)))
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, in the data's own units."""
         return {
             "columns": list(self.columns),
             "outcome": self.outcome,

@@ -62,7 +62,10 @@ class LogisticRecipe(Recipe):
     def sized(
         self, settings: LogisticSettings, rows: int | None, adjacency: str
     ) -> LogisticSettings:
-        """The settings with the steps that minibatches make of them."""
+        """The settings with the steps that minibatches make of them.
+
+        Raises InputError where labels alone are protected and the algorithm does not know how.
+        """
         only_labels = adjacency == "label"
         if only_labels and settings.algorithm not in ("one_shot", "objective"):
             raise InputError(

@@ -99,8 +99,8 @@ class LogisticYardstick(Yardstick):
     def align(
         self, batch: Coefficients, reference: Coefficients
     ) -> tuple[Coefficients, NDArray[np.bool_]]:
-        """There is one regression; found: it points the way the reference does, within 45 degrees
-        of log odds over the bounds."""
+        """There is one regression; recovered: it points the way the reference does, within 45
+        degrees of log odds over the bounds."""
         exact = reference.mean[0, :-1]
         lengths = np.linalg.norm(batch.mean[:, :-1], axis=1) * np.linalg.norm(exact)
         cosine = batch.mean[:, :-1] @ exact / np.maximum(lengths, 1e-300)

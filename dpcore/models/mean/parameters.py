@@ -42,6 +42,7 @@ class Means:
 
     @property
     def runs(self) -> int:
+        """How many fits the batch holds, B."""
         return int(self.mean.shape[0])
 
 
@@ -57,6 +58,7 @@ class MeanParameters:
         return Means.uncut(public.to_units(self.mean)[None])
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, in the data's own units."""
         return {"columns": list(self.columns), "mean": self.mean.tolist()}
 
     def sample(self, count: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -67,5 +69,6 @@ class MeanParameters:
 
 
 def result_table(record: dict[str, Any]) -> Table:
+    """A line for each column: its mean, with its unit."""
     means = zip(column_titles(record), record["parameters"]["mean"], strict=True)
     return "Each column's mean.", [{"column": c, "mean": f"{mean:.4g}"} for c, mean in means]

@@ -73,7 +73,7 @@ class MeanYardstick(Yardstick):
         return Means.uncut(np.zeros_like(reference.mean))
 
     def align(self, batch: Means, reference: Means) -> tuple[Means, NDArray[np.bool_]]:
-        """Columns have names, so nothing moves; found ``(B, d)``: within :data:`RECOVERED`."""
+        """Columns have names, so nothing moves; recovered ``(B, d)``: within :data:`RECOVERED`."""
         return batch, np.abs(batch.mean - reference.mean[0]) <= RECOVERED * reference.spread[0]
 
 

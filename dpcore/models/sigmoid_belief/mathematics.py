@@ -44,6 +44,7 @@ class Network:
 
     @property
     def runs(self) -> int:
+        """How many fits the batch holds, B."""
         return int(self.weights.shape[0])
 
     def at(self, runs: slice) -> Network:

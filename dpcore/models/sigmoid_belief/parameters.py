@@ -54,6 +54,7 @@ class BeliefParameters:
         """Chance of each pixel to be on ``(n, J)``, by what the network makes of rows ``(n, J)``.
 
         Rows are in own units; threshold: the share of its bounds above which a pixel is on.
+        Raises InputError for rows of other columns.
         """
         rows = np.asarray(rows, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != len(self.columns):
@@ -74,6 +75,7 @@ class BeliefParameters:
         return Network(self.weights[None], self.visible_bias[None], self.hidden_bias[None])
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
         return {
             "columns": list(self.columns),
             "weights": self.weights.tolist(),

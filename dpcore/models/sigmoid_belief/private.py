@@ -53,7 +53,10 @@ class BeliefRecipe(Recipe):
         return Session(table, opens, **words)
 
     def sized(self, settings: BeliefSettings, rows: int | None, adjacency: str) -> BeliefSettings:
-        """The settings with the steps that minibatches make of them."""
+        """The settings with the steps that minibatches make of them.
+
+        Raises InputError where a part of each row is public.
+        """
         if adjacency not in ("replace_one", "add_remove"):
             raise InputError(
                 "adjacency",

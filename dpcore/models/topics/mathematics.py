@@ -48,6 +48,7 @@ class Topics:
 
     @property
     def runs(self) -> int:
+        """How many fits the batch holds, B."""
         return len(self.concentration)
 
     @property

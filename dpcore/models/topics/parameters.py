@@ -59,6 +59,7 @@ class TopicParameters:
         )
 
     def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
         return {
             "vocabulary": list(self.columns),
             "top_words": [list(words) for words in self.top()],
@@ -83,6 +84,7 @@ def _sure(shares: Array) -> Array:
 
 
 def result_table(record: dict[str, Any]) -> Table:
+    """A line for each topic: its share and its words."""
     parameters = record["parameters"]
     lines: list[dict[str, Any]] = [
         {"topic": str(k + 1), "share": f"{share:.1%}", "most likely words": ", ".join(words)}

@@ -56,7 +56,7 @@ class TopicRecipe(Recipe):
     sampled = True
 
     def session(self, settings: TopicSettings, table: Any, **words: Any) -> Session[Documents]:
-        """A session on documents."""
+        """A session on documents. Raises InputError for rows of numbers."""
         if table.things != "documents":
             raise InputError(
                 "data",
@@ -85,7 +85,10 @@ class TopicRecipe(Recipe):
     def published(
         self, requests: Sequence[Privacy], settings: TopicSettings, delta_each: float | None
     ) -> PublishedBudget:
-        """Noise of each release relative to the paper's sensitivity, equation 28."""
+        """Noise of each release relative to the paper's sensitivity, equation 28.
+
+        Raises InputError unless a document is replaced.
+        """
         if any(request.adjacency != "replace_one" for request in requests):
             raise InputError(
                 "adjacency", "the paper protects the replacement of a document", "use replace_one"

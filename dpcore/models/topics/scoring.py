@@ -122,7 +122,8 @@ class TopicYardstick(Yardstick):
         return float(np.mean(reaches(bags, words, near) > clip))
 
     def align(self, batch: Topics, reference: Topics) -> tuple[Topics, NDArray[np.bool_]]:
-        """Topics matched by their distances; found: more than half of the probability is shared."""
+        """Topics matched by their distances; recovered: those that share more than half of
+        their probability."""
         return align(batch, reference)
 
 

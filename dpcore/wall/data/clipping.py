@@ -52,7 +52,10 @@ class PublicFrame:
 
     @classmethod
     def of(cls, schema: Schema) -> PublicFrame:
-        """Read the public coordinates off a schema."""
+        """Read the public coordinates off a schema.
+
+        Raises InputError without a number column, or for limits too close together.
+        """
         columns = schema.numeric_columns()
         if not columns:
             raise InputError(
@@ -73,6 +76,7 @@ class PublicFrame:
 
     @property
     def dim(self) -> int:
+        """How many columns of numbers there are."""
         return len(self.names)
 
     def to_units(self, rows: Array) -> Array:

@@ -48,6 +48,7 @@ class Frame:
 
     @property
     def runs(self) -> int:
+        """How many frames there are, F."""
         return int(self.center.shape[0])
 
     def apply(self, units: Array, runs: slice = slice(None)) -> Array:

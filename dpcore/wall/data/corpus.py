@@ -61,6 +61,7 @@ class Vocabulary:
 
     @property
     def size(self) -> int:
+        """How many words are counted."""
         return len(self.words)
 
     @property

@@ -104,7 +104,10 @@ class CountingRows:
         return self.part.identity
 
     def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
-        """The part's frames without the rows that do not count."""
+        """The part's frames without the rows that do not count.
+
+        Raises InputError where the file changed meanwhile.
+        """
         first = 0
         for frame in self.part.blocks(schema):
             mine = self.counting[first : first + len(frame)]

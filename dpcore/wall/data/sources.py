@@ -45,6 +45,7 @@ class Opening:
 
     @property
     def private(self) -> bool:
+        """Whether what leaves gets noise."""
         return self.noise is not None
 
     @property

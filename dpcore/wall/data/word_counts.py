@@ -39,6 +39,8 @@ class Bags:
         """Total: words outside the vocabulary and counts that are none are left out, and a word
         that stands twice in a document is counted together.
 
+        Raises InputError for arrays that do not fit together.
+
         >>> bags = Bags.of(np.array([0, 3]), np.array([1, 1, 9]), np.array([2.0, 3.0, 1.0]), 2)
         >>> bags.words.tolist(), bags.counts.tolist()
         ([1], [5.0])

@@ -142,6 +142,7 @@ class NearestRows:
 
     @property
     def dim(self) -> int:
+        """How many columns the rows have."""
         return len(self._rows)
 
     def sums(self, centres: Array) -> Array:

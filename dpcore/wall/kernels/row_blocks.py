@@ -74,12 +74,15 @@ class Features:
 
     @property
     def count(self) -> int:
+        """As :class:`Block` says."""
         return int(self.features.shape[-1])
 
     def scores(self, coefficients: Array) -> Array:
+        """One product of thin matrices."""
         return _product(np.swapaxes(coefficients, -1, -2), self.features)
 
     def weighted_sum(self, weights: Array) -> Array:
+        """One product of thin matrices."""
         return _product(weights, np.swapaxes(self.features, -1, -2))
 
 
@@ -94,6 +97,7 @@ class FromRows:
 
     @property
     def count(self) -> int:
+        """As :class:`Block` says."""
         return int(self.rows.shape[-1])
 
     def scores(self, coefficients: Array) -> Array:
@@ -113,6 +117,7 @@ class FromRows:
         return out.reshape(runs, components, count)
 
     def weighted_sum(self, weights: Array) -> Array:
+        """The upper triangle of ``sum w y y^T``, in stripes."""
         dim, count = self.rows.shape
         shape = weights.shape[:2]
         squares = np.zeros((*shape, dim, dim))
@@ -197,9 +202,11 @@ class Shared:
 
     @property
     def count(self) -> int:
+        """As :class:`Block` says."""
         return int(self.rows.shape[-1])
 
     def scores(self, coefficients: Array) -> Array:
+        """Scores in the shared frame, with coefficients brought there by the lens."""
         constant, linear, squares = self.lens.coefficients(coefficients)
         if self.shrink is None:  # x x^T holds 1 and x too
             squares = squares.copy()
@@ -291,6 +298,7 @@ def looked_at(rows: Array, size: int, look: Look) -> tuple[Array, ...]:
     **Guarantee.** The same bits for a row wherever it stands and whatever stands beside it, if
     ``look`` treats each row alike and apart, and its products run on one thread
     (:mod:`dpcore.wall.kernels.threads`): two would share a block, which then has two ends.
+    Raises ValueError for an answer of another shape.
     """
     block = filled_up(rows, size)
     block.flags.writeable = False  # a model looks, and leaves them as they are

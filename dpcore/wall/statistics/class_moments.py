@@ -222,6 +222,7 @@ def _class_sums(session: Session[Any], frames: ClassFrames) -> Array:
 
 
 def rows_by_class(session: Session[Any]) -> Iterator[tuple[int, Array]]:
+    """The number of each class and its rows ``(n_k, d)`` in unit coordinates; of no class: none."""
     for which in range(session.source.components):
         yield which, session._features.units[session.source._codes == which]
 

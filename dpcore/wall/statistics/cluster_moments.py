@@ -136,7 +136,10 @@ class MixtureSums(CountsAndSums[InFrame]):
     structure: ClassVar[Literal["none"]] = "none"
 
     def features(self, rows: Array) -> Array:
-        """Features ``(F, 1 + d, n)`` of clipped rows ``(F, d, n)``: 1 and y, without weights."""
+        """Features ``(F, 1 + d, n)`` of clipped rows ``(F, d, n)``: 1 and y, without weights.
+
+        Raises ValueError for rows of another dimension.
+        """
         if rows.shape[1] != self.dim:  # one coordinate would be copied into all
             raise ValueError(f"rows have {rows.shape[1]} coordinates, the statistic {self.dim}")
         return np.concatenate([np.ones((rows.shape[0], 1, rows.shape[2])), rows], axis=1)

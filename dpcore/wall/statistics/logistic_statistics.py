@@ -226,7 +226,7 @@ class CurvatureMoments(OutcomeMoments):
         return {"squares": self._both["squares"]}
 
     def sensitivity(self, adjacency: str) -> Sensitivity:
-        """That of the one block."""
+        """That of the one block. Raises WallError where labels alone are protected."""
         if adjacency == "label":
             raise WallError("squares do not depend on labels, so there is nothing to protect")
         blocks = super().sensitivity(adjacency).blocks

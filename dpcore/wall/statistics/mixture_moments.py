@@ -170,6 +170,7 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
         """Features ``(F, p, n)`` of clipped rows ``(F, d, n)``: 1, y, s(y), without weights.
 
         Rows run along the last axis, so every operation below works on long runs of memory.
+        Raises ValueError for rows of another dimension.
         """
         dim = self.dim
         if rows.shape[1] != dim:  # one coordinate would be copied into all

@@ -91,7 +91,10 @@ class PerturbedObjective:
         positive("radius", self.radius)
 
     def slope_sensitivity(self, adjacency: str) -> float:
-        """S of the guarantee, inflated by 1e-8 for rounding."""
+        """S of the guarantee, inflated by 1e-8 for rounding.
+
+        Raises InputError for another adjacency.
+        """
         factor = {"replace_one": 2.0, "add_remove": 1.0, "label": 1.0}.get(adjacency)
         if factor is None:
             raise InputError(

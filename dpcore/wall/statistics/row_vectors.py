@@ -55,6 +55,7 @@ class VectorRows:
 
     @property
     def count(self) -> int:
+        """How many rows, m."""
         return int(self.rows.shape[-1])
 
     def part(self, members: slice | NDArray[np.intp]) -> VectorRows:

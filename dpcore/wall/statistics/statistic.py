@@ -92,7 +92,7 @@ class Statistic(ABC):
         return sum(part.size for part in self.parts.values())
 
     def slice(self, block: str) -> Slice:
-        """Which features make up a block."""
+        """Which features make up a block. Raises KeyError for a block that it has not."""
         first = 0
         for name, part in self.parts.items():
             if name == block:
@@ -115,7 +115,10 @@ class Statistic(ABC):
         return (stated.l2 if block is None else stated.blocks[block][0]) * ROUNDING
 
     def l1_sensitivity(self, adjacency: str, block: str) -> float:
-        """Of one weighted block, inflated likewise; those of blocks released together add up."""
+        """Of one weighted block, inflated likewise; those of blocks released together add up.
+
+        Raises InputError where none is stated.
+        """
         _, l1 = self.sensitivity(adjacency).blocks[block]
         if l1 is None:
             raise InputError("noise", "these sums have no Laplace noise", "use gaussian")

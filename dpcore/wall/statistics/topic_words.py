@@ -138,6 +138,7 @@ def shared_out(
 
     length: what each document is drawn out or shrunk to first; ``None``: as long as it is. Total in
     topics ``(K, V)`` and weights ``(m, K)``: what is negative or undefined counts as 0.
+    Raises ValueError for weights of another shape.
     """
     from scipy.sparse import csr_array
 
