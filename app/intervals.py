@@ -35,8 +35,8 @@ def suits(scenario: Scenario) -> bool:
 
 def result(scenario: Scenario, data: Data, store: ResultStore) -> Result | None:
     """The intervals at the scenario's budget, or why there are none; ``None``: not there yet."""
-    known: Result | None = store.answers.peek(_key(scenario, data))
-    return known
+    stored: Result | None = store.answers.peek(_key(scenario, data))
+    return stored
 
 
 def ask(scenario: Scenario, data: Data, store: ResultStore) -> None:

@@ -409,9 +409,9 @@ def _refused(setting: Setting, ways: tuple[str, ...]) -> dict[str, str]:
 
 
 @lru_cache(maxsize=64)  # a page asks many times
-def _pinned(pins: str, data: str, made: str) -> tuple[Scenario, ...]:
+def _pinned(pins: str, data: str, generated: str) -> tuple[Scenario, ...]:
     """The settings that a link pins."""
-    fixed = {"data": data, "made": made}
+    fixed = {"data": data, "made": generated}
     return tuple(from_query(query | fixed, {data: None}) for query in links.pinned(pins))
 
 
@@ -436,8 +436,8 @@ RANGES: dict[str, tuple[float, float]] = {
 _SLIDING = tuple(
     name
     for model in declarations().values()
-    for name, one in model.dials().items()
-    if one.dial and one.dial.slide
+    for name, option in model.dials().items()
+    if option.dial and option.dial.slide
 )
 _READERS: dict[str, Reader] = {
     **{name: between(*limits) for name, limits in RANGES.items()},

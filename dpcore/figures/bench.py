@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 Row = Mapping[str, Any]
-EACH, AROUND = 26, 130  # pixels of a bar, and of all else
+PER_BAR, AROUND = 26, 130  # pixels of a bar, and of all else
 LONGEST = 90  # letters of a case beside its bar
 SIDES = (("ours", "ours_seconds", "solid", "circle"), ("peer", "peer_seconds", "dash", "square"))
 
@@ -50,7 +50,7 @@ def ratio_figure(rows: Sequence[Row]) -> go.Figure:
     )
     slow = sum(ratio < 1.0 for ratio in ratios)
     alt = f"{len(ratios)} cases; ours is faster in {len(ratios) - slow}, the peer in {slow}."
-    return _dressed(fig, "Ratios to peers", AROUND + EACH * len(compared), alt)
+    return _dressed(fig, "Ratios to peers", AROUND + PER_BAR * len(compared), alt)
 
 
 def growth_figure(rows: Sequence[Row]) -> go.Figure | None:

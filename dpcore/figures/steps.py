@@ -99,7 +99,7 @@ def spending_strip(
     top = 1.12 * float(np.max(spent.so_far))
     highest = max((float(np.nanmax(values)) for values in others.values()), default=top)
 
-    def told(step: int) -> str:
+    def in_words(step: int) -> str:
         noise = ", ".join(dict.fromkeys(map(show, spent.noise[step])))
         alone, so_far = show(spent.alone[step]), show(spent.so_far[step])
         return (
@@ -115,7 +115,7 @@ def spending_strip(
     def called(name: str) -> str:
         return (titles or {}).get(name, name)
 
-    names = tuple(map(told, range(len(steps))))
+    names = tuple(map(in_words, range(len(steps))))
     return Panel(
         id="spending",
         title="What each step spends",
