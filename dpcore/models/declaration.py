@@ -133,12 +133,26 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Statement:
+    """What the documentation's page of methods says of a model, a cell each.
+
+    adds: what one row adds to the sum that is released, with its lemma between asterisks. proved:
+    what the proved method releases. claim: what the paper claims, and what is wrong with it.
+    """
+
+    adds: str
+    proved: str
+    claim: str
+
+
+@dataclass(frozen=True)
 class Model:
     """One model; :func:`declaration` finds it by its name.
 
     package: its folder. settings: the dataclass of its options. title: with ``{}`` for the number
     of its parts; single_title: with one part. noun: what a report says has left. part, parts: what
-    it has K of. papers: keys of the bibliography. reads: ``features``, ``label``, ``target``,
+    it has K of. papers: keys of the bibliography. statement: its line on
+    the page of methods. reads: ``features``, ``label``, ``target``,
     ``outcome``, ``pixels``, ``answers`` (yes or no), ``counts`` or ``documents``. clip: help of the
     option of that name; empty: it has none. clips_rows: whether rows are clipped to a ball. least,
     most: how many parts the explorer offers. adjacencies: what it can protect, the usual first.
@@ -165,6 +179,7 @@ class Model:
     part: str = "group"
     parts: str = "groups"
     papers: tuple[str, ...] = ()
+    statement: Statement | None = None
     reads: str = "features"
     clip: str = CLIP
     clips_rows: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcore.models.declaration import Model, World
-from dpcore.models.exponential_family import FamilySettings
+from dpcore.models.exponential_family import STATEMENT, FamilySettings
 
 MODEL = Model(
     name="bernoulli",
@@ -13,6 +13,7 @@ MODEL = Model(
     single_title="Independent Bernoullis",
     noun="a mixture of Bernoullis",
     papers=("park2017",),
+    statement=STATEMENT,
     reads="answers",
     plane=False,
     ghosts=False,

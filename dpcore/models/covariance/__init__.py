@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpcore.models.declaration import Metric, Model, Opening, World
+from dpcore.models.declaration import Metric, Model, Opening, Statement, World
 from dpcore.models.options import Settings
 
 
@@ -24,6 +24,14 @@ MODEL = Model(
     part="component",
     parts="components",
     papers=("dwork2014gauss",),
+    statement=Statement(
+        adds="a one, the row and its square: *joint diameter of counts, sums and squares on "
+        "simplex weights and a clipped ball*",
+        proved="one release; covariance, correlations and principal components are post-processing",
+        claim="Analyze Gauss (Dwork, Talwar, Thakurta, Zhang 2014) releases the squares alone, "
+        "without a mean: its axes are those of rows that nobody centred. Its noise holds "
+        "for an added row",
+    ),
     opening=Opening(components=1),
     most=1,
     plane=False,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcore.checks import whole
+from dpcore.models.declaration import Statement
 from dpcore.models.options import BY_MODEL, ITERATIONS, Settings, even_option, option, start_option
 
 
@@ -28,3 +29,12 @@ class FamilySettings(Settings):
     )
     start: int = start_option()
     even: bool = even_option()
+
+
+STATEMENT = Statement(
+    adds="its group weights, and the weights times the row: *joint diameter of counts and sums "
+    "on simplex weights and a clipped ball*",
+    proved="one release for each step, after one of the mean; the starting values are spread "
+    "around this mean",
+    claim="DP-EM 2017, equations 9 and 10, for any exponential family; printed only for Gaussians",
+)

@@ -13,6 +13,7 @@ from dpcore.models.declaration import (
     Model,
     Opening,
     Picture,
+    Statement,
     World,
 )
 from dpcore.models.factor_analysis.mathematics import PsiUpdate
@@ -86,6 +87,15 @@ MODEL = Model(
     part="factor",
     parts="factors",
     papers=("park2017", "donoho2014"),
+    statement=Statement(
+        adds="a one, the row and its square: *joint diameter of counts, sums and squares on "
+        "simplex weights and a clipped ball*",
+        proved="one release; all later steps are post-processing",
+        claim="DP-EM 2017, section 6, states no sensitivity, proves its noise formula for epsilon "
+        "below 1 only, and centres by the data's own mean. Its released program uses a "
+        "sensitivity of 2/N instead of sqrt(2)/N, and a variance as the standard deviation "
+        "of the noise",
+    ),
     opening=Opening(components=1, iterations=20),
     methods={"dpem_factors": Method("DP-EM's factor analysis", "paper", ("linear",))},
     plane=False,

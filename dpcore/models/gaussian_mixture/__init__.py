@@ -7,7 +7,15 @@ from typing import Any
 
 from dpcore.checks import nonnegative, whole
 from dpcore.errors import InputError
-from dpcore.models.declaration import ACCOUNTANTS, LOG_LIKELIHOOD, SCALED, Method, Model, Picture
+from dpcore.models.declaration import (
+    ACCOUNTANTS,
+    LOG_LIKELIHOOD,
+    SCALED,
+    Method,
+    Model,
+    Picture,
+    Statement,
+)
 from dpcore.models.gaussian_mixture.mathematics import Prior
 from dpcore.models.options import (
     BY_METHOD,
@@ -135,6 +143,15 @@ MODEL = Model(
     single_title="One Gaussian",
     noun="a mixture of Gaussians",
     papers=("park2017",),
+    statement=Statement(
+        adds="its group weights (responsibilities), the weights times the row, and the weights "
+        "times its square: *joint diameter of counts, sums and squares on simplex weights "
+        "and a clipped ball*",
+        proved="one release for each step, after one that locates and whitens the rows",
+        claim="DP-EM 2017, section 5. Equations 12 and 16 divide by exact counts, which the noise "
+        "does not cover; the norm bound is computed from the data; each step is composed as "
+        "2K + 1 releases",
+    ),
     methods={
         "dpem_gaussian": Method("DP-EM, Gaussian noise", "paper", ACCOUNTANTS[1:]),
         "dpem_laplace": Method(

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Opening, World
+from dpcore.models.declaration import (
+    LOG_LIKELIHOOD,
+    Method,
+    Metric,
+    Model,
+    Opening,
+    Statement,
+    World,
+)
 from dpcore.models.gradient_em.settings import GradientSettings, MirroredSettings, MissingSettings
 
 _METHODS = {
@@ -24,6 +32,13 @@ _WORLDS = (
 _DECIDES = (
     "the norm of the coefficients relative to sigma, and how much of its limits each column fills"
 )
+STATEMENT = Statement(
+    adds="a clipped gradient: *diameter of a ball of clipped vectors and a count*",
+    proved="all rows at every step; gradients are clipped at norm sqrt(d tau)",
+    claim="Wang et al. 2023, Algorithm 2 and Theorem 3: holds where each row is in one part; the "
+    "two printed forms of its noise variance differ by a factor of ln(1/zeta), and only one "
+    "of them is sufficient",
+)
 
 
 def _gradient_model(
@@ -39,6 +54,7 @@ def _gradient_model(
         single_title=title,
         noun=noun,
         papers=("wang2023",),
+        statement=STATEMENT,
         clip="",
         clips_rows=False,
         opening=Opening(components=1, iterations=10, words="sigma:0.3;own:0"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore.checks import whole
 from dpcore.errors import InputError
-from dpcore.models.declaration import ACCOUNTANTS, Method, Metric, Model, Picture
+from dpcore.models.declaration import ACCOUNTANTS, Method, Metric, Model, Picture, Statement
 from dpcore.models.options import (
     BY_METHOD,
     BY_MODEL,
@@ -67,6 +67,14 @@ MODEL = Model(
     part="centre",
     parts="centres",
     papers=("park2017", "su2016"),
+    statement=Statement(
+        adds="a count and a sum at the nearest centre: *joint diameter of counts and sums of "
+        "nearest rows in a clipped ball*",
+        proved="one release for each step, and two for the starting centres",
+        claim="DP-EM 2017, section 7: counts are released without noise and are not charged, so "
+        "nothing is proved. DPLloyd (Su et al. 2016) holds for an added row, not for a "
+        "replaced one",
+    ),
     least=2,
     methods={
         "dplloyd": Method("DPLloyd", "paper", ("linear", "zcdp"), algorithm="dplloyd"),

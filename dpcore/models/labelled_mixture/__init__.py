@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore.errors import InputError
-from dpcore.models.declaration import LOG_LIKELIHOOD, Method, Metric, Model, Opening, World
+from dpcore.models.declaration import (
+    LOG_LIKELIHOOD,
+    Method,
+    Metric,
+    Model,
+    Opening,
+    Statement,
+    World,
+)
 from dpcore.models.gaussian_mixture import PICTURES
 from dpcore.models.labelled_mixture.min_trace import SOLVERS
 from dpcore.models.labelled_mixture.published_mathematics import NEIGHBOURS
@@ -103,6 +111,14 @@ MODEL = Model(
     single_title="Labelled Gaussian mixture",
     noun="a labelled Gaussian mixture (one Gaussian for each class)",
     papers=("liu2025",),
+    statement=Statement(
+        adds="a one, the row and its square, for its class: *joint diameter of counts, sums and "
+        "squares by class in a clipped ball*; where only labels are protected, *two classes "
+        "change by a vector of bounded length each; features are public*",
+        proved="four releases, each in a frame computed from the one before; where only labels are "
+        "protected, one release",
+        claim="Liu, Scaglione, Peisert 2025, Theorem 1: refuted, see below",
+    ),
     reads="label",
     opening=Opening(components=1),
     most=1,

@@ -18,7 +18,7 @@ from dpcore.fitting.minibatch import (
     rate_dial,
     sampling_rate,
 )
-from dpcore.models.declaration import CLIP, Method, Metric, Model, Opening, World
+from dpcore.models.declaration import CLIP, Method, Metric, Model, Opening, Statement, World
 from dpcore.models.options import BY_METHOD, ITERATIONS, UNLESS_GIVEN, Dial, Settings, option, word
 
 ALGORITHMS = ("one_shot", "vb", "vips", "objective", "dpvi")
@@ -142,6 +142,13 @@ MODEL = Model(
     single_title="Bayesian logistic regression",
     noun="a logistic regression",
     papers=("park2020", "chaudhuri2011", "jalko2017"),
+    statement=Statement(
+        adds="its outcome and its square: *joint diameter of outcome sums and curvature-weighted "
+        "squares in a clipped ball*",
+        proved="one release; all later steps are post-processing",
+        claim="VIPS 2020: two sums, each with its own noise, are composed as one release. The "
+        "claim holds because the stated sensitivities are larger than the true ones",
+    ),
     reads="outcome",
     clip=CLIP,
     clips_rows=False,

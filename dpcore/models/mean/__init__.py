@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore.checks import positive, probability, whole
 from dpcore.errors import InputError
-from dpcore.models.declaration import Method, Metric, Model, Opening, World
+from dpcore.models.declaration import Method, Metric, Model, Opening, Statement, World
 from dpcore.models.mean.mathematics import METHODS
 from dpcore.models.options import BY_METHOD, UNLESS_GIVEN, Dial, Settings, Slide, option, word
 
@@ -104,6 +104,13 @@ MODEL = Model(
     single_title="Column means",
     noun="a mean",
     papers=("wang2023", "duchi2018"),
+    statement=Statement(
+        adds="a softly truncated number for each column: *diameter of a box of truncated "
+        "coordinates and a count*",
+        proved="one release; in the local model, each person adds noise or sends one random bit "
+        "for each number",
+        claim="Wang et al. 2023, Lemma 1 and Theorem 2: both hold",
+    ),
     clip="",
     clips_rows=False,
     opening=Opening(components=1),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcore.models.declaration import Model, World
-from dpcore.models.exponential_family import FamilySettings
+from dpcore.models.exponential_family import STATEMENT, FamilySettings
 
 MODEL = Model(
     name="poisson",
@@ -13,6 +13,7 @@ MODEL = Model(
     single_title="Independent Poissons",
     noun="a mixture of Poissons",
     papers=("park2017",),
+    statement=STATEMENT,
     reads="counts",
     plane=False,
     ghosts=False,

@@ -12,7 +12,7 @@ from dpcore.fitting.minibatch import (
     epochs_option,
     forgetting_option,
 )
-from dpcore.models.declaration import Method, Metric, Model, Opening, Picture
+from dpcore.models.declaration import Method, Metric, Model, Opening, Picture, Statement
 from dpcore.models.options import BY_MODEL, FITTED, Dial, option
 
 
@@ -55,6 +55,14 @@ MODEL = Model(
     part="hidden unit",
     parts="hidden units",
     papers=("park2020",),
+    statement=Statement(
+        adds="five statistics of pixels and hidden units: *joint diameter of five non-negative "
+        "statistics in their box, cut by a ball*",
+        proved="steps on secret samples of the rows",
+        claim="VIPS 2020: the authors' program carries hidden units from one sample into the "
+        "next, which no composition theorem covers. Here every row starts afresh in each "
+        "step",
+    ),
     reads="pixels",
     clip="how far a document or a row can move a step, as a share of the maximum [0.3]",
     opening=Opening(components=4, iterations=10, words="rate:1;forgetting:0.2", clip=0.3),

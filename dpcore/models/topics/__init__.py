@@ -8,7 +8,7 @@ from typing import Any
 from dpcore.checks import whole
 from dpcore.errors import InputError
 from dpcore.fitting.minibatch import SampledSettings, epochs_option, forgetting_option
-from dpcore.models.declaration import Method, Metric, Model, Opening
+from dpcore.models.declaration import Method, Metric, Model, Opening, Statement
 from dpcore.models.options import BY_MODEL, UNLESS_GIVEN, Dial, Slide, option
 from dpcore.models.topics.mathematics import step_size
 from dpcore.privacy.events import Sampling
@@ -94,6 +94,14 @@ MODEL = Model(
     part="topic",
     parts="topics",
     papers=("park2020", "blei2003", "balle2018b"),
+    statement=Statement(
+        adds="its word counts, divided among the topics: *diameter of non-negative matrices in a "
+        "ball, a document's words shared out to topics*",
+        proved="steps on secret samples of the documents",
+        claim="VIPS 2020, equation 28: the noise covers an added document. A replaced document "
+        "moves the sum sqrt 2 times as far; whether the printed epsilon still holds depends "
+        "on the settings",
+    ),
     reads="documents",
     clip="how far a document or a row can move a step, as a share of the maximum [0.1]",
     opening=Opening(iterations=10, words="rate:1;length:100;forgetting:0.3", clip=0.1),
