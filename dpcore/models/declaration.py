@@ -134,11 +134,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Statement:
-    """What the documentation's page of methods says of a model, a cell each.
-
-    adds: what one row adds to the sum that is released, with its lemma between asterisks. proved:
-    what the proved method releases. claim: what the paper claims, and what is wrong with it.
-    """
+    """A model's line on the page of methods: what one row adds, with its lemma between asterisks,
+    what is proved, and what the paper claims and gets wrong."""
 
     adds: str
     proved: str
@@ -151,23 +148,22 @@ class Model:
 
     package: its folder. settings: the dataclass of its options. title: with ``{}`` for the number
     of its parts; single_title: with one part. noun: what a report says has left. part, parts: what
-    it has K of. papers: keys of the bibliography. statement: its line on
-    the page of methods. reads: ``features``, ``label``, ``target``,
-    ``outcome``, ``pixels``, ``answers`` (yes or no), ``counts`` or ``documents``. clip: help of the
-    option of that name; empty: it has none. clips_rows: whether rows are clipped to a ball. least,
-    most: how many parts the explorer offers. adjacencies: what it can protect, the usual first.
-    recommended: options of the recommended method. methods: the others, by the names that links
-    use. plane: its picture is a plane of two columns. ghosts: its picture shows other draws of the
-    noise. cost: of a visit of a row, in units of a mixture's. one_row: its parameters are one
-    number a column. columns_first: arrays of its parts are ``(d, K)``, not ``(K, d)``.
-    holds_out: the explorer holds rows out,
-    which no fit sees. metrics: of utility, the paper's own first; empty: the score of its yardstick
-    alone. axes: what each axis of a released array stands for, ``column`` or ``component``, by the
-    array's name; empty: its shape tells. recipe, scorer, picture, table, audits, fuzz, estimator:
-    where the rest is found, as ``file:object`` in its folder; without an estimator no release of it
-    is opened. uncertainty: likewise what its intervals need; without it no_intervals says why it
-    has none. worlds: easy, middling and hard rows, on which plans are simulated. decides: what of
-    the rows decides how much a release keeps, as far as somebody may know it without them.
+    it has K of. papers: keys of the bibliography. statement: its line on the page of methods.
+    reads: ``features``, ``label``, ``target``, ``outcome``, ``pixels``, ``answers`` (yes or no),
+    ``counts`` or ``documents``. clip: help of the option of that name; empty: it has none.
+    clips_rows: whether rows are clipped to a ball. least, most: how many parts the explorer offers.
+    adjacencies: what it can protect, the usual first. recommended: options of the recommended
+    method. methods: the others, by the names that links use. plane: its picture is a plane of two
+    columns. ghosts: its picture shows other draws of the noise. cost: of a visit of a row, in units
+    of a mixture's. one_row: its parameters are one number a column. columns_first: arrays of its
+    parts are ``(d, K)``, not ``(K, d)``. holds_out: the explorer holds rows out, which no fit sees.
+    metrics: of utility, the paper's own first; empty: the score of its yardstick alone. axes: what
+    each axis of a released array stands for, ``column`` or ``component``, by the array's name;
+    empty: its shape tells. recipe, scorer, picture, table, audits, fuzz, estimator: where the rest
+    is found, as ``file:object`` in its folder; without an estimator no release of it is opened.
+    uncertainty: likewise what its intervals need; without it no_intervals says why it has none.
+    worlds: easy, middling and hard rows, on which plans are simulated. decides: what of the rows
+    decides how much a release keeps, as far as somebody may know it without them.
     """
 
     name: str
