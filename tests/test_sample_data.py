@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 from support import ROOT
 
-from dpcore.datasets.catalogue import BUNDLED, BundledTable, bundled, find, home
+from dpcore.datasets.catalogue import BUNDLED, BundledTable, bundled, find
 from dpcore.datasets.cities import CITIES
 from dpcore.datasets.faces import WAYS, faces_like, truth_of
+from dpcore.datasets.files import home
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture, stand_in, stroke_like
 from dpcore.datasets.load import load, read_described
 from dpcore.datasets.make import files, make_all

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from dpcore.checks import choose
+from dpcore.datasets.files import home
 from dpcore.errors import InputError
 from dpcore.schema import Schema
 
@@ -190,8 +191,3 @@ def find(name: str) -> BundledTable:
     'public'
     """
     return entry(BUNDLED, name, "bundled table")
-
-
-def home() -> Path:
-    """The folder of the bundled tables: ``sample_data`` beside the package."""
-    return Path(__file__).resolve().parents[2] / "sample_data"

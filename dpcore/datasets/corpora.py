@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcore.datasets.catalogue import CATALOGUE, BundledCorpus, entry, home
+from dpcore.datasets.catalogue import CATALOGUE, BundledCorpus, entry
+from dpcore.datasets.files import home
 from dpcore.datasets.words import read_bags, read_vocabulary, vocabulary_path
 
 if TYPE_CHECKING:

@@ -129,3 +129,8 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def home() -> Path:
+    """The folder of the bundled tables: ``sample_data`` beside the package."""
+    return Path(__file__).resolve().parents[2] / "sample_data"

@@ -13,17 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from dpcore.checks import whole
 from dpcore.datasets.cities import CITIES
 from dpcore.errors import InputError
-from dpcore.schema import Column
 
 Array = NDArray[np.float64]
 
 DEGREES = ((-180.0, 180.0), (-90.0, 90.0))  # longitude, latitude: nobody is anywhere else
-COLUMNS = tuple(
-    Column(name, lower=lower, upper=upper, unit=f"degrees {direction}")
-    for name, (lower, upper), direction in zip(
-        ("longitude", "latitude"), DEGREES, ("east", "north"), strict=True
-    )
-)
 # Check-ins by city, in parts: how many of an app's users live there, not how many people.
 PARTS = (12, 8, 6, 5, 2, 6, 3, 11, 4, 5, 5, 3, 2, 2, 1, 2, 4, 5, 4, 3, 8, 3)
 IN_TOWN = 0.7  # share of check-ins in the city itself; the others are around it

@@ -20,7 +20,7 @@ from typing import Any
 
 import wording
 
-from dpcore.datasets.catalogue import home
+from dpcore.datasets.files import home
 
 from .latency import BOX, OPEN
 from .stage import SIZE, Visits, browser, free_port, grasp, serve, wait_for_health, wait_until_still

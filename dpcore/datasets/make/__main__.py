@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dpcore.datasets.catalogue import home
+from dpcore.datasets.files import home
 from dpcore.datasets.make import docstrings, make_all
 
 

@@ -7,20 +7,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile
-from dpcore.schema import Column, Image, Schema
+from dpcore.datasets.make.files import GeneratedFile, schema_of
 
-SHAPE = Image(8, 8)
-DIGITS = tuple("0123456789")
-SCHEMA = Schema(
-    (
-        *SHAPE.columns(0, 16, unit="inked dots"),
-        Column("digit", role="label", type="category", categories=DIGITS),
-    ),
-    unit="image",
-    image=SHAPE,
-    title="Digits",
-)
+SCHEMA = schema_of("digits.csv.gz")
 
 
 def make() -> tuple[GeneratedFile, ...]:
@@ -30,4 +19,4 @@ def make() -> tuple[GeneratedFile, ...]:
     source = load_digits()
     frame = pd.DataFrame(source.data.astype(int), columns=list(SCHEMA.features))
     frame["digit"] = source.target
-    return (GeneratedFile("digits.csv.gz", frame, SCHEMA),)
+    return (GeneratedFile("digits.csv.gz", frame),)

@@ -1,4 +1,4 @@
-"""How a made table becomes two files: the rows as CSV, the schema as TOML."""
+"""How a made table becomes two files: the rows as CSV, and the schema that lies in sample_data."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from dpcore.datasets.files import home
 from dpcore.schema import Schema
+
+
+def schema_of(file: str) -> Schema:
+    """The public limits of a bundled file: what could be written down without seeing a row."""
+    return Schema.from_toml(home() / f"{file.split('.')[0]}.toml")
 
 
 @dataclass(frozen=True)
 class GeneratedFile:
-    """A simulated or public table with its schema; ``file`` ends in .csv or .csv.gz."""
+    """The rows of a simulated or public table; ``file`` ends in .csv or .csv.gz."""
 
     file: str
     frame: pd.DataFrame
-    schema: Schema
 
     def contents(self) -> dict[str, bytes]:
         """The text of both files, by file name, before compression."""
         rows: str = self.frame.to_csv(index=False, lineterminator="\n")
         schema_file = self.file.split(".")[0] + ".toml"
-        return {self.file: rows.encode(), schema_file: self.schema.to_toml().encode()}
+        return {self.file: rows.encode(), schema_file: schema_of(self.file).to_toml().encode()}
 
     def write(self, folder: Path) -> None:
         """Write both files; one whose content is right already is left as it is."""

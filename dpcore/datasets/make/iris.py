@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile
-from dpcore.schema import Column, Schema
+from dpcore.datasets.make.files import GeneratedFile, schema_of
 
-SPECIES = ("setosa", "versicolor", "virginica")
 # A flower of this genus fits in a hand: no part is longer than 10 cm or wider than 5 cm.
-SCHEMA = Schema(
-    (
-        Column("sepal_length", lower=0, upper=10, unit="cm"),
-        Column("sepal_width", lower=0, upper=5, unit="cm"),
-        Column("petal_length", lower=0, upper=10, unit="cm"),
-        Column("petal_width", lower=0, upper=5, unit="cm"),
-        Column("species", role="label", type="category", categories=SPECIES),
-    ),
-    unit="flower",
-    title="Iris",
-)
+SCHEMA = schema_of("iris.csv")
 
 
 def make() -> tuple[GeneratedFile, ...]:
@@ -28,5 +16,5 @@ def make() -> tuple[GeneratedFile, ...]:
 
     source = load_iris()
     frame = pd.DataFrame(source.data, columns=list(SCHEMA.features))
-    frame["species"] = [SPECIES[number] for number in source.target]
-    return (GeneratedFile("iris.csv", frame, SCHEMA),)
+    frame["species"] = [SCHEMA.column("species").categories[number] for number in source.target]
+    return (GeneratedFile("iris.csv", frame),)

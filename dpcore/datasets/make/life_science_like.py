@@ -9,23 +9,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile, public_draws
-from dpcore.schema import Ball, Column, Schema
+from dpcore.datasets.make.files import GeneratedFile, public_draws, schema_of
 
 ROWS = 26_733
 COLUMN_SD = np.array([2.48, 2.19, 2.08, 1.84, 1.66, 1.46, 1.34, 1.29, 1.22, 1.17])
 SHARES = (0.45, 0.33, 0.22)
 DEGREES_OF_FREEDOM = 8.0
-RADIUS = 16.25
 BETWEEN = 0.75  # spread of the groups' middles, in column standard deviations
 
-NAMES = tuple(f"component_{number}" for number in range(1, 11))
-SCHEMA = Schema(
-    (*(Column(name) for name in NAMES), Column("group", role="ignore")),
-    unit="record",
-    ball=Ball((0.0,) * 10, RADIUS),
-    title="Like Life Science",
-)
+SCHEMA = schema_of("life_science_like.csv.gz")
+RADIUS = 16.25  # of its ball
 
 
 def make() -> tuple[GeneratedFile, ...]:
@@ -37,9 +30,9 @@ def make() -> tuple[GeneratedFile, ...]:
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0) * COLUMN_SD
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     inside = rows * np.minimum(1.0, 0.999 * RADIUS / norms)  # rounding must not lead out again
-    frame = pd.DataFrame(inside.round(2), columns=list(NAMES))
+    frame = pd.DataFrame(inside.round(2), columns=list(SCHEMA.features))
     frame["group"] = group + 1
-    return (GeneratedFile("life_science_like.csv.gz", frame, SCHEMA),)
+    return (GeneratedFile("life_science_like.csv.gz", frame),)
 
 
 def _heavy_tailed(group: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -11,7 +11,6 @@ import pandas as pd
 
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture
 from dpcore.datasets.make.files import GeneratedFile, public_draws
-from dpcore.schema import Column, Schema
 
 CROWD = 104
 WEIGHTS = (0.55, 0.45)
@@ -20,28 +19,18 @@ COVARIANCES = (covariance_2d(4.5, 8.0, 0.35), covariance_2d(6.0, 10.0, -0.25))
 RARE_PERSON = (91.0, 176.0)
 
 
-def schema(title: str) -> Schema:
-    """Bounds that hold for anybody: a human age, and an income with a stated cap."""
-    columns = (
-        Column("age", lower=0, upper=110, unit="years"),
-        Column("income", lower=0, upper=200, unit="thousand per year"),
-        Column("group", role="ignore"),
-    )
-    return Schema(columns, title=title)
-
-
 def make() -> tuple[GeneratedFile, ...]:
     """The small table, and the one with fifty times the crowd and still one rare person."""
     return (
-        _made("rare_person.csv", CROWD, "One rare person", seed=104),
-        _made("rare_person_50x.csv", 50 * CROWD, "One rare person, fifty times the crowd", seed=50),
+        _made("rare_person.csv", CROWD, seed=104),
+        _made("rare_person_50x.csv", 50 * CROWD, seed=50),
     )
 
 
-def _made(file: str, crowd: int, title: str, seed: int) -> GeneratedFile:
+def _made(file: str, crowd: int, seed: int) -> GeneratedFile:
     """A crowd with the rare person in the last row."""
     rows, group = gaussian_mixture(crowd, WEIGHTS, MEANS, np.array(COVARIANCES), public_draws(seed))
     everybody = np.vstack([np.clip(rows, [0, 0], [110, 200]), RARE_PERSON]).round(1)
     frame = pd.DataFrame(everybody, columns=["age", "income"])
     frame["group"] = [*(group + 1), len(WEIGHTS) + 1]
-    return GeneratedFile(file, frame, schema(title))
+    return GeneratedFile(file, frame)

@@ -8,29 +8,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.datasets.make.files import GeneratedFile, public_draws
-from dpcore.schema import Column, Schema
+from dpcore.datasets.make.files import GeneratedFile, public_draws, schema_of
 
 ROWS = 20_000
 SHARES = (0.42, 0.36, 0.22)
-REGIONS = ("north", "east", "south", "west")
 REGION_SHARES = ((0.40, 0.30, 0.20, 0.10), (0.20, 0.30, 0.30, 0.20), (0.10, 0.15, 0.30, 0.45))
 
-SCHEMA = Schema(
-    (
-        Column("age", lower=0, upper=110, unit="years"),
-        Column("income", lower=0, upper=200, unit="thousand per year", missing=40),
-        Column("visits", lower=0, upper=60, unit="per year"),
-        Column("body_mass_index", lower=10, upper=70, unit="kg/m²", missing=25),
-        Column("systolic_pressure", lower=60, upper=260, unit="mmHg"),
-        Column("distance_to_clinic", lower=0, upper=100, unit="km"),
-        Column("satisfaction", lower=0, upper=10, unit="points", missing=5),
-        Column("region", role="label", type="category", categories=REGIONS),
-        Column("group", role="ignore"),
-    ),
-    unit="patient",
-    title="A steward's table",
-)
+SCHEMA = schema_of("stewards_table.csv")
 
 # One row a column: the value in each of the three groups (young, middle, old).
 AGE = (29.0, 50.0, 74.0)
@@ -67,7 +51,7 @@ def make() -> tuple[GeneratedFile, ...]:
         }
     )
     frame["visits"] = frame["visits"].clip(0, 60)
-    return (GeneratedFile("stewards_table.csv", frame, SCHEMA),)
+    return (GeneratedFile("stewards_table.csv", frame),)
 
 
 def _normal(
@@ -91,7 +75,7 @@ def _regions(group: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A region per patient, by the shares of the group."""
     steps = np.cumsum(REGION_SHARES, axis=1)[group]
     position = (rng.random((len(group), 1)) > steps[:, :-1]).sum(axis=1)
-    return np.asarray(np.array(REGIONS)[position])
+    return np.asarray(np.array(SCHEMA.column("region").categories)[position])
 
 
 def _clipped(values: np.ndarray, name: str) -> np.ndarray:

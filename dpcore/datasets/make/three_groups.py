@@ -7,7 +7,6 @@ import pandas as pd
 
 from dpcore.datasets.generators import covariance_2d, gaussian_mixture
 from dpcore.datasets.make.files import GeneratedFile, public_draws
-from dpcore.schema import Column, Schema
 
 ROWS = 5_000
 WEIGHTS = (0.40, 0.35, 0.25)
@@ -18,19 +17,10 @@ COVARIANCES = (
     covariance_2d(6.0, 7.6, 0.10),
 )
 
-SCHEMA = Schema(
-    (
-        Column("age", lower=0, upper=110, unit="years"),
-        Column("visits", lower=0, upper=80, unit="per year"),
-        Column("group", role="ignore"),
-    ),
-    title="Three groups",
-)
-
 
 def make() -> tuple[GeneratedFile, ...]:
     """The table, clipped into its public bounds and rounded to one decimal."""
     rows, group = gaussian_mixture(ROWS, WEIGHTS, MEANS, np.array(COVARIANCES), public_draws(33))
     age, visits = np.clip(rows, [0, 0], [110, 80]).round(1).T
     frame = pd.DataFrame({"age": age, "visits": visits, "group": group + 1})
-    return (GeneratedFile("three_groups.csv", frame, SCHEMA),)
+    return (GeneratedFile("three_groups.csv", frame),)
