@@ -283,9 +283,14 @@ def offered() -> tuple[BundledTable | BundledCorpus, ...]:
     return *bundled(), *corpora()
 
 
+def added() -> tuple[BundledTable | BundledCorpus, ...]:
+    """The published sets that have been added on this machine."""
+    return tuple(published.table for published in present())
+
+
 def at_hand() -> tuple[BundledTable | BundledCorpus, ...]:
-    """The same, then the published sets that have been added on this machine."""
-    return *offered(), *(published.table for published in present())
+    """Everything that can be listed: what comes with the package, then what was added."""
+    return *offered(), *added()
 
 
 def opening(data: str, model: str | None = None) -> Scenario:
@@ -294,7 +299,8 @@ def opening(data: str, model: str | None = None) -> Scenario:
 
     model: one that the reader wants [the table's own].
     """
-    table = next((table for table in at_hand() if table.name == data), None)
+    sources = (offered, added)  # the files of the second are looked for only where it is needed
+    table = next((table for source in sources for table in source() if table.name == data), None)
     suits = () if table is None else table.openings
     first = next((candidate for candidate in suits if model in (None, candidate.model)), None)
     if table is None or first is None:

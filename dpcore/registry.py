@@ -6,6 +6,7 @@ declaration, from which the rest is read.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -85,6 +86,7 @@ PAPERS = {
 }
 
 
+@cache  # pages look the same lines up thousands of times
 def load(target: str) -> Any:
     """The module or ``module:object`` that a registry line names."""
     module, _, name = target.partition(":")

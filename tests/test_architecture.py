@@ -449,7 +449,7 @@ def test_a_circle_is_seen_where_a_function_or_a_packages_list_closes_it(tmp_path
 
 
 # What a private mixture fit imports from a sealed table on, as a fresh interpreter counts it.
-MOST_FILES, MOST_LINES = 64, 9_500
+MOST_FILES, MOST_LINES = 64, 9_600
 A_FIT = """
 import sys
 import pandas as pd

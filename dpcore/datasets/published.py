@@ -186,7 +186,8 @@ def located(name: str, home: Path | None = None) -> Path:
 
 def present() -> tuple[PublishedSet, ...]:
     """The sets that have been added here."""
-    return tuple(published_set for published_set in SETS if published_set.is_here)
+    home = folder()
+    return tuple(candidate for candidate in SETS if (home / candidate.file).is_file())
 
 
 def find_set(name: str) -> PublishedSet:
