@@ -169,6 +169,18 @@ EVEN = Dial(
 )
 
 
+def iterations_option(usual: int) -> Any:
+    """How many steps a fit takes; each costs privacy."""
+    return option(
+        usual,
+        whole,
+        f"steps, fixed in advance [{usual}]",
+        flag="iterations",
+        metavar="J",
+        dial=ITERATIONS,
+    )
+
+
 def start_option(dial: Dial = START) -> Any:
     """Which public start a fit begins with."""
     return option(

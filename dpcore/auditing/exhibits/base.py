@@ -61,7 +61,7 @@ class Exhibit:
     shown: claim, tables, event and the delta attained. source: paper and place. assumption: what
     the claim takes for granted. correction: what is done instead; corrected: the delta that this
     has, at most, at the same epsilon. stated, true: the amount stated and the real one, where it is
-    one amount. sentence: for everybody.
+    one amount. case: what the claim does not cover, for everybody.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Exhibit:
     assumption: str
     correction: str
     corrected: float
-    sentence: str
+    case: str
     stated: float | None = None
     true: float | None = None
     published_picture: Picture | None = None
@@ -80,6 +80,11 @@ class Exhibit:
     def refuted(self) -> bool:
         """Whether the claim fails here."""
         return self.shown.refuted
+
+    @property
+    def sentence(self) -> str:
+        """The case in a sentence."""
+        return f"The printed bound does not cover this case: {self.case}"
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, without the pictures."""

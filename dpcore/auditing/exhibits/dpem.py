@@ -42,9 +42,9 @@ def centred_scatter(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         source=f"{PAPER}, equations 12 and 18",
         assumption="the mean inside the scatter does not change",
         correction="noise for a change of 4, or squares about a released mean",
-        sentence=(
-            "The printed bound does not cover this case: one row changes the scatter by "
-            f"{moved:.3g}, about twice the sensitivity that the noise was scaled to."
+        case=(
+            f"one row changes the scatter by {moved:.3g}, about twice the sensitivity that the "
+            "noise was scaled to."
         ),
     )
 
@@ -67,10 +67,7 @@ def counts_in_scale(multiplier: float = 36.86, delta: float = 1e-4) -> Exhibit:
         source=f"{PAPER}, equations 12 and 16",
         assumption="the sum is divided by the released count",
         correction="the exact sum gets the noise, and is divided by the released count",
-        sentence=(
-            "The printed bound does not cover this case: the mean of a group of one person "
-            "changes by 2, whatever the noisy count is."
-        ),
+        case="the mean of a group of one person changes by 2, whatever the noisy count is.",
     )
 
 
@@ -95,10 +92,7 @@ def counts_unpaid(epsilon: float = 1.0) -> Exhibit:
         assumption="the number of rows near each centre is public",
         correction="counts get noise and a share of the budget, together with the sums",
         corrected=0.0,
-        sentence=(
-            "The printed bound does not cover this case: a count without noise reveals where one "
-            "person is."
-        ),
+        case="a count without noise reveals where one person is.",
         stated=0.0,
         true=2.0,
         published_picture=Picture(COUNT, np.full(DRAWS, fewer), np.full(DRAWS, near)),
@@ -139,9 +133,9 @@ def lloyd_replaced(epsilon: float = 1.0, *, dim: int = 1) -> Exhibit:
         assumption="a row is added or removed; elsewhere the paper uses replacement",
         correction="noise of 2 (d + 1) / epsilon",
         corrected=attained(scales[1]),
-        sentence=(
-            "The printed bound does not cover this case: a replaced row leaves one cluster and "
-            "enters another, but the noise covers only one of the two changes."
+        case=(
+            "a replaced row leaves one cluster and enters another, but the noise covers only one "
+            "of the two changes."
         ),
         stated=dim + 1.0,
         true=2.0 * (dim + 1.0),
@@ -164,9 +158,9 @@ def classic_gaussian(epsilon: float = 15.0, delta: float = 1e-5) -> Exhibit:
         source="Dwork, Roth 2014, Theorem A.1, as used for any epsilon",
         assumption="epsilon is below 1",
         correction="noise solved from the exact trade (Balle, Wang 2018)",
-        sentence=(
-            "The printed bound does not cover this case: the formula is proved only for epsilon "
-            "below 1, and beyond about 8 it gives too little noise."
+        case=(
+            "the formula is proved only for epsilon below 1, and beyond about 8 it gives too "
+            "little noise."
         ),
     )
 
@@ -188,10 +182,7 @@ def variance_as_deviation(epsilon: float = 1.0, delta: float = 1e-4, *, rows: in
         source=PROGRAM,
         assumption="the number passed to the noise function is a standard deviation",
         correction="the square root of that number",
-        sentence=(
-            "The printed bound does not cover this case: a variance below 1 gives far less noise "
-            "when it is used as a standard deviation."
-        ),
+        case="a variance below 1 gives far less noise when it is used as a standard deviation.",
     )
 
 
@@ -217,8 +208,5 @@ def own_largest_norm(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         source=f"{PAPER}, section 8, and its program",
         assumption="the largest norm is public",
         correction="a norm chosen without the data, and rows clipped to it",
-        sentence=(
-            "The printed bound does not cover this case: the row with the largest norm rescales "
-            "every other row."
-        ),
+        case="the row with the largest norm rescales every other row.",
     )

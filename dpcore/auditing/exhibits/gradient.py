@@ -52,9 +52,9 @@ def truncation_unbounded(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         source=f"{PAPER}, equation 14",
         assumption="real arithmetic, in which terms with the cube of a gradient cancel",
         correction="the same function by quadrature, clipped to its exact range",
-        sentence=(
-            "The printed bound does not cover this case: in floating point, the printed formula "
-            "lets one large gradient move the mean without limit."
+        case=(
+            "in floating point, the printed formula lets one large gradient move the mean without "
+            "limit."
         ),
     )
 
@@ -79,8 +79,8 @@ def second_noise(epsilon: float = 1.0, delta: float = 1e-5, *, failure: float = 
         source=f"{PAPER}, Algorithm 2 (zeta = {failure:g})",
         assumption="zeta is below 1/e",
         correction="the first form",
-        sentence=(
-            "The printed bound does not cover this case: two forms of the noise are printed as "
-            "equal but differ, and above some zeta the second is too small."
+        case=(
+            "two forms of the noise are printed as equal but differ, and above some zeta the "
+            "second is too small."
         ),
     )

@@ -30,9 +30,9 @@ def one_sided_noise(**words: Any) -> Exhibit:
         release_exhibits.one_sided_noise(**words),
         source=f"{PAPER}, Wishart noise on covariances",
         assumption="every released covariance is possible under both tables",
-        sentence=(
-            "The printed bound does not cover this case: noise that is never negative rules out "
-            "every table whose exact value is above the released one."
+        case=(
+            "noise that is never negative rules out every table whose exact value is above the "
+            "released one."
         ),
     )
 
@@ -44,9 +44,9 @@ def noise_that_reads(**words: Any) -> Exhibit:
         release_exhibits.noise_that_reads(**words),
         source=f"{PAPER}, noise designed by a semidefinite program",
         assumption="the shape of the noise reveals nothing about the rows",
-        sentence=(
-            "The printed bound does not cover this case: noise whose shape depends on the rows "
-            "reveals more about them, and this is not accounted for."
+        case=(
+            "noise whose shape depends on the rows reveals more about them, and this is not "
+            "accounted for."
         ),
     )
 
@@ -64,10 +64,7 @@ def two_classes(**words: Any) -> Exhibit:
         corrected=float(delta_of(shown.epsilon, mu)),
         stated=1.0,
         true=math.sqrt(2.0),
-        sentence=(
-            "The printed bound does not cover this case: a changed label affects two classes, and "
-            "only one is accounted for."
-        ),
+        case="a changed label affects two classes, and only one is accounted for.",
         published_picture=normal_picture(math.sqrt(2.0) * mu),
         corrected_picture=normal_picture(mu),
     )
@@ -80,10 +77,7 @@ def mapping_support(**words: Any) -> Exhibit:
         release_exhibits.mapping_support(**words),
         source=f"{PAPER}, random mapping of class sizes",
         assumption="every released size is possible under both tables",
-        sentence=(
-            "The printed bound does not cover this case: most class sizes that can be released "
-            "are possible under only one of the two tables."
-        ),
+        case="most class sizes that can be released are possible under only one of the two tables.",
     )
 
 
@@ -94,9 +88,9 @@ def empty_neighbours(**words: Any) -> Exhibit:
         release_exhibits.empty_neighbours(**words),
         source=f"{PAPER}, equation 29",
         assumption="removing a row changes only the share of its own class",
-        sentence=(
-            "The printed bound does not cover this case: shares add up to 1, so changing one "
-            "changes another, and the neighbours in the equation do not exist."
+        case=(
+            "shares add up to 1, so changing one changes another, and the neighbours in the "
+            "equation do not exist."
         ),
     )
 
@@ -108,9 +102,9 @@ def rank_one_noise(**words: Any) -> Exhibit:
         release_exhibits.rank_one_noise(**words),
         source="Ji, Li 2024 (R1SMG), a baseline in " + PAPER,
         assumption="noise along one random direction hides all coordinates",
-        sentence=(
-            "The printed bound does not cover this case: along one random direction the density "
-            "is unbounded at the exact answer, which therefore stands out."
+        case=(
+            "along one random direction the density is unbounded at the exact answer, which "
+            "therefore stands out."
         ),
     )
 
@@ -136,15 +130,15 @@ def radius_not_squared(
         source=f"{PAPER}, equation 32",
         assumption="the radius is 1 or less",
         correction="the square of the radius",
-        sentence=(
-            "The printed bound does not cover this case: the standard deviation must grow with "
-            "the radius, so the variance must grow with the radius squared."
+        case=(
+            "the standard deviation must grow with the radius, so the variance must grow with the "
+            "radius squared."
         ),
     )
 
 
 def _normal_instead(
-    name: str, shown: Counterexample, *, source: str, assumption: str, sentence: str
+    name: str, shown: Counterexample, *, source: str, assumption: str, case: str
 ) -> Exhibit:
     """Beside a mechanism that nobody can prove: normal noise at the very budget it claims.
 
@@ -156,7 +150,7 @@ def _normal_instead(
         shown,
         source=source,
         assumption=assumption,
-        sentence=sentence,
+        case=case,
         correction=SOUND,
         corrected=float(delta_of(shown.epsilon, mu)),
         corrected_picture=normal_picture(mu),

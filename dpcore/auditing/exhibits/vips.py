@@ -40,9 +40,9 @@ def topics_replaced(epsilon: float = 1.0, delta: float = 1e-4) -> Exhibit:
         source=f"{PAPER}, equation 28",
         assumption="only one of the two documents contributes to the sum",
         correction="noise for sqrt 2 times the norm",
-        sentence=(
-            "The printed bound does not cover this case: the words of one document leave the sum "
-            "and those of another enter, and both changes count."
+        case=(
+            "the words of one document leave the sum and those of another enter, and both changes "
+            "count."
         ),
     )
 
@@ -76,9 +76,9 @@ def topics_epsilon(sigma: float = 1.0, *, minibatch: int = 20_000) -> Exhibit:
         assumption="equation 28, which lacks a factor of sqrt 2 where a document is replaced",
         correction="noise of sigma times sqrt 2",
         corrected=corrected,
-        sentence=(
-            "The printed bound does not cover this case: the slack in its composition is smaller "
-            "than the factor of sqrt 2 missing from its sensitivity."
+        case=(
+            "the slack in its composition is smaller than the factor of sqrt 2 missing from its "
+            "sensitivity."
         ),
         stated=sigma,
         true=sigma / math.sqrt(2.0),
@@ -109,8 +109,5 @@ def logistic_constants(epsilon: float = 1.0, delta: float = 1e-5) -> Exhibit:
         source=f"the program released with {PAPER}",
         assumption="the constants are as loose as those in the text",
         correction="the text's constants, whose looseness pays for the second sum",
-        sentence=(
-            "The printed bound does not cover this case: two sums with tight constants cost more "
-            "than the one release that is charged."
-        ),
+        case="two sums with tight constants cost more than the one release that is charged.",
     )

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from dpcore.checks import whole
 from dpcore.models.declaration import Statement
-from dpcore.models.options import BY_MODEL, ITERATIONS, Settings, even_option, option, start_option
+from dpcore.models.options import (
+    BY_MODEL,
+    Settings,
+    even_option,
+    iterations_option,
+    option,
+    start_option,
+)
 
 
 @dataclass(frozen=True)
@@ -24,9 +31,7 @@ class FamilySettings(Settings):
     components: int = option(
         3, whole, "number of groups [3]", flag="components", metavar="K", not_asked=BY_MODEL
     )
-    iterations: int = option(
-        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J", dial=ITERATIONS
-    )
+    iterations: int = iterations_option(10)
     start: int = start_option()
     even: bool = even_option()
 

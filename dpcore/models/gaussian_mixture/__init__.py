@@ -20,11 +20,11 @@ from dpcore.models.gaussian_mixture.mathematics import Prior
 from dpcore.models.options import (
     BY_METHOD,
     BY_MODEL,
-    ITERATIONS,
     Dial,
     Settings,
     Slide,
     even_option,
+    iterations_option,
     option,
     start_option,
     word,
@@ -49,9 +49,7 @@ class MixtureSettings(Settings):
     components: int = option(
         3, whole, "number of groups [3]", flag="components", metavar="K", not_asked=BY_MODEL
     )
-    iterations: int = option(
-        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J", dial=ITERATIONS
-    )
+    iterations: int = iterations_option(10)
     covariance: Structure = option(
         "full",
         word(*STRUCTURES),

@@ -7,24 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.checks import one_of, positive, probability, share_below_one, whole
+from dpcore.checks import one_of, positive, share_below_one
 from dpcore.errors import InputError
 from dpcore.models.gradient_em.mathematics import default_tau
 from dpcore.models.options import (
     BY_METHOD,
     FITTED,
-    ITERATIONS,
     UNLESS_GIVEN,
     Dial,
     Settings,
     Slide,
     from_zero,
+    iterations_option,
     option,
     start_option,
     switch_option,
     word,
     yes_or_no,
 )
+from dpcore.models.shared.truncated_options import failure_option, rows_option
 
 ALGORITHMS = ("em", "clipped", "robust")
 FORMS = ("first", "second")
@@ -76,9 +77,7 @@ class GradientSettings(Settings):
     public. missing_rate: share of the numbers to hide on top.
     """
 
-    iterations: int = option(
-        15, whole, "steps, fixed in advance [15]", flag="iterations", metavar="J", dial=ITERATIONS
-    )
+    iterations: int = iterations_option(15)
     algorithm: str | None = option(
         None,
         word(*ALGORITHMS),
@@ -189,24 +188,8 @@ class GradientSettings(Settings):
             methods=("recommended", "robust_means_exact"),
         ),
     )
-    failure: float = option(
-        0.05,
-        lambda name, value: probability(name, value, example="0.05"),
-        "for robust: the failure probability that sets its truncation [0.05]",
-        flag="failure",
-        metavar="Z",
-        dial=Dial(
-            "Failure probability ζ of the truncation",
-            "A smaller one truncates less and needs more noise.",
-            *(1e-6, 0.9, 0.01, "%.3g"),
-            methods=_ROBUST,
-            slide=Slide(
-                "Chance of failure ζ",
-                "chance of failure",
-                ("surer", "less noise"),
-                (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3),
-            ),
-        ),
+    failure: float = failure_option(
+        "for robust: the failure probability that sets its truncation [0.05]", *_ROBUST
     )
     bend: str = option("typical", word(*BENDS), not_asked=BY_METHOD)
     form: str = option(
@@ -222,21 +205,7 @@ class GradientSettings(Settings):
             methods=_ROBUST[:1],
         ),
     )
-    rows: int | None = option(
-        None,
-        whole,
-        "a public guess of the number of rows, where it is private [none]",
-        flag="rows",
-        metavar="N",
-        dial=Dial(
-            "Public guess of the number of rows",
-            "The truncation threshold depends on it; needed where that number is private.",
-            *(1, 10**9, 100, "%d"),
-            methods=_ROBUST,
-            empty="their number, where it is public",
-            still=UNLESS_GIVEN,
-        ),
-    )
+    rows: int | None = rows_option(*_ROBUST)
 
     @classmethod
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from dpcore.models.options import (
     BY_METHOD,
     BY_MODEL,
     EVEN,
-    ITERATIONS,
     Settings,
     even_option,
+    iterations_option,
     option,
     start_option,
     word,
@@ -33,9 +33,7 @@ class KMeansSettings(Settings):
     components: int = option(
         3, whole, "number of centres [3]", flag="components", metavar="K", not_asked=BY_MODEL
     )
-    iterations: int = option(
-        10, whole, "steps, fixed in advance [10]", flag="iterations", metavar="J", dial=ITERATIONS
-    )
+    iterations: int = iterations_option(10)
     algorithm: str = option(
         "proved",
         word(*ALGORITHMS),

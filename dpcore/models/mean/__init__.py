@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.checks import positive, probability, whole
+from dpcore.checks import positive
 from dpcore.errors import InputError
 from dpcore.models.declaration import Method, Metric, Model, Opening, Statement, World
 from dpcore.models.mean.mathematics import METHODS
-from dpcore.models.options import BY_METHOD, UNLESS_GIVEN, Dial, Settings, Slide, option, word
+from dpcore.models.options import BY_METHOD, Dial, Settings, Slide, option, word
+from dpcore.models.shared.truncated_options import failure_option, rows_option
 
 TRUSTS = ("central", "local", "local_onebit")
 
@@ -50,39 +51,11 @@ class MeanSettings(Settings):
             slide=Slide("Bound on the mean square", "bound", ("less noise", "less clipping")),
         ),
     )
-    failure: float = option(
-        0.05,
-        lambda name, value: probability(name, value, example="0.05"),
+    failure: float = failure_option(
         "the failure probability that sets the truncation [0.05]",
-        flag="failure",
-        metavar="Z",
-        dial=Dial(
-            "Failure probability ζ of the truncation",
-            "A smaller one truncates less and needs more noise.",
-            *(1e-6, 0.9, 0.01, "%.3g"),
-            methods=("bound", "lemma_1", "theorem_2", "local_theorem_2"),
-            slide=Slide(
-                "Chance of failure ζ",
-                "chance of failure",
-                ("surer", "less noise"),
-                (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3),
-            ),
-        ),
+        *("bound", "lemma_1", "theorem_2", "local_theorem_2"),
     )
-    rows: int | None = option(
-        None,
-        whole,
-        "a public guess of the number of rows, where it is private [none]",
-        flag="rows",
-        metavar="N",
-        dial=Dial(
-            "Public guess of the number of rows",
-            "The truncation threshold depends on it; needed where that number is private.",
-            *(1, 10**9, 100, "%d"),
-            empty="their number, where it is public",
-            still=UNLESS_GIVEN,
-        ),
-    )
+    rows: int | None = rows_option()
 
     @classmethod
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+"""Options of fits that truncate: how often that may fail, and how many rows there may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcore.checks import probability, whole
+from dpcore.models.options import UNLESS_GIVEN, Dial, Slide, option
+
+
+def failure_option(help: str, *methods: str) -> Any:
+    """The failure probability ``zeta`` at which a truncation aims; methods: that have one."""
+    return option(
+        0.05,
+        lambda name, value: probability(name, value, example="0.05"),
+        help,
+        flag="failure",
+        metavar="Z",
+        dial=Dial(
+            "Failure probability ζ of the truncation",
+            "A smaller one truncates less and needs more noise.",
+            *(1e-6, 0.9, 0.01, "%.3g"),
+            methods=methods,
+            slide=Slide(
+                "Chance of failure ζ",
+                "chance of failure",
+                ("surer", "less noise"),
+                (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3),
+            ),
+        ),
+    )
+
+
+def rows_option(*methods: str) -> Any:
+    """A public guess of how many rows there are; methods: that need it, empty: all."""
+    return option(
+        None,
+        whole,
+        "a public guess of the number of rows, where it is private [none]",
+        flag="rows",
+        metavar="N",
+        dial=Dial(
+            "Public guess of the number of rows",
+            "The truncation threshold depends on it; needed where that number is private.",
+            *(1, 10**9, 100, "%d"),
+            methods=methods,
+            empty="their number, where it is public",
+            still=UNLESS_GIVEN,
+        ),
+    )
