@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from app import links
@@ -245,97 +249,40 @@ def _dpem(combination: str, components: int, iterations: int, delta_each: float)
     return Composition(lines=lines, k=iterations, delta=1e-4)
 
 
-def _minibatch(rate: float, noise: float, steps: int, delta: float) -> Composition:
-    """Steps on minibatches of a fixed size, one row replaced."""
-    return Composition(lines=(Line(noise=noise, sampling="w", rate=rate),), k=steps, delta=delta)
+def _line(entry: dict[str, Any]) -> Line:
+    """A line of a published list; a rate may be a fraction, and rho stands for its noise."""
+    fields = dict(entry)
+    if "rho" in fields:
+        fields["noise"] = math.sqrt(0.5 / fields.pop("rho"))
+    if "rate" in fields:
+        fields["rate"] = float(Fraction(fields["rate"]))
+    return Line(**fields)
 
 
-def _abadi() -> Composition:
-    """One pass over the data is 100 steps on Poisson samples of 1%."""
-    lines = (Line(noise=4.0, count=100, sampling="p", rate=0.01),)
-    return Composition(lines=lines, k=100, adjacency="add_remove")
-
-
-def _dpsgd() -> Composition:
-    """60,000 rows; the table of the tutorial gives the noise, and the epochs."""
-    lines = (Line(noise=1.12, count=234, sampling="p", rate=256 / 60_000),)
-    return Composition(lines=lines, k=60, adjacency="add_remove")
+def _published(entry: dict[str, Any]) -> Composition:
+    """The list of an entry in ``presets.toml``."""
+    if "dpem" in entry:
+        return _dpem(**entry["dpem"])
+    names = ("k", "delta", "adjacency", "methods")
+    fields = {name: entry[name] for name in names if name in entry}
+    if "methods" in fields:
+        fields["methods"] = tuple(fields["methods"])
+    if "lines" in entry:
+        fields["lines"] = tuple(map(_line, entry["lines"]))
+    return Composition(**fields)
 
 
 def _presets() -> dict[str, Preset]:
-    presets = {"opening": Preset("Opening: one Gaussian release", "", Composition)}
-    for groups, steps, delta_each in ((10, 20, 1e-6), (3, 10, 1e-8)):
-        for combination in ("GGG", "LLG"):
-            presets[f"dpem_{groups}_{combination.lower()}"] = Preset(
-                f"DP-EM, {groups} groups, {steps} iterations, {_NOISES[combination]}",
-                "iterations",
-                lambda c=combination, g=groups, s=steps, e=delta_each: _dpem(c, g, s, e),  # type: ignore[misc]
-                ((steps, 1.0, "zcdp"),),
-            )
-    presets["vips_lda"] = Preset(
-        "VIPS topics, 20 minibatches of 20,000 in 400,000",
-        "minibatches",
-        lambda: _minibatch(20_000 / 400_000, 1.24, 20, 1e-4),
-        ((20, 2.38, "ma"),),
-    )
-    for size, steps, printed in (
-        (400, 150, 1.34),
-        (800, 75, 1.74),
-        (1600, 37, 2.44),
-        (3200, 18, 3.34),
-    ):
-        presets[f"vips_sbn_{size}"] = Preset(
-            f"VIPS belief network, {steps} minibatches of {size:,} in 60,000",
-            "minibatches",
-            lambda n=size, t=steps: _minibatch(n / 60_000, 1.0, t, 1e-4),  # type: ignore[misc]
-            ((steps, printed, "ma"),),
+    text = Path(__file__).with_name("presets.toml").read_text(encoding="utf-8")
+    return {
+        name: Preset(
+            entry["title"],
+            entry.get("repeats", ""),
+            partial(_published, entry),
+            tuple((k, epsilon, method) for k, epsilon, method in entry.get("printed", ())),
         )
-    for noise, printed in ((1.0, 0.8), (6.0, 0.05), (12.0, 0.025)):
-        presets[f"vips_adult_{noise:.0f}"] = Preset(
-            f"VIPS Adult, 100 minibatches of 0.4%, noise {noise:.0f}",
-            "minibatches",
-            lambda z=noise: _minibatch(0.004, z, 100, 1e-3),  # type: ignore[misc]
-            ((100, printed, "ma"),),
-        )
-    presets["abadi"] = Preset(
-        "Abadi et al. 2016, Figure 2: passes of 100 samples of 1%",
-        "passes",
-        _abadi,
-        ((100, 1.26, "ma"), (400, 2.55, "ma")),
-    )
-    presets["dpsgd"] = Preset(
-        "DP-SGD on MNIST, epochs of 234 samples of 256 (TensorFlow Privacy's tutorial)",
-        "epochs",
-        _dpsgd,
-        ((60, 2.92, "ma"),),
-    )
-    presets["census"] = Preset(
-        "2020 US Census, redistricting file of persons: ρ = 2.56 (Abowd et al. 2022)",
-        "",
-        lambda: Composition(
-            lines=(Line("d", math.sqrt(0.5 / 2.56)),),
-            k=1,
-            delta=1e-10,
-            methods=("zcdp", "zcdp_tight"),  # all that its ρ says; its releases are many more
-        ),
-        ((1, 17.14, "zcdp_tight"),),
-    )
-    presets["laplace"] = Preset(
-        "Laplace counts: 100 of ε = 0.1",
-        "",
-        lambda: Composition(lines=(Line("l", 10.0),), k=100),
-    )
-    presets["mixed"] = Preset(
-        "Gaussian with Laplace noise",
-        "",
-        lambda: Composition(lines=(Line(noise=20.0), Line("l", 20.0)), k=50),
-    )
-    presets["crossover"] = Preset(
-        "Basic against advanced: the crossover",
-        "",
-        lambda: Composition(lines=(Line(noise=50.0),), k=30),
-    )
-    return presets
+        for name, entry in tomllib.loads(text).items()
+    }
 
 
 _ONE = {
@@ -346,7 +293,6 @@ _ONE = {
     "passes": "pass",
     "epochs": "epoch",
 }
-_NOISES = {"GGG": "Gaussian noise", "LLG": "Laplace and Gaussian noise"}
 PRESETS = _presets()
 
 
