@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -80,37 +81,74 @@ def test_a_start_takes_no_place_twice_while_another_is_left(seed: int) -> None:
 # --- steps ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("public", [True, False])
-def test_without_noise_a_step_is_lloyds(public: bool) -> None:
-    rows, before = clouds(), Centres(np.array([[[-0.5, 0.0], [0.5, 0.0], [0, 1]]]), np.ones((1, 3)))
-    released = exact_sums(rows, before.centres[0])
-    known = float(len(rows)) if public else released.counts.sum(axis=1)
-    after, memory = kmeans.step(released, known, before, None, ball=False, radius=math.sqrt(2))
+def search(
+    places: Array, mean: Sequence[float] = (0.0, 0.0), *, single: bool = False, spread: float = 0.5
+) -> kmeans.Search:
+    """K centres of one run on their way, where the mean of all rows is well known."""
+    known = np.array([mean]), np.full(1, 1e-6)
+    return kmeans.Search.begun(places[None], known, np.array([spread]), np.array([single]), 0)
+
+
+def test_without_noise_a_step_is_lloyds() -> None:
+    rows, before = clouds(), np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 1.0]])
+    released, count = exact_sums(rows, before), np.array([float(len(rows))])
     expected = released.sums / released.counts[..., None]
-    np.testing.assert_allclose(after.centres, expected, rtol=1e-12)
-    again, _ = kmeans.step(released, known, after, memory, ball=False, radius=math.sqrt(2))
-    np.testing.assert_allclose(again.centres, expected, rtol=1e-12)
+    after = search(before).after(released, count)
+    np.testing.assert_allclose(after.asked(), expected, rtol=1e-12)
+    np.testing.assert_allclose(after.steadied(), expected, rtol=1e-12)
+    np.testing.assert_allclose(after.after(released, count).steadied(), expected, rtol=1e-12)
+    np.testing.assert_allclose(after.shares, released.counts / len(rows), rtol=1e-12)
+    np.testing.assert_allclose(after.mean, rows.mean(axis=0)[None], atol=1e-12)
 
 
 def test_a_centre_without_rows_stays() -> None:
-    before = Centres(np.array([[[-0.5, 0.0], [0.9, 0.9]]]), np.full((1, 2), 0.5))
+    before = np.array([[-0.5, 0.0], [0.9, 0.9]])
     released = NoisyClusters(
         np.array([[10.0, 0.0]]), np.array([[[-4.0, 1.0], [0.0, 0.0]]]), NONE, NONE
     )
-    after, _ = kmeans.step(released, 10.0, before, None, ball=False, radius=2.0)
-    np.testing.assert_allclose(after.centres[0, 1], [0.9, 0.9])
-    np.testing.assert_allclose(after.centres[0, 0], [-0.4, 0.1], rtol=1e-9)
+    after = search(before).after(released, np.array([10.0])).steadied()
+    np.testing.assert_allclose(after[0, 1], [0.9, 0.9])
+    np.testing.assert_allclose(after[0, 0], [-0.4, 0.1], rtol=1e-9)
 
 
 def test_a_centre_whose_rows_are_fewer_than_the_noise_hardly_moves() -> None:
-    before = Centres(np.zeros((1, 2, 2)), np.full((1, 2), 0.5))
     released = NoisyClusters(
         np.array([[5.0, 995.0]]), np.array([[[5.0, 5.0], [-500.0, 0.0]]]),
         np.array([100.0]), np.array([100.0]),
     )  # fmt: skip
-    after, _ = kmeans.step(released, 1000.0, before, None, ball=False, radius=2.0)
-    assert np.abs(after.centres[0, 0]).max() < 0.01
-    assert after.centres[0, 1, 0] == pytest.approx(-0.5, abs=0.02)
+    before = search(np.zeros((2, 2)), mean=[-0.5, 0.0])
+    after = before.after(released, np.array([1000.0])).asked()
+    assert np.abs(after[0, 0]).max() < 0.02
+    assert -0.5 < after[0, 1, 0] < -0.4  # most of the way
+
+
+def test_noise_draws_centres_together_but_leaves_them_what_chance_is_good_for() -> None:
+    """Known signal and noise: the James-Stein share without chance, all of it without noise."""
+    places = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    for variance in (0.0, 0.1, 1e6):
+        found = replace(search(places, spread=0.01), variance=np.full((1, 2), variance))
+        kept = np.linalg.norm(found.steadied()[0], axis=1)
+        noise = 2 * variance / 2  # two coordinates, less a half for the mean of two centres
+        chance = 0.7 * kmeans.largest_of(2) * 0.01 * math.sqrt(noise)
+        expected = min(1.0, max(0.0, 1.0 - noise) + chance)
+        np.testing.assert_allclose(kept, expected)
+
+
+def test_where_the_mean_alone_is_seen_one_centre_is_asked_for_and_all_lie_around_it() -> None:
+    before = search(np.array([[0.1, 0.0], [0.0, 0.2], [0.0, 0.0]]), single=True)
+    assert np.isnan(before.asked()[0, 1:]).all()
+    sums = np.array([[[300.0, 0.0], [7.0, 7.0], [-9.0, 9.0]]])  # all but the first are noise
+    released = NoisyClusters(np.array([[1003.0, -5.0, 8.0]]), sums, np.ones(1), np.ones(1))
+    after = before.after(released, np.array([1000.0]))
+    np.testing.assert_allclose(after.mean, [[0.15, 0.0]], atol=1e-9)  # two equally good ones
+    away = np.linalg.norm(after.steadied() - after.mean[:, None], axis=2)
+    np.testing.assert_allclose(away, 0.7 * kmeans.largest_of(3) * 0.5)
+
+
+@pytest.mark.parametrize("count", [2, 3, 10, 50])
+def test_the_largest_of_some_normal_numbers(count: int) -> None:
+    numbers = np.random.default_rng(0).standard_normal((40_000, count)).max(axis=1)
+    assert kmeans.largest_of(count) == pytest.approx(numbers.mean(), rel=0.05)
 
 
 @examples(200)
@@ -120,32 +158,42 @@ def test_a_centre_whose_rows_are_fewer_than_the_noise_hardly_moves() -> None:
     st.floats(0.0, 1e6),
     st.booleans(),
 )
-def test_every_step_is_total(counts: Array, sums: Array, sd: float, ball: bool) -> None:
-    """Any released numbers give centres inside the bounds."""
-    noise = np.full(2, sd)
+def test_every_step_is_total(counts: Array, sums: Array, sd: float, single: bool) -> None:
+    """Any released numbers give finite centres."""
+    noise, rows = np.full(2, sd), np.full(2, 100.0)
     released = NoisyClusters(counts, sums, noise, noise)
-    before = kmeans.start(2, 3, 2, 0, ball=ball)
-    radius = 1.0 if ball else math.sqrt(2)
-    one, _ = kmeans.step(released, 100.0, before, None, ball=ball, radius=radius)
-    two = kmeans.published_step(released, ball=ball)
-    cells = np.where(np.isnan(sums), np.nan, before.centres)
-    three = kmeans.started(released, cells, 2, 0)
-    for found in (one, two, three):
-        assert np.all(np.isfinite(found.centres))
+    begun = kmeans.start(2, 3, 2, 0, ball=False).centres
+    cells = np.where(np.isnan(sums), np.nan, begun)
+    known = np.zeros((2, 2)), noise
+    mean = kmeans.mean_of_cells(released, cells, rows, known)
+    places = kmeans.started(released, cells, 3, 0)
+    found = kmeans.Search.begun(places, mean, np.ones(2), np.full(2, single), 0)
+    for _ in range(2):
+        found = found.after(released, rows)
+        assert np.all(np.isfinite(found.steadied()))
         assert np.all(np.isfinite(found.shares))
-    for found in (one, two):
-        limit = np.linalg.norm(found.centres, axis=-1) if ball else np.abs(found.centres)
-        assert limit.max() <= 1.0 + 1e-9
+    published = kmeans.published_step(released, ball=False)
+    assert np.all(np.abs(published.centres) <= 1.0)
 
 
 def test_the_start_is_worked_out_from_cells_as_k_means_would() -> None:
     """Exact counts and sums of many cells lead to the clouds they lie in."""
     rows = clouds(3000)
-    spread = kmeans.candidates(rows.mean(axis=0)[None], rows.std(axis=0)[None], 0, ball=False)
+    deviation = np.array([rows.std(axis=0).mean()])
+    spread = kmeans.candidates(rows.mean(axis=0)[None], deviation, 0, ball=False)
     assert spread.shape == (1, kmeans.CELLS, 2)
-    begun = kmeans.started(exact_sums(rows, spread[0]), spread, 3, 0)
-    _, found = align(begun, converged(rows, 3))
+    places = kmeans.started(exact_sums(rows, spread[0]), spread, 3, 0)
+    _, found = align(Centres(places, np.full((1, 3), 1 / 3)), converged(rows, 3))
     assert found.all()
+
+
+@pytest.mark.parametrize("dim", [2, 10, 60])
+def test_the_middle_does_not_attract_all_rows_in_many_dimensions(dim: int) -> None:
+    rows = 0.2 * np.random.default_rng(0).standard_normal((2000, dim))
+    cells = kmeans.candidates(np.zeros((1, dim)), np.array([0.2]), 0, ball=False)
+    counts = exact_sums(rows, cells[0]).counts[0]
+    assert counts.max() < 400
+    assert np.count_nonzero(counts) > 50
 
 
 def test_more_noise_asks_for_fewer_cells_and_the_rest_attract_nobody() -> None:
@@ -188,12 +236,43 @@ def test_a_proved_fit_replays_to_its_budget(adjacency: str, accountant: str) -> 
     assert fit.guarantee.proof is not None
     replayed = float(dp.replay(fit.ledger, fit.guarantee.proof).epsilon)
     assert 1.0 - 1e-4 <= replayed <= 1.0
-    assert [entry.what for entry in fit.ledger][:3] == [
-        "mean and spread of all rows",
+    assert [entry.what for entry in fit.ledger][:5] == [
+        "distances from the middle",
+        "mean of all rows",
+        "distances from the mean",
         "counts and sums of cells",
         "iteration 1: counts and sums",
     ]
-    assert len(fit.ledger) == 6
+    assert len(fit.ledger) == 8
+
+
+def blobs(count: int, dim: int, components: int) -> Array:
+    """Groups in many columns, of which the bounds leave room for as much again."""
+    rng = np.random.default_rng(5)
+    middles = rng.normal(0.0, 0.2, (components, dim))
+    rows = middles[rng.integers(components, size=count)] + rng.normal(0.0, 0.1, (count, dim))
+    return np.clip(0.3 + rows, -1.0, 1.0)
+
+
+@pytest.mark.parametrize(("count", "dim", "least"), [(400, 13, 0.2), (3000, 20, 0.8)])
+def test_in_many_columns_released_centres_explain_more_than_one(
+    count: int, dim: int, least: float
+) -> None:
+    """Few rows and many: at epsilon 1, K centres are worth more than one with the whole budget.
+
+    least: of what converged centres explain.
+    """
+    table, rows = sealed(blobs(count, dim, 3)), blobs(count, dim, 3)
+    privacy = [dp.Privacy(1.0, 1e-5)]
+    scorer = Scorer(PublicFrame.of(table.schema), rows)
+    found = [
+        np.median(YARDSTICK.score(fit_grid("kmeans", table, privacy=privacy, draws=range(15),
+                                           seed=0, n_components=parts).runs.final, scorer))
+        for parts in (1, 3)
+    ]  # fmt: skip
+    best = float(YARDSTICK.score(converged(rows, 3), scorer)[0])
+    assert found[1] > found[0] + 0.1
+    assert found[1] > least * best
 
 
 def test_the_number_of_rows_is_not_read_where_it_is_private() -> None:

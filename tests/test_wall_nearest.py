@@ -14,8 +14,16 @@ from support import every, examples
 
 from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.kernels import nearest_centres as nearest
-from dpcore.wall.kernels.nearest_centres import GRID_BITS, TREE_DIM, NearestRows
-from dpcore.wall.statistics.cluster_moments import ClusterMoments
+from dpcore.wall.kernels.bounded_sums import Rows
+from dpcore.wall.kernels.nearest_centres import (
+    GRID_BITS,
+    TREE_DIM,
+    NearestRows,
+    counts_by_distance,
+    sums_in_balls,
+)
+from dpcore.wall.statistics.cluster_moments import BallClusters, ClusterMoments
+from dpcore.wall.statistics.row_radii import RowRadii
 
 
 def alone(row: np.ndarray, centres: np.ndarray) -> int:
@@ -246,3 +254,85 @@ def test_rows_are_not_shown_and_centres_of_a_wrong_shape_are_refused() -> None:
     for shape in ((3, 2), (1, 3, 1), (1, 0, 2), (1, 3, 3)):
         with pytest.raises(ValueError, match="shape"):
             rows.sums(np.zeros(shape))
+
+
+# --- balls and distances -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [1, 2, TREE_DIM + 1])
+@pytest.mark.parametrize("about_zero", [False, True])
+@pytest.mark.filterwarnings("ignore:(invalid|overflow):RuntimeWarning")
+def test_in_its_ball_one_row_changes_a_sum_by_no_more_than_the_lemma(
+    dim: int, about_zero: bool
+) -> None:
+    """Whatever the rows, the centres and the balls; what the others do is the same, to the bit."""
+
+    @given(
+        arrays(float, (29, dim), elements=CELLS),
+        arrays(float, (2, 4, dim), elements=CELLS),
+        arrays(float, (2, dim), elements=st.floats(-2.0, 2.0)),
+        arrays(float, 2, elements=st.floats(1e-3, 3.0)),
+        st.integers(0, 27),
+    )
+    @examples(100)
+    def check(
+        cells: np.ndarray, centres: np.ndarray, middle: np.ndarray, radius: np.ndarray, at: int
+    ) -> None:
+        rows = clip_to_ball(cells, 1.7)
+        middle = 0.0 * middle if about_zero else middle
+        shape = BallClusters(4, dim, 1.0, 2.0)
+        before, after = rows[:-1], rows[:-1].copy()
+        after[at] = rows[-1]
+
+        def total(units: np.ndarray) -> np.ndarray:
+            return sums_in_balls(Rows(units, 1.7), centres, middle, radius)
+
+        full, less, other = total(before), total(np.delete(before, at, axis=0)), total(after)
+        np.testing.assert_array_equal(full - less, total(before[at : at + 1]))
+        np.testing.assert_array_equal(other - full, total(rows[-1:]) - total(before[at : at + 1]))
+        for change, adjacency in ((full - less, "add_remove"), (other - full, "replace_one")):
+            counts = change[..., 0] / shape.scale("counts")
+            sums = (change[..., 1:] / shape.scale("sums")).reshape(2, -1)
+            both = np.concatenate([counts, sums], axis=1)
+            assert np.all(np.linalg.norm(both, axis=1) <= shape.l2_sensitivity(adjacency))
+
+    check()
+
+
+@every("dim", [2, 3, TREE_DIM + 1, 20])
+@every("count", [1, 700])
+def test_sums_in_balls_are_those_of_the_rows_drawn_in(dim: int, count: int) -> None:
+    rng = np.random.default_rng(dim)
+    rows, centres = rng.uniform(-1, 1, (count, dim)), rng.uniform(-1, 1, (3, 4, dim))
+    for middle in (np.zeros((3, dim)), rng.uniform(-1, 1, (3, dim))):
+        radius = np.array([0.2, 0.9, 40.0])
+        found = sums_in_balls(Rows(rows, math.sqrt(dim)), centres, middle, radius)
+        for run in range(3):
+            seen = clip_to_ball(rows - middle[run], radius[run])
+            apart = ((seen[:, None] + middle[run] - centres[run]) ** 2).sum(axis=2)
+            owner = apart.argmin(axis=1)
+            member = (owner == np.arange(4)[:, None]).astype(float)
+            np.testing.assert_array_equal(found[run, :, 0], member.sum(axis=1))
+            expected = member @ seen / radius[run]
+            np.testing.assert_allclose(found[run, :, 1:], expected, atol=2.0**-GRID_BITS * count)
+
+
+@pytest.mark.parametrize("dim", [1, 3, 9])
+def test_every_row_is_in_the_bin_of_its_distance_and_moves_no_other(dim: int) -> None:
+    rng, steps = np.random.default_rng(dim), np.array([0.3, 0.6, 1.0, 1.5])
+    rows, middle = rng.uniform(-1, 1, (400, dim)), rng.uniform(-1, 1, (3, dim))
+    middle[2] = middle[0]
+    found = counts_by_distance(Rows(rows), middle, steps)
+    for run in range(3):
+        apart = np.linalg.norm(rows - middle[run], axis=1)
+        expected = np.bincount(np.searchsorted(steps, apart), minlength=5)
+        np.testing.assert_array_equal(found[run], expected)
+    shape = RowRadii(dim, tuple(steps.tolist()))
+    for at in range(20):
+        less = found - counts_by_distance(Rows(np.delete(rows, at, axis=0)), middle, steps)
+        assert np.all(np.linalg.norm(less, axis=1) <= shape.l2_sensitivity("add_remove"))
+        moved = rows.copy()
+        moved[at] = 9.0 * rng.choice([-1.0, 1.0], dim)
+        change = np.linalg.norm(counts_by_distance(Rows(moved), middle, steps) - found, axis=1)
+        assert np.all(change <= shape.l2_sensitivity("replace_one"))
+        assert np.all((change == 0.0) | (change == math.sqrt(2.0)))

@@ -7,13 +7,14 @@ Bertino, Jin 2016 (DPLloyd).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.models.shared import group_means
-from dpcore.models.shared.group_means import Memory, farthest_first, within
+from dpcore.models.shared.group_means import farthest_first, within
 from dpcore.models.shared.moments import TINY, finite
 from dpcore.wall.statistics import NoisyClusters
 
@@ -69,29 +70,33 @@ FULL_CELL = 4.0  # rows expected in a cell, in deviations of the noise in its co
 TRIES = 8
 ROUGH_STEPS = 12
 WIDE = 1.25  # candidates reach a little farther out than rows do
+FLAT_DIM = 2  # in more dimensions, no farther than in so many
 LEAST_COUNT = 1.0  # by which the published steps divide: neither paper says what else to do
 
 
 def candidates(mean: Array, spread: Array, seed: int, *, ball: bool) -> Array:
-    """Points ``(B, CELLS, d)`` spread over where released moments ``(B, d)`` say that rows are.
+    """Points ``(B, CELLS, d)`` spread over where a released mean ``(B, d)`` and deviation of a
+    coordinate ``(B,)`` say that rows are.
 
     The first of them are farthest apart, so any number of first ones is spread too; the very first
-    is in the middle.
+    is in the middle. In many dimensions they are nearer to it than rows are: the middle would be
+    nearest to every row otherwise.
     """
     dim = mean.shape[1]
-    points = WIDE * np.random.default_rng([seed, dim, 4]).standard_normal((CANDIDATES, dim))
+    points = np.random.default_rng([seed, dim, 4]).standard_normal((CANDIDATES, dim))
     shape = farthest_first(points, CELLS, int(np.argmin(np.sum(points * points, axis=1))))
-    return within(mean[:, None] + spread[:, None] * shape, ball, np.inf)
+    reach = WIDE * math.sqrt(min(1.0, FLAT_DIM / dim)) * spread
+    return within(mean[:, None] + reach[:, None, None] * shape, ball, np.inf)
 
 
-def keep(points: Array, least: int, rows: float, counts_sd: Array) -> Array:
+def keep(points: Array, least: int, rows: Array | float, noise: Array) -> Array:
     """As many first candidates as the noise allows; the others become NaN and attract nobody.
 
-    rows: their public number, infinite where it is not public. counts_sd ``(B,)``: noise in the
-    count of a cell.
+    rows: their number, public or released. noise ``(B,)``: length of that in count and sum of a
+    cell.
     """
     with np.errstate(divide="ignore"):
-        affordable = np.where(counts_sd > 0.0, rows / (FULL_CELL * counts_sd), np.inf)
+        affordable = np.where(noise > 0.0, rows / (FULL_CELL * noise), np.inf)
     number = np.clip(affordable, max(least, 2), points.shape[1])
     late = np.arange(points.shape[1]) >= number[:, None]
     return np.where(late[..., None], np.nan, points)
@@ -112,8 +117,7 @@ def cell_means(released: NoisyClusters, cells: Array) -> tuple[Array, Array]:
     noise = released.counts_sd[:, None] ** 2 + cells.shape[2] * released.sums_sd[:, None] ** 2
     trust = np.where(there, safe**2 / (safe**2 + noise), 0.0)[..., None]
     middle = np.nan_to_num(cells)
-    means = within(sums / safe[..., None], False, np.inf)
-    return middle + trust * (means - middle), weights
+    return middle + trust * (sums / safe[..., None] - middle), weights
 
 
 def clustered(points: Array, weights: Array, components: int, seed: int) -> Array:
@@ -131,11 +135,19 @@ def clustered(points: Array, weights: Array, components: int, seed: int) -> Arra
     return best
 
 
-def started(released: NoisyClusters, cells: Array, components: int, seed: int) -> Centres:
-    """The start that noisy cells suggest."""
-    means, weights = cell_means(released, cells)
-    shares = np.full((len(means), components), 1.0 / components)
-    return Centres(clustered(means, weights, components, seed), shares)
+def started(released: NoisyClusters, cells: Array, components: int, seed: int) -> Array:
+    """The centres ``(B, K, d)`` that noisy cells suggest."""
+    return clustered(*cell_means(released, cells), components, seed)
+
+
+def mean_of_cells(
+    released: NoisyClusters, cells: Array, rows: Array, known: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """What a mean ``(B, d)`` with its noise ``(B,)`` becomes by the sums of all cells."""
+    asked = ~np.isnan(cells[..., 0])
+    total = np.sum(np.where(asked[..., None], finite(released.sums), 0.0), axis=1)
+    variance = asked.sum(axis=1) * (released.sums_sd / rows) ** 2
+    return pooled(known, (total / rows[:, None], variance))
 
 
 def _plus_plus(points: Array, weights: Array, components: int, rng: np.random.Generator) -> Array:
@@ -170,20 +182,144 @@ def _weighted_step(points: Array, weights: Array, centres: Array) -> tuple[Array
     return np.where(mass[..., None] > 0.0, moved, centres), cost
 
 
-def step(
-    released: NoisyClusters,
-    rows: Array | float,
-    before: Centres,
-    memory: Memory | None,
-    *,
-    ball: bool,
-    radius: float,
-) -> tuple[Centres, Memory]:
-    """Lloyd's step on noisy counts and sums: :func:`dpcore.models.shared.group_means.step`."""
-    centres, shares, memory = group_means.step(
-        released, rows, before.centres, memory, ball=ball, radius=radius
-    )
-    return Centres(centres, shares), memory
+@dataclass(frozen=True)
+class Search:
+    """Centres on their way, as B runs see them from the middle of their balls.
+
+    places ``(B, K, d)`` and the noise in each of their coordinates, as a variance ``(B, K)``; of
+    the start it counts as 0. shares ``(B, K)`` of the rows. mean ``(B, d)``: of all rows, and its
+    noise ``(B,)``. spread ``(B,)``: deviation of a row in a coordinate. single ``(B,)``: runs in
+    which noise leaves the mean alone to be seen, so it is all that they ask for. around ``(K, d)``:
+    data-free directions. All but the last two are worked out from what was released.
+    """
+
+    places: Array
+    variance: Array
+    shares: Array
+    mean: Array
+    mean_variance: Array
+    spread: Array
+    single: NDArray[np.bool_]
+    around: Array
+
+    @classmethod
+    def begun(
+        cls,
+        places: Array,
+        mean: tuple[Array, Array],
+        spread: Array,
+        single: NDArray[np.bool_],
+        seed: int,
+    ) -> Search:
+        """From the places that cells suggest ``(B, K, d)``; mean: with its noise."""
+        runs, components, dim = places.shape
+        shares = np.full((runs, components), 1.0 / components)
+        around = directions(components, dim, seed)
+        return cls(places, np.zeros_like(shares), shares, *mean, spread, single, around)
+
+    @property
+    def components(self) -> int:
+        return int(self.places.shape[1])
+
+    def asked(self) -> Array:
+        """The centres ``(B, K, d)`` to ask for next; NaN attracts nobody."""
+        late = self.single[:, None] & (np.arange(self.components) > 0)
+        return np.where(late[..., None], np.nan, self.places)
+
+    def steadied(self) -> Array:
+        """The centres ``(B, K, d)``, drawn towards the mean of all rows by the noise in them.
+
+        Of their mean square distance E from it, N is noise and the rest signal. The mean of a group
+        is best guessed at the share ``1 - N/E`` of the way (James and Stein 1961). But centres at
+        random do good too: K of them at a distance l bring rows with deviation s in a coordinate
+        nearer by up to ``2 l s c - l^2``, c the largest of K normal numbers on average, which is
+        most at ``l = s c``. So the share is ``(E - N + s c sqrt N)/E``, and no more than 1; where
+        the mean alone is to be seen, centres are put around it at that distance. (Of c,
+        :data:`OF_CHANCE` is counted: rows of groups spread less than all rows.)
+        """
+        dim = self.places.shape[2]
+        away = self.places - self.mean[:, None]
+        square = np.sum(self.shares * np.sum(away * away, axis=2), axis=1)
+        within_groups = np.sum(self.shares * self.variance, axis=1)
+        noise = dim * (1.0 - 1.0 / self.components) * within_groups
+        by_chance = OF_CHANCE * largest_of(self.components) * self.spread
+        signal = np.maximum(square - noise, 0.0) + by_chance * np.sqrt(noise)
+        share = np.minimum(1.0, signal / np.maximum(square, TINY * TINY))
+        share = np.where(noise > 0.0, share, 1.0)
+        around = by_chance[:, None, None] * self.around
+        away = np.where(self.single[:, None, None], around, share[:, None, None] * away)
+        return np.asarray(self.mean[:, None] + away)
+
+    def after(self, released: NoisyClusters, rows: Array) -> Search:
+        """Lloyd's step on noisy counts and sums; the plain one when the noise is zero.
+
+        rows ``(B,)``: their number, public or released. It corrects, by amounts that vanish with
+        the noise: (1) counts are shifted to add up to the number of rows, and sums to what all
+        releases say of their total; (2) a centre moves by the share of signal in what is released
+        of it, where a group is expected to be off by half of the rows' spread.
+        """
+        asked = ~(self.single[:, None] & (np.arange(self.components) > 0))
+        number, dim = asked.sum(axis=1), self.places.shape[2]
+        counts = np.where(asked, finite(released.counts), 0.0)
+        sums = np.where(asked[..., None], finite(released.sums), 0.0)
+        mean, mean_variance = pooled(
+            (self.mean, self.mean_variance),
+            (sums.sum(axis=1) / rows[:, None], number * (released.sums_sd / rows) ** 2),
+        )
+        counts = counts + ((rows - counts.sum(axis=1)) / self.components)[:, None]
+        sums = sums + (rows[:, None] * mean - sums.sum(axis=1))[:, None] / self.components
+        least = TINY * np.maximum(rows, 1.0)[:, None]
+        counts = np.maximum(counts, least)
+        empty = counts <= least  # nobody is in the group: its centre stays
+        moved = np.where(empty[..., None], self.places, sums / counts[..., None])
+        size = np.minimum(np.sum(moved * moved, axis=2) / dim, 1.0)
+        noise = released.sums_sd[:, None] ** 2 + size * released.counts_sd[:, None] ** 2
+        signal = 0.5 * self.spread[:, None] ** 2 * counts**2
+        trust = np.where(noise > 0.0, signal / np.maximum(signal + noise, TINY * least**2), 1.0)
+        places = self.places + trust[..., None] * (moved - self.places)
+        variance = (1.0 - trust) ** 2 * self.variance + trust**2 * noise / counts**2
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        return replace(
+            self,
+            places=places,
+            variance=variance,
+            shares=shares,
+            mean=mean,
+            mean_variance=mean_variance,
+        )
+
+
+OF_CHANCE = 0.7
+
+
+def directions(components: int, dim: int, seed: int) -> Array:
+    """Data-free unit vectors ``(K, d)``, far apart; zeros for one."""
+    points = np.random.default_rng([seed, dim, 4]).standard_normal((CANDIDATES, dim))
+    chosen = farthest_first(points / np.linalg.norm(points, axis=1, keepdims=True), components, 0)
+    chosen = chosen - chosen.mean(axis=0)
+    return np.asarray(chosen / np.maximum(np.linalg.norm(chosen, axis=1, keepdims=True), TINY))
+
+
+def largest_of(count: int) -> float:
+    """The largest of so many independent normal numbers on average, to within 5% (Blom 1958).
+
+    >>> round(largest_of(3), 2), largest_of(1)
+    (0.84, 0.0)
+    """
+    return NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
+
+
+def pooled(one: tuple[Array, Array], two: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Two estimates ``(B, d)`` of one thing, each with the variance ``(B,)`` of its noise, as one;
+    where neither has noise, the second.
+
+    >>> found = pooled((np.array([[0.0]]), np.array([1.0])), (np.array([[3.0]]), np.array([0.5])))
+    >>> [part.round(3).tolist() for part in found]
+    [[[2.0]], [0.333]]
+    """
+    total = one[1] + two[1]
+    share = np.where(total > 0.0, one[1] / np.where(total > 0.0, total, 1.0), 1.0)
+    return one[0] + share[:, None] * (two[0] - one[0]), (1.0 - share) * one[1]
 
 
 def published_step(released: NoisyClusters, *, ball: bool) -> Centres:

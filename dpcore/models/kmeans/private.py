@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,18 +26,33 @@ from dpcore.models.kmeans import KMeansSettings
 from dpcore.models.kmeans import mathematics as kmeans
 from dpcore.models.kmeans.mathematics import Centres
 from dpcore.models.kmeans.parameters import KMeansParameters
+from dpcore.models.kmeans.reach import Reach, edges, reach
 from dpcore.models.shared.allocation import step_shares
-from dpcore.models.shared.group_means import count_and_sum_weights
-from dpcore.models.shared.moments import one_diagonal
+from dpcore.models.shared.group_means import count_and_sum_weights, within
+from dpcore.models.shared.moments import TINY, drawn_in, finite
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
-from dpcore.wall.data import Frame, PublicFrame
+from dpcore.wall.data import PublicFrame
+from dpcore.wall.kernels.nearest_centres import TREE_DIM
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics import ClusterMoments, InFrame, MixtureMoments, NoisyClusters
+from dpcore.wall.statistics import (
+    BallClusters,
+    ClusterMoments,
+    InBalls,
+    NoisyClusters,
+    RowRadii,
+)
 
 Array = NDArray[np.float64]
 
-LOOK_SHARE = 0.1  # of mu^2; for the release that says where the rows are
-CELLS_SHARE = 0.3  # for the one from which the start is worked out
+# Of mu^2: for distances from the middle of the bounds, the mean, distances from it, and cells from
+# which the start is worked out.
+SHARES = (0.02, 0.1, 0.03, 0.25)
+USUAL_NORM, USUAL_DISTANCE = 0.55, 0.35  # of rows nobody has seen, in public radii
+OFF_MIDDLE = 0.2  # of the mean square of a row, by the mean nobody has seen
+LEAST_LEFT = 0.1  # of a mean square distance, where noise in the mean explains more
+EXPLAINED = 0.4  # of the spread, by groups nobody has seen
+TAKEN = 0.2  # of the square of the most that clipping can take from a mean
+LAGGING = 2.0  # of the noise in a last step, over that of all steps taken as one
 BOTH: tuple[str, ...] = ("counts", "sums")
 
 
@@ -46,10 +62,10 @@ class KMeansRecipe(Recipe):
     options = KMeansSettings
 
     def events(self, settings: KMeansSettings) -> tuple[Event, ...]:
-        steps = settings.iterations
         if settings.algorithm == "proved":
-            look, cells, each = _multipliers(settings)
-            return (Event(Gaussian(look)), Event(Gaussian(cells)), *gaussians(each))
+            begin, each = _multipliers(settings)
+            return (*(Event(Gaussian(noise)) for noise in begin.tolist()), *gaussians(each))
+        steps = settings.iterations
         releases = steps if settings.algorithm == "dplloyd" else 2 * steps
         return (Event(Laplace(1.0), count=releases),)
 
@@ -125,86 +141,162 @@ class KMeansRecipe(Recipe):
         return KMeansParameters.from_units(batch, run, public)
 
 
+@dataclass(frozen=True)
+class _View:
+    """How the runs of a session see its rows: from a middle ``(B, d)``, clipped to a ball of radius
+    ``(B,)`` around it, both public or released, in unit coordinates."""
+
+    session: Session[Any]
+    middle: Array
+    radius: Array
+
+    def sums(self, what: str, places: Array, multiplier: Array) -> NoisyClusters:
+        """Counts and sums of the rows nearest to places ``(B, K, d)``, all from the middle."""
+        session, centres = self.session, places + self.middle[:, None]
+        components, dim = centres.shape[1:]
+        weights = count_and_sum_weights(dim, session.adjacency)
+        noise = Noise("gaussian", multiplier)
+        if session.private:
+            balls = InBalls(centres, self.middle, self.radius)
+            found = session.release(what, BallClusters(components, dim, *weights), balls, noise)
+            sums = self.radius[:, None, None] * found.sums
+            return replace(found, sums=sums, sums_sd=self.radius * found.sums_sd)
+        whole = ClusterMoments(components, dim, row_bound(session), *weights)
+        found = session.release(what, whole, centres, noise)
+        return replace(found, sums=found.sums - found.counts[..., None] * self.middle[:, None])
+
+    def noise(self, multiplier: Array) -> tuple[Array, Array]:
+        """Noise ``(B,)`` in a count, and the length of that in a sum, of such a release."""
+        session, dim = self.session, self.session.public.dim
+        shape = BallClusters(1, dim, *count_and_sum_weights(dim, session.adjacency))
+        scale = multiplier * shape.l2_sensitivity(session.adjacency) * session.rows_per_person
+        scale = scale if session.private else 0.0 * scale
+        length = math.sqrt(dim) * scale * shape.scale("sums") * self.radius
+        return scale * shape.scale("counts"), length
+
+    def radii(self, what: str, multiplier: Array) -> tuple[Array, Array]:
+        """Noisy counts ``(B, J + 1)`` of rows by their distance from the middle, and the noise."""
+        shape = RowRadii(self.session.public.dim, tuple(edges(row_bound(self.session))))
+        return self.session.release(what, shape, self.middle, Noise("gaussian", multiplier))
+
+    def clipped(self, found: Reach, rows: Array, multiplier: Array) -> _View:
+        """The same, clipped where it is best for a mean of so many rows with such noise in it."""
+        unit = replace(self, radius=np.ones_like(self.radius))
+        return replace(self, radius=found.radius(unit.noise(multiplier)[1] / rows))
+
+
 def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) -> Runs[Centres]:
-    """A rough look, a start worked out from it, then Lloyd's steps, each on one joint release.
+    """Where the rows are, a start worked out from it, then Lloyd's steps, one joint release each.
 
     factor ``(B,)``: total noise multiplier. **Guarantee:** the releases of
-    :meth:`KMeansRecipe.events` times the factor.
+    :meth:`KMeansRecipe.events` times the factor. Each asks for rows from a middle and inside a
+    radius that earlier ones say.
     """
-    dim, ball = session.public.dim, session.public.is_ball
-    bound = row_bound(session)
-    look, cells, steps = _multipliers(settings)
-    mean, spread = _looked(session, bound, factor * look)
-    candidates = kmeans.candidates(mean, spread, settings.start, ball=ball)
-    released, kept = released_cells(session, candidates, settings.components, factor * cells)
-    centres = kmeans.started(released, kept, settings.components, settings.start)
-    weights = count_and_sum_weights(dim, session.adjacency)
-    contribution = ClusterMoments(settings.components, dim, bound, *weights)
-    memory, history = None, []
+    public, components = session.public, settings.components
+    (norms, first, distances, cells), steps = _multipliers(settings)
+    later = factor / math.sqrt(1.0 / cells**2 + float(np.sum(1.0 / steps**2)))
+    seen = _looked(session, factor * norms, factor * first, factor * distances)
+    single, view = _aimed(seen, components, later)
+    places = kmeans.candidates(seen.mean, seen.spread, settings.start, ball=public.is_ball)
+    places, rows = places - view.middle[:, None], seen.rows
+    kept = kmeans.keep(places, components, rows, np.hypot(*view.noise(factor * cells)))
+    kept[single, 1:] = np.nan
+    released = view.sums("counts and sums of cells", kept, factor * cells)
+    mean = kmeans.mean_of_cells(released, kept, rows, (seen.mean - view.middle, seen.error))
+    places = kmeans.started(released, kept, components, settings.start)
+    search = kmeans.Search.begun(places, mean, seen.spread, single, settings.start)
+    history = []
     for iteration, step in enumerate(steps, start=1):
-        noisy = session.release(
-            f"iteration {iteration}: counts and sums",
-            contribution,
-            centres.centres,
-            Noise("gaussian", factor * step),
-        )
-        centres, memory = kmeans.step(
-            noisy,
-            _rows(session, noisy),
-            centres,
-            memory,
-            ball=ball,
-            radius=session.radius,
-        )
-        history.append(centres)
-    return Runs(centres, tuple(history))
+        what = f"iteration {iteration}: counts and sums"
+        released = view.sums(what, search.asked(), factor * step)
+        search = search.after(released, rows)
+        centres = search.steadied() + view.middle[:, None]
+        history.append(Centres(within(centres, public.is_ball, session.radius), search.shares))
+    return Runs(history[-1], tuple(history))
 
 
-def released_cells(
-    session: Session[Any], places: Array, least: int, multiplier: Array
-) -> tuple[NoisyClusters, Array]:
-    """Noisy counts and sums of the rows nearest to each of places ``(B, M, d)``, and the places.
+def _counted(session: Session[Any], counts: Array) -> Array:
+    """How many rows ``(B,)``: public where a row is replaced, else what counts add up to."""
+    if session.rows is not None:
+        return np.full(session.runs, float(session.rows))
+    return np.asarray(np.maximum(finite(counts).sum(axis=1), 1.0))
 
-    The noise decides how many of the first places are asked for (at least ``least``); the others
-    come back as NaN. multiplier ``(B,)``: noise of this one release / its sensitivity.
+
+@dataclass(frozen=True)
+class _Look:
+    """Where the rows are, as three releases say.
+
+    rows ``(B,)``; mean ``(B, d)`` and the square error in each of its coordinates ``(B,)``; spread
+    ``(B,)``: deviation of a row in a coordinate. view and reach: from where rows are best seen from
+    now on, and how far they are from there.
     """
-    cells, dim = places.shape[1:]
-    bound = row_bound(session)
-    contribution = ClusterMoments(cells, dim, bound, *count_and_sum_weights(dim, session.adjacency))
-    scale = multiplier * contribution.l2_sensitivity(session.adjacency)
-    noise = scale * math.hypot(
-        contribution.scale("counts"), math.sqrt(dim) * contribution.scale("sums")
-    )
-    known = session.rows if session.persons is None else session.persons
-    rows = np.inf if known is None else known
-    kept = kmeans.keep(places, least, rows, noise if session.private else 0.0 * noise)
-    noisy = session.release(
-        "counts and sums of cells", contribution, kept, Noise("gaussian", multiplier)
-    )
-    return noisy, kept
+
+    rows: Array
+    mean: Array
+    error: Array
+    spread: Array
+    view: _View
+    reach: Reach
 
 
-def _multipliers(settings: KMeansSettings) -> tuple[float, float, Array]:
-    """Noise multipliers of look, cells and each step ``(iterations,)``; the squares of their
-    inverses add up to 1 over the whole fit."""
-    shares = step_shares(settings.iterations, even=settings.even)
-    steps = (1.0 - LOOK_SHARE - CELLS_SHARE) * shares
-    return 1.0 / math.sqrt(LOOK_SHARE), 1.0 / math.sqrt(CELLS_SHARE), 1.0 / np.sqrt(steps)
+def _looked(session: Session[Any], norms: Array, first: Array, distances: Array) -> _Look:
+    """Distances from the middle of the bounds, the mean of rows clipped by them, and distances from
+    the mean; norms, first, distances ``(B,)``: multipliers of these releases' noise."""
+    dim, runs, whole = session.public.dim, session.runs, row_bound(session)
+    view = _View(session, np.zeros((runs, dim)), np.full(runs, whole))
+    counts, sd = view.radii("distances from the middle", norms)
+    rows = _counted(session, counts)
+    found = reach(counts, sd, rows, whole, USUAL_NORM)
+    inner = view.clipped(found, rows, first)
+    total = inner.sums("mean of all rows", np.zeros((runs, 1, dim)), first)
+    rows = _counted(session, total.counts)
+    noise = (total.sums_sd / rows) ** 2
+    mean = drawn_in(finite(total.sums[:, 0]) / rows[:, None], noise)
+    mean = within(mean, session.public.is_ball, whole)
+    error = _both(dim * noise, OFF_MIDDLE * found.square) / dim
+    around = replace(view, middle=mean)
+    counts, sd = around.radii("distances from the mean", distances)
+    near = reach(counts, sd, rows, whole, USUAL_DISTANCE)
+    square = np.maximum(near.square - dim * noise, LEAST_LEFT * near.square)
+    spread = np.sqrt(square / dim)
+    if dim <= TREE_DIM:  # boxes of rows are summed, which lie about the middle of the bounds
+        return _Look(rows, mean, error, spread, view, found)
+    return _Look(rows, mean, error, spread, around, near)
 
 
-def _looked(session: Session[Any], bound: float, multiplier: Array) -> tuple[Array, Array]:
-    """Noisy mean ``(B, d)`` and standard deviation of each column ``(B, d)``: one release."""
-    dim = session.public.dim
-    contribution = MixtureMoments.normalised(1, dim, "diag", bound, np.array([0.25, 1.0, 2.0]))
-    noisy = session.release(
-        "mean and spread of all rows",
-        contribution,
-        InFrame(Frame.identity(dim, session.radius)),
-        Noise("gaussian", multiplier),
-    )
-    rows = float(session.rows) if session.rows is not None else noisy.counts[:, 0]
-    mean, variances = one_diagonal(noisy, np.maximum(rows, 1.0), bound)
-    return mean, np.sqrt(variances)
+def _aimed(seen: _Look, components: int, multiplier: Array) -> tuple[NDArray[np.bool_], _View]:
+    """Runs ``(B,)`` that had better ask for the mean of all rows alone than for K groups, and how
+    each sees the rows.
+
+    multiplier ``(B,)``: of the noise in all releases to come, taken as one. Groups explain
+    :data:`EXPLAINED` of what clipping leaves of the distances, of which noise takes its share; but
+    the total of K sums has K times the noise of one.
+    """
+    dim, rows = seen.mean.shape[1], seen.rows
+    groups = seen.view.clipped(seen.reach, rows / components, multiplier)
+    if components == 1:
+        return np.ones(len(rows), dtype=bool), groups
+    whole = seen.view.clipped(seen.reach, rows, multiplier)
+    many, one = ((view.noise(multiplier)[1] / rows) ** 2 for view in (groups, whole))
+    biases = [TAKEN * seen.reach.taken(view.radius) ** 2 for view in (groups, whole)]
+    between = EXPLAINED * np.minimum(dim * seen.spread**2, groups.radius**2)
+    apart = LAGGING * components * (components - 1) * many
+    gain = between**2 / np.maximum(between + apart, TINY)
+    known = dim * seen.error
+    single = gain - _both(known, components * many + biases[0]) <= -_both(known, one + biases[1])
+    return single, replace(groups, radius=np.where(single, whole.radius, groups.radius))
+
+
+def _both(one: Array, two: Array) -> Array:
+    """Square error of a mean of which two things are known with square errors ``(B,)``."""
+    return np.asarray(one * two / np.maximum(one + two, TINY))
+
+
+def _multipliers(settings: KMeansSettings) -> tuple[Array, Array]:
+    """Noise multipliers ``(4,)`` of the releases before the steps and ``(iterations,)`` of these;
+    the squares of their inverses add up to 1 over the whole fit."""
+    left = (1.0 - sum(SHARES)) * step_shares(settings.iterations, even=settings.even)
+    return 1.0 / np.sqrt(np.array(SHARES)), 1.0 / np.sqrt(left)
 
 
 def _fit_laplace(
@@ -239,13 +331,6 @@ def _fit_laplace(
         centres = kmeans.published_step(noisy, ball=ball)
         history.append(centres)
     return Runs(centres, tuple(history))
-
-
-def _rows(session: Session[Any], noisy: NoisyClusters) -> Array | float:
-    """Public where a row is replaced; otherwise what the released counts add up to, at least 1."""
-    if session.rows is not None:
-        return float(session.rows)
-    return np.asarray(np.maximum(noisy.counts.sum(axis=1), 1.0))
 
 
 RECIPE: Any = KMeansRecipe()

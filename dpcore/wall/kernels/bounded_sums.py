@@ -241,6 +241,7 @@ class Rows:
     reach: float = math.inf
     once: bool = False
     nearest: NearestRows | None = field(default=None, init=False)
+    balls: dict[float, NearestRows] = field(default_factory=dict, init=False)  # by their radius
     _views: list[_View] = field(default_factory=list)
 
     def view(self, frame: Frame, shape: Weighted, *, even: bool = False) -> _View:

@@ -262,6 +262,81 @@ def nearest_sums(rows: Rows, centres: Array) -> Array:
     return rows.nearest.sums(centres)
 
 
+def sums_in_balls(rows: Rows, centres: Array, middle: Array, radius: Array) -> Array:
+    """Counts and sums ``(B, K, 1 + d)`` of rows as each run sees them: ``y / r``.
+
+    ``y = u - middle`` is drawn in to ``|y| <= r``, a ball of the run's own, and is at the centre of
+    ``(B, K, d)`` nearest to ``middle + y``. middle ``(B, d)``, radius ``(B,)``. What becomes of a
+    row is a function of that row, to the last bit, and lies inside the ball.
+    """
+    if centres.shape[2] <= TREE_DIM and not rows.once and not middle.any():
+        return _sums_about_zero(rows, centres, radius)
+    runs, components, dim = centres.shape
+    shares = pieces(len(rows.units), max(1, BLOCK_NUMBERS // (components + 2 * dim)))
+    scaled = (centres - middle[:, None]) / radius[:, None, None]
+    out = np.zeros((runs, components, 1 + dim))
+
+    def work(index: int) -> Array:
+        run, piece = divmod(index, len(shares))
+        seen = rows.units[shares[piece]].T - middle[run][:, None]
+        seen = _in_ball(seen, float(radius[run]))
+        owner = _nearest_by_products(seen, _Rivals.of(scaled[run : run + 1], 1.0))
+        return _sums_by_owner(seen, owner, components)
+
+    def add(index: int, found: Array) -> None:
+        out[index // len(shares)] += found
+
+    in_order(work, add, runs * len(shares))
+    return out
+
+
+def _sums_about_zero(rows: Rows, centres: Array, radius: Array) -> Array:
+    """The same where all balls are about 0: one tree for each radius."""
+    out = np.empty((*centres.shape[:2], 1 + centres.shape[2]))
+    for size in np.unique(radius).tolist():
+        if size not in rows.balls:
+            rows.balls[size] = NearestRows(_in_ball(rows.units.T, size).T, 1.0)
+        which = radius == size
+        out[which] = rows.balls[size].sums(centres[which] / size)
+    return out
+
+
+def counts_by_distance(rows: Rows, middle: Array, edges: Array) -> Array:
+    """How many rows lie by which of rising edges ``(J,)``: ``(B, J + 1)``, for middles ``(B, d)``.
+
+    The first number is of distances up to the first edge, the last of those beyond all.
+    """
+    places, back = np.unique(middle, axis=0, return_inverse=True)
+    shares = pieces(len(rows.units), max(1, BLOCK_NUMBERS // (2 * middle.shape[1])))
+    inside = np.zeros((len(places), len(edges) + 1))
+
+    def work(index: int) -> Array:
+        place, piece = divmod(index, len(shares))
+        away = _norms(rows.units[shares[piece]].T - places[place][:, None])
+        return np.array([*(np.count_nonzero(away <= edge) for edge in edges), len(away)], float)
+
+    def add(index: int, found: Array) -> None:
+        inside[index // len(shares)] += found
+
+    in_order(work, add, len(places) * len(shares))
+    return np.diff(inside, axis=1, prepend=0.0)[back.reshape(-1)]
+
+
+def _in_ball(rows: Array, radius: float) -> Array:
+    """Rows ``(d, n)`` as ``y / radius``, drawn in to the unit ball and cut towards 0."""
+    scaled = rows / radius
+    scaled /= np.maximum(_norms(scaled), 1.0)
+    return _on_grid(scaled, 1.0)
+
+
+def _norms(rows: Array) -> Array:
+    """Norms ``(n,)`` of rows ``(d, n)``, the same bits for each row whatever stands beside it."""
+    square = rows[0] * rows[0]
+    for coordinate in rows[1:]:
+        square += coordinate * coordinate
+    return np.asarray(np.sqrt(square))
+
+
 @dataclass(frozen=True, repr=False)
 class _Part:
     """Boxes of a level, or rows where it is ``None``: which, and the centre ``(P,)`` of each."""

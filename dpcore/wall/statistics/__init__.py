@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
     from dpcore.wall.statistics.class_radii import LabelledRadii
     from dpcore.wall.statistics.class_vectors import ByLabel, LabelledVectors
-    from dpcore.wall.statistics.cluster_moments import ClusterMoments, MixtureSums, NoisyClusters
+    from dpcore.wall.statistics.cluster_moments import (
+        BallClusters,
+        ClusterMoments,
+        InBalls,
+        MixtureSums,
+        NoisyClusters,
+    )
     from dpcore.wall.statistics.gradients import RowGradient
     from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
     from dpcore.wall.statistics.local_vectors import epsilon_of_a_bit, randomise, randomise_bits
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
     )
     from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments, NoisyMoments
     from dpcore.wall.statistics.perturbed_objective import PerturbedObjective
+    from dpcore.wall.statistics.row_radii import RowRadii
     from dpcore.wall.statistics.row_vectors import (
         BallVector,
         BoxVector,
@@ -41,6 +48,7 @@ else:
 __all__ = [
     "STEEPEST",
     "STRUCTURES",
+    "BallClusters",
     "BallVector",
     "BeliefMoments",
     "Block",
@@ -51,6 +59,7 @@ __all__ = [
     "Curvature",
     "CurvatureMoments",
     "EStep",
+    "InBalls",
     "InFrame",
     "LabelledMoments",
     "LabelledRadii",
@@ -68,6 +77,7 @@ __all__ = [
     "Parts",
     "PerturbedObjective",
     "RowGradient",
+    "RowRadii",
     "SecondMoments",
     "SharedOut",
     "Structure",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.checks import positive
+from dpcore.wall.data.clipping import HUGE, TINY
 from dpcore.wall.kernels.bounded_sums import bounded_sum
-from dpcore.wall.kernels.nearest_centres import nearest_sums
+from dpcore.wall.kernels.nearest_centres import nearest_sums, sums_in_balls
 from dpcore.wall.statistics.mixture_moments import InFrame
 from dpcore.wall.statistics.statistic import Of, Part, Sensitivity, Summed, by_adjacency
 
@@ -68,8 +69,8 @@ class CountsAndSums(Summed[Of, NoisyClusters]):
     mean_weight: float
 
     def __post_init__(self) -> None:
-        for field in ("components", "dim", "radius", "count_weight", "mean_weight"):
-            positive(field, getattr(self, field))
+        for name in ("components", "dim", "radius", "count_weight", "mean_weight"):
+            positive(name, getattr(self, name))
 
     @cached_property
     def parts(self) -> dict[str, Part]:
@@ -122,6 +123,49 @@ class ClusterMoments(CountsAndSums[Array]):
         self, session: Session[Any], of: Array, batches: Minibatches | None
     ) -> tuple[Array, None]:
         return session._features.total(partial(nearest_sums, centres=of)), None
+
+
+@dataclass(frozen=True)
+class InBalls:
+    """Centres ``(B, K, d)`` that are asked for, and the ball of each run that rows are clipped to:
+    its middle ``(B, d)`` and radius ``(B,)``, all public or released, in unit coordinates."""
+
+    centres: Array
+    middle: Array
+    radius: Array
+
+
+@dataclass(frozen=True)
+class BallClusters(CountsAndSums[InBalls]):
+    """:class:`ClusterMoments` of rows that each run sees in a ball of its own.
+
+    Of a row u, ``y = u - middle`` is drawn in to ``|y| <= r`` and counted at the centre nearest to
+    ``middle + y``. What is summed is ``y / r``: the lemma's R is 1, whatever the r of a run.
+    """
+
+    radius: float = field(default=1.0, init=False)
+
+    lemma = ClusterMoments.lemma
+    adds_up = True
+
+    def asked(self, session: Session[Any], of: InBalls) -> InBalls:
+        centres, middle, radius = (
+            np.array(part, dtype=np.float64) for part in (of.centres, of.middle, of.radius)
+        )
+        runs, dim = session.runs, self.dim
+        if centres.shape != (runs, self.components, dim):
+            raise ValueError("centres must have the shape (runs, components, dim)")
+        if middle.shape != (runs, dim) or radius.shape != (runs,):
+            raise ValueError("middles and radii must have the shapes (runs, dim) and (runs,)")
+        if not (np.all(np.abs(middle) <= HUGE) and np.all((radius >= TINY) & (radius <= HUGE))):
+            raise ValueError("a ball has a finite middle and a finite radius above 0")
+        return InBalls(centres, middle, radius)
+
+    def total(
+        self, session: Session[Any], of: InBalls, batches: Minibatches | None
+    ) -> tuple[Array, None]:
+        sum_of = partial(sums_in_balls, centres=of.centres, middle=of.middle, radius=of.radius)
+        return session._features.total(sum_of), None
 
 
 @dataclass(frozen=True)
