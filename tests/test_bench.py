@@ -235,8 +235,9 @@ def test_a_line_has_what_a_step_takes_and_what_is_paid_once(
 
 
 def test_centres_would_tell_another_number_of_steps() -> None:
-    rows = EVEN.simulate()
-    start = kmeans._start(EVEN.seal(rows), EVEN)
+    data = kmeans.Data("even", 500, 2, 12)
+    rows = data.simulate()
+    start = kmeans._start(data.seal(rows), data)
     one, two = (kmeans._peer(rows, start, steps).cluster_centers_ for steps in (2, 3))
     assert np.abs(one - two).max() > 1e-6
 

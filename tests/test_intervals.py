@@ -119,7 +119,7 @@ def test_it_covers_what_the_fit_finds_without_noise() -> None:
         ),
         (
             "kmeans",
-            0.02,
+            0.005,
             "At this noise no two of the three centres can be told apart: they are no evidence of "
             f"more than one. {NO_BETTER.format('centres', 'centre')}",
         ),
@@ -130,7 +130,7 @@ def test_a_sentence_says_what_can_be_told_apart(model: str, epsilon: float, sent
     assert fitted(model, epsilon).told_apart == sentence
 
 
-@every("epsilon", [0.02, 2.0])
+@every("epsilon", [0.005, 2.0])
 @every("model, part", [("kmeans", "centre"), ("gmm", "group")])
 def test_parts_that_are_worse_than_one_say_so(model: str, part: str, epsilon: float) -> None:
     """Released numbers and the noise alone tell what the rows then confirm."""

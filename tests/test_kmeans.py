@@ -94,7 +94,7 @@ def test_without_noise_a_step_is_lloyds() -> None:
     released, count = exact_sums(rows, before), np.array([float(len(rows))])
     expected = released.sums / released.counts[..., None]
     after = search(before).after(released, count)
-    np.testing.assert_allclose(after.asked(), expected, rtol=1e-12)
+    np.testing.assert_allclose(after.targets(), expected, rtol=1e-12)
     np.testing.assert_allclose(after.steadied(), expected, rtol=1e-12)
     np.testing.assert_allclose(after.after(released, count).steadied(), expected, rtol=1e-12)
     np.testing.assert_allclose(after.shares, released.counts / len(rows), rtol=1e-12)
@@ -117,7 +117,7 @@ def test_a_centre_whose_rows_are_fewer_than_the_noise_hardly_moves() -> None:
         np.array([100.0]), np.array([100.0]),
     )  # fmt: skip
     before = search(np.zeros((2, 2)), mean=[-0.5, 0.0])
-    after = before.after(released, np.array([1000.0])).asked()
+    after = before.after(released, np.array([1000.0])).targets()
     assert np.abs(after[0, 0]).max() < 0.02
     assert -0.5 < after[0, 1, 0] < -0.4  # most of the way
 
@@ -136,7 +136,7 @@ def test_noise_draws_centres_together_but_leaves_them_what_chance_is_good_for() 
 
 def test_where_the_mean_alone_is_seen_one_centre_is_asked_for_and_all_lie_around_it() -> None:
     before = search(np.array([[0.1, 0.0], [0.0, 0.2], [0.0, 0.0]]), single=True)
-    assert np.isnan(before.asked()[0, 1:]).all()
+    assert np.isnan(before.targets()[0, 1:]).all()
     sums = np.array([[[300.0, 0.0], [7.0, 7.0], [-9.0, 9.0]]])  # all but the first are noise
     released = NoisyClusters(np.array([[1003.0, -5.0, 8.0]]), sums, np.ones(1), np.ones(1))
     after = before.after(released, np.array([1000.0]))

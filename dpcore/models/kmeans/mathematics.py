@@ -141,13 +141,13 @@ def started(released: NoisyClusters, cells: Array, components: int, seed: int) -
 
 
 def mean_of_cells(
-    released: NoisyClusters, cells: Array, rows: Array, known: tuple[Array, Array]
+    released: NoisyClusters, cells: Array, rows: Array, mean: tuple[Array, Array]
 ) -> tuple[Array, Array]:
     """What a mean ``(B, d)`` with its noise ``(B,)`` becomes by the sums of all cells."""
-    asked = ~np.isnan(cells[..., 0])
-    total = np.sum(np.where(asked[..., None], finite(released.sums), 0.0), axis=1)
-    variance = asked.sum(axis=1) * (released.sums_sd / rows) ** 2
-    return pooled(known, (total / rows[:, None], variance))
+    there = ~np.isnan(cells[..., 0])
+    total = np.sum(np.where(there[..., None], finite(released.sums), 0.0), axis=1)
+    variance = there.sum(axis=1) * (released.sums_sd / rows) ** 2
+    return pooled(mean, (total / rows[:, None], variance))
 
 
 def _plus_plus(points: Array, weights: Array, components: int, rng: np.random.Generator) -> Array:
@@ -221,7 +221,7 @@ class Search:
     def components(self) -> int:
         return int(self.places.shape[1])
 
-    def asked(self) -> Array:
+    def targets(self) -> Array:
         """The centres ``(B, K, d)`` to ask for next; NaN attracts nobody."""
         late = self.single[:, None] & (np.arange(self.components) > 0)
         return np.where(late[..., None], np.nan, self.places)
@@ -258,10 +258,10 @@ class Search:
         releases say of their total; (2) a centre moves by the share of signal in what is released
         of it, where a group is expected to be off by half of the rows' spread.
         """
-        asked = ~(self.single[:, None] & (np.arange(self.components) > 0))
-        number, dim = asked.sum(axis=1), self.places.shape[2]
-        counts = np.where(asked, finite(released.counts), 0.0)
-        sums = np.where(asked[..., None], finite(released.sums), 0.0)
+        used = ~(self.single[:, None] & (np.arange(self.components) > 0))
+        number, dim = used.sum(axis=1), self.places.shape[2]
+        counts = np.where(used, finite(released.counts), 0.0)
+        sums = np.where(used[..., None], finite(released.sums), 0.0)
         mean, mean_variance = pooled(
             (self.mean, self.mean_variance),
             (sums.sum(axis=1) / rows[:, None], number * (released.sums_sd / rows) ** 2),
@@ -309,17 +309,18 @@ def largest_of(count: int) -> float:
     return NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
 
 
-def pooled(one: tuple[Array, Array], two: tuple[Array, Array]) -> tuple[Array, Array]:
+def pooled(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
     """Two estimates ``(B, d)`` of one thing, each with the variance ``(B,)`` of its noise, as one;
     where neither has noise, the second.
 
-    >>> found = pooled((np.array([[0.0]]), np.array([1.0])), (np.array([[3.0]]), np.array([0.5])))
-    >>> [part.round(3).tolist() for part in found]
-    [[[2.0]], [0.333]]
+    >>> first, second = np.array([1.0]), np.array([0.5])
+    >>> mean, variance = pooled((np.array([[0.0]]), first), (np.array([[3.0]]), second))
+    >>> mean.round(3).tolist(), variance.round(3).tolist()
+    ([[2.0]], [0.333])
     """
-    total = one[1] + two[1]
-    share = np.where(total > 0.0, one[1] / np.where(total > 0.0, total, 1.0), 1.0)
-    return one[0] + share[:, None] * (two[0] - one[0]), (1.0 - share) * one[1]
+    total = first[1] + second[1]
+    share = np.where(total > 0.0, first[1] / np.where(total > 0.0, total, 1.0), 1.0)
+    return first[0] + share[:, None] * (second[0] - first[0]), (1.0 - share) * first[1]
 
 
 def published_step(released: NoisyClusters, *, ball: bool) -> Centres:

@@ -32,9 +32,9 @@ from dpcore.models.shared.group_means import count_and_sum_weights, within
 from dpcore.models.shared.moments import TINY, drawn_in, finite
 from dpcore.privacy import Event, Gaussian, Laplace, Privacy
 from dpcore.wall.data import PublicFrame
-from dpcore.wall.kernels.nearest_centres import TREE_DIM
 from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
+    TREE_DIM,
     BallClusters,
     ClusterMoments,
     InBalls,
@@ -63,10 +63,9 @@ class KMeansRecipe(Recipe):
 
     def events(self, settings: KMeansSettings) -> tuple[Event, ...]:
         if settings.algorithm == "proved":
-            begin, each = _multipliers(settings)
-            return (*(Event(Gaussian(noise)) for noise in begin.tolist()), *gaussians(each))
-        steps = settings.iterations
-        releases = steps if settings.algorithm == "dplloyd" else 2 * steps
+            begin, steps = _multipliers(settings)
+            return (*(Event(Gaussian(noise)) for noise in begin.tolist()), *gaussians(steps))
+        releases = settings.iterations * (1 if settings.algorithm == "dplloyd" else 2)
         return (Event(Laplace(1.0), count=releases),)
 
     def published(
@@ -158,12 +157,12 @@ class _View:
         noise = Noise("gaussian", multiplier)
         if session.private:
             balls = InBalls(centres, self.middle, self.radius)
-            found = session.release(what, BallClusters(components, dim, *weights), balls, noise)
-            sums = self.radius[:, None, None] * found.sums
-            return replace(found, sums=sums, sums_sd=self.radius * found.sums_sd)
+            noisy = session.release(what, BallClusters(components, dim, *weights), balls, noise)
+            sums = self.radius[:, None, None] * noisy.sums
+            return replace(noisy, sums=sums, sums_sd=self.radius * noisy.sums_sd)
         whole = ClusterMoments(components, dim, row_bound(session), *weights)
-        found = session.release(what, whole, centres, noise)
-        return replace(found, sums=found.sums - found.counts[..., None] * self.middle[:, None])
+        noisy = session.release(what, whole, centres, noise)
+        return replace(noisy, sums=noisy.sums - noisy.counts[..., None] * self.middle[:, None])
 
     def noise(self, multiplier: Array) -> tuple[Array, Array]:
         """Noise ``(B,)`` in a count, and the length of that in a sum, of such a release."""
@@ -179,10 +178,10 @@ class _View:
         shape = RowRadii(self.session.public.dim, tuple(edges(row_bound(self.session))))
         return self.session.release(what, shape, self.middle, Noise("gaussian", multiplier))
 
-    def clipped(self, found: Reach, rows: Array, multiplier: Array) -> _View:
+    def clipped(self, distances: Reach, rows: Array, multiplier: Array) -> _View:
         """The same, clipped where it is best for a mean of so many rows with such noise in it."""
         unit = replace(self, radius=np.ones_like(self.radius))
-        return replace(self, radius=found.radius(unit.noise(multiplier)[1] / rows))
+        return replace(self, radius=distances.radius(unit.noise(multiplier)[1] / rows))
 
 
 def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) -> Runs[Centres]:
@@ -195,20 +194,20 @@ def _fit_proved(session: Session[Any], settings: KMeansSettings, factor: Array) 
     public, components = session.public, settings.components
     (norms, first, distances, cells), steps = _multipliers(settings)
     later = factor / math.sqrt(1.0 / cells**2 + float(np.sum(1.0 / steps**2)))
-    seen = _looked(session, factor * norms, factor * first, factor * distances)
-    single, view = _aimed(seen, components, later)
-    places = kmeans.candidates(seen.mean, seen.spread, settings.start, ball=public.is_ball)
-    places, rows = places - view.middle[:, None], seen.rows
-    kept = kmeans.keep(places, components, rows, np.hypot(*view.noise(factor * cells)))
-    kept[single, 1:] = np.nan
-    released = view.sums("counts and sums of cells", kept, factor * cells)
-    mean = kmeans.mean_of_cells(released, kept, rows, (seen.mean - view.middle, seen.error))
-    places = kmeans.started(released, kept, components, settings.start)
-    search = kmeans.Search.begun(places, mean, seen.spread, single, settings.start)
+    look = _looked(session, factor * norms, factor * first, factor * distances)
+    single, view = _aimed(look, components, later)
+    places = kmeans.candidates(look.mean, look.spread, settings.start, ball=public.is_ball)
+    places, rows = places - view.middle[:, None], look.rows
+    cells_at = kmeans.keep(places, components, rows, np.hypot(*view.noise(factor * cells)))
+    cells_at[single, 1:] = np.nan
+    released = view.sums("counts and sums of cells", cells_at, factor * cells)
+    mean = kmeans.mean_of_cells(released, cells_at, rows, (look.mean - view.middle, look.error))
+    places = kmeans.started(released, cells_at, components, settings.start)
+    search = kmeans.Search.begun(places, mean, look.spread, single, settings.start)
     history = []
     for iteration, step in enumerate(steps, start=1):
         what = f"iteration {iteration}: counts and sums"
-        released = view.sums(what, search.asked(), factor * step)
+        released = view.sums(what, search.targets(), factor * step)
         search = search.after(released, rows)
         centres = search.steadied() + view.middle[:, None]
         history.append(Centres(within(centres, public.is_ball, session.radius), search.shares))
@@ -246,50 +245,51 @@ def _looked(session: Session[Any], norms: Array, first: Array, distances: Array)
     view = _View(session, np.zeros((runs, dim)), np.full(runs, whole))
     counts, sd = view.radii("distances from the middle", norms)
     rows = _counted(session, counts)
-    found = reach(counts, sd, rows, whole, USUAL_NORM)
-    inner = view.clipped(found, rows, first)
+    norms_of_rows = reach(counts, sd, rows, whole, USUAL_NORM)
+    inner = view.clipped(norms_of_rows, rows, first)
     total = inner.sums("mean of all rows", np.zeros((runs, 1, dim)), first)
     rows = _counted(session, total.counts)
     noise = (total.sums_sd / rows) ** 2
     mean = drawn_in(finite(total.sums[:, 0]) / rows[:, None], noise)
     mean = within(mean, session.public.is_ball, whole)
-    error = _both(dim * noise, OFF_MIDDLE * found.square) / dim
+    error = _both(dim * noise, OFF_MIDDLE * norms_of_rows.square) / dim
     around = replace(view, middle=mean)
     counts, sd = around.radii("distances from the mean", distances)
     near = reach(counts, sd, rows, whole, USUAL_DISTANCE)
     square = np.maximum(near.square - dim * noise, LEAST_LEFT * near.square)
     spread = np.sqrt(square / dim)
     if dim <= TREE_DIM:  # boxes of rows are summed, which lie about the middle of the bounds
-        return _Look(rows, mean, error, spread, view, found)
+        return _Look(rows, mean, error, spread, view, norms_of_rows)
     return _Look(rows, mean, error, spread, around, near)
 
 
-def _aimed(seen: _Look, components: int, multiplier: Array) -> tuple[NDArray[np.bool_], _View]:
+def _aimed(look: _Look, components: int, multiplier: Array) -> tuple[NDArray[np.bool_], _View]:
     """Runs ``(B,)`` that had better ask for the mean of all rows alone than for K groups, and how
     each sees the rows.
 
     multiplier ``(B,)``: of the noise in all releases to come, taken as one. Groups explain
     :data:`EXPLAINED` of what clipping leaves of the distances, of which noise takes its share; but
-    the total of K sums has K times the noise of one.
+    the total of K sums has K times the noise of one, and tighter clipping moves it more.
     """
-    dim, rows = seen.mean.shape[1], seen.rows
-    groups = seen.view.clipped(seen.reach, rows / components, multiplier)
+    dim, rows = look.mean.shape[1], look.rows
+    groups = look.view.clipped(look.reach, rows / components, multiplier)
     if components == 1:
         return np.ones(len(rows), dtype=bool), groups
-    whole = seen.view.clipped(seen.reach, rows, multiplier)
-    many, one = ((view.noise(multiplier)[1] / rows) ** 2 for view in (groups, whole))
-    biases = [TAKEN * seen.reach.taken(view.radius) ** 2 for view in (groups, whole)]
-    between = EXPLAINED * np.minimum(dim * seen.spread**2, groups.radius**2)
+    whole = look.view.clipped(look.reach, rows, multiplier)
+    many, few = ((view.noise(multiplier)[1] / rows) ** 2 for view in (groups, whole))
+    many_bias, few_bias = (TAKEN * look.reach.taken(view.radius) ** 2 for view in (groups, whole))
+    between = EXPLAINED * np.minimum(dim * look.spread**2, groups.radius**2)
     apart = LAGGING * components * (components - 1) * many
     gain = between**2 / np.maximum(between + apart, TINY)
-    known = dim * seen.error
-    single = gain - _both(known, components * many + biases[0]) <= -_both(known, one + biases[1])
+    before = dim * look.error
+    many_error = _both(before, components * many + many_bias)
+    single = gain - many_error <= -_both(before, few + few_bias)
     return single, replace(groups, radius=np.where(single, whole.radius, groups.radius))
 
 
-def _both(one: Array, two: Array) -> Array:
+def _both(first: Array, second: Array) -> Array:
     """Square error of a mean of which two things are known with square errors ``(B,)``."""
-    return np.asarray(one * two / np.maximum(one + two, TINY))
+    return np.asarray(first * second / np.maximum(first + second, TINY))
 
 
 def _multipliers(settings: KMeansSettings) -> tuple[Array, Array]:

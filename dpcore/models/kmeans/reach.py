@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 OCTAVES = tuple((np.arange(-12, 4) / 3.0).tolist())  # edges of the bins, in powers of 2
 USUAL_SD = 0.6  # octaves by which the usual distance is off
-MISFIT = .02  # share of the rows by which a bin differs from what a smooth law says
+MISFIT = 0.02  # share of the rows by which a bin differs from what a smooth law says
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,13 @@ def reach(counts: Array, sd: Array, rows: Array, whole: float, usual: float) -> 
     Exact counts stay.
     """
     laws, octaves = _laws()
-    seen, noise = finite(counts) / rows[:, None], (sd / rows)[:, None]
-    lack = np.sum((seen[:, None] - laws) ** 2, axis=2) / (2.0 * (noise**2 + MISFIT**2))
+    observed, noise = finite(counts) / rows[:, None], (sd / rows)[:, None]
+    lack = np.sum((observed[:, None] - laws) ** 2, axis=2) / (2.0 * (noise**2 + MISFIT**2))
     log = -lack - (octaves - math.log2(usual)) ** 2 / (2.0 * USUAL_SD**2)
     weight = np.exp(log - log.max(axis=1, keepdims=True))
     expected = weight @ laws / weight.sum(axis=1, keepdims=True)
     trust = MISFIT**2 / (MISFIT**2 + noise**2)
-    shares = np.maximum(expected + trust * (seen - expected), 0.0)
+    shares = np.maximum(expected + trust * (observed - expected), 0.0)
     total = shares.sum(axis=1, keepdims=True)
     shares = np.where(total > 0.0, shares / np.where(total > 0.0, total, 1.0), expected)
     cuts = np.concatenate([[0.0], edges(whole), [2.0 * edges(whole)[-1]]])

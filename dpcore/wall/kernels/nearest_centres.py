@@ -278,13 +278,13 @@ def sums_in_balls(rows: Rows, centres: Array, middle: Array, radius: Array) -> A
 
     def work(index: int) -> Array:
         run, piece = divmod(index, len(shares))
-        seen = rows.units[shares[piece]].T - middle[run][:, None]
-        seen = _in_ball(seen, float(radius[run]))
-        owner = _nearest_by_products(seen, _Rivals.of(scaled[run : run + 1], 1.0))
-        return _sums_by_owner(seen, owner, components)
+        away = rows.units[shares[piece]].T - middle[run][:, None]
+        inside = _in_ball(away, float(radius[run]))
+        owner = _nearest_by_products(inside, _Rivals.of(scaled[run : run + 1], 1.0))
+        return _sums_by_owner(inside, owner, components)
 
-    def add(index: int, found: Array) -> None:
-        out[index // len(shares)] += found
+    def add(index: int, part: Array) -> None:
+        out[index // len(shares)] += part
 
     in_order(work, add, runs * len(shares))
     return out
@@ -315,8 +315,8 @@ def counts_by_distance(rows: Rows, middle: Array, edges: Array) -> Array:
         away = _norms(rows.units[shares[piece]].T - places[place][:, None])
         return np.array([*(np.count_nonzero(away <= edge) for edge in edges), len(away)], float)
 
-    def add(index: int, found: Array) -> None:
-        inside[index // len(shares)] += found
+    def add(index: int, part: Array) -> None:
+        inside[index // len(shares)] += part
 
     in_order(work, add, len(places) * len(shares))
     return np.diff(inside, axis=1, prepend=0.0)[back.reshape(-1)]

@@ -6,6 +6,7 @@ from dpcore.lazy import attach
 
 if TYPE_CHECKING:
     from dpcore.wall.kernels.bounded_sums import EStep
+    from dpcore.wall.kernels.nearest_centres import TREE_DIM
     from dpcore.wall.kernels.row_blocks import Block
     from dpcore.wall.statistics.class_moments import ClassFrames, LabelledMoments
     from dpcore.wall.statistics.class_radii import LabelledRadii
@@ -48,6 +49,7 @@ else:
 __all__ = [
     "STEEPEST",
     "STRUCTURES",
+    "TREE_DIM",
     "BallClusters",
     "BallVector",
     "BeliefMoments",

@@ -148,7 +148,7 @@ class BallClusters(CountsAndSums[InBalls]):
     lemma = ClusterMoments.lemma
     adds_up = True
 
-    def asked(self, session: Session[Any], of: InBalls) -> InBalls:
+    def checked(self, session: Session[Any], of: InBalls) -> InBalls:
         centres, middle, radius = (
             np.array(part, dtype=np.float64) for part in (of.centres, of.middle, of.radius)
         )

@@ -53,7 +53,7 @@ class RowRadii(Summed[Array, tuple[Array, Array]]):
             add_remove=Sensitivity(1.0, {"counts": (1.0, 1.0)}),
         )
 
-    def asked(self, session: Session[Any], of: Array) -> Array:
+    def checked(self, session: Session[Any], of: Array) -> Array:
         middle = np.array(of, dtype=np.float64)
         if middle.shape != (session.runs, self.dim):
             raise ValueError("middles must have the shape (runs, dim)")
@@ -66,7 +66,7 @@ class RowRadii(Summed[Array, tuple[Array, Array]]):
         sum_of = partial(counts_by_distance, middle=of, edges=edges)
         return np.asarray(session._features.total(sum_of)[:, None]), None
 
-    def left(
+    def released(
         self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
     ) -> tuple[Array, Array]:
         return total[:, 0], scales["counts"]
