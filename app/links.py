@@ -88,7 +88,8 @@ def misread(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[st
 
 
 def between(low: float, high: float) -> Reader:
-    """Reads a number from ``low`` to ``high``; where these are whole, a whole one.
+    """Reads a number from ``low`` to ``high``; where these are whole, a whole one. It raises
+    ValueError for anything else.
 
     >>> between(1, 50)("7"), between(0.1, 1.0)("0.25")
     (7, 0.25)
@@ -108,7 +109,8 @@ def between(low: float, high: float) -> Reader:
 
 
 def all_of(understood: Callable[[str], str], mark: str = ",") -> Reader:
-    """Reads a list of words, if each is among those that are ``understood`` of it.
+    """Reads a list of words, if each is among those that are ``understood`` of it. It raises
+    ValueError otherwise.
 
     >>> all_of(lambda text: "k,says")("says,k")
     'says,k'
@@ -123,7 +125,7 @@ def all_of(understood: Callable[[str], str], mark: str = ",") -> Reader:
 
 
 def among(words: Container[str]) -> Reader:
-    """Reads one of some words."""
+    """Reads one of some words. It raises ValueError for any other."""
 
     def reader(text: str) -> str:
         if text not in words:
@@ -156,7 +158,8 @@ def pinned(pins: str) -> tuple[dict[str, str], ...]:
 
 
 def pins_among(misread: Callable[[Mapping[str, str]], tuple[str, ...]]) -> Reader:
-    """Reads pinned choices, each of which has only words that are understood."""
+    """Reads pinned choices, each of which has only words that are understood. It raises ValueError
+    otherwise."""
 
     def reader(text: str) -> str:
         if (text and text[0] != PIN) or any(misread(query) for query in pinned(text)):

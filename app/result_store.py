@@ -67,6 +67,7 @@ class Data:
 
     @property
     def unit(self) -> str:
+        """Who one row is about."""
         return str(self.schema.unit)
 
     def is_one_row(self, rows_per_person: int) -> bool:
@@ -82,6 +83,7 @@ class LRUCache(Generic[T]):
         self._busy: dict[Hashable, threading.Lock] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key, computed by ``make`` where it is not there; others wait for it."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -113,6 +115,7 @@ class LRUCache(Generic[T]):
         return value
 
     def peek(self, key: Hashable) -> T | None:
+        """The value of a key, or ``None``."""
         with self._lock:
             return self._kept.get(key)
 

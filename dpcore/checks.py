@@ -1,4 +1,4 @@
-"""Checks of plain parameters: each returns the value or says in one sentence what to change."""
+"""Checks of plain parameters: each returns the value, or raises InputError with the remedy."""
 
 from __future__ import annotations
 

@@ -73,6 +73,7 @@ class Answered(Case):
 
     @property
     def optional(self) -> bool:  # type: ignore[override]
+        """Whether the peer is not the first one."""
         return self.package != peers.FIRST
 
 

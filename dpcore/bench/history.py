@@ -28,7 +28,8 @@ _SAME = ("bench", "case", "per", "peer", "peer_version", "curve", "axis")
 
 
 def earlier(path: Path) -> list[Run]:
-    """The runs of a history, oldest first; none where there is no file yet."""
+    """The runs of a history, oldest first; none where there is no file yet. Raises InputError for
+    lines of another kind."""
     if not path.exists():
         return []
     try:
@@ -59,7 +60,7 @@ def this_run(rows: Sequence[Row]) -> Run:
 
 
 def append(path: Path, run: Run) -> None:
-    """Add a run as one line."""
+    """Add a run as one line. Raises InputError where the file cannot be written."""
     line = json.dumps(_finite(run), allow_nan=False)
     try:
         with path.open("a", encoding="utf-8") as file:

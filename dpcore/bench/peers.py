@@ -105,16 +105,19 @@ def _opacus_analysis() -> ModuleType:
 
 
 def google_exact(noise: float, count: int, delta: float) -> Answer:
+    """Epsilon of ``count`` Gaussian releases by its exact formula."""
     solve = _loaded("dp-accounting").get_epsilon_gaussian
     return lambda: float(solve(noise / math.sqrt(count), delta))
 
 
 def google_exact_table(noises: Array, deltas: Array) -> Table:
+    """The same for noises ``(n,)`` of one release and deltas ``(m,)``: a table ``(n, m)``."""
     solve = _loaded("dp-accounting").get_epsilon_gaussian
     return lambda: np.array([[solve(z, d) for d in deltas] for z in noises.tolist()])
 
 
 def google_sigma(epsilon: float, delta: float) -> Answer:
+    """The noise multiplier of one Gaussian release for a budget."""
     solve = _loaded("dp-accounting").get_sigma_gaussian
     return lambda: float(solve(epsilon, delta))
 
@@ -137,10 +140,12 @@ def google_fixed_size(noise: float, rate: float) -> Any:
 
 
 def google_gaussian(noise: float) -> Any:
+    """The peer's event of one Gaussian release."""
     return _google_events().GaussianDpEvent(noise)
 
 
 def google_laplace(scale: float) -> Any:
+    """The peer's event of one Laplace release."""
     return _google_events().LaplaceDpEvent(scale)
 
 
@@ -174,6 +179,7 @@ def _asked(fresh: Callable[[], Any], releases: Releases, delta: float) -> Answer
 
 
 def google_rdp(releases: Callable[[], Releases], delta: float, *, replaced: bool = False) -> Answer:
+    """Epsilon by its Rényi accountant; replaced: neighbours differ by a replaced row."""
     fresh = _google_rdp(replaced=replaced)
     return _asked(fresh, releases(), delta)
 
@@ -195,6 +201,7 @@ def google_rdp_table(
 
 
 def google_pld(releases: Callable[[], Releases], delta: float) -> Answer:
+    """Epsilon by its privacy-loss distributions, an upper bound."""
     fresh = _google_pld()
     return _asked(fresh, releases(), delta)
 
@@ -247,6 +254,7 @@ def google_calibrate(
 
 
 def autodp_exact(noise: float, count: int, delta: float) -> Answer:
+    """Epsilon of ``count`` Gaussian releases by its exact formula."""
     _loaded("autodp")
     with _quiet():
         mechanism = import_module("autodp.mechanism_zoo").ExactGaussianMechanism
@@ -255,6 +263,7 @@ def autodp_exact(noise: float, count: int, delta: float) -> Answer:
 
 
 def autodp_sigma(epsilon: float, delta: float) -> Answer:
+    """The noise multiplier of one Gaussian release for a budget."""
     _loaded("autodp")
     solve = import_module("autodp.privacy_calibrator").ana_gaussian_mech
     return lambda: float(solve(epsilon, delta)["sigma"])
@@ -318,6 +327,7 @@ def prv_epsilon(laws: Callable[[Any], Sequence[tuple[Any, int]]], delta: float) 
 
 
 def prv_noise(rate: float, count: int, epsilon: float, delta: float) -> Answer:
+    """The noise multiplier of ``count`` releases on Poisson samples for a budget."""
     _loaded("prv-accountant")
     solve = import_module("prv_accountant.dpsgd").find_noise_multiplier
 
@@ -329,6 +339,7 @@ def prv_noise(rate: float, count: int, epsilon: float, delta: float) -> Answer:
 
 
 def opendp_curve(rho: float, delta: float) -> Answer:
+    """Epsilon of a zCDP cost by the tight conversion."""
     curve_of = _opendp_curves()
     return lambda: float(curve_of(rho).epsilon(delta))
 

@@ -96,6 +96,7 @@ class Mechanism(Case):
 
     @property
     def peer_title(self) -> str:
+        """The rival's method."""
         return f"dpcore {self.rival}"
 
     def measure(self) -> Row:

@@ -165,14 +165,17 @@ class Topics(Case):
 
     @property
     def package(self) -> str:  # type: ignore[override]
+        """The peer's package."""
         return self.peer
 
     @property
     def peer_title(self) -> str:
+        """The peer's package and classes."""
         return f"{self.peer} {CALLED[self.peer]}"
 
     @property
     def optional(self) -> bool:  # type: ignore[override]
+        """Whether the peer is not scikit-learn."""
         return self.peer != SKLEARN
 
     @abstractmethod

@@ -175,7 +175,8 @@ def print_scope(args: argparse.Namespace) -> None:
 
 
 def question(args: argparse.Namespace, method: str, **more: Any) -> dict[str, Any]:
-    """The question that the options ask of one method."""
+    """The question that the options ask of one method. Raises InputError without a delta and for a
+    setting that no method named has."""
     if args.delta is None:
         raise InputError("delta", "none was given", "give one, for example 0.00001")
     _check_settings(args)

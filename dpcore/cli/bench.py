@@ -40,7 +40,8 @@ def _say(case: int, cases: int) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure, compare with earlier runs, and print."""
+    """Measure, compare with earlier runs, and print. Raises InputError for an option that belongs
+    to the other kind of bench."""
     if args.name == UTILITY:
         _utility(args)
         return

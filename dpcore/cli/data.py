@@ -396,7 +396,7 @@ def number_list(field: str, text: str) -> list[float]:
 
 
 def word_list(field: str, text: str) -> list[str]:
-    """Words with commas between them, at least one."""
+    """Words with commas between them, at least one. Raises InputError where there is none."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
         raise InputError(field, "none was named", "give some, separated by commas")

@@ -22,7 +22,8 @@ state [state]: a link from 'Take it with you': a=b&c=d, or PAGE?a=b for another 
 
 
 def run(args: argparse.Namespace) -> None:
-    """Serve until interrupted; every setting is passed along, so any folder will do."""
+    """Serve until interrupted; every setting is passed along, so any folder will do. Raises
+    InputError without the explorer and where the port is in use."""
     port = whole("port", args.port, most=65535)
     demand_app("explore")
     if _listens(port):
@@ -60,7 +61,8 @@ def demand_app(command: str) -> None:
 
 
 def place(state: str) -> str:
-    """Page and query of an address; a state without a page is one of Explore.
+    """Page and query of an address; a state without a page is one of Explore. Raises InputError
+    where it names no page.
 
     >>> place("epsilon=0.5"), place("compose?k=10"), place("learn"), place("")
     ('?epsilon=0.5', 'compose?k=10', 'learn', '')

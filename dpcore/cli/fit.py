@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def fit_record(args: argparse.Namespace) -> dict[str, Any]:
-    """The JSON object of one fit."""
+    """The JSON object of one fit. Raises InputError for options that do not go together."""
     import dpcore
     from dpcore.fitting.api import fit
 
@@ -133,7 +133,8 @@ def check_words(args: argparse.Namespace) -> None:
 
 
 def request(args: argparse.Namespace, options: dict[str, Any]) -> Privacy | None:
-    """The privacy asked for; exactly one of epsilon, noise multiplier and 'none'.
+    """The privacy asked for; exactly one of epsilon, noise multiplier and 'none'. Raises InputError
+    for more than one.
 
     options: the model's, which decide how a fit is counted unless one says so.
     """

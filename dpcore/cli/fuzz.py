@@ -29,7 +29,8 @@ examples:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Exit code 1 where a pair violates what is proved; Ctrl-C ends it, and the rest is shown."""
+    """Exit code 1 where a pair violates what is proved; Ctrl-C ends it, and the rest is shown.
+    Raises DPCoreError in the first case, once all is printed."""
     from dpcore.fuzzing.run import fuzz
 
     with _ended_in_order():

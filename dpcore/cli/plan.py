@@ -39,7 +39,8 @@ plan PLAN.toml: a file with the budget and the releases wanted
 
 
 def run(args: argparse.Namespace) -> None:
-    """Plan, and print or write; exit code 3 where the wishes do not fit, after what they need."""
+    """Plan, and print or write; exit code 3 where the wishes do not fit, after what they need.
+    Raises BudgetExceeded then."""
     from dpcore.planning import export
 
     out = None if args.out is None else Path(args.out)

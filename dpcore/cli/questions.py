@@ -185,7 +185,8 @@ def _records(question: dict[str, Any]) -> Sequence[dict[str, Any]]:
 
 
 def event(record: Any, adjacency: str, *, solving: bool = False) -> Event:
-    """An event from its record; while solving, noise that is not given counts as 1."""
+    """An event from its record; while solving, noise that is not given counts as 1. Raises
+    InputError for a field that no event has and for values that it cannot have."""
     if not isinstance(record, dict):
         raise InputError("event", "it is not an object", "give mechanism, noise and count")
     unknown = sorted(set(record) - _FIELDS - _REMARKS)
@@ -268,7 +269,8 @@ def noise_of_event(event: Event) -> float:
 
 
 def methods(text: str) -> list[str]:
-    """Method names with commas between them, or ``all``."""
+    """Method names with commas between them, or ``all``. Raises InputError for a name that is not
+    registered."""
     if text.strip() == "all":
         return list(ACCOUNTANTS)
     names = [word.strip() for word in text.split(",") if word.strip()]

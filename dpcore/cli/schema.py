@@ -44,7 +44,8 @@ def _stated(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Read the header, and the rows where that is asked for; print or write."""
+    """Read the header, and the rows where that is asked for; print or write. Raises InputError
+    where a file of that name exists and for options that do not suit it."""
     from pathlib import Path
 
     from dpcore.datasets.blocks import files_of

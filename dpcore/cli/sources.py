@@ -27,7 +27,8 @@ def read_questions(path: Path) -> tuple[list[Any], bool]:
 
 
 def read_events(path: Path) -> list[Any]:
-    """A list of events, or an object with ``events``, or what ``dpcore fit --json`` printed."""
+    """A list of events, or an object with ``events``, or what ``dpcore fit --json`` printed. Raises
+    InputError where the file has no such list."""
     content = document("events", path)
     if isinstance(content, dict):
         content = content.get("events", content.get("ledger"))

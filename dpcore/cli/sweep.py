@@ -45,7 +45,7 @@ model MODEL: {", ".join(MODELS)}
 
 
 def run(args: argparse.Namespace) -> None:
-    """Sweep and print."""
+    """Sweep and print. Raises InputError without a delta."""
     from dpcore.evaluation.yardstick import yardstick
 
     check_words(args)

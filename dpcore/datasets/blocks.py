@@ -74,6 +74,7 @@ class ParquetPart(_FilePart):
 
     @property
     def identity(self) -> str:
+        """The file and its row groups."""
         return f"{super().identity}#{self.groups}"
 
     def blocks(self, schema: Schema) -> Iterator[pd.DataFrame]:
@@ -242,7 +243,8 @@ def is_large_file(source: Any) -> bool:
 
 
 def files_of(source: str | PathLike[str]) -> list[Path]:
-    """The table files behind a path, in the order of their names."""
+    """The table files behind a path, in the order of their names. Raises InputError where there is
+    none."""
     path = Path(fspath(source))
     if not path.is_dir():
         check_path(path)
@@ -259,7 +261,7 @@ def files_of(source: str | PathLike[str]) -> list[Path]:
 
 def parts_of(path: Path, array: str | None = None, separator: str | None = None) -> list[Partition]:
     """The parts of one file, whose form is checked; cells are not. separator: as of
-    :func:`read_frame`."""
+    :func:`read_frame`. Raises InputError where it cannot be read."""
     ending = next(ending for ending in TABLE_FILES if path.name.lower().endswith(ending))
     if array is not None and ending != ".npz":
         raise InputError(

@@ -30,6 +30,7 @@ PANDAS_INDEX = "__index_level_"  # how pandas stores an unnamed index
 
 def frame_of_array(values: NDArray[Any], where: str) -> pd.DataFrame:
     """Columns x1 to xd of numbers ``(n, d)``, or one for each pixel of ``(n, height, width)``.
+    Raises InputError for cells that are no numbers and for other shapes.
 
     Masked cells are missing.
 

@@ -76,7 +76,8 @@ def demand_table(path: File) -> None:
 
 
 def check_names(names: list[str], where: str) -> None:
-    """Refuse a header that is too wide, or in which a name is empty or comes twice."""
+    """Raise InputError for a header that is too wide, or in which a name is empty or comes
+    twice."""
     if len(names) > MOST_COLUMNS:
         raise InputError(
             where, f"it has more than {MOST_COLUMNS:,} columns", "keep the columns to be fitted"
@@ -92,7 +93,7 @@ def check_names(names: list[str], where: str) -> None:
 
 
 def demand_rows(frame: pd.DataFrame, where: str) -> None:
-    """Refuse a table that is a header only."""
+    """Raise InputError for a table that is a header only."""
     if frame.shape[1] == 0:
         raise InputError(where, "it has no columns", "give a table with at least one number column")
     if frame.shape[0] == 0:
@@ -118,6 +119,7 @@ def name_of(source: Any) -> str:
 
 
 def is_file(path: Path) -> bool:
+    """Whether a path names a file; a path that no system accepts does not."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -125,6 +127,7 @@ def is_file(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
+    """Whether a path names a folder; a path that no system accepts does not."""
     try:
         return path.is_dir()
     except (OSError, ValueError):

@@ -133,7 +133,7 @@ def in_memory(
 
 def named(source: Any) -> tuple[Any, Schema | None]:
     """What ``bundled:...``, ``published:...`` and ``generated:...`` stand for, with the schema
-    where it is made here.
+    where it is made here. Raises InputError for a name that is not there.
 
     Anything else is given back as it is.
     """

@@ -84,11 +84,13 @@ class Yardstick:
     rival_options: Mapping[str, Any] = MappingProxyType({})
 
     def converged(self, table: Any, parts: int, options: Mapping[str, Any]) -> Any:
-        """The best fit that is not private, a batch of one: the real rival."""
+        """The best fit that is not private, a batch of one: the real rival. Every model's own;
+        raises NotImplementedError here."""
         raise NotImplementedError
 
     def score(self, batch: Any, scorer: Scorer) -> Array:
-        """What each run is worth ``(B,)``, more is better, in the data's own units."""
+        """What each run is worth ``(B,)``, more is better, in the data's own units. Every model's
+        own; raises NotImplementedError here."""
         raise NotImplementedError
 
     def measure(self, batch: Any, scorer: Scorer, metric: str) -> Array:
@@ -104,8 +106,8 @@ class Yardstick:
         return self.nothing(scorer)
 
     def align(self, batch: Any, reference: Any) -> tuple[Any, NDArray[np.bool_]]:
-        """The batch with its parts in the order of the reference's; which of those are found
-        ``(B, K)``."""
+        """The batch with its parts in the order of the reference's, and which of those are
+        recovered ``(B, K)``. Every model's own; raises NotImplementedError here."""
         raise NotImplementedError
 
     def scorer(
