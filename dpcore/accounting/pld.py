@@ -252,8 +252,10 @@ def bare(events: Events, least: float = FAINT) -> float:
 
 
 def drawn(releases: tuple[Event, ...]) -> float:
-    """The probability that any release sees the row, a hair above: without that, two neighbouring
-    tables give the same, so ``delta`` = this covers them at epsilon 0, however much noise there is.
+    """The probability that any release sees the row, inflated by 1e-12 for rounding.
+
+    Where none sees it, two neighbouring tables give the same; so this delta covers the releases at
+    epsilon 0, however much noise there is.
     """
     unseen = 0.0
     for event in releases:

@@ -117,27 +117,29 @@ def epsilon_over_orders(
     events: Events, delta: Real, conversion: Conversion = "best"
 ) -> tuple[Array, Array]:
     """(least epsilon over all real orders, log(1 - e^-tau) near order 1) of covered events."""
-    if all_gaussian(events) and conversion == "best":
-        rho = np.asarray(total_rho(events))
-        return np.asarray(tight_epsilon(rho, delta)), log_variation(rho)
-    rows = _rows(events, np.ndim(delta))
-    ends = [_smallest_epsilon(curve(e), delta, conversion, rows) for e in readings(events)]
-    return _least_of(ends)
+    return _over_orders(events, delta, conversion, tight_epsilon, _smallest_epsilon)
 
 
 def delta_over_orders(
     events: Events, epsilon: Real, conversion: Conversion = "best"
 ) -> tuple[Array, Array]:
     """(least delta over all real orders, log(1 - e^-tau) near order 1) of covered events."""
+    return _over_orders(events, epsilon, conversion, tight_delta, _smallest_delta)
+
+
+def _over_orders(
+    events: Events,
+    budget: Real,
+    conversion: Conversion,
+    tight: Callable[[Array, Real], Real],
+    smallest: Callable[[Curve, Real, Conversion, Shape], tuple[Array, Array]],
+) -> tuple[Array, Array]:
+    """One end of a budget from the other. tight: of normal noise alone, without a search."""
     if all_gaussian(events) and conversion == "best":
         rho = np.asarray(total_rho(events))
-        return np.asarray(tight_delta(rho, epsilon)), log_variation(rho)
-    rows = _rows(events, np.ndim(epsilon))
-    ends = [_smallest_delta(curve(e), epsilon, conversion, rows) for e in readings(events)]
-    return _least_of(ends)
-
-
-def _least_of(ends: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+        return np.asarray(tight(rho, budget)), log_variation(rho)
+    rows = _rows(events, np.ndim(budget))
+    ends = [smallest(curve(e), budget, conversion, rows) for e in readings(events)]
     values, log_variance = zip(*ends, strict=True)
     return np.minimum.reduce(list(values)), np.minimum.reduce(list(log_variance))
 

@@ -203,10 +203,10 @@ class Session(Generic[S]):
         """bare: blocks that leave without noise."""
         of = statistic.checked(self, of)
         self._check(statistic, *statistic.bounds(self, of), noises, bare)
-        total, beside = statistic.total(self, of, batches)
+        total, unnoised = statistic.total(self, of, batches)
         scales = self._release(what, total, statistic, noises, batches)
         scales |= {block: np.zeros(self.runs) for block in bare}
-        return statistic.released(self, total, scales, beside)
+        return statistic.released(self, total, scales, unnoised)
 
     def public_features(self) -> Array:
         """The rows in unit coordinates ``(n, d)``, where one row's label alone is protected: what

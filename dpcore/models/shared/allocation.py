@@ -24,7 +24,7 @@ from dpcore.wall.statistics import Structure
 
 Array = NDArray[np.float64]
 
-WIDEST = 2.0 * (1.0 - 1e-12)  # B/C; a hair less than proved, which rounding may take
+WIDEST = 2.0 * (1.0 - 1e-12)  # B/C; deflated by 1e-12 for rounding
 STEPS_TO_DOUBLE = 3  # steps over which a step's share of the budget doubles
 LARGEST_DOUBLINGS = 3  # between first and last step: the first must still find the groups
 

@@ -266,7 +266,7 @@ class Rows:
 def on_simplex(weights: Array) -> Array:
     """Weights ``(..., K, n)`` put into ``{w >= 0, sum w <= 1}``; anything undefined becomes 0.
 
-    A hair above 1 (rounding) is left to ``statistic.ROUNDING``. What becomes of one row never
+    A sum above 1 by rounding alone is left to ``statistic.ROUNDING``. What becomes of one row never
     depends on another.
 
     >>> on_simplex(np.array([[np.nan, 2.0], [3.0, 2.0]]))

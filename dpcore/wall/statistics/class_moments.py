@@ -166,7 +166,7 @@ class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
         return released, parts["counts"][..., 0]
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Array
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: Array
     ) -> NoisyMoments:
         """A block of weight 0 comes back as zeros, with infinite noise; counts under ``feature``,
         where labels are public, exactly and with none.
@@ -179,7 +179,7 @@ class LabelledMoments(Summed[ClassFrames, NoisyMoments]):
         sd = {block: scales.get(block, none) for block in BLOCKS}
         counts, public = out["counts"][..., 0], session.adjacency == "feature"
         if "counts" not in self.blocks and (public or not session.private):
-            counts, sd["counts"] = beside, np.zeros(session.runs)
+            counts, sd["counts"] = unnoised, np.zeros(session.runs)
         squares = symmetric_from_coordinates(out["squares"], self.dim)
         return NoisyMoments(counts, out["sums"], squares, sd["counts"], sd["sums"], sd["squares"])
 

@@ -72,6 +72,6 @@ class LabelledRadii(Summed[Array, tuple[Array, Array]]):
         return total, None
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
     ) -> tuple[Array, Array]:
         return total, scales["counts"]

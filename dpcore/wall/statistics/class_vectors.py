@@ -105,7 +105,7 @@ class LabelledVectors(Summed[ByLabel, tuple[Array, Array]]):
         return total, None
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
     ) -> tuple[Array, Array]:
         return total, scales["sums"]
 

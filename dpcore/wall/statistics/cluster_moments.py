@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from dpcore.checks import positive
 from dpcore.wall.data.clipping import HUGE, TINY
-from dpcore.wall.kernels.bounded_sums import bounded_sum
 from dpcore.wall.kernels.nearest_centres import nearest_sums, sums_in_balls
-from dpcore.wall.statistics.mixture_moments import InFrame
+from dpcore.wall.statistics.mixture_moments import InFrame, shared_sum
 from dpcore.wall.statistics.statistic import Of, Part, Sensitivity, Summed, by_adjacency
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ class CountsAndSums(Summed[Of, NoisyClusters]):
         )
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
     ) -> NoisyClusters:
         return NoisyClusters(total[..., 0], total[..., 1:], scales["counts"], scales["sums"])
 
@@ -199,13 +198,4 @@ class MixtureSums(CountsAndSums[InFrame]):
     def total(
         self, session: Session[Any], of: InFrame, batches: Minibatches | None
     ) -> tuple[Array, None]:
-        assert of.e_step is not None  # asked
-        sum_of = partial(
-            bounded_sum,
-            frame=of.frame,
-            contribution=self,
-            e_step=of.e_step,
-            runs=session.runs,
-            even=session._for_good,
-        )
-        return session._features.total(sum_of), None
+        return shared_sum(session, of, self), None

@@ -170,9 +170,9 @@ class OutcomeMoments(Summed[Curvature | None, NoisyOutcomes]):
         return total, squares
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Array
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: Array
     ) -> NoisyOutcomes:
-        squares, none = beside, np.zeros(session.runs)
+        squares, none = unnoised, np.zeros(session.runs)
         if "squares" in self.blocks:
             noisy = total[:, 0, self.slice("squares")]
             squares = symmetric_from_coordinates(noisy, self.dim)

@@ -27,6 +27,7 @@ from dpcore.wall.statistics.statistic import (
 
 if TYPE_CHECKING:
     from dpcore.wall.session import Session
+    from dpcore.wall.statistics.cluster_moments import MixtureSums
     from dpcore.wall.statistics.second_moments import SecondMoments
     from dpcore.wall.subsample import Minibatches
 
@@ -204,18 +205,10 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
     ) -> tuple[Array, None]:
         if of.e_step is None:
             return all_rows(session, of.frame, self), None
-        sum_of = partial(
-            bounded_sum,
-            frame=of.frame,
-            contribution=self,
-            e_step=of.e_step,
-            runs=session.runs,
-            even=session._for_good,
-        )
-        return session._features.total(sum_of), None
+        return shared_sum(session, of, self), None
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
     ) -> NoisyMoments:
         squares = total[..., self.slice("squares")]
         if self.structure == "full":
@@ -226,6 +219,22 @@ class MixtureMoments(Summed[InFrame, NoisyMoments]):
         return NoisyMoments(
             total[..., 0], sums, squares, scales["counts"], scales["sums"], scales["squares"]
         )
+
+
+def shared_sum(
+    session: Session[Any], of: InFrame, contribution: MixtureMoments | MixtureSums
+) -> Array:
+    """The bounded sum of rows in a frame that a model shares out; it has an E step."""
+    assert of.e_step is not None  # checked
+    sum_of = partial(
+        bounded_sum,
+        frame=of.frame,
+        contribution=contribution,
+        e_step=of.e_step,
+        runs=session.runs,
+        even=session._for_good,
+    )
+    return np.asarray(session._features.total(sum_of))
 
 
 def all_rows(session: Session[Any], frame: Frame, shape: MixtureMoments | SecondMoments) -> Array:

@@ -67,6 +67,6 @@ class RowRadii(Summed[Array, tuple[Array, Array]]):
         return np.asarray(session._features.total(sum_of)[:, None]), None
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
     ) -> tuple[Array, Array]:
         return total[:, 0], scales["counts"]

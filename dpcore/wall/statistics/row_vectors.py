@@ -191,7 +191,7 @@ class _OneVector(Summed[Vectors, NoisyVectors]):
         return total, None
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
     ) -> NoisyVectors:
         return NoisyVectors(total[:, 0, 0], total[:, 0, 1:], scales["counts"], scales["sums"])
 

@@ -86,7 +86,7 @@ class SecondMoments(Summed[None, NoisySquares]):
         return all_rows(session, Frame.identity(self.dim, session.radius), self), None
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
     ) -> NoisySquares:
         squares = symmetric_from_coordinates(total[:, 0], self.dim)
         return NoisySquares(squares, scales["squares"])

@@ -168,9 +168,9 @@ class BeliefMoments(Summed[Belief, NoisyBelief]):
         return total, total[:, 0, -1].copy() if public else None
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Array | None
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: Array | None
     ) -> NoisyBelief:
-        rows = np.maximum(total[:, 0, -1], 1.0) if beside is None else beside
+        rows = np.maximum(total[:, 0, -1], 1.0) if unnoised is None else unnoised
         return _as_belief(total[:, 0], self, scales, rows)
 
 

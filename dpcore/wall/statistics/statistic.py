@@ -144,9 +144,10 @@ class Summed(Statistic, Generic[Of, Left]):
 
     @abstractmethod
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: Any
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: Any
     ) -> Left:
-        """The released sum in its own shape; scales: deviation of the noise in each block."""
+        """The released sum in its own shape. scales: deviation of the noise in each block.
+        unnoised: what leaves with it and has no noise."""
 
 
 def by_adjacency(

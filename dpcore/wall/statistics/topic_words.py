@@ -126,7 +126,7 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
         return total, None
 
     def released(
-        self, session: Session[Any], total: Array, scales: dict[str, Array], beside: None
+        self, session: Session[Any], total: Array, scales: dict[str, Array], unnoised: None
     ) -> NoisyTopics:
         return NoisyTopics(total, scales["counts"])
 
