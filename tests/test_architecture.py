@@ -163,9 +163,6 @@ MATHEMATICS = {
     "variational",
 }
 
-# A fit's own method ``score`` asks evaluation, which asks the custodian's exit.
-MAY_CALL = {("dpcore.fitting.result", "dpcore.evaluation.yardstick")}
-
 # The promise: all of the wall that whoever fits may import. Rows are sealed in a table, a session
 # opens it and releases, statistics and public values are named by their folders' own lists.
 PROMISE = {"table", "session", "noise", "subsample", "data", "statistics"}
@@ -282,11 +279,6 @@ def test_a_room_imports_only_what_it_may(path: Path) -> None:
         return
     allowed = _may_import(_name(path))
     for target in _at_run_time(path):
-        if (_name(path), target.rpartition(".")[0]) in MAY_CALL or (
-            _name(path),
-            target,
-        ) in MAY_CALL:
-            continue
         if target.startswith("dpcore.") and _room(target) != room:
             if target.startswith(DECLARING):
                 continue

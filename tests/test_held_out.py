@@ -18,7 +18,6 @@ from app.sweeps import done, sliding, swept, work_out
 from dpcore.datasets.catalogue import find
 from dpcore.evaluation.steps import walk
 from dpcore.evaluation.study import study, sweep
-from dpcore.evaluation.yardstick import worth
 from dpcore.models.declaration import declarations
 from dpcore.schema import Column, Schema
 from dpcore.wall.custodian import custodian_documents, custodian_rows
@@ -97,7 +96,7 @@ def test_utility_is_that_of_the_fit_on_the_rows_that_are_held_out() -> None:
     found, step = compute.with_extra_budget(
         compute.study(scenario, data, ResultStore()), scenario, data, ResultStore()
     )
-    judged = worth("gmm", fit.parameters, scenario.setting().options(), data.held_out)
+    judged = fit.score(data.held_out)
     assert found.grid.utility[step, 0] == pytest.approx(judged, rel=1e-9)
 
 

@@ -223,14 +223,6 @@ def bounds_alone(public: PublicFrame) -> float:
     return float(even) + public.log_volume()
 
 
-def worth(
-    model: str, parameters: Any, options: Mapping[str, Any], table: PrivateTable | PrivateCorpus
-) -> float:
-    """What parameters in own units are worth on all of a table, as the yardstick has it."""
-    scorer = scorer_of(model, table, options, most=None)
-    return float(yardstick(model).score(parameters.in_units(scorer.public), scorer)[0])
-
-
 def mapped(batch: Batch, change: Callable[..., NDArray[Any]], *others: Batch) -> Batch:
     """A batch with every array changed; with others, their arrays are further arguments."""
     return type(batch)(

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpcore.checks import whole
 from dpcore.fitting.recipe import Parameters
+from dpcore.models.declaration import declaration
 from dpcore.privacy.guarantee import Guarantee
 from dpcore.privacy.ledger import Ledger
 from dpcore.schema import Schema
@@ -86,9 +87,10 @@ class Fit:
         Mean log-likelihood of a row in own units, of topics of a word; for k-means the share of the
         spread that the centres explain.
         """
-        from dpcore.evaluation.yardstick import worth  # evaluation reads fits, not fits it
-
-        return worth(self.model, self.parameters, self.settings, table)
+        model = declaration(self.model)
+        judge = model.load(model.scorer)  # what its folder names: no fit imports what reads fits
+        scorer = judge.scorer(table, self.settings, most=None)
+        return float(judge.score(self.parameters.in_units(scorer.public), scorer)[0])
 
 
 def _drawn_inside(draw: Callable[[int], pd.DataFrame], count: int, schema: Schema) -> pd.DataFrame:
