@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import numpy as np
@@ -35,37 +37,23 @@ HOME = "DPCORE_LEDGERS"  # the folder of ledgers on a shared server
 SLOT, MEMORY = "practice", "/dev/shm"
 WANTED = (0.5, 0.75, 0.9, 0.95, 0.99)
 SURE = 0.9  # of the draws
-# What others stated: what, epsilon, delta, who is protected, source.
-DEPLOYED = (
-    (
-        "US Census 2020, redistricting files, persons",
-        17.14,
-        1e-10,
-        "one person",
-        "Abowd et al. 2022",
-    ),
-    (
-        "Google, searches for symptoms",
-        1.68,
-        0.0,
-        "one person's searches in one day",
-        "Bavadekar et al. 2020",
-    ),
-    (
-        "Wikimedia, page views by country (zCDP 0.015)",
-        1.0,
-        1e-7,
-        "the first ten pages per day on one device",
-        "Adeleye et al. 2023",
-    ),
-    (
-        "Apple, emoji, noise added on the phone",
-        4.0,
-        0.0,
-        "what one person sends in one day",
-        "Apple 2017",
-    ),
-)
+
+
+class Deployment(NamedTuple):
+    """What others stated about a release: ``epsilon`` and ``delta`` protect one ``unit``."""
+
+    product: str
+    epsilon: float
+    delta: float
+    unit: str
+    source: str
+
+
+@cache
+def deployments() -> tuple[Deployment, ...]:
+    """The published deployments in ``deployments.toml``, in its order."""
+    text = Path(__file__).with_name("deployments.toml").read_text(encoding="utf-8")
+    return tuple(Deployment(**entry) for entry in tomllib.loads(text)["deployments"])
 
 
 def place(text: str) -> Path:

@@ -263,15 +263,16 @@ def test_what_is_left_is_split_and_locked_releases_keep_theirs(path: Path, filte
 
 
 def test_what_others_spent_has_its_unit_delta_and_source() -> None:
-    assert len(releasing.DEPLOYED) <= 4
-    for what, epsilon, delta, who, source in releasing.DEPLOYED:
-        assert what
-        assert 0.0 < epsilon < 20.0
-        assert 0.0 <= delta < 1e-6
-        assert "one" in who
-        assert source[-4:].isdigit()
+    deployments = releasing.deployments()
+    assert 0 < len(deployments) <= 4
+    for deployment in deployments:
+        assert deployment.product
+        assert 0.0 < deployment.epsilon < 20.0
+        assert 0.0 <= deployment.delta < 1e-6
+        assert "one" in deployment.unit
+        assert deployment.source[-4:].isdigit()
     census = float(tight_epsilon(2.56, 1e-10))  # its rho, by the tight conversion
-    assert releasing.DEPLOYED[0][1] == pytest.approx(census, rel=2e-3)
+    assert deployments[0].epsilon == pytest.approx(census, rel=2e-3)
 
 
 def test_what_was_read_is_what_is_spent(path: Path) -> None:

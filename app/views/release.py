@@ -118,9 +118,10 @@ def budget(scenario: Scenario) -> None:
     with st.popover("What others spent"):
         st.markdown(
             "\n".join(
-                f"- {what}: ε = {epsilon:g}, δ = {show(delta) if delta else 0}, for {who} "
-                f"({source})"
-                for what, epsilon, delta, who, source in releasing.DEPLOYED
+                f"- {stated.product}: ε = {stated.epsilon:g}, "
+                f"δ = {show(stated.delta) if stated.delta else 0}, for {stated.unit} "
+                f"({stated.source})"
+                for stated in releasing.deployments()
             )
         )
         st.caption("Units differ, so these numbers cannot be compared with one another.")
