@@ -68,7 +68,7 @@ def released(rows: np.ndarray, mixture: Mixture, structure: Structure) -> NoisyM
     total = bounded_sum(Rows(rows), frame, form, e_step, mixture.runs)
 
     silence = dict.fromkeys(("counts", "sums", "squares"), np.zeros(mixture.runs))
-    return form.left(None, total, silence, None)  # type: ignore[arg-type]
+    return form.released(None, total, silence, None)  # type: ignore[arg-type]
 
 
 def sklearn_steps(rows: np.ndarray, start: Mixture, structure: str, steps: int) -> list[Mixture]:

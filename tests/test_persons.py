@@ -183,8 +183,8 @@ def test_a_file_that_changes_between_two_passes_is_refused(tmp_path: Path) -> No
     file = tmp_path / "rows.csv"
     table(range(50)).to_csv(file, index=False)
     kept, _ = limited(parted(file, PLAIN), "who", 1)
-    short = type(kept._parts[0])(kept._parts[0].part, kept._parts[0].kept[:-1])
-    for part in (short, type(short)(short.part, np.append(kept._parts[0].kept, True))):
+    short = type(kept._parts[0])(kept._parts[0].part, kept._parts[0].counting[:-1])
+    for part in (short, type(short)(short.part, np.append(kept._parts[0].counting, True))):
         with pytest.raises(InputError, match=FILE_CHANGED):
             list(part.blocks(PLAIN))
 
