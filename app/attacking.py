@@ -103,7 +103,7 @@ class Game:
     plays: dict[int, Play] = field(default_factory=dict)
 
     @property
-    def known(self) -> Attack:
+    def attack(self) -> Attack:
         """The attack as far as it is played."""
         return self.before.with_plays(dict(self.plays))
 
@@ -168,33 +168,33 @@ def _begun(scenario: Scenario, data: Data, whose: str, row: int, typed: Cells) -
 
 def scene(game: Game, scenario: Scenario, data: Data) -> Scene:
     """The picture as far as the game is played, with its sentence for every budget."""
-    known = game.known
+    attack = game.attack
     instead = "another" if scenario.adjacency == "replace_one" else "no such"
     who, other = f"this {data.unit}", f"{instead} {data.unit}"
     done = (
         f"The attack is running: {game.runs} releases with {who} and as many with {other}, "
         f"{len(game.plays)} of {len(EPSILONS)} budgets done."
     )
-    sentences = tuple(_said(known, s, done) for s in range(len(EPSILONS)))
-    return attack_scene(known, who=who, other=other, live_text={"attacked": sentences})
+    sentences = tuple(_said(attack, s, done) for s in range(len(EPSILONS)))
+    return attack_scene(attack, who=who, other=other, live_text={"attacked": sentences})
 
 
-def _said(known: Attack, step: int, done: str) -> str:
+def _said(attack: Attack, step: int, done: str) -> str:
     """What the attacker achieved, beside what is proved; before that, what is being done."""
-    guarantee = known.guarantees[step]
+    guarantee = attack.guarantees[step]
     proved = "nothing is proved"
     if guarantee.epsilon is not None:
-        best = math.ceil(50.0 * float(np.max(known.ceiling[step] + 1.0 - known.alarms)))
+        best = math.ceil(50.0 * float(np.max(attack.ceiling[step] + 1.0 - attack.alarms)))
         proved = f"proved: with this noise no attacker is right more than {best} times"
         alone = Event(EpsilonDelta(guarantee.epsilon, guarantee.delta or 0.0))
         allowed = math.floor(100.0 * float(guess_rate([alone])))
         if allowed > best:
             proved += f"; ε = {show_bound(guarantee.epsilon)} alone would allow {allowed}"
     delta = "" if guarantee.delta is None else f", δ = {show_bound(guarantee.delta)}"
-    head = f"At ε = {show_bound(known.epsilons[step])}{delta}, {guarantee.protects}, "
-    if not known.played[step]:
+    head = f"At ε = {show_bound(attack.epsilons[step])}{delta}, {guarantee.protects}, "
+    if not attack.played[step]:
         return f"{head}a coin is right 50 times in 100 ({proved}). {done}"
-    right = f"**{100 * known.rates[step]:.0f} times in 100**"
+    right = f"**{100 * attack.rates[step]:.0f} times in 100**"
     several = guarantee.rows_per_person > 1 or guarantee.limited
     one = (
         f" Here one row changes, not all the rows that a {guarantee.unit} can have."

@@ -40,13 +40,13 @@ def panel(scenario: Scenario, data: Data) -> None:
     try:
         whole = compute.study(scenario, data, store)
         worth = compute.worth(scenario, data, store, whole) if whole.complete else None
-        found, step = compute.with_extra_budget(whole, scenario, data, store)
+        study, step = compute.with_extra_budget(whole, scenario, data, store)
     except DPCoreError:
         return  # the picture above says why
     setting = without_epsilon(scenario)
     typed = scenario.epsilon if step >= len(scenario.budgets(data.rows)) else None
-    key = ("classes", data.key, setting, found.grid.utility.shape[1], worth is None, typed)
-    scene: Scene = store.scenes.get(key, lambda: scene_of(scenario, data, found, worth, step))
+    key = ("classes", data.key, setting, study.grid.utility.shape[1], worth is None, typed)
+    scene: Scene = store.scenes.get(key, lambda: scene_of(scenario, data, study, worth, step))
     st.html(f'<h2 class="dp-below">{HEADING}{badge(data)}</h2>')
     live({"epsilon_step": scene.at(step)}, key="classes")
     solvers(data)
@@ -60,7 +60,7 @@ def solvers(data: Data) -> None:
         return
     try:
         with st.spinner("Solving each class's problem twice…"):
-            found = store_of(data).answers.get(
+            comparisons = store_of(data).answers.get(
                 ("solvers", data.key), lambda: solvers_compared(data.table)
             )
     except DPCoreError as refusal:
@@ -79,7 +79,7 @@ def solvers(data: Data) -> None:
                 ("seconds", f"{seconds:.2g}"),
             )
         }
-        for one in found
+        for one in comparisons
     ]
     st.dataframe(lines, hide_index=True)
     st.caption(
@@ -99,19 +99,19 @@ def _watch(scenario: Scenario, data: Data) -> None:
     look_again(more, every=0.5)
 
 
-def scene_of(scenario: Scenario, data: Data, found: Study, worth: Worth | None, step: int) -> Scene:
+def scene_of(scenario: Scenario, data: Data, study: Study, worth: Worth | None, step: int) -> Scene:
     """The pictures of a complete study. worth: of the other ways, once it is there."""
-    shown, exact = YARDSTICK.scorer(data.table), found.references.converged
+    shown, exact = YARDSTICK.scorer(data.table), study.references.converged
     scorer = YARDSTICK.scorer(data.table, held_out=data.held_out)
     recipe = scenario.recipe
     known = Classes(
-        grid=found.grid,
+        grid=study.grid,
         exact=exact,
         rows=shown.public.center + shown.public.half_range * shown.rows,
-        away=divergences(found.grid, exact),
-        named=rightly_named(found.grid, scorer),
+        away=divergences(study.grid, exact),
+        named=rightly_named(study.grid, scorer),
         best=float(YARDSTICK.measure(exact, scorer, "accuracy")[0]),
-        division=_division(scenario, data, found),
+        division=_division(scenario, data, study),
         worth=worth,
         own=recipe.title.lower() + (", not proved" if recipe.mode == "paper" else ""),
         thing=data.schema.thing,
@@ -121,7 +121,7 @@ def scene_of(scenario: Scenario, data: Data, found: Study, worth: Worth | None, 
     return classes_scene(known, pair(scenario, data), positions, step)
 
 
-def _division(scenario: Scenario, data: Data, found: Study) -> Allocation | None:
+def _division(scenario: Scenario, data: Data, study: Study) -> Allocation | None:
     if scenario.recipe.mode != "paper":
-        return allocation(found.grid, scenario.delta)
-    return printed_allocation(data.table, found.grid.epsilons, scenario.delta)
+        return allocation(study.grid, scenario.delta)
+    return printed_allocation(data.table, study.grid.epsilons, scenario.delta)

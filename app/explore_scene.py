@@ -41,55 +41,55 @@ SEES = {
 }
 
 
-def picture(scenario: Scenario, data: Data, found: Study) -> Scene:
+def picture(scenario: Scenario, data: Data, study: Study) -> Scene:
     """The scene of the scenario over epsilon, as far as its study is worked out."""
     store = store_of(data)
     key = (
         data.key,
         without_epsilon(scenario),
-        found.grid.utility.shape[1],
-        found.grid.refusals,
-        found.curves is None,
-        tuple(intervals.by_budget(scenario, data, store, found.grid.epsilons)),
+        study.grid.utility.shape[1],
+        study.grid.refusals,
+        study.curves is None,
+        tuple(intervals.by_budget(scenario, data, store, study.grid.epsilons)),
     )
-    found, step = compute.with_extra_budget(found, scenario, data, store)
+    study, step = compute.with_extra_budget(study, scenario, data, store)
     positions = len(scenario.budgets(data.rows))
     typed = scenario.epsilon if step >= positions else None
     drawn: Scene = store.scenes.get(
-        (key, typed), lambda: scene_of(scenario, data, found, positions)
+        (key, typed), lambda: scene_of(scenario, data, study, positions)
     )
     return drawn.at(step)
 
 
-def swept_picture(scenario: Scenario, data: Data, dial: Sliding, found: Study) -> Scene:
+def swept_picture(scenario: Scenario, data: Data, dial: Sliding, study: Study) -> Scene:
     """The scene of the scenario over another dial."""
     elsewhere = replace(without_epsilon(scenario), epsilon=scenario.epsilon)
     setting = replace(elsewhere, **dial.put(dial.stops[-1], scenario))
-    key = (data.key, setting, found.grid.refusals)
+    key = (data.key, setting, study.grid.refusals)
     typed = dial.value if dial.typed else None
     drawn: Scene = store_of(data).scenes.get(
-        (key, typed), lambda: scene_of(scenario, data, found, len(dial.stops))
+        (key, typed), lambda: scene_of(scenario, data, study, len(dial.stops))
     )
     return drawn.at(len(dial.stops) if dial.typed else dial.place)
 
 
-def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Scene:
+def scene_of(scenario: Scenario, data: Data, study: Study, positions: int) -> Scene:
     """Words and numbers of a study, as one moving picture. positions: of its slider."""
-    grid, best = found.grid, found.references.converged
+    grid, best = study.grid, study.references.converged
     judge, setting = yardstick(scenario.model), scenario.setting(data.secret)
-    single = np.full(len(grid.epsilons), -np.inf) if found.curves is None else found.curves.single
+    single = np.full(len(grid.epsilons), -np.inf) if study.curves is None else study.curves.single
     chances = np.array([_chance(*one) for one in zip(grid.guarantees, grid.ledgers, strict=True)])
     attacks = attack_sentences(chances, data.unit, scenario.adjacency, data.schema.thing)
     groups = found_sentences(grid)
     classes = judge.budget_notes(setting, grid, best)
     own = provenance(data) == "upload"
     eyes = " (for the custodian only)" if own else ""
-    judged = [v.text + eyes for v in verdicts(grid, found.held, single)]
+    judged = [v.text + eyes for v in verdicts(grid, study.held, single)]
     ghosts = grid.utility.shape[1] - 1
     sees, thing = SEES[provenance(data)], data.schema.thing
     words = Words(
         verdicts=tuple(
-            compute.COMPARING if found.curves is None or why == compute.COMING else verdict
+            compute.COMPARING if study.curves is None or why == compute.COMING else verdict
             for verdict, why in zip(judged, grid.refusals, strict=True)
         ),
         live_text={
@@ -100,11 +100,11 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
             "guarantee": tuple(
                 guarantee_line(g, r) for g, r in zip(grid.guarantees, grid.refusals, strict=True)
             ),
-            **lost(found),
+            **lost(study),
         },
         exact_subtitle=tuple(
             sees + (f", clipping would shorten {cut:.0%} of {thing}s" if cut > 0.005 else "")
-            for cut in (known.clipped_share for known in found.held)
+            for cut in (known.clipped_share for known in study.held)
         ),
         private_subtitle=(
             _hidden(scenario, data)
@@ -121,8 +121,8 @@ def scene_of(scenario: Scenario, data: Data, found: Study, positions: int) -> Sc
     )
     scene = budget_scene(
         grid,
-        found.by_stop or found.references,
-        found.curves,
+        study.by_stop or study.references,
+        study.curves,
         words,
         pair=pair(scenario, data),
         rows=compute.shown_rows(data, store_of(data), scenario.model),
@@ -237,17 +237,17 @@ def _pictures(scenario: Scenario, data: Data) -> dict[str, Picture]:
 def choices(scenario: Scenario, data: Data) -> Choices:
     """What can be chosen in the head of a card: the picture, and the columns of a plane; each with
     the values that its items stand for."""
-    dim, found = data.public.dim, dict[str, tuple[Choice, tuple[Any, ...]]]()
+    dim, offered = data.public.dim, dict[str, tuple[Choice, tuple[Any, ...]]]()
     pictures = _pictures(scenario, data)
     shown = _shown(scenario, data)
     if len(pictures) > 1:
         titles = tuple(one.title for one in pictures.values())
         at = list(pictures).index(shown)
-        found["show"] = Choice("show", "Show", titles, at), tuple(pictures)
+        offered["show"] = Choice("show", "Show", titles, at), tuple(pictures)
     if pictures[shown].plane and dim > 2:
         for name, label, at in zip("xy", ("Across", "Up"), pair(scenario, data), strict=True):
-            found[name] = Choice(name, label, data.public.names, at), tuple(range(dim))
-    return found
+            offered[name] = Choice(name, label, data.public.names, at), tuple(range(dim))
+    return offered
 
 
 def picked_of(picked: Mapping[str, Any], offered: Choices, scenario: Scenario) -> dict[str, Any]:
@@ -348,20 +348,20 @@ def image(data: Data) -> tuple[int, int] | None:
     return None if shape is None else (shape.height, shape.width)
 
 
-def lost(found: Study) -> dict[str, tuple[str, ...]]:
+def lost(study: Study) -> dict[str, tuple[str, ...]]:
     """What the private fit loses against the exact one, to each of :data:`LOSSES`, one text a stop.
 
     "lost ..." are signed numbers; "wide ..." the shares of a bar whose length is what the exact fit
     gains over the public limits, or all that is lost where that is more: a gain has no width.
     """
-    middle = np.median(found.grid.utility, axis=1)
-    known = found.held
-    steps = np.array([one.converged_utility - one.own_steps_utility for one in known])
-    clipping = np.array([one.own_steps_utility - one.clipped_utility for one in known])
-    noise = np.array([one.clipped_utility for one in known]) - middle
+    middle = np.median(study.grid.utility, axis=1)
+    references = study.held
+    steps = np.array([one.converged_utility - one.own_steps_utility for one in references])
+    clipping = np.array([one.own_steps_utility - one.clipped_utility for one in references])
+    noise = np.array([one.clipped_utility for one in references]) - middle
     parts = np.where(np.isfinite(middle), np.stack([steps, clipping, noise]), np.nan)  # (3, S)
     drawn = np.maximum(np.nan_to_num(parts), 0.0)
-    gain = np.array([one.converged_utility - one.bounds_utility for one in known])
+    gain = np.array([one.converged_utility - one.bounds_utility for one in references])
     beyond = drawn.sum(axis=0) > np.maximum(gain, 0.0)
     whole = np.maximum(np.where(beyond, drawn.sum(axis=0), gain), np.finfo(float).tiny)
     texts = {}

@@ -309,14 +309,14 @@ def tail() -> Screen:
     )  # fmt: skip
 
 
-EACH = 0.1  # epsilon of one of many releases
+EPSILON_OF_ONE = 0.1  # epsilon of one of many releases
 
 
 def composition() -> Screen:
     """The loss of k Gaussian releases, and what they cost together."""
     steps = np.array([1.0, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100])
     losses, counts = np.linspace(-1.2, 1.4, 131), np.linspace(1.0, 100.0, 100)
-    mu = float(mu_of(EACH, DELTA))
+    mu = float(mu_of(EPSILON_OF_ONE, DELTA))
     middle, spread = steps * mu**2 / 2.0, np.sqrt(steps) * mu
     away = (losses - middle[:, None]) / spread[:, None]
     heights = np.exp(-0.5 * np.minimum(away**2, 40.0))  # farther out there is nothing to see
@@ -339,7 +339,7 @@ def composition() -> Screen:
             Axis("number of releases k", (1.0, 100.0)),
             Axis("ε of all together (δ = 10⁻⁵)", (0.0, 10.0)),
             steps,
-            Curve(counts, EACH * counts, colour=None),
+            Curve(counts, EPSILON_OF_ONE * counts, colour=None),
         ),
     )
     truth = np.array([float(epsilon_of(DELTA, math.sqrt(count) * mu)) for count in counts])

@@ -38,7 +38,7 @@ Views = dict[str, Scene | str]
 COMING = "…"
 NO_FIT = "no fit"
 SWATCH = '<i class="dp-pin"></i>'  # of the one that is drawn
-SAID: dict[str, tuple[str, Callable[[Scenario], str]]] = {
+DESCRIBED: dict[str, tuple[str, Callable[[Scenario], str]]] = {
     "model": ("Model", lambda one: one.title),
     "components": ("Model", lambda one: one.title),
     "method": ("Method", lambda one: f"{one.recipe.title} · {one.recipe.badge}"),
@@ -100,30 +100,32 @@ def _study(
     if data is None:
         raise DPCoreError("the table is not available")
     key = ("pin", data.key, replace(one, x=shown.x, y=shown.y, hide=shown.hide))
-    known: Scene | None = store_of(data).answers.peek(key)
-    if known is None and ask:
+    drawn: Scene | None = store_of(data).answers.peek(key)
+    if drawn is None and ask:
         return compute.study(one, data, store_of(data)), data, key
-    return known, data, key
+    return drawn, data, key
 
 
 def coming(scenario: Scenario) -> Scenario | None:
     """The first pinned setting that is still worked out behind the page."""
     for one in scenario.pinned.values():
         try:
-            found, *_ = _study(one, scenario)
+            study, *_ = _study(one, scenario)
         except DPCoreError:
             continue
-        if isinstance(found, Study) and not found.complete:
+        if isinstance(study, Study) and not study.complete:
             return one
     return None
 
 
-def with_ghost(scene: Scene, scenario: Scenario, data: Data, known: Views, dial: str) -> Scene:
+def with_ghost(
+    scene: Scene, scenario: Scenario, data: Data, pinned_views: Views, dial: str
+) -> Scene:
     """A scene over a dial with the last pinned view in its panels, and the numbers of its own that
     the table compares."""
-    if not known:
+    if not pinned_views:
         return scene
-    name, view = next(reversed(known.items()))
+    name, view = next(reversed(pinned_views.items()))
     drawn_of = view if isinstance(view, str) else view.as_dict()["id"]
     key = ("ghost", scene.as_dict()["id"], drawn_of, scenario.pins)
 
@@ -171,7 +173,7 @@ def table(
     scenario: Scenario,
     data: Data,
     scene: Scene,
-    known: Views,
+    pinned_views: Views,
     beside: tuple[Sliding, ...],
 ) -> str:
     """Current and pinned settings as HTML, a line each: what differs, epsilon, delta, utility."""
@@ -187,7 +189,7 @@ def table(
 
     def line(name: str, one: Scenario) -> str:
         now = name == "Now"
-        view = scene if now else known[name]
+        view = scene if now else pinned_views[name]
         worth = view if isinstance(view, str) else _number(utilities(view)[view.step])
         if not alike:
             worth += f" ({metrics[name].worth})"
@@ -213,22 +215,22 @@ def table(
 
 def _differing(settings: list[Scenario]) -> dict[str, Callable[[Scenario], str]]:
     """What not all settings share, by its title: how it is told."""
-    fields = (one for one in SAID if len({getattr(each, one) for each in settings}) > 1)
-    return dict(SAID[field] for field in fields)
+    fields = (one for one in DESCRIBED if len({getattr(each, one) for each in settings}) > 1)
+    return dict(DESCRIBED[field] for field in fields)
 
 
 def panel(
     scenario: Scenario,
     data: Data,
     scene: Scene,
-    known: Views,
+    pinned_views: Views,
     beside: tuple[Sliding, ...],
 ) -> None:
     """The table under the picture, with a button for each pinned view; nothing where none is."""
     pinned = scenario.pinned
     if not pinned:
         return
-    st.html(table(scenario, data, scene, known, beside))
+    st.html(table(scenario, data, scene, pinned_views, beside))
     unpin_buttons(scenario, change)
 
 

@@ -290,7 +290,7 @@ def spend(
     )
 
 
-def files(made: Release) -> dict[str, bytes]:
+def files(released: Release) -> dict[str, bytes]:
     """The files of a release by name."""
-    places = (made.folder / name for name in FILES)
+    places = (released.folder / name for name in FILES)
     return {place.name: place.read_bytes() for place in places if place.is_file()}

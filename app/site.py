@@ -224,13 +224,13 @@ FILM_TITLE = "How the methods work"
 COMPOSE_ABOUT = "What many releases about the same people cost together, by five accountants."
 
 
-def compose_page(tell: Tell, asked: Composition | None = None) -> Page:
+def compose_page(tell: Tell, composition: Composition | None = None) -> Page:
     """The page of a list of releases [Compose's opening]."""
-    alone = asked is None
-    asked = first_list(Composition.preset) if asked is None else asked
+    alone = composition is None
+    composition = first_list(Composition.preset) if composition is None else composition
     tell("Composition: k")
-    found = _priced(asked)
-    scene = compose.picture(asked, found)
+    result = _priced(composition)
+    scene = compose.picture(composition, result)
     return Page(
         kind="compose",
         title="Composition: how costs add up",
@@ -238,16 +238,18 @@ def compose_page(tell: Tell, asked: Composition | None = None) -> Page:
         heading=compose.HEADING,
         lead=compose.LEAD,
         facts={
-            "Start from": PRESETS[asked.preset].title if asked.preset in PRESETS else compose.OWN,
-            "Hold": HOLDS[asked.hold],
-            "Show": SHOWS[asked.show],
+            "Start from": PRESETS[composition.preset].title
+            if composition.preset in PRESETS
+            else compose.OWN,
+            "Hold": HOLDS[composition.hold],
+            "Show": SHOWS[composition.show],
         },
         dials=[
             Dial(
                 "k",
                 "k",
                 "repeats_step",
-                compose.label_of(asked),
+                compose.label_of(composition),
                 compose.ENDS,
                 compose.HELP["k"],
                 scene,
@@ -255,25 +257,25 @@ def compose_page(tell: Tell, asked: Composition | None = None) -> Page:
         ],
         says="sentence",
         promise="promise",
-        note=finding(asked, found.prices),
-        below=(_film(asked),) if alone else (),
-        foot=_foot(f'dpcore explore "compose?{asked.as_link()}"'.replace('?"', '"')),
+        note=finding(composition, result.prices),
+        below=(_film(composition),) if alone else (),
+        foot=_foot(f'dpcore explore "compose?{composition.as_link()}"'.replace('?"', '"')),
     )
 
 
-def _film(asked: Composition) -> Figure:
+def _film(composition: Composition) -> Figure:
     """More pictures of the same list, which play together; its prices stand above them."""
-    lists = [replace(asked, show=show) for show in FILM]
+    lists = [replace(composition, show=show) for show in FILM]
     scenes = [compose.picture(one, _priced(one)) for one in lists]
     panels = tuple(panel for scene in scenes for panel in scene.panels[1:])
     return Figure(FILM_TITLE, {"repeats_step": replace(scenes[0], panels=panels, live_text={})})
 
 
-def _priced(asked: Composition) -> Priced:
+def _priced(composition: Composition) -> Priced:
     """All prices, waited for."""
-    while (found := priced(asked)).left:
+    while (result := priced(composition)).left:
         sleep(LOOK)
-    return found
+    return result
 
 
 # ---------------------------------------------------------------- a release

@@ -53,8 +53,8 @@ class Walks:
 def walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     """The steps of every method of the model that takes steps, at the scenario's budget."""
     key = ("steps", data.key, replace(scenario, show="", x=0, y=1, hide="", pins=""))
-    found: Walks = store.answers.get(key, lambda: _walks(scenario, data, store))
-    return found
+    answer: Walks = store.answers.get(key, lambda: _walks(scenario, data, store))
+    return answer
 
 
 def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
@@ -69,12 +69,12 @@ def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
             continue
         try:
             setting = one.setting(data.secret)
-            found = walk(data.table, setting, scenario.epsilon, draws, data.held_out)
+            utility = walk(data.table, setting, scenario.epsilon, draws, data.held_out)
         except InputError as error:
             refused[title] = str(error)
             continue
-        if len(found) > 1:
-            walked[title] = found
+        if len(utility) > 1:
+            walked[title] = utility
     if not walked:
         return Walks(walked, refused, np.empty(0))
     setting = scenario.setting(data.secret)
@@ -102,16 +102,16 @@ def _who(scenario: Scenario, data: Data) -> str:
     return protects(*terms, limited=data.schema.person is not None)
 
 
-def scene_of(found: Walks, scenario: Scenario, data: Data, store: ResultStore) -> Scene:
+def scene_of(result: Walks, scenario: Scenario, data: Data, store: ResultStore) -> Scene:
     """The walks as one picture, between knowing nothing and the exact fit."""
     known = compute.references_of(scenario.setting(data.secret), data, store)
     metric = metric_of(scenario.model, scenario.setting().metric)
     sign = -1.0 if metric.falls else 1.0  # a study turns what falls
     strip: Panel | None = None
-    first = next(iter(found.walked.values()))
-    if found.spent is not None and len(found.spent.so_far) == len(first):
+    first = next(iter(result.walked.values()))
+    if result.spent is not None and len(result.spent.so_far) == len(first):
         strip = spending_strip(
-            found.spent,
+            result.spent,
             sign * np.median(first, axis=1),
             method=scenario.titles((scenario.count_by,))[scenario.count_by],
             clipped=f"{known.clipped_share:.0%} of {data.schema.thing}s clipped",
@@ -120,15 +120,15 @@ def scene_of(found: Walks, scenario: Scenario, data: Data, store: ResultStore) -
             titles=scenario.titles(scenario.curves()),
         )
     return steps_scene(
-        {title: sign * one for title, one in found.walked.items()},
-        sign * found.plain,
+        {title: sign * one for title, one in result.walked.items()},
+        sign * result.plain,
         utility=metric.axis.format(unit=data.unit),
         best=sign * known.converged_utility,
         least=sign * known.bounds_utility,
         subtitle=f"median of the noise draws, the band holds 8 of 10{badge(data)}",
         strip=strip,
         falls=metric.falls,
-        above=walked_panels(scenario, data, known.converged, *found.fits) if found.fits else (),
+        above=walked_panels(scenario, data, known.converged, *result.fits) if result.fits else (),
     )
 
 
@@ -143,13 +143,13 @@ def slide_steps(count: int) -> None:
 def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
     """The picture, what it says, and which methods it leaves out."""
     with st.spinner("Fitting every method…"):
-        found = walks(scenario, data, store)
+        result = walks(scenario, data, store)
     budget = f"ε = {show_bound(scenario.epsilon)}, δ = {show_bound(scenario.delta)}"
     st.markdown(f"{budget}, {_who(scenario, data)}. {SHARED}")
-    if not found.walked:
+    if not result.walked:
         st.info("No method for this model takes more than one step: each reads the data once.")
     else:
-        scene = scene_of(found, scenario, data, store)
+        scene = scene_of(result, scenario, data, store)
         slide_steps(len(scene.steps))
         picked = live({STEP: scene}, key="steps").picked
         if picked is not None:
@@ -157,7 +157,7 @@ def dialog(scenario: Scenario, data: Data, store: ResultStore) -> None:
             st.rerun()
         if scenario.steps and len(scene.panels) > 1:
             st.caption(FEWER)
-    if any(title.endswith(AS_PUBLISHED) for title in found.walked):
+    if any(title.endswith(AS_PUBLISHED) for title in result.walked):
         st.caption(PRINTED)
-    for title, reason in found.refused.items():
+    for title, reason in result.refused.items():
         st.caption(f"{title}: {reason}")

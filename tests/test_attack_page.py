@@ -233,12 +233,12 @@ def test_what_is_proved_is_there_before_anything_is_played(
         assert f"{game.runs} releases" in said
         assert "0 of 8 budgets done" in said
         assert "you are right" not in said
-    ceiling = game.known.ceiling
+    ceiling = game.attack.ceiling
     game.play_on(lambda: False)  # one budget, and somebody asks for something else
-    assert list(np.flatnonzero(game.known.played)) == [3]
+    assert list(np.flatnonzero(game.attack.played)) == [3]
     game.play_on(lambda: True)
-    assert game.known.played.all()
-    assert np.array_equal(game.known.ceiling, ceiling)
+    assert game.attack.played.all()
+    assert np.array_equal(game.attack.ceiling, ceiling)
     assert np.isfinite(bars(attacking.scene(game, RARE, data))[0]).all()
 
 
@@ -297,7 +297,7 @@ def test_somebody_new_is_told_apart_the_better_the_farther_out(adjacency: str) -
         assert dict(changed[list(cells)]) == pytest.approx(cells)
         found = attacking.game(
             scenario, data, result_store.ResultStore(), attacking.TYPED, 0, typed
-        ).known
+        ).attack
         shown.append(found.rates[-1])
         assert np.all(found.shown <= [g.epsilon for g in found.guarantees])
     assert shown[1] > shown[0]
