@@ -18,6 +18,7 @@ PLAYED: dict[str, tuple[str, Mapping[str, str]]] = {
     "robust-em-figure-4": ("explore", {"data": "missing_answers"}),
     "robust-em": ("explore", {"data": "two_clouds"}),
     "gmm-release": ("explore", {"data": "five_parties"}),
+    "vips-figure-4": ("explore", {"data": "who_comes_back"}),
     "vips-figure-5": ("explore", {"data": "who_comes_back"}),
     "vips-figure-6": ("explore", {"data": "who_comes_back"}),
     "vips-figure-8": ("explore", {"data": "lit_windows"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -344,13 +345,15 @@ def test_a_large_fit_takes_less_than_three_seconds() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("algorithm", ["clipped", "robust"])
+@pytest.mark.parametrize("trust", ["central", "local"])
 def test_one_step_on_hostile_neighbours_moves_no_further_than_its_bound(
-    name: str, algorithm: str
+    name: str, algorithm: str, trust: str
 ) -> None:
     """The same noise on both tables, so that the difference is the replaced row's alone."""
     frame, schema = table(name, 200)._frame, table(name, 200).schema
     n, dim, tau = 200, 4, 4.0
     how: dict[str, Any] = {"algorithm": algorithm, "iterations": 1, "seed": 5, "tau": tau}
+    how["trust"] = trust
     bound = 2 * math.sqrt(dim * tau) / n
     if algorithm == "robust":
         bound = 4 * math.sqrt(tau) * largest(math.sqrt(math.log(20))) * math.sqrt(dim) * 2 / n
@@ -389,3 +392,30 @@ def test_a_ball_of_public_bounds_serves_as_well_as_a_box() -> None:
     schema = Schema.ball_of(list(frame.columns), None, 9.0)
     fit = dp.fit("symmetric-mixture", load(frame, schema=schema), privacy=BUDGET, seed=0)
     assert apart(fit.parameters.beta[None], TRUTH, mirrored=True)[0] < 0.3
+
+
+@pytest.mark.parametrize("words", [{"algorithm": "em"}, {"split": False}, {"mode": "paper"}])
+def test_the_local_model_needs_one_bounded_message_from_each_person(words: dict[str, Any]) -> None:
+    mode = words.pop("mode", "proved")
+    privacy = replace(BUDGET, mode=mode, accountant="zcdp" if mode == "paper" else "exact")
+    with pytest.raises(InputError):
+        dp.fit(NAMES[0], table(NAMES[0]), privacy=privacy, seed=0, trust="local", **words)
+
+
+def test_the_local_error_falls_with_the_root_of_the_rows() -> None:
+    def error(rows: int) -> float:
+        frame, schema = made.mixture_table(rows, TRUTH, 1.0, np.random.default_rng(0))
+        options = {"trust": "local", "iterations": 2, "initial": tuple(0.8 * TRUTH)}
+        (grid,) = [
+            fit_grid(
+                "symmetric-mixture",
+                load(frame, schema=schema),
+                privacy=[BUDGET],
+                draws=range(12),
+                seed=0,
+                **options,
+            )
+        ]
+        return float(np.mean(apart(grid.runs.final.beta, TRUTH, mirrored=True)))
+
+    assert error(4_000) / error(64_000) == pytest.approx(4.0, rel=0.4)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.special import erf
 from support import shared_data
 
 from dpcore.papers import labelled_real, labelled_synthetic
 from dpcore.papers.drawing import reproduction_figure
 from dpcore.papers.labelled_runs import (
+    CLASS_ROWS,
+    EXACT,
     OURS,
     PRINTED,
     PROVED,
@@ -16,6 +22,7 @@ from dpcore.papers.labelled_runs import (
     WAYS,
     figure,
     over_budgets,
+    overlaps,
 )
 from dpcore.papers.reproduction import Ask, Experiment, Reproduction, reproductions, values
 
@@ -67,13 +74,36 @@ def test_methods_that_cannot_say_so_in_a_note() -> None:
     assert "three columns" in refused[0]["note"]
 
 
-def test_marginals_are_densities() -> None:
-    found = labelled_real.figure_7(Ask())
-    for curve in ("exact", f"public features, label ({PROVED})"):
-        points = values(found.rows, curve, "0")
-        x, y = np.array(list(points)), np.array(list(points.values()))
-        assert np.trapezoid(y, x) == pytest.approx(1.0, abs=0.1)
-    assert "Divergence of what is drawn" in found.finding
+@pytest.fixture(scope="module")
+def irises() -> Reproduction:
+    return labelled_real.figure_7(Ask())
+
+
+def test_every_column_of_every_class_has_its_histogram_and_bells(irises: Reproduction) -> None:
+    assert len(irises.panels) == 12
+    for panel in irises.panels:
+        (counted,) = [r for r in irises.rows if r["panel"] == panel.id and r.get("heights")]
+        assert np.sum(counted["heights"] * np.diff(counted["edges"])) == pytest.approx(
+            1.0, abs=0.01
+        )
+        (exact,) = [r for r in irises.rows if (r["panel"], r["curve"]) == (panel.id, EXACT)]
+        assert counted["edges"][0] < exact["x"] < counted["edges"][-1]
+        assert counted["rows"] == 50
+    drawn = reproduction_figure(irises)
+    assert len({trace.xaxis for trace in drawn.data}) == 12
+    setosa = next(trace for trace in drawn.data if trace.name == EXACT)
+    assert np.trapezoid(setosa.y, setosa.x) == pytest.approx(1.0, abs=0.1)
+    assert "one draw" in irises.finding
+
+
+def test_the_overlap_of_two_normals_is_one_minus_their_total_variation() -> None:
+    def row(curve: str, x: float, y: float) -> dict[str, Any]:
+        return {"panel": "p", "curve": curve, "x": x, "y": y, "rows": 9}
+
+    for gap in (0.0, 1.0, 3.0):
+        ((size, share),) = overlaps([row(EXACT, 0.0, 2.0), row("proposed", 2.0 * gap, 2.0)])
+        assert size == 9
+        assert share == pytest.approx(1.0 - erf(gap / (2.0 * math.sqrt(2.0))), abs=2e-3)
 
 
 @pytest.mark.realdata
@@ -83,6 +113,10 @@ def test_figures_of_real_rows_come_from_the_shared_data() -> None:
     shared_data("swiss_smart_meter.npz")
     for one in (labelled_real.figure_8, labelled_real.figure_9, labelled_real.figure_10):
         assert one(ask).rows
+    small = [share for size, share in overlaps(labelled_real.figure_9(ask).rows) if size < 50]
+    assert np.median(small) < 0.7
+    sizes = values(labelled_real.table_1(ask).rows, CLASS_ROWS, "digits")
+    assert sum(sizes.values()) == labelled_real.DIGITS
     accuracies = values(labelled_real.figure_11(ask).rows, OURS, PROVED)
     assert accuracies[5.0] > accuracies[0.5]
     taught = values(labelled_real.figure_12(ask).rows, OURS, PROVED)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,7 @@ from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.papers import dpem_faces, dpem_kmeans, dpem_mixture, dpem_noise, dpem_rare_person
 from dpcore.papers.counting import CURVES, Counting, Size, counted
-from dpcore.papers.drawing import reproduction_figure
+from dpcore.papers.drawing import png, reproduction_figure
 from dpcore.papers.reproduction import (
     Ask,
     Experiment,
@@ -182,12 +185,24 @@ def rare() -> Reproduction:
 
 @pytest.mark.merge
 def test_the_person_is_the_exact_fit_and_hidden_from_the_private_one(rare: Reproduction) -> None:
-    few, many = dpem_rare_person.TABLES.values()
-    exact, private = dpem_rare_person.EXACT, dpem_rare_person.PRIVATE
+    few, many = dpem_rare_person.FEW, dpem_rare_person.MANY
+    exact, moved = dpem_rare_person.EXACT, dpem_rare_person.MOVED
     assert values(rare.rows, f"{exact}, {few}")[1.0] < 0.05
-    assert values(rare.rows, f"{private}, {few}")[1.0] > 2.0
-    gap = values(rare.rows, f"{private}, {many}")[1.0] - values(rare.rows, f"{exact}, {many}")[1.0]
-    assert abs(gap) < 0.3
+    for private in (dpem_rare_person.PRIVATE, moved):
+        assert values(rare.rows, f"{private}, {few}")[1.0] > 2.0
+    assert values(rare.rows, f"{exact}, {many}")[1.0] < 0.05
+    assert values(rare.rows, f"{moved}, {many}")[8.0] < 0.5
+
+
+@pytest.mark.merge
+def test_the_maps_have_every_rare_person_and_the_centres(rare: Reproduction) -> None:
+    for panel, far in ((dpem_rare_person.FEW, 1), (dpem_rare_person.MANY, 50)):
+        (persons,) = [r for r in rare.rows if r["panel"] == panel and r.get("cloud")]
+        assert sum(income > 150.0 for _, income in persons["cloud"]) == far
+        exact = [
+            r for r in rare.rows if (r["panel"], r["curve"]) == (panel, dpem_rare_person.EXACT)
+        ]
+        assert max(row["y"] for row in exact) == pytest.approx(176.0, abs=3.0)
 
 
 @pytest.mark.merge
@@ -279,6 +294,26 @@ def test_the_program_proves_at_olivetti_what_it_was_found_to() -> None:
     noises = dpem_faces._noises(dpem_faces.CODED, (0.2, 0.3, 1.0), pictures)
     found = [epsilon_of(1e-4, 1 / float(np.asarray(noise.noise_multiplier))) for noise in noises]
     np.testing.assert_allclose(found, [13.3, 41.0, 2599.0], rtol=5e-3)
+
+
+def test_loadings_are_drawn_as_faces_in_the_order_of_the_exact_ones(faces: Reproduction) -> None:
+    shown = [row for row in faces.rows if row["panel"] == dpem_faces.EXACT]
+    assert [row["note"] for row in shown] == ["cosine 1.00"] * dpem_faces.FACTORS
+    assert [row["box"][0] for row in shown] == list(range(dpem_faces.FACTORS))
+    assert f"{dpem_faces.STATED}, epsilon 0.3" in [panel.id for panel in faces.panels]
+    pictures = [row for row in faces.rows if row.get("png")]
+    assert len(reproduction_figure(faces).layout.images) == len(pictures) == 4 * 10
+
+
+def test_a_picture_holds_its_shades() -> None:
+    shades = np.linspace(0.0, 1.0, 12).reshape(3, 4)
+    data = base64.b64decode(png(shades))
+    head, body = data.index(b"IHDR"), data.index(b"IDAT")
+    assert data.startswith(b"\x89PNG")
+    assert struct.unpack(">II", data[head + 4 : head + 12]) == (4, 3)
+    lines = np.frombuffer(zlib.decompress(data[body + 4 :]), np.uint8).reshape(3, 5)
+    assert not lines[:, 0].any()  # the filter that filters nothing
+    np.testing.assert_allclose(lines[:, 1:] / 255.0, shades, atol=0.5 / 15 + 1e-9)
 
 
 def test_leading_vectors_are_found_by_either_route(monkeypatch: pytest.MonkeyPatch) -> None:

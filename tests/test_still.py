@@ -14,6 +14,7 @@ import pytest
 import dpcore as dp
 from dpcore.figures.static_svg import LEFT, RIGHT, WIDTH, alt_text, still
 
+IN_AXES = {"xref": "x", "yref": "y"}
 FIGURES: dict[str, Any] = {
     "line": lambda: go.Figure(go.Scatter(x=[1, 2, 3], y=[1, np.nan, 3], name="a < b & c")),
     "errors": lambda: go.Figure(
@@ -32,6 +33,10 @@ FIGURES: dict[str, Any] = {
     "no range": lambda: go.Figure(go.Scatter(x=[1], y=[3])).update_xaxes(range=[1, 1]),
     "a bar that is missing": lambda: go.Figure(go.Bar(x=["a", "b"], y=[4, None])),
     "no cell known": lambda: go.Figure(go.Heatmap(z=[[np.nan, np.nan]])),
+    "picture": lambda: go.Figure(
+        go.Scatter(x=[0, 2], y=[0, 1], mode="none"),
+        {"images": [{"source": "data:,&", "x": 0, "y": 1, "sizex": 2, "sizey": 1} | IN_AXES]},
+    ),
     "empty": lambda: go.Figure(go.Scatter(x=[], y=[])),
     "study": lambda: dp.figure(
         dp.study(dp.load("bundled:rare_person"), dp.Setting(components=2), draws=2)
@@ -45,6 +50,20 @@ def test_every_kind_of_trace_gives_a_small_well_formed_picture(name: str) -> Non
     ET.fromstring(picture)
     assert len(picture) < 1_500_000
     assert "nan" not in re.sub(r"<(text|title).*?</\1>", "", picture)
+
+
+def test_a_picture_fills_its_box() -> None:
+    figure = FIGURES["picture"]().update_xaxes(range=[0, 4]).update_yaxes(range=[0, 2])
+    left, wide, plot = (
+        float(re.search(pattern, still(figure))[1])  # type: ignore[index]
+        for pattern in (
+            r'<image x="([\d.]+)"',
+            r'<image .*? width="([\d.]+)"',
+            r'<clipPath .*? width="([\d.]+)"',
+        )
+    )
+    assert left == LEFT
+    assert wide == pytest.approx(plot / 2, abs=0.1)
 
 
 def circles(picture: str) -> list[tuple[float, float]]:

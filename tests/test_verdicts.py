@@ -78,6 +78,16 @@ def test_the_word_follows_the_numbers() -> None:
     assert word((2.0, 1.0), (0.5, 1.0), (0.5, 1.0)) == DIFFERS
 
 
+def test_one_draw_is_told_and_what_differs_says_what_would_agree() -> None:
+    rows = epsilons((2.0, 1.0), (0.5, 1.0), (0.5, 1.0))
+    assert "To agree, 1 would have to be 3." in verdict("vips-table-epsilon", rows).sentence
+    assert "one draw" not in verdict("vips-table-epsilon", rows).sentence
+    for row in rows:
+        row["runs"] = 1
+    assert "one draw" in verdict("vips-table-epsilon", rows).sentence
+    assert "To agree" not in verdict("vips-table-epsilon", epsilons((2.0, 1.0))).sentence
+
+
 def test_a_verdict_without_points_is_no_agreement() -> None:
     assert verdict("vips-table-epsilon", []).word == DIFFERS
 

@@ -85,6 +85,14 @@ def test_figure_5_has_every_curve_at_every_budget(
     json.dumps(found.rows, allow_nan=False)
 
 
+def test_figure_4_is_the_mean_of_the_law() -> None:
+    found = reproduce("vips-figure-4")
+    mean = values(found.rows, vips_logistic.MEAN)
+    assert mean[0.0] == pytest.approx(0.25)
+    for row in (row for row in found.rows if row["curve"] == vips_logistic.SIMULATED):
+        assert row["low"] <= mean[row["x"]] <= row["high"]
+
+
 def test_figure_6_prices_each_noise_and_compares_at_both_prices(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

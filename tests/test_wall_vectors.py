@@ -19,6 +19,7 @@ from dpcore.wall.data import MaskedRows
 from dpcore.wall.data.regression_target import bounded_target
 from dpcore.wall.noise import NoiseSource
 from dpcore.wall.session import Noise, Session
+from dpcore.wall.statistics.local_vectors import LocalParts, LocalVectors
 from dpcore.wall.statistics.row_vectors import BallVector, BoxVector, Parts, VectorRows, Vectors
 from dpcore.wall.table import PrivateTable
 
@@ -235,6 +236,60 @@ def test_a_part_is_measured_once_and_all_with_one_noise() -> None:
     assert len(run.ledger) == 1
     Parts(run, 2).release_next("g", shape, step, Noise("gaussian", 3.0))
     assert len(run.ledger) == 2  # another division costs again
+
+
+@pytest.mark.parametrize("hostile", WILD)
+@pytest.mark.parametrize("shape", SETS)
+def test_in_the_local_model_each_person_of_a_group_sends_a_bounded_vector_with_own_noise(
+    hostile: float, shape: type[BallVector] | type[BoxVector]
+) -> None:
+    """Hostile or not, a message is inside its set, and a sum of m has the noise of m persons."""
+    group, dim, bound = 50, 3, 0.5
+    run = session(np.zeros((2 * group, dim)), runs=400)
+    step = lookup(np.full((1, dim), hostile))
+    parts = LocalParts(run, 2)
+    first = parts.release_next("g", shape(dim, bound), step, Noise("gaussian", 2.0))
+    parts.release_next("g", shape(dim, bound), step, Noise("gaussian", 2.0))
+    (entry,) = run.ledger.entries
+    reach = 1.0 if shape is BallVector else np.sqrt(dim)
+    noise = 2.0 * 2.0 * reach * bound  # of one person: multiplier x diameter of the own set
+    assert np.asarray(entry.noise_scale)[0] * bound == pytest.approx(noise, rel=1e-6)
+    assert "2 disjoint parts" in str(entry.proof)
+    assert "before any is summed" in str(entry.proof)
+    spread = noise * np.sqrt(group)
+    np.testing.assert_allclose(first.sums_sd, spread, rtol=1e-6)
+    assert np.std(first.sums) == pytest.approx(spread, rel=0.1)
+    farthest = group * bound + 5.0 * spread / np.sqrt(400)
+    assert np.all(np.linalg.norm(first.sums.mean(axis=0)) <= reach * farthest)
+    with pytest.raises(WallError):
+        parts.release_next("g", shape(dim, bound), step, Noise("gaussian", 2.0))
+
+
+@pytest.mark.parametrize("shape", SETS)
+def test_a_neighbour_can_move_a_message_by_its_set_s_diameter_and_no_further(
+    shape: type[BallVector] | type[BoxVector],
+) -> None:
+    """Opposite corners: with a hair of noise, the sums differ by what the ledger counts."""
+    rows = np.zeros((7, 2))
+    reached = []
+    for corner in (1e9, -1e9):
+        parts = LocalParts(session(rows), 1)
+
+        def step(seen: VectorRows, runs: slice, corner: float = corner) -> np.ndarray:
+            vectors = np.zeros((1, 2, seen.count))
+            vectors[:, :, 0] = corner
+            return vectors
+
+        reached.append(parts.release_next("g", shape(2, 0.5), step, Noise("gaussian", 1e-9)).sums)
+    moved = float(np.linalg.norm(reached[0] - reached[1]))
+    ball = shape is BallVector
+    stated = LocalVectors(7, 2, 0.5, ball).l2_sensitivity("replace_one") * 0.5
+    assert moved == pytest.approx(stated, rel=1e-6)
+
+
+def test_who_sends_a_gradient_is_known_in_the_local_model() -> None:
+    with pytest.raises(InputError, match="adjacency"):
+        LocalParts(session(np.zeros((10, 1)), adjacency="add_remove"), 2)
 
 
 def test_a_replaced_row_stays_in_its_part() -> None:

@@ -66,12 +66,16 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _show(reproduction: Reproduction) -> None:
-    """One table for each panel: curves down, budgets across."""
+    """One table for each panel: curves down, budgets across; of a picture its points."""
     print(reproduction.title)
     for panel in reproduction.panels:
         here = [row for row in reproduction.rows if row["panel"] == panel.id]
         print()
         heading = "" if panel.title == reproduction.title else f"{panel.title}. "
+        if panel.kind != "lines":
+            print_prose(f"{heading}{panel.x}, {panel.y}.")
+            print_table(_listed(panel.kind, here))
+            continue
         print_prose(f"{heading}Cells: {panel.y}. Across: {panel.x}.")
         print_table(_crossed(here, "y"))
         for fact, words in FACTS.items():
@@ -90,6 +94,18 @@ def _notes(reproduction: Reproduction) -> list[str]:
     """What was refused, and what is shown instead."""
     notes = {(row["curve"], row["note"]) for row in reproduction.rows if row["note"]}
     return [f"{curve}: {note}." for curve, note in sorted(notes)]
+
+
+def _listed(kind: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """A line for each point or bell, or for each rank with every curve's word."""
+    points = [row for row in rows if row["y"] is not None]
+    if kind != "words":
+        return [{name: row[name] for name in ("curve", "x", "y", "note")} for row in points]
+    lines: dict[float, dict[str, Any]] = {}
+    for row in points:
+        line = lines.setdefault(row["x"], {"rank": row["x"]})
+        line[row["curve"]] = f"{row['note']} {row['y']:.3f}"
+    return list(lines.values())
 
 
 def _crossed(rows: Sequence[Row], field: str) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """A Plotly figure as a still picture: a small SVG text that shows where no program runs.
 
-Lines, markers, bands, words, bars and heat maps, on linear and logarithmic axes; names and dates
-stand side by side in their order; of a figure with a slider the step that it shows. Nothing but
-numbers, colours and words of the figure gets into it.
+Lines, markers, bands, words, bars, heat maps and pictures, on linear and logarithmic axes; names
+and dates stand side by side in their order; of a figure with a slider the step that it shows.
+Nothing but numbers, colours and words of the figure gets into it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 40, 56, 60
 LEGEND_LINE = 18
 CHARACTER = 6.2  # width of one at 12 pixels, roughly
 MOST_CELLS = 10_000  # of a heat map, each a rectangle
+SMALLEST = 3  # pixels of a marker that is one of a cloud
 MOST_MARKED = 40  # points of a line beyond which its dash alone tells it from others
 GRID, INK = "#DDE3E8", "#22303C"
 DASHES = {
@@ -110,10 +111,7 @@ def still(figure: go.Figure) -> str:
     height = int(figure.layout.height or 420)
     parts = [
         _words(WIDTH / 2, 22, figure.layout.title.text or "", size=15, anchor="middle"),
-        *(
-            _words(*_note(figure, annotation, height), size=13, anchor="middle")
-            for annotation in _titles(figure)
-        ),
+        *(_title(figure, annotation, height) for annotation in _titles(figure)),
     ]
     for key in _panels(figure):
         parts += _panel(figure, key, height)
@@ -149,6 +147,7 @@ def _panel(figure: go.Figure, key: tuple[str, str], height: int) -> list[str]:
     x, y = _axis(across, here, "x", left, right), _axis(down, here, "y", foot, head)
     clip = f"clip-{left:.0f}-{head:.0f}-{right:.0f}-{foot:.0f}"  # one id, one frame, on any page
     parts = [*_frame(across, down, x, y)]
+    parts += [_picture(one, x, y) for one in figure.layout.images if (one.xref, one.yref) == key]
     parts.append(
         f'<clipPath id="{clip}"><rect x="{left:.1f}" y="{head:.1f}" width="{right - left:.1f}" '
         f'height="{foot - head:.1f}"/></clipPath><g clip-path="url(#{clip})">'
@@ -175,9 +174,10 @@ def _axis(layout: Any, traces: Sequence[Any], field: str, start: float, end: flo
 
 
 def _names(traces: Sequence[Any], field: str) -> tuple[str, ...]:
-    """The names along an axis, if any; bars bring theirs themselves."""
+    """The names along an axis, if any; lying bars bring theirs themselves."""
     for trace in traces:
-        values = getattr(trace, field) if trace.type == "scatter" else None
+        upright = trace.type == "bar" and trace.orientation != "h"
+        values = getattr(trace, field) if trace.type == "scatter" or upright else None
         if values is not None and not _are_numbers(values):
             return tuple(map(str, values))
     return ()
@@ -204,7 +204,8 @@ def _frame(across: Any, down: Any, x: _Axis, y: _Axis) -> Iterator[str]:
         for value, words in _ticks(across, x):
             at = float(x.place(value))
             yield _stroke(at, y.start, at, y.end, GRID)
-            yield _words(at, y.start + 16, words, anchor="middle")
+            for line, text in enumerate(words.split("<br>")):
+                yield _words(at, y.start + 16 + 12 * line, text, anchor="middle")
         middle = (x.start + x.end) / 2
         yield _words(middle, y.start + 36, across.title.text or "", anchor="middle")
     if down.visible is not False:
@@ -217,6 +218,8 @@ def _frame(across: Any, down: Any, x: _Axis, y: _Axis) -> Iterator[str]:
 
 
 def _ticks(layout: Any, axis: _Axis) -> Iterator[tuple[float, str]]:
+    if layout.showticklabels is False:
+        return
     values = axis.ticks() if layout.tickvals is None else [float(v) for v in layout.tickvals]
     words = layout.ticktext
     if axis.names and layout.tickvals is None:
@@ -255,6 +258,12 @@ def _points(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
         size = trace.marker.size if isinstance(trace.marker.size, int | float) else 7
         faint = opacity * (trace.marker.opacity or 1.0)
         spread = trace.marker.color
+        if size <= SMALLEST and not isinstance(spread, list | tuple):  # one path for a cloud
+            yield (
+                f'<path d="{_dots(at_x, at_y)}" stroke="{colour}" stroke-width="{size:g}" '
+                f'stroke-linecap="round" opacity="{faint:g}"/>'
+            )
+            return
         own = spread if isinstance(spread, list | tuple) else [colour] * len(at_x)
         for here_x, here_y, shade in zip(at_x, at_y, own, strict=False):
             if math.isfinite(here_x) and math.isfinite(here_y):
@@ -267,6 +276,7 @@ def _points(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
         for here_x, here_y, text in zip(at_x, at_y, texts, strict=False):
             if math.isfinite(here_x) and math.isfinite(here_y):
                 ends = "end" if here_x > (x.start + x.end) / 2 else "start"
+                ends = "middle" if trace.textposition == "middle center" else ends
                 yield _words(here_x, here_y - 4, text, size=11, anchor=ends)
 
 
@@ -298,8 +308,12 @@ def _bars(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
         box = (low, near, high - low, far - near) if flat else (near, low, far - near, high - low)
         shade = colours[i] if isinstance(colours, list | tuple) else colours or PALETTE_LIGHT[0]
         yield _box(*box, shade)
-        text = f"{name}: {trace.text[i] if trace.text is not None else f'{value:.4g}'}"
-        yield _words(x.start + 4 if flat else near, (near + far) / 2 + 4, text, size=11)
+        text = trace.text[i] if trace.text is not None else f"{value:.4g}"
+        middle = (near + far) / 2
+        if flat:
+            yield _words(x.start + 4, middle + 4, f"{name}: {text}", size=11)
+        else:
+            yield _words(middle, low - 4, text, size=11, anchor="middle")
 
 
 def _cells(trace: Any, x: _Axis, y: _Axis) -> Iterator[str]:
@@ -341,6 +355,12 @@ def _path(x: Array, y: Array) -> str:
             words.append(f"{'L' if pen else 'M'}{across:.1f} {down:.1f}")
         pen = finite
     return "".join(words)
+
+
+def _dots(x: Array, y: Array) -> str:
+    """A dot at each place."""
+    pairs = zip(x, y, strict=True)
+    return "".join(f"M{a:.1f} {b:.1f}h0" for a, b in pairs if math.isfinite(a) and math.isfinite(b))
 
 
 def _colour(trace: Any) -> str:
@@ -395,10 +415,21 @@ def _titles(figure: go.Figure) -> list[Any]:
     ]
 
 
-def _note(figure: go.Figure, note: Any, height: int) -> tuple[float, float, str]:
+def _picture(image: Any, x: _Axis, y: _Axis) -> str:
+    """A picture stretched over its box; shades and all are in its address."""
+    left, right = x.place([image.x, image.x + image.sizex])
+    head, foot = y.place([image.y, image.y - image.sizey])
+    return (
+        f'<image x="{left:.1f}" y="{head:.1f}" width="{right - left:.1f}" '
+        f'height="{foot - head:.1f}" preserveAspectRatio="none" href="{escape(image.source)}"/>'
+    )
+
+
+def _title(figure: go.Figure, note: Any, height: int) -> str:
     x = LEFT + note.x * (WIDTH - LEFT - RIGHT)
     y = TOP + (1.0 - note.y) * (height - TOP - BOTTOM) - 6
-    return x, y, note.text.replace("<b>", "").replace("</b>", "")
+    text = note.text.replace("<b>", "").replace("</b>", "")
+    return _words(x, y, text, size=min(13, note.font.size or 13), anchor="middle")
 
 
 def _words(

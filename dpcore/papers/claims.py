@@ -49,10 +49,12 @@ class Verdict:
     """What became of one figure or table.
 
     stands_in: data that stand for some that are not public; empty where ours are the paper's.
+    one_draw: whether all of it rests on a single draw of the noise.
     """
 
     checks: tuple[Check, ...]
     stands_in: str = ""
+    one_draw: bool = False
 
     @property
     def word(self) -> str:
@@ -67,11 +69,25 @@ class Verdict:
     @property
     def sentence(self) -> str:
         """The verdict with its reasons."""
-        data = f" ({self.stands_in})" if self.stands_in else ""
+        limits = [self.stands_in] if self.stands_in else []
+        limits += ["one draw"] if self.one_draw else []
+        data = f" ({'; '.join(limits)})" if limits else ""
         said = "; ".join(check.sentence for check in self.checks if not check.ours)
         more = "; ".join(check.sentence for check in self.checks if check.ours)
         beside = f" Beside the paper: {more}." if more else ""
-        return f"{self.word.capitalize()}{data}. The paper: {said}.{beside}"
+        return f"{self.word.capitalize()}{data}. The paper: {said}.{self._test}{beside}"
+
+    @property
+    def _test(self) -> str:
+        """Of a verdict that differs: what would have to hold for it to agree."""
+        if self.word != DIFFERS:
+            return ""
+        least = [
+            f"{check.holds} would have to be {check.of}"
+            for check in self.checks
+            if not check.ours and 0 < check.of != check.holds
+        ]
+        return f" To agree, {', and '.join(least)}." if least else ""
 
 
 def points(rows: Sequence[Row], line: Line) -> Points:

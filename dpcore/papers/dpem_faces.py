@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpcore.accounting import best_proof, mu_of
 from dpcore.datasets.load import load
 from dpcore.papers.claims import Row, holds, points
+from dpcore.papers.drawing import png
 from dpcore.papers.reproduction import Run, experiment, values
 from dpcore.schema import Image, Schema, pool
 from dpcore.wall.data import FeatureRows
@@ -34,6 +35,11 @@ POOLS = (4, 8)  # squares of so many pixels each way
 DENSE = 512  # up to here all eigenvectors are found; beyond, only the leading ones
 STATED, CODED, PROVED = "stated noise", "the released program's noise", "proved"
 CHANCE = "chance"
+EXACT = "without privacy"
+# Whose ten loadings are drawn as faces, of the first noise draw, and at which epsilon.
+DRAWN = ((STATED, 0.3), (CODED, 0.3), (CODED, 1.0), (PROVED, 0.3), (PROVED, 100.0))
+DRAWN_POOLED = 10.0
+PIXELS = 32  # of a drawn face each way, at most
 HALF = 0.5  # of the subspace: what is called seen
 
 
@@ -49,9 +55,10 @@ HALF = 0.5  # of the subspace: what is called seen
     ),
 )
 def figure_5(run: Run) -> str:
-    """Factor analysis of 400 faces: how much of the ten factors' subspace each epsilon shows.
+    """Factor analysis of 400 faces: the ten loadings as faces, and how much of them is shown.
 
-    Needs ``olivetti_faces.npz``; a minute a draw.
+    Needs ``olivetti_faces.npz``; a minute a draw. Loadings are those of the first draw, in the
+    order of the exact ones, with their absolute cosines.
     """
     pictures = run.ask.array("olivetti_faces.npz", "images")
     return compare(run, pictures.reshape(len(pictures), -1), SIDE, EPSILONS, POOLS)
@@ -61,22 +68,29 @@ def compare(
     run: Run, pictures: Array, side: int, epsilons: Sequence[float], pools: Sequence[int]
 ) -> str:
     """Every curve on square pictures ``(n, side * side)``."""
-    run.panel(
-        "affinity",
-        f"nominal epsilon (delta = {DELTA:g}, one picture replaced)",
-        "affinity of the ten leading directions with the exact ones, 0 to 1",
-        run.title,
-    )
     scaled, normed = _as_in_the_program(pictures), _each_by_itself(pictures)
     curves = {STATED: scaled, CODED: scaled, PROVED: normed}
     for factor in pools:
         name = f"{PROVED}, pooled to {side // factor} x {side // factor}"
         curves[name] = _unit(pool(normed, Image(side, side), factor))
+    exact = _principal(scaled)
+    run.panel(EXACT, "", "", kind="points")
+    _faces(run, EXACT, exact, exact)
+    pooled = [(name, DRAWN_POOLED) for name in curves if name not in (STATED, CODED, PROVED)]
+    for name, epsilon in (*DRAWN, *pooled):
+        if epsilon in epsilons:
+            run.panel(_row_of_faces(name, epsilon), "", "", kind="points")
+    run.panel(
+        "affinity",
+        f"nominal epsilon (delta = {DELTA:g}, one picture replaced)",
+        "affinity of the ten leading directions with the exact ones, 0 to 1",
+        "How much of the faces' subspace is seen",
+    )
     for name, faces in run.each(curves.items()):
         _curve(run, name, faces, epsilons, _noises(name, epsilons, pictures))
     chance = FACTORS / pictures.shape[1]
     for epsilon in epsilons:
-        run.row(CHANCE, epsilon, chance, proved_epsilon=0.0, chance=chance)
+        run.row(CHANCE, epsilon, chance, panel="affinity", proved_epsilon=0.0, chance=chance)
     return finding(run.rows)
 
 
@@ -127,7 +141,7 @@ def _curve(
     """Affinity by budget; one budget at a time, since a matrix of 4,096 columns is large."""
     names = [f"x{i + 1}" for i in range(faces.shape[1])]
     table = load(faces, schema=Schema.ball_of(names, None, 1.0))
-    exact = np.linalg.svd(faces, full_matrices=False)[2][:FACTORS].T
+    exact = _principal(faces)
     for epsilon, noise in zip(epsilons, noises, strict=True):
         for draw in range(run.ask.drawn(1)):
             session: Session[FeatureRows] = Session(
@@ -141,10 +155,47 @@ def _curve(
             )
             contribution = SecondMoments(faces.shape[1], session.radius)
             noisy = session.release("second moments", contribution, None, noise)
-            seen = np.sum((leading(noisy.squares[0], FACTORS).T @ exact) ** 2) / FACTORS
+            private = leading(noisy.squares[0], FACTORS)
+            if draw == 0 and (panel := _row_of_faces(name, epsilon)) in run.panels:
+                _faces(run, panel, private, exact)
+            seen = np.sum((private.T @ exact) ** 2) / FACTORS
             proved = best_proof(session.ledger.at(0).events, DELTA).epsilon
             facts = {"proved_epsilon": proved, "chance": FACTORS / faces.shape[1]}
-            run.scores(name, epsilon, np.atleast_1d(seen), **facts)
+            run.scores(name, epsilon, np.atleast_1d(seen), panel="affinity", **facts)
+
+
+def _row_of_faces(name: str, epsilon: float) -> str:
+    return f"{name}, epsilon {epsilon:g}"
+
+
+def _principal(faces: Array) -> Array:
+    """The exact loadings ``(d, FACTORS)``: the leading directions."""
+    return np.asarray(np.linalg.svd(faces, full_matrices=False)[2][:FACTORS].T)
+
+
+def _faces(run: Run, panel: str, loadings: Array, exact: Array) -> None:
+    """Loadings ``(d, FACTORS)`` as pictures, each below the exact one that it is nearest to."""
+    from scipy.optimize import linear_sum_assignment
+
+    cosines = exact.T @ loadings
+    _, partner = linear_sum_assignment(-np.abs(cosines))
+    side = math.isqrt(len(loadings))
+    for place, column in enumerate(partner):
+        cosine = float(cosines[place, column])
+        face = np.sign(cosine) * loadings[:, column]
+        if side > PIXELS:
+            face = pool(face[None], Image(side, side), side // PIXELS)[0]
+        shades = 0.5 + 0.5 * face / np.abs(face).max()
+        wide = math.isqrt(len(face))
+        run.row(
+            panel,
+            place + 1.0,
+            None,
+            panel=panel,
+            note=f"cosine {abs(cosine):.2f}",
+            png=png(shades.reshape(wide, wide)),
+            box=[float(place), 0.0, place + 0.94, 1.0],
+        )
 
 
 def leading(matrix: Array, count: int) -> Array:
@@ -172,7 +223,8 @@ def finding(rows: Sequence[Row]) -> str:
         if each["curve"] == CODED and each["x"] <= 1.0
     ]
     seen = []
-    for name in dict.fromkeys(each["curve"] for each in rows if each["curve"] != CHANCE):
+    curves = dict.fromkeys(each["curve"] for each in rows if each["panel"] == "affinity")
+    for name in (curve for curve in curves if curve != CHANCE):
         reached = [epsilon for epsilon, y in values(rows, name).items() if y >= HALF]
         alone = next(each["chance"] for each in rows if each["curve"] == name)
         when = f"from {min(reached):g}" if reached else "never"

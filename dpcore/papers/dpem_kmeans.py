@@ -16,10 +16,12 @@ from dpcore.datasets.load import load
 from dpcore.datasets.places import DEGREES, points_from_histogram
 from dpcore.errors import InputError
 from dpcore.evaluation.yardstick import Scorer, yardstick
+from dpcore.fitting.api import Grid
 from dpcore.papers.claims import Points, Row, ordered, points
 from dpcore.papers.reproduction import Run, experiment
 from dpcore.papers.ways import Way
 from dpcore.schema import Schema
+from dpcore.wall.custodian import custodian_rows
 from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
@@ -46,6 +48,10 @@ WAYS = (
 NOISELESS = "without privacy"
 PLAIN = Way(NOISELESS, None, {"as_private": True})
 OURS = WAYS[4].name
+MAPS = (PLAIN, WAYS[0], WAYS[4])  # the paper's maps have DPLloyd, too
+PRINTED_NICV = 0.0236  # of DPLloyd in the paper's figure
+PRINTED = "DPLloyd, the paper's number"
+DRAWN = 1_200  # places of a map
 
 
 @dataclass(frozen=True)
@@ -80,19 +86,41 @@ CLAIMS = (
     ordered("DPLloyd is better counted by zCDP than linearly", WAYS[1].name, WAYS[0].name),
     ordered("the paper's k-means is better than DPLloyd with zCDP", _printed, WAYS[1].name),
 )
-DRAWN = "points drawn from a published grid of the check-ins"
+OWN_POINTS = "points drawn from a published grid of the check-ins"
 
 
-@experiment("DP-EM, Figure 4: k-means", *CLAIMS, stands_in=DRAWN)
+@experiment("DP-EM, Figure 4: k-means", *CLAIMS, stands_in=OWN_POINTS)
 def figure_4(run: Run) -> str:
-    """k-means of 1.26 million check-ins at epsilon 0.01: spread around the centres, by method.
+    """k-means of 1.26 million check-ins at epsilon 0.01: maps, and the spread around the centres.
 
-    Needs ``dpbench_grids256.npz``, from whose Gowalla grid the points are drawn once.
+    Needs ``dpbench_grids256.npz``, from whose Gowalla grid the points are drawn once. Each map is
+    one draw.
     """
-    return _compared(run, FIGURE_4, splits=10)
+    (case,) = FIGURE_4
+    table = check_ins(run.ask.array("dpbench_grids256.npz", "gowalla"), case.rows)
+    for way in run.each(MAPS):
+        _map(run, table, way, case)
+    compare(run, table, case, splits=10)
+    run.row(PRINTED, case.epsilon, PRINTED_NICV)
+    return finding([row for row in run.rows if row["panel"] == case.name])
 
 
-@experiment("k-means: spread by method, size and budget", *CLAIMS, stands_in=DRAWN)
+def _map(run: Run, table: PrivateTable, way: Way, case: Case) -> None:
+    """Some of the places with the centres of one draw, and their NICV on rows held out."""
+    train, test = table.split(TEST, seed=0)
+    final = _fitted(way, train, case, range(1)).runs.final
+    (spread,) = yardstick("kmeans").measure(final, Scorer.of(test, most=None), "nicv")
+    axes = "longitude (degrees)", "latitude (degrees)"
+    title = f"{way.name}: NICV {spread:.4f}"
+    run.panel(f"map: {way.name}", *axes, title, kind="points", across=len(MAPS))
+    public, rows = custodian_rows(table)
+    places = public.center + public.half_range * rows[:: len(rows) // DRAWN]
+    run.row("check-ins", 0.0, None, cloud=np.round(places[:, ::-1], 1).tolist())
+    for latitude, longitude in public.center + public.half_range * final.centres[0]:
+        run.row("centres", longitude, latitude, nicv=float(spread))
+
+
+@experiment("k-means: spread by method, size and budget", *CLAIMS, stands_in=OWN_POINTS)
 def table_kmeans(run: Run) -> str:
     """k-means at five sizes and budgets: where the order of the published methods holds or turns.
 
@@ -134,15 +162,7 @@ def compare(run: Run, table: PrivateTable, case: Case, splits: int) -> None:
         held_out = Scorer.of(test, most=None)
         for way in (way for way in (PLAIN, *WAYS) if way.name not in refusals):
             try:
-                grid = way.fit(
-                    "kmeans",
-                    train,
-                    [case.epsilon],
-                    DELTA,
-                    draws=numbers,
-                    n_components=CENTRES,
-                    iterations=case.iterations,
-                )
+                grid = _fitted(way, train, case, numbers)
             except InputError as refusal:
                 if refusal.field != "noise":  # what the wall refuses to release
                     raise
@@ -152,6 +172,11 @@ def compare(run: Run, table: PrivateTable, case: Case, splits: int) -> None:
             run.scores(way.name, case.epsilon, found, mean=np.mean)
     for name, why in refusals.items():
         run.row(name, case.epsilon, None, note=why, runs=0, mean=None)
+
+
+def _fitted(way: Way, table: PrivateTable, case: Case, draws: range) -> Grid:
+    options = {"n_components": CENTRES, "iterations": case.iterations}
+    return way.fit("kmeans", table, [case.epsilon], DELTA, draws=draws, **options)
 
 
 def finding(rows: list[Row]) -> str:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from dpcore.datasets.load import load
 from dpcore.evaluation.exposure import OBSERVED, success_rate
-from dpcore.evaluation.metrics import loneliest_row
 from dpcore.evaluation.study import Setting
 from dpcore.evaluation.yardstick import yardstick
 from dpcore.fitting.api import fit_grid
@@ -24,15 +23,19 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
-TABLES = {"rare_person": "104 others", "rare_person_50x": "5,200 others"}
-FEW, MANY = TABLES.values()
+# Each table, and how many rare persons stand at its end.
+TABLES = {"rare_person": ("one rare person", 1), "rare_people": ("fifty rare persons", 50)}
+FEW, MANY = (words for words, _ in TABLES.values())
+DRAWN, SHOWN = 500, 10  # persons of a map, and noise draws of its private centres
+AT = 8.0  # their epsilon
 NEAR = 1.0  # standard deviations of a crowd: a centre that sits on a person
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 SETTING = Setting(components=3, iterations=10, delta=1e-4)
+KMEANS = replace(SETTING, model="kmeans", iterations=3)
 DRAWS = 2000  # of an attack; distances take a tenth
 EXACT = "without privacy, converged"
 OWN_STEPS = "the same steps without noise"
-PRIVATE = "private"
+PRIVATE, MOVED = "private", "private, k-means"
 NOISELESS = "no noise"
 CEILING = "proved: no attacker above"
 
@@ -48,11 +51,23 @@ CEILING = "proved: no attacker above"
         lambda rows: (y > NEAR for y in points(rows, f"{PRIVATE}, {FEW}").values()),
     ),
     holds(
-        "in a crowd fifty times as large the private centres are where the exact ones are",
+        "with fifty times as many persons a private centre is as near to them as the exact one",
         lambda rows: (
-            abs(y - points(rows, f"{EXACT}, {MANY}")[at]) < NEAR
+            y < points(rows, f"{EXACT}, {MANY}")[at] + NEAR
             for at, y in points(rows, f"{PRIVATE}, {MANY}").items()
         ),
+    ),
+    beside(
+        holds(
+            "a private centre of k-means is",
+            lambda rows: (y < NEAR for y in points(rows, f"{MOVED}, {MANY}").values()),
+        )
+    ),
+    beside(
+        holds(
+            "and in the small crowd none is on the one person",
+            lambda rows: (y > NEAR for y in points(rows, f"{MOVED}, {FEW}").values()),
+        )
     ),
     beside(
         holds(
@@ -63,41 +78,67 @@ CEILING = "proved: no attacker above"
     stands_in="simulated persons for a survey that is not public",
 )
 def figure_1(run: Run) -> str:
-    """One rare person: how near a fit's centres come, and how often an attacker guesses the row.
+    """One rare person, or fifty: where a fit's centres are, and how often an attacker is right.
 
-    The table is bundled. Distances are in standard deviations of the crowd along the way to the
-    person.
+    The tables are bundled. Distances are from the middle of the rare persons, in standard
+    deviations of the crowd along the way there.
     """
+    for words in (FEW, MANY):
+        axes = "age (years)", "income (thousand per year)"
+        run.panel(words, *axes, f"The map: {words}", kind="points", across=2)
     budgets = f"epsilon (delta = {SETTING.delta:g}, one person replaced)"
     distance = "distance of the nearest centre, standard deviations of the crowd"
-    run.panel("distance", budgets, distance, "The person in the fit", log_y=True)
-    run.panel("attack", budgets, "share of right guesses", "The person guessed")
+    run.panel("distance", budgets, distance, "The rare persons in the fit")
+    run.panel("attack", budgets, "share of right guesses", "A rare person guessed")
     draws = run.ask.drawn(DRAWS)
-    for name, words in run.each(TABLES.items()):
+    for name, (words, rare) in run.each(TABLES.items()):
         table = load(f"bundled:{name}")
-        _distances(run, table, words, max(10, draws // 10))
+        _centres(run, table, words, rare, max(SHOWN, draws // 10))
         _attacks(run, table, words, draws)
     return _finding(run.rows)
 
 
-def _distances(run: Run, table: PrivateTable, words: str, draws: int) -> None:
-    """How far the person is from the nearest centre, by budget and without noise."""
-    position, (_, exact) = loneliest_row(table), custodian_rows(table)
-    person, crowd = exact[position], np.delete(exact, position, axis=0)
-    away = person - crowd.mean(axis=0)
+def _centres(run: Run, table: PrivateTable, words: str, rare: int, draws: int) -> None:
+    """Where the centres are, and how far the rare persons from the nearest, by budget."""
+    public, exact = custodian_rows(table)
+    persons, crowd = exact[-rare:], exact[:-rare]
+    middle = persons.mean(axis=0)
+    away = middle - crowd.mean(axis=0)
     unit = float(np.std(crowd @ (away / np.linalg.norm(away))))
-    options = SETTING.options()
-    best = yardstick("gmm").converged(table, SETTING.components, options)
-    plain = fit_grid("gmm", table, privacy=None, as_private=True, **options)
-    requests = [SETTING.request(epsilon) for epsilon in EPSILONS]
-    noisy = fit_grid("gmm", table, privacy=requests, draws=range(draws), seed=0, **options)
-    hidden = _nearest(noisy.runs.final.means, person).reshape(len(EPSILONS), draws) / unit
-    for name, means in ((EXACT, best.means), (OWN_STEPS, plain.runs.final.means)):
+    people = public.center + public.half_range * np.vstack([crowd[:: _every(crowd)], persons])
+    run.row("persons", 0.0, None, panel=words, cloud=np.round(people, 1).tolist())
+    best = yardstick("gmm").converged(table, SETTING.components, SETTING.options())
+    plain = fit_grid("gmm", table, privacy=None, as_private=True, **SETTING.options())
+    for name, batch in ((EXACT, best), (OWN_STEPS, plain.runs.final)):
         for epsilon in EPSILONS:
-            near = float(_nearest(means, person)[0]) / unit
+            near = float(_nearest(batch.means, middle)[0]) / unit
             run.row(f"{name}, {words}", epsilon, near, panel="distance")
-    for epsilon, found in zip(EPSILONS, hidden, strict=True):
-        run.scores(f"{PRIVATE}, {words}", epsilon, found, panel="distance")
+    marked = {EXACT: best.means}
+    for curve, setting in ((PRIVATE, SETTING), (MOVED, KMEANS)):
+        requests = [setting.request(epsilon) for epsilon in EPSILONS]
+        noisy = fit_grid(
+            setting.model,
+            table,
+            privacy=requests,
+            draws=range(draws),
+            seed=0,
+            **setting.options(),
+        )
+        final = noisy.runs.final
+        means = final.means if setting is SETTING else final.centres
+        means = means.reshape(len(EPSILONS), draws, setting.components, -1)
+        marked[f"{curve}, epsilon {AT:g}"] = means[EPSILONS.index(AT), :SHOWN]
+        for epsilon, centres in zip(EPSILONS, means, strict=True):
+            away_from = _nearest(centres, middle) / unit
+            run.scores(f"{curve}, {words}", epsilon, away_from, panel="distance")
+    for curve, centres in marked.items():
+        for x, y in public.center + public.half_range * centres.reshape(-1, 2):
+            run.row(curve, x, y, panel=words)
+
+
+def _every(crowd: Array) -> int:
+    """Of how many persons of the crowd one is drawn."""
+    return max(1, len(crowd) // DRAWN)
 
 
 def _nearest(means: Array, person: Array) -> Array:
@@ -130,14 +171,14 @@ def _attacks(run: Run, table: PrivateTable, words: str, draws: int) -> None:
 
 def _finding(rows: list[Row]) -> str:
     said = []
-    for words in TABLES.values():
-        exact, own, private = (
+    for words in (FEW, MANY):
+        exact, own, private, moved = (
             values(rows, f"{name}, {words}", "distance")[1.0]
-            for name in (EXACT, OWN_STEPS, PRIVATE)
+            for name in (EXACT, OWN_STEPS, PRIVATE, MOVED)
         )
         said.append(
-            f"with {words} {exact:.1f} converged without privacy, {own:.1f} after as many of our "
-            f"clipped steps without noise, {private:.1f} at epsilon 1"
+            f"{words}: {exact:.1f} converged without privacy, {own:.1f} after as many of our "
+            f"clipped steps without noise, {private:.1f} at epsilon 1, {moved:.1f} by k-means"
         )
     attacks = [each for each in rows if "ceiling" in each]
     worst = max((each for each in attacks if each["x"] == 1.0), key=lambda each: float(each["y"]))
@@ -148,7 +189,7 @@ def _finding(rows: list[Row]) -> str:
         if each["panel"] == "attack" and each["curve"].startswith(NOISELESS)
     )
     return (
-        f"Distance of the nearest centre to the person, in standard deviations of the crowd: "
+        f"Distance of the nearest centre, in standard deviations of the crowd: "
         f"{'; '.join(said)}. The attacker is right about {exact_rate:.0%} of fits without privacy; "
         f"at epsilon 1 the best of {sum(each['x'] == 1.0 for each in attacks)} attacks is right "
         f"in {worst['y']:.1%} ({worst['low']:.1%} to {worst['high']:.1%}), proved to be at most "

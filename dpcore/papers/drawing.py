@@ -1,8 +1,17 @@
-"""A reproduction as a Plotly figure: lines with their spread, one dash and marker a curve."""
+"""A reproduction as a Plotly figure: lines with their spread, maps, faces, bells and words."""
 
 from __future__ import annotations
 
+import base64
+import math
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.papers.claims import Row
 from dpcore.papers.reproduction import Panel, Reproduction
@@ -10,66 +19,291 @@ from dpcore.papers.reproduction import Panel, Reproduction
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-HEIGHT = 520  # of a panel, pixels
+Array = NDArray[np.float64]
+
+WIDTH = 750  # of all axes, pixels
+HEIGHT = 520  # of a panel that has a line to itself, pixels
+WORDS_HEIGHT = 320  # of ten ranks
+HEAD = 20  # letters of a line above a list of words
+LEAST_HEIGHT = 130  # of a panel among many
+FEW = 4  # panels side by side that all have room for numbers on their axes
+GREYS = 15  # steps of a picture's shades: noise in more of them would fill the file
+CORNERS = 21  # of a bell
+REACH = 4.0  # standard deviations of a bell that are drawn
+CLOUD = "#B8C2CC"
 
 
-def reproduction_figure(found: Reproduction) -> go.Figure:
-    """All panels below one another; the finding is the alt text. Needs the package plotly."""
+def reproduction_figure(result: Reproduction) -> go.Figure:
+    """All panels, as many side by side as they say; the finding is the alt text. Needs plotly."""
     from plotly.subplots import make_subplots
 
+    lines = list(_lines_of(result.panels))
+    columns = math.lcm(*(panel.across for panel in result.panels))
+    heights = [_height(line[0], result.rows) for line in lines]
     fig = make_subplots(
-        rows=len(found.panels),
-        cols=1,
+        rows=len(lines),
+        cols=columns,
+        specs=[_specs(line, columns) for line in lines],
+        row_heights=heights,
         subplot_titles=[
-            "" if panel.title == found.title else panel.title for panel in found.panels
+            "" if panel.title == result.title else panel.title for panel in result.panels
         ],
+        **_gaps(columns, heights),
     )
-    for place, panel in enumerate(found.panels, start=1):
-        for trace in _lines(found.rows, panel):
-            fig.add_trace(trace, row=place, col=1)
-        fig.update_xaxes(title=panel.x, type=_scale(panel.log_x), row=place, col=1)
-        fig.update_yaxes(title=panel.y, type=_scale(panel.log_y), row=place, col=1)
+    shown = {panel.id for panel in result.panels}
+    curves = dict.fromkeys(row["curve"] for row in result.rows if row["panel"] in shown)
+    styles = {curve: number for number, curve in enumerate(curves)}
+    for place, line in enumerate(lines, start=1):
+        for number, panel in enumerate(line):
+            here = {"row": place, "col": 1 + number * (columns // panel.across)}
+            rows = [row for row in result.rows if row["panel"] == panel.id]
+            for trace in _DRAWN[panel.kind](rows, styles):
+                fig.add_trace(trace, **here)
+            for row in (row for row in rows if row.get("png")):
+                fig.add_layout_image(_image(row), **here)
+            _axes(fig, panel, rows, here, inner=(number > 0, place < len(lines)))
+    _name_once(fig)
     fig.update_layout(
         template="plotly_white",
-        title=found.title,
-        height=HEIGHT * len(found.panels),
-        meta={"alt": found.finding},
+        title=result.title,
+        height=sum(heights),
+        meta={"alt": result.finding},
     )
+    if columns > FEW:
+        fig.update_annotations(font_size=11)
     return fig
+
+
+def png(shades: Array) -> str:
+    """A grey picture of ``(height, width)`` numbers in [0, 1], black to white, in base64."""
+    values = np.round(GREYS * np.clip(shades, 0.0, 1.0)) * (255 // GREYS)
+    lines = np.pad(values.astype(np.uint8), ((0, 0), (1, 0)))  # each begins with its filter, 0
+    high, wide = shades.shape
+    head = struct.pack(">IIBBBBB", wide, high, 8, 0, 0, 0, 0)
+    blocks = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b""))
+    parts = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in blocks
+    ]
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(parts)).decode()
+
+
+def _lines_of(panels: Sequence[Panel]) -> Iterator[list[Panel]]:
+    """Panels that stand side by side."""
+    line: list[Panel] = []
+    for panel in panels:
+        if line and (len(line) == line[0].across or panel.across != line[0].across):
+            yield line
+            line = []
+        line.append(panel)
+    yield line
+
+
+def _specs(line: Sequence[Panel], columns: int) -> list[dict[str, int] | None]:
+    wide = columns // line[0].across
+    cells: list[dict[str, int] | None] = []
+    for _ in line:
+        cells += [{"colspan": wide}, *[None] * (wide - 1)]
+    return cells + [None] * (columns - len(cells))
+
+
+def _height(panel: Panel, rows: Sequence[Row]) -> int:
+    """Pixels of a panel; of a row of pictures those that leave them square."""
+    boxes = [row["box"] for row in rows if row["panel"] == panel.id and row.get("png")]
+    if boxes:
+        return int(WIDTH * max(box[3] for box in boxes) / max(box[2] for box in boxes))
+    whole = WORDS_HEIGHT if panel.kind == "words" else HEIGHT
+    return max(LEAST_HEIGHT, int(whole / panel.across**0.75))
+
+
+def _gaps(columns: int, heights: Sequence[int]) -> dict[str, float]:
+    """Room between panels; little where all but the last have nothing to read below them."""
+    if columns == 1 and min(heights) == HEIGHT:
+        return {}
+    few_words = columns > FEW or max(heights[:-1], default=0) < LEAST_HEIGHT
+    between = (30.0 if few_words else 90.0) / sum(heights)
+    return {
+        "horizontal_spacing": (0.1 if columns > FEW else 0.2) / columns,
+        "vertical_spacing": min(between, 0.5 / len(heights)),
+    }
+
+
+def _axes(
+    fig: go.Figure,
+    panel: Panel,
+    rows: Sequence[Row],
+    here: Mapping[str, int],
+    inner: tuple[bool, bool],
+) -> None:
+    """Titles and scales; of many small panels only the outer ones have titles, and none numbers."""
+    many = panel.across > FEW
+    not_first, not_last = inner
+    x: dict[str, Any] = {"title": "" if many and not_last else panel.x}
+    y: dict[str, Any] = {"title": "" if panel.across > 2 and not_first else panel.y}
+    if any(row.get("png") for row in rows):
+        x["visible"] = y["visible"] = False
+    if panel.kind == "words":
+        curves = list(dict.fromkeys(row["curve"] for row in rows))
+        heads = ["<br>".join(wrap(curve, HEAD)) for curve in curves]
+        x |= {"tickvals": list(range(len(curves))), "ticktext": heads}
+        x |= {"range": [-0.5, len(curves) - 0.5], "title": ""}
+        y |= {"title": panel.x, "range": [max(float(row["x"]) for row in rows) + 0.5, 0.5]}
+    if panel.kind == "bars":
+        y["range"] = [0.0, 1.15 * max(float(row["y"]) for row in rows)]
+    if many:
+        x["showticklabels"] = y["showticklabels"] = False
+    fig.update_xaxes(type=_scale(panel.log_x), **x, **here)
+    fig.update_yaxes(type=_scale(panel.log_y), **y, **here)
 
 
 def _scale(log: bool) -> str:
     return "log" if log else "linear"
 
 
-def _lines(rows: tuple[Row, ...], panel: Panel) -> list[Any]:
-    """One trace for each curve of a panel, with error bars where there is a spread."""
+def _name_once(fig: go.Figure) -> None:
+    """Every curve once in the legend, which shows or hides it in all panels."""
+    named = set[str]()
+    for trace in fig.data:
+        trace.update(
+            legendgroup=trace.name, showlegend=bool(trace.name) and trace.name not in named
+        )
+        named.add(trace.name)
+
+
+def _curves(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The rows that have a y, by curve, along x."""
+    curves: dict[str, list[Row]] = {}
+    for row in sorted((r for r in rows if r["y"] is not None), key=lambda r: float(r["x"])):
+        curves.setdefault(row["curve"], []).append(row)
+    order = dict.fromkeys(row["curve"] for row in rows)
+    return {curve: curves[curve] for curve in order if curve in curves}
+
+
+def _as_lines(rows: Sequence[Row], styles: Mapping[str, int]) -> Iterator[Any]:
+    """One trace for each curve, with error bars where there is a spread."""
     import plotly.graph_objects as go
 
     from dpcore.figures.plotly import style
 
-    here = [row for row in rows if row["panel"] == panel.id and row["y"] is not None]
-    traces = []
-    for number, curve in enumerate(dict.fromkeys(row["curve"] for row in here)):
-        points = sorted((r for r in here if r["curve"] == curve), key=lambda r: float(r["x"]))
+    for curve, points in _curves(rows).items():
         marked = any("refused" in point["note"] for point in points)
-        line, symbol = style(number)
-        traces.append(
-            go.Scatter(
-                x=[point["x"] for point in points],
-                y=[point["y"] for point in points],
-                error_y=_spread(points),
-                mode="lines+markers",
-                name=f"{curve} (refused as printed)" if marked else curve,
-                text=[point["note"] for point in points],
-                line=line,
-                marker={"symbol": f"{symbol}{'-open' * marked}"},
-            )
+        line, symbol = style(styles[curve])
+        yield go.Scatter(
+            x=[point["x"] for point in points],
+            y=[point["y"] for point in points],
+            error_y=_spread(points),
+            mode="lines+markers",
+            name=f"{curve} (refused as printed)" if marked else curve,
+            text=[point["note"] for point in points],
+            line=line,
+            marker={"symbol": f"{symbol}{'-open' * marked}"},
         )
-    return traces
 
 
-def _spread(points: list[Row]) -> dict[str, Any] | None:
+def _as_points(rows: Sequence[Row], styles: Mapping[str, int]) -> Iterator[Any]:
+    """Clouds below, then a marker for each row; the frames of pictures have no marker."""
+    import plotly.graph_objects as go
+
+    from dpcore.figures.plotly import style
+
+    for row in (row for row in rows if row.get("cloud")):
+        x, y = np.array(row["cloud"]).T
+        marker = {"color": CLOUD, "size": 3}
+        yield go.Scatter(x=x, y=y, mode="markers", name=row["curve"], marker=marker)
+    for row in (row for row in rows if row.get("png")):
+        left, foot, right, head = row["box"]
+        yield go.Scatter(x=[left, right], y=[foot, head], mode="none", text=[row["note"]] * 2)
+    for curve, points in _curves(rows).items():
+        line, symbol = style(styles[curve])
+        yield go.Scatter(
+            x=[point["x"] for point in points],
+            y=[point["y"] for point in points],
+            mode="markers",
+            name=curve,
+            text=[point["note"] for point in points],
+            marker={"color": line["color"], "symbol": symbol, "size": 9},
+        )
+
+
+def _as_bells(rows: Sequence[Row], styles: Mapping[str, int]) -> Iterator[Any]:
+    """The histogram as a filled line, then each normal density inside its reach."""
+    import plotly.graph_objects as go
+
+    from dpcore.figures.plotly import style
+
+    counted = [row for row in rows if row.get("heights")]
+    reach = np.array([row["edges"] for row in counted]).ravel()
+    for row in counted:
+        edges, heights = np.repeat(row["edges"], 2), np.repeat(row["heights"], 2)
+        x, y = edges, np.concatenate([[0.0], heights, [0.0]])
+        yield go.Scatter(
+            x=x, y=y, mode="lines", fill="tozeroy", name=row["curve"], line={"color": CLOUD}
+        )
+    low, high = (reach.min(), reach.max()) if reach.size else (-math.inf, math.inf)
+    margin = 0.15 * (high - low) if reach.size else 0.0
+    for curve, (row, *_) in _curves(rows).items():
+        mean, spread = float(row["x"]), float(row["y"])
+        ends = (max(low - margin, mean - REACH * spread), min(high + margin, mean + REACH * spread))
+        if ends[0] >= ends[1]:  # all of it lies outside the picture
+            continue
+        x = np.linspace(*ends, CORNERS)
+        y = np.exp(-0.5 * ((x - mean) / spread) ** 2) / (spread * math.sqrt(2.0 * math.pi))
+        line, _ = style(styles[curve])
+        yield go.Scatter(
+            x=x, y=y, mode="lines", name=curve, line=line, text=[row["note"]] * CORNERS
+        )
+
+
+def _as_bars(rows: Sequence[Row], styles: Mapping[str, int]) -> Iterator[Any]:
+    """A bar for each row, with its name and height."""
+    import plotly.graph_objects as go
+
+    for points in _curves(rows).values():
+        heights = [point["y"] for point in points]
+        names = [point["note"] for point in points]
+        texts = [f"{y:g}" for y in heights]
+        yield go.Bar(x=names, y=heights, text=texts, textposition="outside")
+
+
+def _as_words(rows: Sequence[Row], styles: Mapping[str, int]) -> Iterator[Any]:
+    """A column of ranked words for each curve."""
+    import plotly.graph_objects as go
+
+    for place, points in enumerate(_curves(rows).values()):
+        yield go.Scatter(
+            x=[place] * len(points),
+            y=[point["x"] for point in points],
+            text=[f"{point['note']}  {point['y']:.3f}" for point in points],
+            mode="text",
+            textposition="middle center",
+        )
+
+
+_DRAWN = {
+    "lines": _as_lines,
+    "points": _as_points,
+    "bells": _as_bells,
+    "bars": _as_bars,
+    "words": _as_words,
+}
+
+
+def _image(row: Row) -> dict[str, Any]:
+    left, foot, right, head = row["box"]
+    return {
+        "source": f"data:image/png;base64,{row['png']}",
+        "x": left,
+        "y": head,
+        "sizex": right - left,
+        "sizey": head - foot,
+        "xref": "x",
+        "yref": "y",
+        "sizing": "stretch",
+        "layer": "below",
+    }
+
+
+def _spread(points: Sequence[Row]) -> dict[str, Any] | None:
     if any(point["low"] is None or point["high"] is None for point in points):
         return None
     return {

@@ -71,7 +71,14 @@ class Ask:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; ``id`` is the ``panel`` of its rows. x, y: labels with units."""
+    """One pair of axes; ``id`` is the ``panel`` of its rows. x, y: labels with units.
+
+    kind: ``lines``, or what the rows are instead: ``points`` at (x, y), ``bells`` of mean x and
+    standard deviation y, ``bars`` of height y, ``words`` of rank x and probability y; bars and
+    words are named by ``note``. A row of points may hold a whole ``cloud`` of pairs, or a ``png``
+    in a ``box`` of (left, foot, right, head); one of bells a histogram, as ``edges`` and
+    ``heights``. across: panels side by side.
+    """
 
     id: str
     title: str
@@ -79,6 +86,8 @@ class Panel:
     y: str
     log_x: bool = True
     log_y: bool = False
+    kind: str = "lines"
+    across: int = 1
 
 
 @dataclass(frozen=True)
@@ -108,10 +117,21 @@ class Run:
         self._begin, self._width = 0.0, 1.0
 
     def panel(
-        self, id: str, x: str, y: str, title: str = "", *, log_x: bool = True, log_y: bool = False
+        self,
+        id: str,
+        x: str,
+        y: str,
+        title: str = "",
+        *,
+        log_x: bool = True,
+        log_y: bool = False,
+        kind: str = "lines",
+        across: int = 1,
     ) -> None:
-        """Begin a pair of axes: rows go there from now on. x, y: labels with units."""
-        self.panels[id] = Panel(id, title or id, x, y, log_x, log_y)
+        """Begin a pair of axes: rows go there from now on. See :class:`Panel`."""
+        self.panels[id] = Panel(
+            id, title or id, x, y, log_x and kind == "lines", log_y, kind, across
+        )
 
     def each(self, items: Iterable[T]) -> Iterator[T]:
         """The items, one by one, telling the share that is done; loops may be nested."""
@@ -198,13 +218,15 @@ class Experiment:
 
     measure: adds panels and rows to a run and returns the finding; its docstring says what the
     figure shows and what it needs. claims: what the figure is there to show, to be counted on the
-    rows. stands_in: what stands for data or settings that are not public.
+    rows. stands_in: what stands for data or settings that are not public. one_draw: whether it
+    draws its noise once, and so says nothing of spread.
     """
 
     title: str
     measure: Callable[[Run], str]
     claims: tuple[Claim, ...] = ()
     stands_in: str = ""
+    one_draw: bool = False
 
     def __call__(self, ask: Ask) -> Reproduction:
         """Regenerate it."""
@@ -219,10 +241,10 @@ class Experiment:
 
 
 def experiment(
-    title: str, *claims: Claim, stands_in: str = ""
+    title: str, *claims: Claim, stands_in: str = "", one_draw: bool = False
 ) -> Callable[[Callable[[Run], str]], Experiment]:
     """Declare the decorated function an :class:`Experiment`."""
-    return lambda measure: Experiment(title, measure, claims, stands_in)
+    return lambda measure: Experiment(title, measure, claims, stands_in, one_draw)
 
 
 def experiment_of(name: str) -> Experiment:
@@ -250,7 +272,9 @@ def reproduce(name: str, ask: Ask | None = None) -> Reproduction:
 def verdict(name: str, rows: Sequence[Row]) -> Verdict:
     """What became of one figure or table, from its rows. Raises InputError for an unknown name."""
     made = experiment_of(name)
-    return Verdict(tuple(claim(rows) for claim in made.claims), made.stands_in)
+    runs = [row["runs"] for row in rows if row.get("runs")]
+    single = made.one_draw or max(runs, default=0) == 1
+    return Verdict(tuple(claim(rows) for claim in made.claims), made.stands_in, single)
 
 
 def values(rows: Sequence[Row], curve: str, panel: str | None = None) -> dict[float, float]:

@@ -8,7 +8,7 @@ each cell of the topics as in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from dpcore.fitting.api import Grid, fit_grid
 from dpcore.models.topics.mathematics import Topics, top_words
 from dpcore.models.topics.private import DELTA_EACH, published_epsilon, published_noise
 from dpcore.models.topics.scoring import align, distances
-from dpcore.papers.claims import Row, at_the_end, ordered, trend
+from dpcore.papers.claims import Points, Row, at_the_end, ordered, points, trend
 from dpcore.papers.reproduction import Ask, Run, experiment
 from dpcore.papers.vips_epsilon import SIGMAS, TOPICS, settings_of
 from dpcore.privacy import Privacy
@@ -90,6 +90,7 @@ ORDER = (
     ordered("clipped is better than exact word frequencies", CLIPPED, FREQUENCIES),
     trend("more noise, more perplexity", CLIPPED, 1),
     stands_in=OTHER_TEXTS,
+    one_draw=True,
 )
 def figure_2(run: Run) -> str:
     """Perplexity of topics on Wikipedia and film reviews against noise, by method and minibatch.
@@ -119,6 +120,7 @@ def figure_2(run: Run) -> str:
     *map(at_the_end, ORDER),
     trend("perplexity falls with the steps", CLIPPED, -1),
     stands_in=OTHER_TEXTS,
+    one_draw=True,
 )
 def figure_3(run: Run) -> str:
     """Perplexity after each step at the paper's sigma 1.24, by method, on both corpora.
@@ -139,38 +141,44 @@ def figure_3(run: Run) -> str:
     return ". ".join(said)
 
 
+def _first_words(curve: str) -> Callable[[Sequence[Row]], Points]:
+    """Each topic's first word's probability."""
+    return lambda rows: {at: y for at, y in points(rows, curve).items() if at[1] == 1.0}
+
+
 @experiment(
     "VIPS, Table 3: topics as words",
     ordered(
         "the first word's probability shrinks from exact to clipped to strong to unclipped",
-        UNCLIPPED,
-        STRONG,
-        CLIPPED,
-        EXACT,
+        *map(_first_words, (UNCLIPPED, STRONG, CLIPPED, EXACT)),
     ),
     stands_in=OTHER_TEXTS,
+    one_draw=True,
 )
 def table_3(run: Run) -> str:
-    """The words of the clearest topics, private beside exact, on Wikipedia at sigma 1.24.
+    """The ten likeliest words of the clearest topics, by method, on Wikipedia at sigma 1.24.
 
-    Needs ``wikipedia.npz`` and ``wikipedia.vocab.txt``.
+    Needs ``wikipedia.npz`` and ``wikipedia.vocab.txt``; one draw. Private topics are matched to the
+    exact ones.
     """
-    label = "probability of its first word"
-    run.panel("topics", "topic", label, "Words of matched topics", log_x=False)
     half = halves(run.ask, CORPORA[0])
     fits = {name: grid.runs.final for name, grid in headline(half).items()}
     exact = fits[EXACT]
-    for name, batch in fits.items():
-        aligned = align(batch, exact)[0]
-        for place, topic in enumerate(_clearest(exact), start=1):
-            words = aligned.words[0, topic]
-            top = top_words(words, 10)
-            note = ", ".join(f"{half.words[word]} {words[word]:.3f}" for word in top)
-            run.row(name, place, float(words[top[0]]), note=note)
+    shared = []
+    for place, topic in enumerate(_clearest(exact), start=1):
+        run.panel(f"topic {place}", "rank", "probability of the word", kind="words")
+        lists = {}
+        for name, batch in fits.items():
+            words = align(batch, exact)[0].words[0, topic]
+            lists[name] = top_words(words, 10)
+            for rank, word in enumerate(lists[name], start=1):
+                run.row(name, rank, float(words[word]), note=half.words[word])
+        shared.append({name: len({*top} & {*lists[EXACT]}) for name, top in lists.items()})
     run.ask.say(1.0)
-    first = {each["curve"]: each["note"] for each in run.rows if each["x"] == 1.0}
-    told = "; ".join(f"{name}: {', '.join(note.split(', ')[:5])}" for name, note in first.items())
-    return f"First topic. {told}."
+    told = ", ".join(
+        f"{name} {sum(topic[name] for topic in shared)}" for name in fits if name != EXACT
+    )
+    return f"Of the {10 * len(shared)} words of the clearest exact topics, one draw: {told}."
 
 
 def headline(half: Halves) -> dict[str, Grid]:

@@ -46,7 +46,7 @@ DOCUMENTS = (
 )
 LOCAL = (
     "in the local model each person adds noise, but a release adds it once, to the sum",
-    "use trust central, or run dpcore fit mean with this trust and without a seed",
+    "use trust central, or run dpcore fit with this trust and without a seed",
 )
 LONGEST = 1000  # characters of what is said for the report
 FARTHEST, NARROWEST = 1e100, 1e-100  # limits and ranges whose squares are numbers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from dpcore.models.declaration import (
@@ -18,6 +20,7 @@ from dpcore.models.gradient_em.settings import GradientSettings, MirroredSetting
 _METHODS = {
     "robust_means": Method("Robust means", "paper", ("zcdp",), algorithm="robust"),
     "robust_means_exact": Method("Robust means, all rows in every step", algorithm="robust"),
+    "local": Method("Local model, noise from each person", words=(("trust", "local"),)),
     "clipped_at_1": Method(
         "Clipping at 1", "paper", ("zcdp",), algorithm="clipped", words=(("threshold", 1.0),)
     ),
@@ -42,7 +45,12 @@ STATEMENT = Statement(
 
 
 def _gradient_model(
-    name: str, title: str, noun: str, settings: type[GradientSettings], **more: Any
+    name: str,
+    title: str,
+    noun: str,
+    settings: type[GradientSettings],
+    audits: Mapping[str, str] = MappingProxyType({}),
+    **more: Any,
 ) -> Model:
     """One of the three; in a table that is not made for it, it sees shares of the limits."""
     constant = name.upper().replace("-", "_")
@@ -75,7 +83,7 @@ def _gradient_model(
             Metric("share", "Share of the way", "share of the way to exact", of_rows=False),
             LOG_LIKELIHOOD,
         ),
-        audits={name: f"attack:{constant}"},
+        audits={name: f"attack:{constant}", **audits},
         fuzz=f"fuzz:{constant}",
         estimator=f"estimator:{constant}",
         uncertainty="uncertainty:UNCERTAINTY",
@@ -88,6 +96,7 @@ SYMMETRIC_MIXTURE = _gradient_model(
     "Symmetric Gaussian mixture",
     "a symmetric Gaussian mixture (two mirrored clouds)",
     MirroredSettings,
+    {"symmetric-mixture-local": "attack:SYMMETRIC_MIXTURE_LOCAL"},
     picture="picture:CLOUD_PORTRAIT",
     table="parameters:cloud_table",
 )

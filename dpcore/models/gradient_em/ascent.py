@@ -19,6 +19,7 @@ from dpcore.wall.session import Noise, Session
 from dpcore.wall.statistics import (
     BallVector,
     BoxVector,
+    LocalParts,
     NoisyVectors,
     Parts,
     VectorRows,
@@ -48,7 +49,8 @@ class Ascent:
         self.bend = self._bend() if self.algorithm == "robust" else None
         self.parts = None
         if settings.split and self.algorithm != "em":
-            self.parts = Parts(session, settings.iterations, own=settings.own, hidden=self._hidden)
+            groups = LocalParts if settings.trust == "local" else Parts
+            self.parts = groups(session, settings.iterations, own=settings.own, hidden=self._hidden)
         self.counted: list[Array] = []
 
     @property

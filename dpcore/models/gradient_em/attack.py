@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpcore.auditing.fits import FitAttack, Pair
-from dpcore.auditing.neighbours import CROWD, both, neighbours, with_first
+from dpcore.auditing.neighbours import CROWD, both, neighbours, proved, with_first
 from dpcore.schema import Column, Schema
 
 FAR = 1000.0  # where a gradient is long enough to be clipped, and its sign is sure
@@ -24,6 +24,17 @@ def _across(adjacency: str) -> Pair:
         adjacency,
         Schema.from_bounds(FAR_SIDES),
         "one person far to one side of the start, or to the other side",
+    )
+
+
+def _alone(adjacency: str) -> Pair:
+    """The same with nobody else, so that a step is along what that one person sent."""
+    return neighbours(
+        np.array([[-0.8 * FAR, FAR]]),
+        np.array([[FAR, -0.8 * FAR]]),
+        adjacency,
+        Schema.from_bounds(FAR_SIDES),
+        "one person far to one side of the start, or to the other side, nobody else",
     )
 
 
@@ -65,4 +76,11 @@ MISSING_REGRESSION = FitAttack(
     _one_regression,
     both("exact"),
     _STEADY,
+)
+SYMMETRIC_MIXTURE_LOCAL = FitAttack(
+    "symmetric-mixture",
+    "gradient EM of two opposite groups, each person's noise",
+    _alone,
+    proved(),
+    _STEADY | {"trust": "local", "iterations": 1},
 )

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from dpcore.fuzzing.schemas import Needs
-from dpcore.fuzzing.ways import GAPS, NUMBER, OWN, Way
+from dpcore.fuzzing.ways import GAPS, NUMBER, OWN, REPLACED, Way
 
 
 def _sigma(rng: np.random.Generator) -> float:
@@ -21,6 +21,7 @@ SYMMETRIC_MIXTURE = (
     _Cloud({"algorithm": "robust"}, needs=OWN, grid=True),
     _Cloud({"algorithm": "clipped", "split": True}, needs=OWN),
     _Cloud({"algorithm": "clipped", "own": False}),
+    _Cloud({"trust": "local"}, REPLACED, needs=OWN),
 )
 MIXTURE_REGRESSION = (
     Way({"algorithm": "clipped"}, needs=NUMBER, grid=True),

@@ -1,7 +1,8 @@
 """Private gradient EM: steps along a mean of gradients, each bounded before it is averaged.
 
 *clipped*: every gradient is drawn into a ball and all rows serve every step. *robust*: every
-coordinate is truncated softly (``shared.truncation``). *em*: neither, without privacy.
+coordinate is truncated softly (``shared.truncation``). *em*: neither, without privacy. In the local
+model every person sends one bounded gradient with noise of the own, in the step of one group.
 Wang, Ding, Hu, Xie, Pan, Xu 2023, Algorithms 1 and 2. Proved, the clipped one at ``sqrt(d tau)``
 is the default: it knows no more than the robust one, whose box costs ``sqrt d`` more than a ball of
 the same typical gradient, and was the more accurate wherever both were run.
@@ -100,6 +101,8 @@ class GradientRecipe(Recipe):
             (settings.missing_rate > 0.0, "further numbers were hidden"),
         ):
             lines = (*lines, f"{what} {COINS}") if tossed else lines
+        if settings.trust == "local":
+            lines = (*lines, "every person draws the noise: nobody collects an exact gradient")
         return (
             *lines,
             "noise level, tau, threshold and step size were chosen without looking at the data",

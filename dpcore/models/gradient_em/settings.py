@@ -30,6 +30,7 @@ from dpcore.models.shared.truncated_options import failure_option, rows_option
 ALGORITHMS = ("em", "clipped", "robust")
 FORMS = ("first", "second")
 BENDS = ("typical", "printed")
+TRUSTS = ("central", "local")
 PRINTED_THRESHOLD = 1.0  # C of Algorithm 1 in the paper's figures
 
 
@@ -73,8 +74,9 @@ class GradientSettings(Settings):
     whether all these are in the data's own units about 0, not in public unit coordinates. split:
     whether every step has its own rows. failure: the probability ``zeta`` at which the
     truncation aims. bend: its scale, twice the typical coordinate (``2 sqrt tau``) or as printed.
-    form: which printed noise. rows: a public guess of how many rows there are, where that is not
-    public. missing_rate: share of the numbers to hide on top.
+    trust: who adds the noise; in the ``local`` model each person, to the own gradient, which is
+    sent once: rows are split. form: which printed noise. rows: a public guess of how many rows
+    there are, where that is not public. missing_rate: share of the numbers to hide on top.
     """
 
     iterations: int = iterations_option(15)
@@ -163,6 +165,7 @@ class GradientSettings(Settings):
         lambda name, values: _finite(values),
         not_asked="it is a list of numbers, one per column; *Start* draws one",
     )
+    trust: str = option("central", word(*TRUSTS), not_asked=BY_METHOD)
     missing_rate: float = 0.0
     start: int = option(0, from_zero, not_asked=_ONE_START)
     start_norm: float | None = option(None, positive, not_asked=_ONE_START)
@@ -211,6 +214,8 @@ class GradientSettings(Settings):
     def together(cls, chosen: dict[str, Any], mode: str) -> dict[str, Any]:
         """As :class:`Settings` says; components are not asked for: there is one beta."""
         together = dict(chosen)
+        if together.get("trust", "central") == "local":
+            together["split"] = _one_message(mode, together)
         if mode == "paper":
             algorithm, split, bend = _as_printed(
                 *(chosen.get(name) for name in ("algorithm", "split", "bend"))
@@ -274,6 +279,19 @@ class MissingSettings(GradientSettings):
             still=FITTED,
         ),
     )
+
+
+def _one_message(mode: str, given: Mapping[str, Any]) -> bool:
+    """In the local model the rows are split: a person sends once, in the step of a group."""
+    if mode == "paper":
+        raise InputError("trust", "the paper prints no local gradient EM", "choose the proved mode")
+    if given.get("algorithm") == "em":
+        raise InputError(
+            "algorithm", "em bounds no gradient that could be sent", "choose clipped or robust"
+        )
+    if given.get("split") is False:
+        raise InputError("split", "in the local model each person sends once", "leave it out")
+    return True
 
 
 def _as_printed(

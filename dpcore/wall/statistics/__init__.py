@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     )
     from dpcore.wall.statistics.gradients import RowGradient
     from dpcore.wall.statistics.labelled_exhibit import exhibit_labelled
-    from dpcore.wall.statistics.local_vectors import epsilon_of_a_bit, randomise, randomise_bits
+    from dpcore.wall.statistics.local_vectors import (
+        LocalParts,
+        epsilon_of_a_bit,
+        randomise,
+        randomise_bits,
+    )
     from dpcore.wall.statistics.logistic_statistics import (
         Curvature,
         CurvatureMoments,
@@ -66,6 +71,7 @@ __all__ = [
     "LabelledMoments",
     "LabelledRadii",
     "LabelledVectors",
+    "LocalParts",
     "MixtureMoments",
     "MixtureSums",
     "NoisyBelief",

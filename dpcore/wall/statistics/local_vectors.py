@@ -19,9 +19,19 @@ from dpcore.checks import positive, whole
 from dpcore.errors import InputError, WallError
 from dpcore.privacy.events import EpsilonDelta
 from dpcore.privacy.ledger import LedgerEntry
+from dpcore.wall.data.clipping import clip_to_ball
 from dpcore.wall.data.regression_target import MaskedRows
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.row_vectors import VectorRows, quiet, rows_seen
+from dpcore.wall.statistics.row_vectors import (
+    BallVector,
+    BoxVector,
+    NoisyVectors,
+    Parts,
+    VectorRows,
+    Vectors,
+    quiet,
+    rows_seen,
+)
 from dpcore.wall.statistics.statistic import ROUNDING, Part, Sensitivity, Statistic
 
 Array = NDArray[np.float64]
@@ -32,10 +42,12 @@ SUREST = 20.0  # epsilon of one bit, at most: the rarer bit of a surer one is lo
 
 @dataclass(frozen=True)
 class LocalVectors(Statistic):
-    r"""The list of all rows' vectors, each in ``[-bound, bound]^d``: n components, none summed.
+    r"""The list of all rows' vectors, each in ``[-bound, bound]^d``, or in the ball of radius
+    ``bound``: n components, none summed.
 
-    **Guarantee.** A replaced row changes one vector: L2 sensitivity ``2 sqrt d``, L1 ``2 d`` in
-    units of the bound, both attained by opposite corners. So one release of the whole list with
+    **Guarantee.** A replaced row changes one vector: L2 sensitivity ``2 sqrt d`` in a box, 2 in a
+    ball, L1 ``2 d`` and ``2 sqrt d``, in units of the bound, all attained by opposite corners. So
+    one release of the whole list with
     noise for that sensitivity is, seen from one person, that person's own vector with the same
     noise (*Proof.* noise of different rows is independent, and no other vector changes. QED.)
     """
@@ -43,8 +55,13 @@ class LocalVectors(Statistic):
     components: int
     dim: int
     bound: float
+    ball: bool = False
 
-    lemma = "diameter of one row's box; every row has its noise before any is summed"
+    @property
+    def lemma(self) -> str:  # type: ignore[override]
+        """What is proved, in words for the ledger."""
+        shape = "ball" if self.ball else "box"
+        return f"diameter of one row's {shape}; every row has its noise before any is summed"
 
     def __post_init__(self) -> None:
         whole("dim", self.dim)
@@ -63,8 +80,9 @@ class LocalVectors(Statistic):
                 "in the local model it is known who sends something",
                 "choose replace_one",
             )
-        moved = 2.0 * math.sqrt(self.dim)
-        return Sensitivity(moved, {"sums": (moved, 2.0 * self.dim)})
+        wide = 2.0 * math.sqrt(self.dim)
+        l2, l1 = (2.0, wide) if self.ball else (wide, 2.0 * self.dim)
+        return Sensitivity(l2, {"sums": (l2, l1)})
 
 
 @dataclass(frozen=True)
@@ -101,6 +119,42 @@ def randomise(
     session._check(shape, bound, bound, (noise,))
     session._release(what, vectors, shape, (noise,))
     return vectors
+
+
+class LocalParts(Parts):
+    """Disjoint groups of persons, each of whom sends one noisy vector in the step of the group.
+
+    A step's question is made of what earlier groups sent, which is public in the local model.
+
+    **Guarantee.** As :class:`Parts` says of a step's release, where the release is the list of all
+    noisy vectors of the group and not their sum: each leaves with noise = noise multiplier x the
+    diameter of its own set (:class:`LocalVectors`). *Proof.* A person is in one group and answers
+    once; groups before do not depend on that row, later ones only on what was sent. QED. Whoever
+    sums them never had the rows. Raises InputError unless a row is replaced.
+    """
+
+    def __init__(
+        self, session: Session[MaskedRows], count: int, *, own: bool = True, hidden: float = 0.0
+    ) -> None:
+        LocalVectors(1, session.public.dim, 1.0).sensitivity(session.adjacency)
+        super().__init__(session, count, own=own, hidden=hidden)
+
+    def _measured(
+        self, what: str, statistic: BallVector | BoxVector, of: Vectors, noise: Noise
+    ) -> NoisyVectors:
+        session, part = self._session, of._part
+        assert part is not None  # of one group
+        ball = isinstance(statistic, BallVector)
+        with quiet(private=session.private):
+            vectors = np.asarray(of.step(part, slice(0, session.runs)), dtype=np.float64)
+        if vectors.shape != (session.runs, statistic.dim, part.count):
+            raise WallError("a model must give one vector for each run and row")
+        sent = _bounded(vectors, statistic.bound, ball=ball)
+        shape = LocalVectors(part.count, statistic.dim, statistic.bound, ball)
+        session._check(shape, statistic.bound, statistic.bound, (noise,))
+        scales = session._release(what, sent, shape, (noise,))
+        count, root = np.full(session.runs, float(part.count)), math.sqrt(part.count)
+        return NoisyVectors(count, sent.sum(axis=1), 0.0 * count, root * scales["sums"])
 
 
 def randomise_bits(
@@ -163,5 +217,14 @@ def _inside(session: Session[MaskedRows], of_rows: OfRows, bound: float) -> Arra
         vectors = np.asarray(of_rows(visible, slice(0, session.runs)), dtype=np.float64)
     if vectors.shape != (session.runs, session.public.dim, visible.count):
         raise WallError("a model must give one vector for each run and row")
-    inside = np.clip(np.where(np.isnan(vectors), 0.0, vectors), -bound, bound)
+    return _bounded(vectors, bound, ball=False)
+
+
+def _bounded(vectors: Array, bound: float, *, ball: bool) -> Array:
+    """Vectors ``(B, d, m)`` as ``(B, m, d)`` inside the box or the ball; what is undefined counts
+    as 0."""
+    if ball:
+        inside = clip_to_ball(vectors, bound, axis=-2)
+    else:
+        inside = np.clip(np.where(np.isnan(vectors), 0.0, vectors), -bound, bound)
     return np.ascontiguousarray(np.swapaxes(inside, 1, 2))

@@ -305,14 +305,20 @@ class Parts:
         if noise.law != "gaussian":
             raise WallError("parts are released with Gaussian noise")
         session, part = self._session, self._seen.part(self._places[self._next])
-        noisy = session.release(what, statistic, Vectors(step, _part=part), noise)
+        noisy = self._measured(what, statistic, Vectors(step, _part=part), noise)
         if self._multiplier is None:
-            lemma = f"{statistic.lemma}; each row in one of {self.count} disjoint parts"
+            lemma = f"{session._entries[-1].proof}; each row in one of {self.count} disjoint parts"
             session._entries[-1] = replace(session._entries[-1], proof=lemma)
         else:
             del session._entries[-1]  # the first part's entry stands for all
         self._multiplier, self._next = noise_multiplier.copy(), self._next + 1
         return noisy
+
+    def _measured(
+        self, what: str, statistic: BallVector | BoxVector, of: Vectors, noise: Noise
+    ) -> NoisyVectors:
+        """One part's release, with its ledger entry."""
+        return self._session.release(what, statistic, of, noise)
 
 
 def _places(session: Session[Any], rows: int, parts: int) -> list[NDArray[np.intp]]:
