@@ -147,7 +147,9 @@ def _panel(figure: go.Figure, key: tuple[str, str], height: int) -> list[str]:
     x, y = _axis(across, here, "x", left, right), _axis(down, here, "y", foot, head)
     clip = f"clip-{left:.0f}-{head:.0f}-{right:.0f}-{foot:.0f}"  # one id, one frame, on any page
     parts = [*_frame(across, down, x, y)]
-    parts += [_picture(one, x, y) for one in figure.layout.images if (one.xref, one.yref) == key]
+    parts += [
+        _picture(image, x, y) for image in figure.layout.images if (image.xref, image.yref) == key
+    ]
     parts.append(
         f'<clipPath id="{clip}"><rect x="{left:.1f}" y="{head:.1f}" width="{right - left:.1f}" '
         f'height="{foot - head:.1f}"/></clipPath><g clip-path="url(#{clip})">'
