@@ -281,15 +281,15 @@ class MissingSettings(GradientSettings):
     )
 
 
-def _one_message(mode: str, given: Mapping[str, Any]) -> bool:
+def _one_message(mode: str, chosen: Mapping[str, Any]) -> bool:
     """In the local model the rows are split: a person sends once, in the step of a group."""
     if mode == "paper":
         raise InputError("trust", "the paper prints no local gradient EM", "choose the proved mode")
-    if given.get("algorithm") == "em":
+    if chosen.get("algorithm") == "em":
         raise InputError(
             "algorithm", "em bounds no gradient that could be sent", "choose clipped or robust"
         )
-    if given.get("split") is False:
+    if chosen.get("split") is False:
         raise InputError("split", "in the local model each person sends once", "leave it out")
     return True
 
