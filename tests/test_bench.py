@@ -158,7 +158,7 @@ def test_the_median_of_runs_that_take_turns_without_what_comes_before(
 
 # --- k-means -------------------------------------------------------------------------------------
 
-EVEN = kmeans.Data("even", 500, 2, 4)
+EVEN = kmeans.Data("even", 500, 2, 12)
 STEPS = kmeans.Iterations(EVEN, few=1, many=4, repetitions=1)
 PRIVATE = kmeans.Private(EVEN, 1.0, "proved", draws=3, peer_draws=2, repetitions=1)
 STAND_IN_MODELS = """
@@ -235,9 +235,8 @@ def test_a_line_has_what_a_step_takes_and_what_is_paid_once(
 
 
 def test_centres_would_tell_another_number_of_steps() -> None:
-    data = kmeans.Data("even", 500, 2, 12)
-    rows = data.simulate()
-    start = kmeans._start(data.seal(rows), data)
+    rows = EVEN.simulate()
+    start = kmeans._start(EVEN.seal(rows), EVEN)
     one, two = (kmeans._peer(rows, start, steps).cluster_centers_ for steps in (2, 3))
     assert np.abs(one - two).max() > 1e-6
 

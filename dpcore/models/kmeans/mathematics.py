@@ -66,7 +66,8 @@ def start(runs: int, components: int, dim: int, seed: int, *, ball: bool) -> Cen
 
 
 CELLS = 128  # of the rough look from which the proved start is worked out
-FULL_CELL = 4.0  # rows expected in a cell, in deviations of the noise in its count
+FULL_CELL = 1.5  # rows expected in a cell, in deviations of the noise in its count
+CLEAR = 2.5  # deviations that a count must exceed; empty cells far out would draw centres else
 TRIES = 8
 ROUGH_STEPS = 12
 WIDE = 1.25  # candidates reach a little farther out than rows do
@@ -106,11 +107,11 @@ def cell_means(released: NoisyClusters, cells: Array) -> tuple[Array, Array]:
     """Means ``(B, M, d)`` of the rows of noisy cells, and what each weighs ``(B, M)``.
 
     cells ``(B, M, d)``: where they were asked for; NaN where none was. A cell weighs what its count
-    exceeds the noise by, and its mean leaves its place by the share of signal in it.
+    clearly exceeds the noise by, and its mean leaves its place by the share of signal in it.
     """
     counts, sums = finite(released.counts), finite(released.sums)
     asked = ~np.isnan(cells[..., 0])
-    weights = np.where(asked, np.maximum(counts - released.counts_sd[:, None], 0.0), 0.0)
+    weights = np.where(asked, np.maximum(counts - CLEAR * released.counts_sd[:, None], 0.0), 0.0)
     weights = np.where(weights.sum(axis=1, keepdims=True) > 0.0, weights, asked)
     there = counts > TINY
     safe = np.where(there, counts, 1.0)
