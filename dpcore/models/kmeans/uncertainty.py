@@ -45,7 +45,7 @@ UNCERTAINTY = Uncertainty(
     "centers",
     match=by_places("centers", "shares"),
     spread=False,
-    widen=1.25,
+    widen=1.45,
     draw=_draw,
     shares=("shares",),
     explained=_explained,
