@@ -305,7 +305,7 @@ def largest_of(count: int) -> float:
     """The largest of so many independent normal numbers on average, to within 5% (Blom 1958).
 
     >>> round(largest_of(3), 2), largest_of(1)
-    (0.84, 0.0)
+    (0.87, 0.0)
     """
     return NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
 
