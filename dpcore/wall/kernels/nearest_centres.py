@@ -269,9 +269,10 @@ def sums_in_balls(rows: Rows, centres: Array, middle: Array, radius: Array) -> A
     ``(B, K, d)`` nearest to ``middle + y``. middle ``(B, d)``, radius ``(B,)``. What becomes of a
     row is a function of that row, to the last bit, and lies inside the ball.
     """
-    if centres.shape[2] <= TREE_DIM and not rows.once and not middle.any():
-        return _sums_about_zero(rows, centres, radius)
     runs, components, dim = centres.shape
+    tree = components > 1 and dim <= TREE_DIM and not rows.once  # one centre: nothing to search
+    if tree and not middle.any():
+        return _sums_about_zero(rows, centres, radius)
     shares = pieces(len(rows.units), max(1, BLOCK_NUMBERS // (components + 2 * dim)))
     scaled = (centres - middle[:, None]) / radius[:, None, None]
     out = np.zeros((runs, components, 1 + dim))
