@@ -30,7 +30,7 @@ def last(found: Reproduction, curve: str, panel: str) -> float:
 @pytest.mark.merge
 def test_figure_1_the_best_threshold_is_a_matter_of_scale() -> None:
     found = reproduce("robust-em-figure-1", ASK)
-    small, base, *better = (panel.id for panel in found.panels)
+    small, base, *better, _, _ = (panel.id for panel in found.panels)
     best = {
         panel: min(THRESHOLDS, key=lambda t: last(found, clipped_at(t).name, panel))
         for panel in (small, base)
@@ -61,6 +61,9 @@ def test_figures_2_to_4_the_printed_order_and_what_beats_it(number: int) -> None
         grows = points[max(points)] > points[min(points)]
         assert grows == (panel == "columns")
     assert "10 of 10" in found.finding
+    by_step = values(found.rows, "epsilon 2", "epsilon, by step")
+    assert list(by_step) == [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert by_step[5.0] == pytest.approx(values(found.rows, ROBUST.name, "epsilon")[2.0])
 
 
 @pytest.mark.merge

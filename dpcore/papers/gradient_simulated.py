@@ -62,15 +62,17 @@ SWEPT = (
     stands_in=OWN_SETTINGS,
 )
 def figure_1(run: Run) -> str:
-    """Error of a symmetric mixture by step, for five clipping thresholds; where clipping is better.
+    """Error of all three models by step, for five clipping thresholds; where clipping is better.
 
-    Two settings: one where C = 1 is near the best threshold, and the base one, where it is far too
-    small. Half a minute.
+    Of the mixture two settings: one where C = 1 is near the best threshold, and the base one, where
+    it is far too small; so it is in the base setting of the others. Half a minute.
     """
     cases = (SMALL, MIXTURE)
     for measured in run.each((_by_step, _against_robust)):
         for case in run.each(cases):
             measured(run, case)
+    for case in run.each((TWO_LINES, INCOMPLETE)):
+        _by_step(run, case)
     said = " ".join(_order(run.rows, case.words) for case in cases)
     better = " and ".join(_better(run.rows, case) for case in cases)
     return (
@@ -80,7 +82,8 @@ def figure_1(run: Run) -> str:
 
 
 def _by_step(run: Run, case: Case) -> None:
-    run.panel(case.words, "step", ERROR, log_x=False, log_y=True)
+    title = f"{case.model.name}: {case.words}"
+    run.panel(case.words, "step", ERROR, title, log_x=False, log_y=True)
     for name, found in errors(run, case, (EM, *map(clipped_at, THRESHOLDS), ROBUST, OURS)):
         for step, each in enumerate(found, start=1):
             run.scores(name, step, each)
@@ -116,7 +119,7 @@ def _better(rows: list[Row], case: Case) -> str:
 
 @experiment("Robust gradient EM, Figure 2: symmetric mixture", *SWEPT, stands_in=OWN_SETTINGS)
 def figure_2(run: Run) -> str:
-    """Error of a symmetric mixture by epsilon, columns and rows.
+    """Error of a symmetric mixture by epsilon, columns and rows, and by step.
 
     A few seconds.
     """
@@ -125,7 +128,7 @@ def figure_2(run: Run) -> str:
 
 @experiment("Robust gradient EM, Figure 3: mixture of regressions", *SWEPT, stands_in=OWN_SETTINGS)
 def figure_3(run: Run) -> str:
-    """Error of a mixture of two regressions by epsilon, columns and rows.
+    """Error of a mixture of two regressions by epsilon, columns and rows, and by step.
 
     A few seconds.
     """
@@ -134,7 +137,7 @@ def figure_3(run: Run) -> str:
 
 @experiment("Robust gradient EM, Figure 4: missing covariates", *SWEPT, stands_in=OWN_SETTINGS)
 def figure_4(run: Run) -> str:
-    """Error of a regression with missing covariates by epsilon, columns and rows.
+    """Error of a regression with missing covariates by epsilon, columns and rows, and by step.
 
     A few seconds.
     """
@@ -169,11 +172,24 @@ def _sweeps(run: Run, base: Case) -> str:
         for x in run.each(points):
             case = replace(base, **{name: x})  # type: ignore[arg-type]
             for curve, found in errors(run, case, WAYS):
-                run.scores(curve, x, found[-1], mean=np.mean)
-    said = f"{finding(run.rows)} {_slopes(run.rows)}"
+                run.scores(curve, x, found[-1], panel=name, mean=np.mean)
+                if curve == ROBUST.name:
+                    for step, errors_then in enumerate(found, start=1):
+                        run.scores(f"{name} {x:g}", step, errors_then, panel=_steps_of(name))
+    for name in swept:
+        title = f"Algorithm 2 by {name}"
+        run.panel(
+            _steps_of(name), "step t", "error, as above", title, log_x=False, log_y=True, across=3
+        )
+    said = f"{finding([row for row in run.rows if row['panel'] in swept])} {_slopes(run.rows)}"
     for name, rate in RATES.items():
         _guide(run, name, rate)
     return said
+
+
+def _steps_of(name: str) -> str:
+    """The panel with the error after each step, as the paper draws it."""
+    return f"{name}, by step"
 
 
 def _slopes(rows: list[Row]) -> str:
