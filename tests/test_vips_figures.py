@@ -110,6 +110,8 @@ def test_figure_6_prices_each_noise_and_compares_at_both_prices(
     for each in found.rows:
         if each["curve"] == vips_logistic.MINIBATCHES:
             assert each["proved_epsilon"] < each["x"]
+    for curve in (vips_logistic.SAME_NOISE, vips_logistic.SAME_NOISE_DPVI):
+        assert list(values(found.rows, curve, "same noise")) == [0.0, 1.0]
     assert "DPVI" in found.finding
 
 
