@@ -326,8 +326,17 @@ def opening(data: str, model: str | None = None) -> Scenario:
         pool=first.pool,
         clip=declaration(first.model).opening.clip,
         adjacency=declaration(first.model).adjacencies[0],
-        delta=min(Scenario.delta, 10.0 ** -math.ceil(math.log10(table.rows + 1))),
+        delta=delta_below(table.rows),
     )
+
+
+def delta_below(rows: int) -> float:
+    """The delta with which so many rows open: a power of ten below one over them.
+
+    >>> delta_below(150), delta_below(1_000_000)
+    (1e-05, 1e-07)
+    """
+    return min(Scenario.delta, 10.0 ** -math.ceil(math.log10(rows + 1)))
 
 
 def from_query(query: Mapping[str, str], data_names: Container[str]) -> Scenario:

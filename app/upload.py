@@ -21,7 +21,7 @@ import pandas as pd
 import streamlit as st
 
 from app.result_store import Data
-from app.scenario import UPLOAD, opening
+from app.scenario import UPLOAD, delta_below, opening
 from app.state import change, left_on_explore
 from dpcore.datasets.delimited import DELIMITERS
 from dpcore.datasets.described import schema_path
@@ -209,7 +209,8 @@ def _looked_at(found: Upload) -> str:
 
 
 def _begin(found: Upload) -> None:
-    """On with what is in use: another model where the one on Explore does not read it."""
+    """On with what is in use: a delta for its rows, and another model where the one on Explore does
+    not read it."""
     assert found.table is not None
     first: dict[str, Any] = {}
     public: Any = found.table.schema
@@ -218,7 +219,8 @@ def _begin(found: Upload) -> None:
         begin = opening(UPLOAD, name)
         names = "components", "iterations", "covariance", "words", "pool", "clip", "adjacency"
         first = {"model": name, **{each: getattr(begin, each) for each in names}}
-    change(rows_per_person=found.rows_per_person, **first)
+    delta = min(left_on_explore().delta, delta_below(found.rows))
+    change(rows_per_person=found.rows_per_person, delta=delta, **first)
 
 
 def _take_schema(found: Upload, make: Callable[[], Schema]) -> None:

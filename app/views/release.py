@@ -16,7 +16,7 @@ from app.releasing import Plan
 from app.result_store import Data
 from app.scenario import UPLOAD, Scenario
 from app.settings import uploads_allowed
-from app.state import change, taken_on
+from app.state import change, left_on_explore, taken_on
 from app.tables import data_of, judged_on, provenance, store_of, whole_table
 from dpcore.errors import DPCoreError
 from dpcore.privacy.adjacency import ADJACENCIES, protects
@@ -51,8 +51,9 @@ def page() -> None:
         releasing.demand_releasable(scenario)
         table, chosen_on = releasing.table_of(scenario, data)
     except DPCoreError as refusal:
-        st.error(str(refusal))
-        if scenario.declared.reads == "documents":
+        documents = scenario.declared.reads == "documents"
+        (st.warning if documents else st.error)(str(refusal))
+        if documents:
             own = scenario.data == UPLOAD
             words = upload_command(scenario) if own else fresh_command(scenario)
             st.code(words, language=None, wrap_lines=True)
@@ -222,7 +223,8 @@ def start(path: Path, unit: str, adjacency: str, rows: int) -> None:
     """The terms of a new ledger."""
     one, two = st.columns(2)
     epsilon = one.number_input("Total ε, for all releases ever", 0.01, 100.0, 2.0, 0.5)
-    delta = two.number_input("Total δ, for all releases ever", 1e-12, 0.1, 1e-5, format="%.2g")
+    usual = left_on_explore().delta
+    delta = two.number_input("Total δ, for all releases ever", 1e-12, 0.1, usual, format="%.2g")
     chosen = st.selectbox(
         "It protects",
         ADJACENCIES,

@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 import wording
-from studio.journeys import COMMAND, Walk, lecturer, newcomer, steward, student, table, walking
+from studio.journeys import (
+    COMMAND,
+    Walk,
+    lecturer,
+    messy,
+    newcomer,
+    steward,
+    student,
+    table,
+    walking,
+)
 from studio.latency import THUMB
 from studio.stage import wait_until_idle
 from support import ROOT
@@ -74,19 +84,47 @@ def test_a_student_walks_one_lesson(walk: Walk, server: Any) -> None:
     assert re.search(r"\b([0-9]|1[0-3]) of 13\.", answer)
 
 
-@pytest.mark.parametrize("locked", [False, True])
 def test_a_steward_comes_from_an_upload_to_a_verified_release(
-    walk: Walk, server: Any, tmp_path: Path, *, locked: bool
+    walk: Walk, server: Any, tmp_path: Path
 ) -> None:
-    """Also on a server that shows nothing computed from an upload."""
-    env = {"DPCORE_LOCK_TRUTH": "1", "DPCORE_LEDGERS": str(tmp_path)} if locked else {}
+    """On a server that shows nothing computed from an upload."""
+    env = {"DPCORE_LOCK_TRUTH": "1", "DPCORE_LEDGERS": str(tmp_path)}
     place = tmp_path / "steward.sqlite"
-    path = steward(walk, server(None, env=env), place, place.name if locked else "")
+    path = steward(walk, server(None, env=env), place, place.name)
     assert 0.99 < verify(path, place)["epsilon"] <= 1.0
     dossier = json.loads(path.read_text(encoding="utf-8"))
     assert dossier["guarantee"]["unit"] == "patient"
     assert dossier["settings"]["chosen_on"] == "stand-in"
     assert len(BudgetLedger(place).state().releases) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "features"),
+    [
+        ("german", ["Alter", "Blutdruck", "Kosten", "Aufnahme"]),
+        pytest.param("english", ["age", "sbp", "cost", "admitted"], marks=pytest.mark.full),
+        pytest.param("persons", ["weight", "height"], marks=pytest.mark.full),
+        pytest.param("million", ["x", "y"], marks=pytest.mark.full),
+    ],
+)
+def test_a_table_that_nobody_prepared_comes_to_a_verified_release(
+    walk: Walk, server: Any, kind: str, features: list[str]
+) -> None:
+    """Without a schema file: what the form proposes is confirmed, and limits are typed in."""
+    place = walk.folder / "budget.sqlite"
+    path = messy(walk, server(None), place, kind)
+    assert 0.99 < verify(path, place)["epsilon"] <= 1.0
+    dossier = json.loads(path.read_text(encoding="utf-8"))
+    assert dossier["parameters"]["columns"] == features
+    assert dossier["guarantee"]["delta"] == (1e-7 if kind == "million" else 1e-5)  # below 1 / rows
+    assert ("of whose rows at most" in dossier["guarantee"]["sentence"]) == (kind == "persons")
+
+
+@pytest.mark.full
+def test_letters_come_to_topics_and_to_the_command_that_fits_them(walk: Walk, server: Any) -> None:
+    written = messy(walk, server(None), walk.folder / "none", "documents").read_text("utf-8")
+    assert "replacing one author's document. Proved." in written
+    assert "most likely words" in written
 
 
 class Keyboard:

@@ -1,23 +1,29 @@
-"""Four people use the explorer in a browser: ``python -m tests.studio.journeys FOLDER``.
+"""People use the explorer in a browser: ``python -m tests.studio.journeys FOLDER``.
 
 A newcomer starts it and drags; a lecturer sends a link; a student walks one lesson; a steward takes
-a table from the upload to a release that verifies. Each way leaves numbered pictures of what its
-person sees, and a count of clicks and keys. Seconds are the machine's: nobody stops to think.
+a table from the upload to a release that verifies, and then five that nobody prepared. Each way
+leaves numbered pictures of what its person sees, and a count of clicks and keys. Seconds are the
+machine's: nobody stops to think.
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+from zipfile import ZipFile
 
+import numpy as np
+import pandas as pd
 import wording
 
 from dpcore.datasets.files import home
@@ -337,6 +343,17 @@ def steward(walk: Walk, url: str, place: Path, ledger: str = "") -> Path:
     place: the ledger's file. ledger: what is typed to name it [its whole path].
     """
     table = home() / "stewards_table.csv"
+    uploaded(walk, url, table)
+    walk.hand_in(1, table.with_suffix(".toml"))
+    walk.page.get_by_text("sets limits, units").wait_for()
+    walk.rest()
+    walk.keep("limits-from-a-file")
+    planned(walk)
+    return released(walk, place, ledger)
+
+
+def uploaded(walk: Walk, url: str, table: Path) -> None:
+    """From the first screen to the form of an upload."""
     page = walk.open(url)
     walk.drawn()
     walk.choose("Data", "Your own file")
@@ -348,15 +365,19 @@ def steward(walk: Walk, url: str, place: Path, ledger: str = "") -> Path:
     page.get_by_text(wording.LOOKED_AT).wait_for()
     walk.rest()
     walk.keep("limits-empty")
-    walk.hand_in(1, table.with_suffix(".toml"))
-    page.get_by_text("sets limits, units").wait_for()
-    walk.rest()
-    walk.keep("limits-from-a-file")
-    walk.button("Use these limits")
-    page.wait_for_selector(".dpl[data-step]")
+
+
+def planned(walk: Walk) -> None:
+    """From a form that is filled in to a plan on stand-in rows."""
+    walk.button("Use these")
+    walk.page.wait_for_selector(".dpl[data-step]")
     walk.rest()
     walk.keep("stand-in-rows")
 
+
+def released(walk: Walk, place: Path, ledger: str = "") -> Path:
+    """From a plan to a release that verifies; its dossier."""
+    page = walk.page
     walk.click(page.get_by_role("link", name="Release"))
     named = page.get_by_role("textbox", name="Budget ledger")
     named.wait_for()
@@ -391,6 +412,135 @@ def steward(walk: Walk, url: str, place: Path, ledger: str = "") -> Path:
     return dossier
 
 
+# ---------------------------------------------------------------- tables that nobody prepared
+
+FORM = ("Column", "Use as", "Preset", "Lower limit", "Upper limit", "Public values",
+        "Beside numbers", "Dates as", "Unit", "If missing, use")  # fmt: skip
+BLOOD, DAYS = ("60", "220"), ("2024-01-01", "2024-12-31")
+Answers = dict[tuple[int, str], str]  # what is typed into the form, by line and column
+
+
+def _ends(line: int, low: str, high: str) -> Answers:
+    return {(line, "Lower limit"): low, (line, "Upper limit"): high}
+
+
+MESSY: dict[str, Answers] = {
+    "english": {(0, "Use as"): "ignore", **_ends(1, "0", "110"), **_ends(2, *BLOOD),
+                **_ends(3, "0", "20000"), **_ends(4, *DAYS)},
+    "german": {**_ends(0, "0", "110"), **_ends(1, *BLOOD), **_ends(2, "0", "20000"),
+               **_ends(3, *DAYS), (4, "Use as"): "label", (4, "Public values"): "ja, nein"},
+    "persons": {(0, "Use as"): "person id", (1, "Use as"): "ignore", **_ends(2, "30", "200"),
+                **_ends(3, "100", "230")},
+    "million": {**_ends(0, "0", "100"), **_ends(1, "0", "100")},
+    "documents": {},
+}  # fmt: skip
+WORDS = (
+    ("cat", "dog", "pet", "vet", "fur"),
+    ("bank", "loan", "rate", "money", "debt"),
+    ("ball", "goal", "team", "coach", "match"),
+)
+
+
+def messy_file(kind: str, folder: Path) -> Path:
+    """A table as an office keeps it, or letters in a zip; the same every time."""
+    rng = np.random.default_rng(7)
+    rows = 1_000_000 if kind == "million" else 900
+    groups = rng.integers(0, 3, rows)
+    age = np.clip(np.array([30, 55, 75])[groups] + rng.normal(0, 5, rows), 18, 100)
+    blood = np.array([115, 150, 135])[groups] + rng.normal(0, 8, rows)
+    if kind == "million":
+        place = folder / "million.csv"
+        pd.DataFrame({"x": age.round(2), "y": (blood - 90).round(2)}).to_csv(place, index=False)
+        return place
+    if kind == "documents":
+        place = folder / "letters.zip"
+        with ZipFile(place, "w") as archive:
+            for number, group in enumerate(groups):
+                text = rng.choice(WORDS[group], 30)
+                archive.writestr(f"letters/{number}.txt", " ".join(text))
+        (folder / "words.txt").write_text("\n".join(sum(WORDS, ())), encoding="utf-8")
+        return place
+    if kind == "persons":
+        place, person = folder / "visits.csv", np.arange(rows) // 2
+        weight = np.array([60, 80, 100])[person % 3] + rng.normal(0, 4, rows)
+        height = np.array([160, 175, 185])[person % 3] + rng.normal(0, 4, rows)
+        columns = {"person": [f"P{i:04d}" for i in person], "visit": np.arange(rows) % 2 + 1}
+        columns |= {"weight": weight.round(1), "height": height.round(1)}
+        pd.DataFrame(columns).sample(frac=1, random_state=0).to_csv(place, index=False)
+        return place
+    days = [date(2024, 1, 1) + timedelta(int(day)) for day in rng.integers(0, 365, rows)]
+    cost, again = rng.gamma(2, 800, rows), rng.choice(["yes", "no"], rows)
+    if kind == "english":
+        place = folder / "patients.csv"
+        pd.DataFrame({
+            "Patient": np.arange(rows), "age": age.round(), "sbp": blood.round(1),
+            "cost": [f"${each:,.2f}" for each in cost], "admitted": days, "readmitted": again,
+        }).to_csv(place, index=False)  # fmt: skip
+        return place
+    place = folder / "patienten.csv"
+    comma = str.maketrans(".,", ",.")
+    lines = ["Alter;Blutdruck;Kosten;Aufnahme;Wieder da"]
+    for i in range(rows):
+        seen = "n. a." if i % 20 == 0 else f"{blood[i]:.1f}".translate(comma)
+        paid = f"{cost[i]:,.2f}".translate(comma)
+        yes = {"yes": "ja", "no": "nein"}[again[i]]
+        lines.append(f"{age[i]:.0f};{seen};{paid} €;{days[i]:%d.%m.%Y};{yes}")
+    place.write_text("\n".join(lines), encoding="utf-8")
+    return place
+
+
+def messy(walk: Walk, url: str, place: Path, kind: str) -> Path:
+    """From a table as it lies there, without a schema file, to a release that verifies; of texts to
+    the command that fits them. Its dossier, or the file that the command printed."""
+    table = messy_file(kind, walk.folder)
+    walk.began = perf_counter()
+    uploaded(walk, url, table)
+    for (line, column), text in MESSY[kind].items():
+        fill_in(walk, line, column, text)
+    if kind == "documents":
+        walk.hand_in(1, table.with_name("words.txt"))
+    walk.rest()
+    walk.keep("limits-filled-in")
+    planned(walk)
+    if kind != "documents":
+        return released(walk, place)
+    walk.click(walk.page.get_by_role("link", name="Release"))
+    code = walk.page.get_by_test_id("stCode").first
+    code.wait_for()
+    walk.rest()
+    walk.keep("command")
+    words = code.inner_text().replace("FILE", str(table))
+    words = words.replace("words.txt", str(table.with_name("words.txt")))
+    fitted = subprocess.run(tool(*shlex.split(words)[1:]), capture_output=True, text=True)
+    written = walk.keep("fitted", "txt")
+    written.write_text(fitted.stdout + fitted.stderr, encoding="utf-8")
+    if fitted.returncode != 0:
+        raise RuntimeError(fitted.stderr)
+    return written
+
+
+def fill_in(walk: Walk, line: int, column: str, text: str) -> None:
+    """Type into a cell of the form: from its first cell there by the arrow keys."""
+    grid = walk.page.get_by_test_id("data-grid-canvas").first
+    grid.scroll_into_view_if_needed()
+    corner = grid.bounding_box()
+    walk.page.mouse.click(
+        corner["x"] + 60, corner["y"] + 35 * 1.5
+    )  # a scroller lies above the canvas
+    walk.clicks += 1
+    walk.press("ArrowDown", line)
+    walk.press("ArrowRight", FORM.index(column))
+    walk.press("Enter")
+    box = walk.page.locator("#portal :is(input, textarea)").first
+    box.wait_for()
+    walk.page.keyboard.type(text, delay=20)  # as fast as nobody types it would be lost
+    walk.keys += len(text)
+    walk.page.wait_for_timeout(60)
+    walk.press("Enter")
+    box.wait_for(state="detached")
+    walk.rest()
+
+
 # ---------------------------------------------------------------- all of them
 
 
@@ -408,6 +558,9 @@ def walk_all(folder: Path) -> dict[str, Walk]:
             with walking(folder / "steward", chromium) as walks["steward"]:
                 place = (folder / "steward" / "budget.sqlite").resolve()
                 steward(walks["steward"], url, place)
+            for kind in MESSY:
+                with walking(folder / kind, chromium) as walks[kind]:
+                    messy(walks[kind], url, (folder / kind / "budget.sqlite").resolve(), kind)
     return walks
 
 
