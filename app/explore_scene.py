@@ -14,7 +14,7 @@ from app.components import LOSSES, guarantee_line
 from app.compute import Study
 from app.result_store import Data
 from app.scenario import Scenario
-from app.sweeps import DELTAS, Sliding
+from app.sweeps import DELTAS, NOISE, Sliding
 from app.tables import badge, provenance, store_of
 from dpcore.accounting import guess_rate
 from dpcore.datasets.cities import CITIES
@@ -63,9 +63,11 @@ def picture(scenario: Scenario, data: Data, study: Study) -> Scene:
 
 def swept_picture(scenario: Scenario, data: Data, dial: Sliding, study: Study) -> Scene:
     """The scene of the scenario over another dial."""
+    if dial.name == "rows":
+        data = data.every or data  # which points are drawn does not move
     elsewhere = replace(without_epsilon(scenario), epsilon=scenario.epsilon)
     setting = replace(elsewhere, **dial.put(dial.stops[-1], scenario))
-    key = (data.key, setting, study.grid.refusals)
+    key = (data.key, setting, dial.name, study.grid.refusals, study.grid.utility.shape[1])
     typed = dial.value if dial.typed else None
     drawn: Scene = store_of(data).scenes.get(
         (key, typed), lambda: scene_of(scenario, data, study, len(dial.stops))
@@ -279,7 +281,7 @@ def with_choices(scene: Scene, offered: tuple[Choice, ...], data: Data) -> Scene
 def _held(scenario: Scenario, dial: str) -> str:
     """What the dials of the promise say that do not slide."""
     budget, delta = f"ε = {show(scenario.epsilon)}", f"δ = {show_delta(scenario.delta)}"
-    says = {"epsilon": delta, "delta": budget}.get(dial, f"{budget}, {delta}")
+    says = {"epsilon": delta, NOISE: delta, "delta": budget}.get(dial, f"{budget}, {delta}")
     return f"({says})"
 
 

@@ -31,6 +31,8 @@ def command(scenario: Scenario) -> str:
     source = _source(scenario)
     if scenario.without:
         return "# One person is removed here: only the script and the notebook do that, no command."
+    if _fewer_rows(scenario):
+        return "# Fewer rows are fitted here: only the script and the notebook do that, no command."
     recipe = scenario.recipe
     own = scenario.setting().options()
     if scenario.declared.clips_rows:
@@ -122,6 +124,18 @@ def _holds_out(scenario: Scenario) -> bool:
     return data is not None and data.held_out is not None
 
 
+def _fewer_rows(scenario: Scenario) -> str:
+    """The line that takes fewer of the rows that are fitted; empty where all are."""
+    data = data_of(replace(scenario, without=False)) if scenario.rows else None
+    if data is None or data.every is None:
+        return ""
+    share = 1.0 - (data.rows or 0) / (data.every.rows or 1)
+    return (
+        f"\n# {data.rows} of the rows, drawn by a public coin"
+        f"\ntable, _ = table.split({share!r}, {COIN})"
+    )
+
+
 def _source(scenario: Scenario) -> str:
     """The data as :func:`dpcore.load` and the command line name it."""
     if scenario.data == UPLOAD:
@@ -147,6 +161,7 @@ def _cells(scenario: Scenario) -> list[str]:
             "\n# a public coin for each row's number: on a fifth of the rows fits are judged"
             f'\ntable, held_out = table.split({HELD_OUT}, {COIN}, "add_remove")'
         )
+    source += _fewer_rows(scenario)
     if scenario.without:
         imports += "\nfrom dpcore.evaluation.metrics import loneliest_row"
         source += (

@@ -19,7 +19,7 @@ from app.compute import Study
 from app.explore_scene import picture
 from app.links import PINS
 from app.result_store import Data
-from app.scenario import Scenario
+from app.scenario import SHARED, Scenario
 from app.state import change
 from app.sweeps import Sliding
 from app.tables import data_of, store_of
@@ -54,6 +54,7 @@ DESCRIBED: dict[str, tuple[str, Callable[[Scenario], str]]] = {
     "pool": ("Pixels averaged", lambda one: f"{one.pool} × {one.pool}"),
     "adjacency": ("Neighbours", lambda one: one.adjacency.replace("_", " ")),
     "rows_per_person": ("Rows per person", lambda one: f"{one.rows_per_person}"),
+    "rows": ("Rows n", lambda one: f"{one.rows:,}" if one.rows else "all"),
     "noise": ("Noise seed", lambda one: f"{one.noise}"),
     "without": ("Rows", lambda one: "one removed or changed" if one.without else "all"),
 }
@@ -141,7 +142,9 @@ def with_ghost(
 
 def _value(scenario: Scenario, dial: str) -> float | None:
     """Where a setting stands on a dial; ``None`` where it has the usual value."""
-    if dial in ("epsilon", "delta", "clip", *FIELDS):
+    if dial == "noise_multiplier":
+        return None  # it follows from epsilon, which the table has
+    if dial in ("epsilon", "delta", "clip", *FIELDS, *SHARED):
         return float(getattr(scenario, dial))
     return read_words(scenario.words).get(dial)
 
@@ -155,6 +158,8 @@ def _now(scene: Scene, scenario: Scenario, dial: str) -> dict[str, tuple[str, ..
         "now third": (_told(scenario, scenario.beside),) * steps,
         "now utility": tuple(map(_number, utilities(scene))),
     }
+    if dial == "noise_multiplier":
+        return texts  # whatever moves, epsilon does
     moved = dial if dial in ("epsilon", "delta") else "third"
     return texts | {f"now {moved}": scene.step_labels}
 
@@ -162,6 +167,8 @@ def _now(scene: Scene, scenario: Scenario, dial: str) -> dict[str, tuple[str, ..
 def _told(scenario: Scenario, dial: str) -> str:
     """Where a setting stands on the dial beside epsilon and delta, in words."""
     value = _value(scenario, dial) if dial else None
+    if dial == "rows" and not value:
+        return "all"
     return "usual" if value is None else axis_of(scenario.model, dial).show(value)
 
 
@@ -180,7 +187,7 @@ def table(
     pinned = scenario.pinned
     every = {"Now": scenario} | pinned
     differ = _differing(list(every.values()))
-    third = next((dial for dial in beside if dial.name != "delta"), None)
+    third = next((dial for dial in beside if dial.name != "delta" and not dial.budgets), None)
     if third is not None:
         differ[third.title(scenario)] = lambda one: _told(one, third.name)
     metrics = {name: metric_of(one.model, one.setting().metric) for name, one in every.items()}

@@ -39,7 +39,8 @@ class Data:
     key: identity of the content, for caches. provenance: ``simulated`` | ``public`` | ``upload``.
     rows: how many there are, where that is public. whole: the same with everybody in it, where one
     is missing here. held_out: other rows of the same table, which no fit sees and on which fits are
-    judged; ``None``: those of the table. all_rows: how many there are with them. credit: whose the
+    judged; ``None``: those of the table. all_rows: how many there are with them. every: the same
+    with all rows that may be fitted, where fewer are. credit: whose the
     data are and on what terms, where they did not come with the package.
     """
 
@@ -53,6 +54,7 @@ class Data:
     whole: Data | None = None
     held_out: Any | None = None
     all_rows: int | None = None
+    every: Data | None = None
     credit: str = ""
 
     @property

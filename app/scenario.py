@@ -47,12 +47,14 @@ NOT_PINNED = (
     "hide",
     "pins",
 )  # of the table, or of the view
+SHARED = ("noise_multiplier", "rows", "rows_per_person")  # dials of every model
 QUICK = 15e6  # visits of a row, as of a mixture's, for a fit that may stand at every fourth budget
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """The choices. Defaults are those of the first screen."""
+    """The choices. Defaults are those of the first screen. rows: how many are fitted, drawn by a
+    public coin; 0 for all."""
 
     data: str = "three_groups"
     model: str = FIRST
@@ -70,6 +72,7 @@ class Scenario:
     pool: int = 1
     adjacency: str = "replace_one"
     rows_per_person: int = 1
+    rows: int = 0
     noise: int = 7
     x: int = 0
     y: int = 1
@@ -188,7 +191,7 @@ class Scenario:
 
     def with_value(self, option: str, value: Any) -> dict[str, Any]:
         """The fields of a scenario where an option has another value; ``None``: the usual one."""
-        if option in FIELDS or option in ("delta", "clip"):
+        if option in (*FIELDS, "delta", "clip", "rows", "rows_per_person"):
             return {option: value}
         return {"words": write_words({**read_words(self.words), option: value})}
 
@@ -205,6 +208,10 @@ class Scenario:
         """The options that may slide in the third dial's place."""
         sliding = {name: dial.slide for name, dial in self.offered().items() if dial.slide}
         return {name: dial for name, dial in sliding.items() if dial.stops or self.middle(name)}
+
+    def pulled(self) -> tuple[str, ...]:
+        """All that may stand in the third dial's place: options, then the dials of every model."""
+        return *self.slides(), *SHARED
 
     @property
     def beside(self) -> str:
@@ -403,7 +410,7 @@ def sane(scenario: Scenario) -> Scenario:
         scenario = replace(scenario, show="")
     if not kind.clips_rows:
         scenario = replace(scenario, clip=1.0)
-    if scenario.third not in scenario.slides() or scenario.third == "threshold":
+    if scenario.third not in scenario.pulled() or scenario.third == "threshold":
         scenario = replace(scenario, third="")
     if scenario.dial not in ("epsilon", "delta", scenario.beside):
         scenario = replace(scenario, dial="epsilon")
@@ -444,6 +451,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "iterations": (1, 50),
     "pool": (1, 64),
     "rows_per_person": (1, 1000),
+    "rows": (0, 10**7),
     "noise": (0, 10**6),
     "x": (0, 999),
     "y": (0, 999),
@@ -460,8 +468,8 @@ _READERS: dict[str, Reader] = {
     "count_by": among(list(ACCOUNTANTS)),
     "covariance": among(("full", "diag", "spherical")),
     "adjacency": among(ADJACENCIES),
-    "dial": among(("epsilon", "delta", "clip", *_SLIDING)),
-    "third": among(("", *_SLIDING)),
+    "dial": among(("epsilon", "delta", "clip", *SHARED, *_SLIDING)),
+    "third": among(("", *SHARED, *_SLIDING)),
     "metric": str,
     "show": str,
     "without": lambda text: text == "1",

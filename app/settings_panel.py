@@ -13,6 +13,7 @@ from app.explore_scene import image
 from app.result_store import Data
 from app.scenario import GENERATED, LISTED, GeneratedTable, Scenario
 from app.state import bind, change, current, on_choice
+from app.sweeps import NOISE
 from app.widgets import box, number, pick
 from dpcore.models.options import Dial
 
@@ -23,6 +24,7 @@ HELP = {
     "clip": "Rows beyond this norm are scaled back to it. A smaller norm needs less noise but "
     "distorts more rows.",
     "rows_per_person": "All {}s of one unit are protected together.",
+    "rows": "Drawn by a public coin. The curve shows how many would be needed.",
     "noise": "A seed makes the fit repeatable: a rehearsal, not a release.",
 }
 
@@ -47,7 +49,14 @@ def more_settings(scenario: Scenario, data: Data) -> None:
                 _option(scenario, data, name, dial)
         _neighbours(scenario, thing)
         label, about = f"{thing.capitalize()}s per {data.unit}", HELP["rows_per_person"]
-        box(scenario, "rows_per_person", label, 1, about.format(thing), "%d")
+        with _pulled(scenario, "rows_per_person"):
+            box(scenario, "rows_per_person", label, 1, about.format(thing), "%d")
+        if data.held_out is not None:
+            with _pulled(scenario, "rows"):
+                label = f"Number of {thing}s n that are fitted, 0 for all"
+                box(scenario, "rows", label, 1, HELP["rows"], "%d")
+        with _pulled(scenario, NOISE):
+            st.caption("Noise multiplier: follows from ε, δ and the composition method.")
         box(scenario, "noise", "Noise seed", 1, HELP["noise"], "%d")
 
 
@@ -104,7 +113,7 @@ def _option(scenario: Scenario, data: Data, name: str, dial: Dial) -> None:
 
 def _pulled(scenario: Scenario, name: str) -> DeltaGenerator:
     """Where an option stands, beside a button that pulls it up to the other dials if it slides."""
-    if name not in scenario.slides() and (name != "clip" or not scenario.third):
+    if name not in scenario.pulled() and (name != "clip" or not scenario.third):
         return st.container()
     left, right = st.columns([2.2, 1], vertical_alignment="bottom")
     third = "" if name == "clip" else name

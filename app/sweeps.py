@@ -1,4 +1,5 @@
-"""The dials that slide beside epsilon: delta and clipping, each over stops of its own."""
+"""The dials that slide beside epsilon, each over stops of its own: delta, clipping, and what was
+pulled up in its place."""
 
 from __future__ import annotations
 
@@ -7,15 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from app.compute import COMING, Study, coarse_to_fine, coming, draws_of
+from app.compute import COMING, Study, coarse_to_fine, coming, draws_of, references_of
 from app.result_store import Data, ResultStore, in_background
-from app.scenario import Scenario
+from app.scenario import SHARED, Scenario
+from app.tables import some_rows
 from dpcore.errors import DPCoreError, InputError
-from dpcore.evaluation.study import Curves, References, Sweep, sweep
+from dpcore.evaluation.study import NOISE_ALONE, Curves, References, Sweep, sweep
 
 DELTAS = tuple(float(f"{digit}e-{power}") for power in range(12, 1, -1) for digit in (1, 3))[:-1]
 CLIPS = tuple(round(0.05 * step, 2) for step in range(2, 21))
+PER_PERSON = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+BISECT = 1 / 6  # of a decade between two numbers of rows, over two decades
+NOISE = "noise_multiplier"  # slides over the budgets: the noise of each is its stop
 DECADE = 8  # stops of an option in a decade, one decade to each side of the usual one
+TITLES = {
+    "clip": "Clipping",
+    NOISE: "Noise multiplier",
+    "rows": "Rows n",
+    "rows_per_person": "Rows per person",
+}
+NONE_HELD_OUT = "Fewer rows are fitted only where others are held out to judge the fit."
 FEW_DRAWS = 3  # of a slow model, at every second stop
 FEWEST = 5  # stops that make a picture
 SAME = 1e-9  # two noise multipliers that are one
@@ -25,13 +37,15 @@ SAME = 1e-9  # two noise multipliers that are one
 class Sliding:
     """A dial on Explore's first screen.
 
-    why_not: why it cannot slide now; empty where it can.
+    why_not: why it cannot slide now; empty where it can. budgets: the epsilon of each stop, where
+    stops are those of epsilon seen from another side.
     """
 
     name: str
     value: float
     stops: tuple[float, ...]
     why_not: str = ""
+    budgets: tuple[float, ...] = ()
 
     @property
     def place(self) -> int:
@@ -40,7 +54,9 @@ class Sliding:
 
     def title(self, scenario: Scenario) -> str:
         """Of its column in a table."""
-        return "Clipping" if self.name == "clip" else scenario.slides()[self.name].name
+        if self.name in TITLES:
+            return TITLES[self.name]
+        return scenario.slides()[self.name].name
 
     @property
     def key(self) -> str:
@@ -54,7 +70,10 @@ class Sliding:
 
     def put(self, value: float, scenario: Scenario) -> dict[str, Any]:
         """The scenario's fields with another value, and this dial as the one that slides."""
-        return {**scenario.with_value(self.name, value), "dial": self.name}
+        if self.budgets:
+            return {"epsilon": self.budgets[self.stops.index(value)], "dial": self.name}
+        whole = self.name == "rows" and value == self.stops[-1]
+        return {**scenario.with_value(self.name, 0 if whole else value), "dial": self.name}
 
 
 def sliding(scenario: Scenario, data: Data, store: ResultStore) -> tuple[Sliding, ...]:
@@ -63,6 +82,8 @@ def sliding(scenario: Scenario, data: Data, store: ResultStore) -> tuple[Sliding
     found = [Sliding("delta", scenario.delta, DELTAS[few], _without_delta(scenario, data, store))]
     if scenario.beside == "clip":
         found.append(Sliding("clip", scenario.clip, CLIPS[few]))
+    elif scenario.beside in SHARED:
+        found.append(_shared(scenario, data, store))
     elif name := scenario.beside:
         columns = data.public.dim
         middle = scenario.middle(name, columns) or 0.0
@@ -76,6 +97,57 @@ def sliding(scenario: Scenario, data: Data, store: ResultStore) -> tuple[Sliding
         replace(dial, why_not=dial.why_not or _refusal(scenario, data, store, dial))
         for dial in found
     )
+
+
+def _shared(scenario: Scenario, data: Data, store: ResultStore) -> Sliding:
+    """The third dial where it is one that every model has."""
+    name = scenario.beside
+    if name == NOISE:
+        return _of_noise(scenario, data, store)
+    if name == "rows_per_person":
+        return Sliding(name, scenario.rows_per_person, PER_PERSON)
+    every = data.every or data
+    if every.rows is None or every.held_out is None:
+        return Sliding(name, 1.0, (1.0, 2.0), NONE_HELD_OUT)
+    most = every.rows
+    counts = {int(float(f"{most * 10 ** (-step * BISECT):.2g}")) for step in range(1, 13)}
+    stops = sorted(count for count in counts if count > max(20, scenario.components))
+    stops = stops[:: 1 if scenario.cost == 1.0 else 2]
+    return Sliding(name, min(scenario.rows or most, most), tuple(map(float, (*stops, most))))
+
+
+def _of_noise(scenario: Scenario, data: Data, store: ResultStore) -> Sliding:
+    """The noise multiplier: that of each budget, and of the scenario's own."""
+    setting = scenario.setting(data.secret)
+    rows = None if scenario.adjacency == "add_remove" else data.rows
+    budgets = scenario.budgets(data.rows)
+
+    def noise() -> tuple[dict[float, float], float, str]:
+        asked = (*budgets, scenario.epsilon)
+        *many, own = setting.reach(asked, setting.accountant, rows)[0]
+        there = {float(sd): e for sd, e in zip(many, budgets, strict=True) if np.isfinite(sd)}
+        return dict(sorted(there.items())), float(own), ""
+
+    try:
+        stops, own, why = store.answers.get((NOISE, setting, scenario.epsilon, rows), noise)
+    except InputError as refusal:
+        stops, own, why = {}, np.nan, str(refusal)
+    if len(stops) < 2 or not np.isfinite(own):
+        return Sliding(NOISE, 1.0, (1.0, 2.0), why or "This budget is out of reach.")
+    return Sliding(NOISE, own, tuple(stops), budgets=tuple(stops.values()))
+
+
+def by_noise(study: Study, dial: Sliding) -> Study:
+    """A study over epsilon, its own epsilon among the budgets, as one over the noise multiplier."""
+    places = [study.grid.epsilons.index(epsilon) for epsilon in dial.budgets]
+    stops = dial.stops
+    if dial.typed:
+        places, stops = [*places, len(study.grid.epsilons) - 1], (*stops, dial.value)
+    single = np.full(len(places), np.nan)
+    if study.curves is not None:
+        single = study.curves.single[places]
+    grid = replace(study.grid.taken(places), stops=stops, dial=NOISE)
+    return Study(grid, study.references, Curves({}, {}, single), study.complete)
 
 
 def _refusal(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> str:
@@ -110,6 +182,8 @@ def swept(
     ``None`` until there are a few: :func:`work_out` has it made. known: the references of the
     scenario.
     """
+    if dial.name == "rows":
+        known = references_of(scenario.setting(data.secret), data.every or data, store)
     parts: list[Sweep] = []
     for key in _keys(scenario, data, dial):
         part = store.answers.peek(key)
@@ -130,6 +204,8 @@ def swept(
 
 def done(scenario: Scenario, data: Data, store: ResultStore, dial: Sliding) -> bool:
     """Whether a study over a dial, or why there is none, is there."""
+    if dial.budgets:
+        return True
     parts = [store.answers.peek(key) for key in _keys(scenario, data, dial)]
     return any(isinstance(part, str) for part in parts) or not any(map(_left, parts))
 
@@ -152,13 +228,18 @@ def work_out(
     setting = scenario.setting(data.secret)
     draws = range(draws_of(scenario) if scenario.cost == 1.0 else FEW_DRAWS)
     keys = _keys(scenario, data, dial)
+    if dial.name == "rows":
+        known = references_of(setting, data.every or data, store)
     if wanted is not None:
         store.wanted[keys] = wanted
 
     def at(stop: float) -> Sweep | str:
         try:
-            budget, held_out = scenario.epsilon, data.held_out
-            return sweep(data.table, setting, known, budget, dial.name, (stop,), draws, held_out)
+            table, held_out = data.table, data.held_out
+            if dial.name == "rows":
+                table = some_rows(data.every or data, int(stop), store).table
+            budget = scenario.epsilon
+            return sweep(table, setting, known, budget, dial.name, (stop,), draws, held_out)
         except DPCoreError as refusal:
             return str(refusal)
 
@@ -186,7 +267,7 @@ def _with_stop(
     if isinstance(part, str):
         return part
     if known is None:
-        if part.grid.dial != "delta":  # which changes the noise alone
+        if part.grid.dial not in NOISE_ALONE:
             nan = float("nan")
             usual = replace(usual, own_steps_utility=nan, clipped_utility=nan, clipped_share=nan)
         count = len(stops)
@@ -200,6 +281,9 @@ def _with_stop(
 
 def _keys(scenario: Scenario, data: Data, dial: Sliding) -> tuple[tuple[Any, ...], ...]:
     """Where the parts of a study over a dial are kept: its stops, and a typed value's."""
-    elsewhere = scenario.setting(data.secret).at(dial.name, dial.stops[-1])
-    key = ("sweep", data.key, elsewhere, scenario.epsilon, dial.name)
+    elsewhere = scenario.setting(data.secret)
+    if dial.name != "rows":
+        elsewhere = elsewhere.at(dial.name, dial.stops[-1])
+    seen = data if dial.name != "rows" else data.every or data
+    key = ("sweep", seen.key, elsewhere, scenario.epsilon, dial.name)
     return ((*key, dial.stops), *([(*key, (dial.value,))] if dial.typed else []))

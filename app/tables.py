@@ -43,6 +43,8 @@ def data_of(scenario: Scenario) -> Data | None:
     data = whole_table(scenario)
     if data is not None and not in_sample(scenario, data):
         data = divided_data(data, store_of(data))
+    if data is not None and scenario.rows:
+        data = some_rows(data, scenario.rows, store_of(data))
     if data is not None and scenario.without:
         return neighbour(data, scenario.adjacency, store_of(data))
     return data
@@ -73,7 +75,8 @@ def judged_on(scenario: Scenario, data: Data) -> str:
         return in_sample(scenario, data).format(thing)
     assert data.rows is not None  # else none were held out
     assert data.all_rows is not None
-    held, real = f"{data.all_rows - data.rows:,} ", provenance(data) != "stand-in"
+    fitted = data.rows if data.every is None else data.every.rows or 0
+    held, real = f"{data.all_rows - fitted:,} ", provenance(data) != "stand-in"
     held, every = (held, f"{data.all_rows:,} ") if real else (f"{held}stand-in ", "")
     return (
         f"Utility is measured on {held}{thing}s that no fit here uses. "
@@ -128,6 +131,21 @@ def divided_data(data: Data, store: ResultStore) -> Data:
     return others
 
 
+def some_rows(data: Data, rows: int, store: ResultStore) -> Data:
+    """So many of the rows that may be fitted, drawn by a public coin: fewer are among more. Where
+    none are held out, or there are no more, all of them."""
+    if data.held_out is None or data.rows is None or rows >= data.rows:
+        return data
+    most = data.rows
+
+    def make() -> Data:
+        table, _ = data.table.split(1.0 - rows / most, COIN)
+        return replace(data, key=f"{data.key}/{rows}", table=table, rows=rows, every=data)
+
+    found: Data = store.tables.get(("some", data.key, rows), make)
+    return found
+
+
 def neighbour(data: Data, adjacency: str, store: ResultStore) -> Data:
     """The data with its most exposed row replaced or removed."""
 
@@ -136,7 +154,7 @@ def neighbour(data: Data, adjacency: str, store: ResultStore) -> Data:
         gone = adjacency == "add_remove"
         rows = data.rows - 1 if gone and data.rows is not None else data.rows
         key = f"{data.key}/without/{adjacency}"
-        return replace(data, key=key, table=table, rows=rows, whole=data)
+        return replace(data, key=key, table=table, rows=rows, whole=data, every=None)
 
     changed: Data = store.tables.get(("neighbour", data.key, adjacency), make)
     return changed

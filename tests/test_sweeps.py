@@ -14,15 +14,16 @@ from app import compute
 from app.explore_scene import swept_picture
 from app.result_store import ResultStore
 from app.scenario import Scenario, from_query, opening, sane
-from app.sweeps import CLIPS, DELTAS, Sliding, done, sliding, swept
-from app.tables import data_of
+from app.sweeps import CLIPS, DELTAS, Sliding, by_noise, done, sliding, swept
+from app.tables import data_of, some_rows
 from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.load import load
-from dpcore.evaluation.study import Sweep, references, sweep
+from dpcore.evaluation.study import Sweep, budget_grid, references, sweep
 from dpcore.evaluation.yardstick import mapped, yardstick
 from dpcore.figures.scene import Curve, Panel, Ring, Rule
 from dpcore.figures.utility_curve import axis_of
 from dpcore.models.declaration import declaration, declarations
+from dpcore.wall.custodian import custodian_rows
 
 SMALL = Scenario(data="generated", made="200x2x2x1", components=2, iterations=2)
 GRADIENT = Scenario(data="two_clouds", model="symmetric-mixture")
@@ -34,6 +35,7 @@ FEW = {
     "threshold": (0.5, 2.0),
     "iterations": (1, 2, 4),
     "step_size": (0.5, 1.0),
+    "rows_per_person": (1, 2),
 }
 
 
@@ -74,6 +76,7 @@ CASES = [
     (SMALL, "delta"),
     pytest.param(SMALL, "clip", marks=pytest.mark.full),
     (PULLED, "iterations"),
+    (replace(SMALL, third="rows_per_person"), "rows_per_person"),
     (GRADIENT, "threshold"),
     pytest.param(GRADIENT, "delta", marks=pytest.mark.full),
     pytest.param(STEPPED, "step_size", marks=pytest.mark.full),
@@ -237,6 +240,61 @@ def test_stops_hold_the_openings() -> None:
     _, dial = begin(GRADIENT, "threshold", ResultStore())
     assert not dial.typed
     assert dial.stops[0] < dial.value < dial.stops[-1]
+
+
+def test_noise_multipliers_are_the_budgets_seen_from_another_side() -> None:
+    store, scenario = ResultStore(), replace(SMALL, third="noise_multiplier", epsilon=1.0)
+    data, slide = begin(scenario, "noise_multiplier", store)
+    assert slide.stops == tuple(sorted(slide.stops))
+    assert slide.budgets == tuple(sorted(slide.budgets, reverse=True))  # more noise, less epsilon
+    assert slide.put(slide.stops[3], scenario)["epsilon"] == slide.budgets[3]
+    grid, at = compute.with_extra_budget(
+        compute.study(scenario, data, store), scenario, data, store
+    )
+    shown = by_noise(grid, slide)
+    assert slide.value == pytest.approx(grid.grid.noise[at], rel=1e-12)
+    for place, epsilon in enumerate(slide.budgets):
+        before = grid.grid.epsilons.index(epsilon)
+        assert slide.stops[place] == pytest.approx(grid.grid.noise[before], rel=1e-12)
+        np.testing.assert_array_equal(shown.grid.utility[place], grid.grid.utility[before])
+        assert shown.grid.guarantees[place] == grid.grid.guarantees[before]
+
+
+def test_fewer_rows_are_among_more_and_fitted_alone() -> None:
+    """The exact fit and the rows that judge stay; a stop is the fit of so many rows."""
+    store, scenario = ResultStore(), replace(Scenario(), third="rows", iterations=2)
+    data, slide = begin(scenario, "rows", store)
+    assert slide.stops[-1] == data.rows == slide.value
+    few, more = (some_rows(data, rows, store) for rows in (500, 1500))
+    assert (few.rows, more.rows, few.every) == (500, 1500, data)
+    small, large = (set(map(tuple, custodian_rows(part.table)[1])) for part in (few, more))
+    assert small < large
+    here = replace(scenario, **slide.put(slide.stops[-3], scenario))
+    assert here.rows == slide.stops[-3]
+    assert replace(scenario, **slide.put(slide.stops[-1], scenario)).rows == 0  # all of them
+    fewer = data_of(here)
+    assert fewer is not None
+    assert fewer.rows == here.rows
+    assert fewer.held_out is data.held_out
+    setting = here.setting(fewer.secret)
+    assert (
+        compute.references_of(setting, fewer, store).converged
+        is compute.references_of(setting, data, store).converged
+    )
+    slide = replace(slide, stops=(here.rows,))
+    known = compute.references_of(setting, data, store)
+    made_now(scenario, data, store, slide, known)
+    found = swept(scenario, data, store, slide, known)
+    assert found is not None
+    alone = budget_grid(fewer.table, setting, known.converged, (here.epsilon,), (0,), data.held_out)
+    np.testing.assert_allclose(found.grid.fits.means[0, 0], alone.fits.means[0, 0], rtol=1e-9)
+    assert found.grid.utility[0, 0] == pytest.approx(alone.utility[0, 0], rel=1e-9)
+
+
+def test_without_rows_held_out_the_number_of_rows_does_not_slide() -> None:
+    """Fits of fewer rows would be judged on rows that they saw."""
+    _, slide = begin(replace(SMALL, third="rows"), "rows", ResultStore())
+    assert slide.why_not
 
 
 def test_a_link_keeps_the_dial_and_a_model_without_it_falls_back() -> None:

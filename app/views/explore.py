@@ -23,7 +23,7 @@ from app.settings import uploads_allowed
 from app.settings_panel import more_settings
 from app.spoilers import visible
 from app.state import change, current, heard, step_of
-from app.sweeps import Sliding, done, sliding, swept, work_out
+from app.sweeps import TITLES, Sliding, by_noise, done, sliding, swept, work_out
 from app.tables import data_of, judged_on, provenance, store_of
 from app.widgets import Apply, box, field, pick, slide
 from dpcore.datasets.catalogue import BundledCorpus
@@ -67,7 +67,7 @@ def page() -> None:
     cover("explore", scenario.hide, lambda: change(hide=""), scenario.data)
     try:
         with st.spinner("Fitting it exactly, then privately…"):
-            found = compute.study(scenario, data, store_of(data), hand.get("epsilon_step"))
+            found = compute.study(scenario, data, store_of(data), budget_wanted(hand, beside))
         pinned = pins.views(scenario, ask=found.complete)
         scenes = pictures(scenario, data, found, beside, pinned)
     except DPCoreError as error:
@@ -143,6 +143,14 @@ def wanted_by_a_hand() -> None:
     heard(slider)
 
 
+def budget_wanted(hand: dict[str, float], beside: tuple[Sliding, ...]) -> float | None:
+    """The budget that a hand is on: by the slider of epsilon, or of what follows from it."""
+    for dial in beside:
+        if dial.budgets and (stop := hand.get(dial.key)) in dial.stops:
+            return dial.budgets[dial.stops.index(stop)]
+    return hand.get("epsilon_step")
+
+
 def left(study: compute.Study | None) -> float:
     """How many stops of a study are still to come; of none, more than any."""
     return np.inf if study is None else len(compute.coming(study.grid))
@@ -170,7 +178,11 @@ def pictures(
 
     scenes = {"epsilon_step": drawn(picture(scenario, data, found), "epsilon")}
     for dial in wanted(scenario, beside):
-        study = swept(scenario, data, store_of(data), dial, found.references)
+        if dial.budgets:
+            whole, _ = compute.with_extra_budget(found, scenario, data, store_of(data))
+            study: compute.Study | None = by_noise(whole, dial)
+        else:
+            study = swept(scenario, data, store_of(data), dial, found.references)
         if study is not None:
             one = {dial.key: drawn(swept_picture(scenario, data, dial, study), dial.name)}
             scenes = one | scenes if dial.name == scenario.dial else scenes | one
@@ -205,7 +217,8 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
     """One sentence that says what is shown and what to do, as HTML."""
     if data is None:
         return "Your table stays on this machine and is never written to disk."
-    count = "" if data.rows is None else f"{data.rows:,} "
+    seen = data.every or data
+    count = "" if seen.rows is None else f"{seen.rows:,} "
     kind = "simulated " if data.provenance == "simulated" else ""
     who = {"person": "people"}.get(data.unit, f"{data.unit}s")
     if data.whole is not None:
@@ -219,6 +232,11 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
     own = " Documents of your own: <code>dpcore fit lda FILE</code>." if data.documents else ""
     if data.credit:
         own += f" {escape(data.credit)}"
+    if data.every is not None:
+        return (
+            f"One model, fitted exactly to {count}{kind}{escape(who)} and privately to "
+            f"{data.rows:,} of them. Drag n to see how many would do.{own}"
+        )
     return (
         f"One model, fitted twice to {count}{kind}{escape(who)}: exactly, and with differential "
         f"privacy. Drag epsilon to see what survives.{own}"
@@ -356,6 +374,12 @@ HELP = {
     "number of rows.",
     "clip": "Clipping norm, as a share of the public limits: rows beyond it are scaled back to it. "
     "A smaller norm needs less noise but distorts more rows.",
+    "noise_multiplier": "Standard deviation of the noise divided by the sensitivity. With δ and "
+    "the composition method it determines ε, so this slider and that of ε move together.",
+    "rows": "The number of rows that are fitted, drawn by a public coin; a smaller sample is part "
+    "of every larger one. The exact fit and the rows on which fits are judged stay the same.",
+    "rows_per_person": "All rows of one person are protected together: the more rows, the more "
+    "noise.",
     "count_by": "The fit reads the data in several steps. A composition method adds up their "
     "privacy cost; a tighter one needs less noise for the same epsilon. ✗ marks those that do not "
     "cover this fit: pick one to read why.",
@@ -407,8 +431,8 @@ def slide_beside(scenario: Scenario, dial: Sliding) -> None:
 
 def words_of(scenario: Scenario, dial: str) -> tuple[str, tuple[str, str], str]:
     """A dial's label, what lies at its ends, and what it does."""
-    if dial in LABELS:
-        return LABELS[dial], ENDS[dial], HELP[dial]
+    if dial in ENDS:
+        return LABELS.get(dial) or TITLES[dial], ENDS[dial], HELP[dial]
     option = scenario.offered()[dial]
     assert option.slide is not None  # it is one of those that slide
     return option.slide.name, option.slide.ends, option.help
@@ -419,13 +443,16 @@ def word_of(dial: str) -> str:
     return dial if dial in ("epsilon", "delta") else "clip"
 
 
-LABELS = {"epsilon": "Privacy budget ε", "delta": "δ", "clip": "Clipping"}
+LABELS = {"epsilon": "Privacy budget ε", "delta": "δ"}
 
 
 ENDS = {
     "epsilon": ("stronger privacy", "weaker privacy"),
     "delta": ("stronger", "weaker"),
     "clip": ("less noise", "less clipping"),
+    "noise_multiplier": ("weaker privacy", "stronger privacy"),
+    "rows": ("fewer", "all"),
+    "rows_per_person": ("less noise", "more noise"),
 }
 
 

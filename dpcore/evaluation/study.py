@@ -84,7 +84,7 @@ class Setting:
 
     def at(self, dial: str, value: float) -> Setting:
         """The same with another value of one dial: a field of this class, or an option's name."""
-        if dial in ("delta", "clip", "iterations"):
+        if dial in ("delta", "clip", "iterations", "rows_per_person"):
             changed: dict[str, Any] = {dial: value}
             return replace(self, **changed)
         return replace(self, words=tuple({**dict(self.words), dial: value}.items()))
@@ -311,6 +311,25 @@ class BudgetGrid:
             refusals=placed(self.refusals, part.refusals),
         )
 
+    def taken(self, places: Sequence[int]) -> BudgetGrid:
+        """Some of the stops, in the order of their places."""
+
+        def some(every: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(every[place] for place in places)
+
+        return replace(
+            self,
+            epsilons=some(self.epsilons),
+            stops=some(self.stops),
+            fits=mapped(self.fits, lambda fits: fits[list(places)]),
+            recovered=self.recovered[list(places)],
+            utility=self.utility[list(places)],
+            noise=self.noise[list(places)],
+            guarantees=some(self.guarantees),
+            ledgers=some(self.ledgers),
+            refusals=some(self.refusals),
+        )
+
     def with_draws(self, other: BudgetGrid) -> BudgetGrid:
         """The same budgets with the other's draws behind these."""
         return replace(self, **_joined(self, other, axis=1))
@@ -394,6 +413,9 @@ def budget_grid(
     )
 
 
+NOISE_ALONE = ("delta", "rows_per_person")  # dials that change nothing else
+
+
 @dataclass(frozen=True)
 class Sweep:
     """Private fits over a dial other than epsilon, and what they are held against at each stop.
@@ -416,21 +438,22 @@ def sweep(
     draws: Sequence[int] = (0,),
     held_out: PrivateTable | None = None,
 ) -> Sweep:
-    """Fit every stop of a dial (delta, clip, or the name of an option) at one epsilon.
+    """Fit every stop of a dial (a field of the setting, or the name of an option) at one epsilon.
 
-    The option must leave the converged fit as it is. exact: the references of the setting.
+    The option must leave the converged fit as it is. Of "rows" the table has as many as its stop
+    says. exact: the references of the setting.
     held_out: rows that no fit sees, to judge fits on [those that are fitted]. A stop out of reach
     is left out with its reason; raises InputError where the setting itself is wrong.
     """
     grids, held, single = [], [], []
     for stop in stops:
-        here = setting.at(dial, stop)
+        here = setting if dial == "rows" else setting.at(dial, stop)
         grids.append(budget_grid(table, here, exact.converged, (epsilon,), draws, held_out))
         at_stop = exact
         if dial == "clip":
             scorer = _scorer(table, here, held_out)
             at_stop = replace(exact, **_clipping(table, here, exact.converged, scorer))
-        elif dial != "delta":  # which changes the noise alone
+        elif dial not in NOISE_ALONE:
             at_stop = references(table, here, exact.converged, held_out)
         held.append(at_stop)
         reached = grids[-1].refusals[0] is None

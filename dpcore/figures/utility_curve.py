@@ -79,6 +79,27 @@ AXES = {
         scale="linear",
         ticks=(0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
     ),
+    "noise_multiplier": DialAxis(
+        "noise multiplier",
+        "What each noise multiplier buys",
+        "noise multiplier {}",
+        "noise multiplier (standard deviation / sensitivity)",
+    ),
+    "rows": DialAxis(
+        "n",
+        "What each number of rows buys",
+        "n = {}",
+        "number of rows n",
+        show="{:,.0f}".format,
+    ),
+    "rows_per_person": DialAxis(
+        "rows per person",
+        "What each number of rows per person buys",
+        "{} rows per person",
+        "rows per person",
+        show="{:.0f}".format,
+        ticks=(1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0),
+    ),
 }
 
 
