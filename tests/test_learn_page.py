@@ -628,7 +628,7 @@ def test_a_figure_is_shown_with_its_verdict_finding_and_command() -> None:
     at = AppTest.from_string(PAGE, default_timeout=300).run()
     at.selectbox(key="figure").set_value("robust-em-figure-1").run()
     assert not at.exception
-    assert len(at.get("plotly_chart")) == 4
+    assert len(at.get("plotly_chart")) == 6  # two panels of each of the three models
     assert any("clipping is better than Algorithm 2" in str(one.value) for one in at.markdown)
     assert any("dpcore reproduce robust-em-figure-1" in str(one.value) for one in at.caption)
 
