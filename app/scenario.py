@@ -191,7 +191,8 @@ class Scenario:
 
     def with_value(self, option: str, value: Any) -> dict[str, Any]:
         """The fields of a scenario where an option has another value; ``None``: the usual one."""
-        if option in (*FIELDS, "delta", "clip", "rows", "rows_per_person"):
+        own = option not in FIELDS and option in self.offered()  # of some models "rows" is another
+        if not own and option in (*FIELDS, "delta", "clip", "rows", "rows_per_person"):
             return {option: value}
         return {"words": write_words({**read_words(self.words), option: value})}
 
@@ -211,7 +212,7 @@ class Scenario:
 
     def pulled(self) -> tuple[str, ...]:
         """All that may stand in the third dial's place: options, then the dials of every model."""
-        return *self.slides(), *SHARED
+        return *self.slides(), *(name for name in SHARED if name not in self.offered())
 
     @property
     def beside(self) -> str:

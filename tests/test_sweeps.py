@@ -297,6 +297,13 @@ def test_without_rows_held_out_the_number_of_rows_does_not_slide() -> None:
     assert slide.why_not
 
 
+def test_a_model_s_own_rows_are_not_the_number_that_is_fitted() -> None:
+    scenario = Scenario(data="two_lines", model="mixture-regression", method="robust_means")
+    assert "rows" in scenario.offered()
+    assert "rows" not in scenario.pulled()
+    assert set(scenario.with_value("rows", 500)) == {"words"}
+
+
 def test_a_link_keeps_the_dial_and_a_model_without_it_falls_back() -> None:
     names = {SMALL.data: None}
     link = replace(SMALL, dial="clip", clip=0.5).as_query()
