@@ -18,10 +18,15 @@ collect_ignore = ["live_demo.py", "floor_demo.py"]  # Streamlit scripts, not mod
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is here: a browser is needed, and a failure is tried once more and reported.
+
+    A page, its server and a hand meet here in real time. What fails twice is a bug.
+    """
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def require_browser() -> None:

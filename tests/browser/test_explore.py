@@ -378,7 +378,7 @@ def test_a_click_on_a_step_stops_there(explore: Any) -> None:
     page = explore(f"?{SMALL}&iterations=3")
     page.get_by_role("button", name="Step by step").click()
     columns = page.locator(".dpl-column")
-    columns.nth(1).wait_for()
+    columns.nth(2).wait_for()
     assert columns.count() == 3
     assert "so far" in str(columns.nth(1).get_attribute("aria-label"))
     columns.nth(1).click()
