@@ -63,7 +63,7 @@ def picture(scenario: Scenario, data: Data, study: Study) -> Scene:
 
 def swept_picture(scenario: Scenario, data: Data, dial: Sliding, study: Study) -> Scene:
     """The scene of the scenario over another dial."""
-    if dial.name == "rows":
+    if dial.name == "fitted_rows":
         data = data.every or data  # which points are drawn does not move
     elsewhere = replace(without_epsilon(scenario), epsilon=scenario.epsilon)
     setting = replace(elsewhere, **dial.put(dial.stops[-1], scenario))

@@ -126,7 +126,7 @@ def _holds_out(scenario: Scenario) -> bool:
 
 def _fewer_rows(scenario: Scenario) -> str:
     """The line that takes fewer of the rows that are fitted; empty where all are."""
-    data = data_of(replace(scenario, without=False)) if scenario.rows else None
+    data = data_of(replace(scenario, without=False)) if scenario.fitted_rows else None
     if data is None or data.every is None:
         return ""
     share = 1.0 - (data.rows or 0) / (data.every.rows or 1)

@@ -54,7 +54,7 @@ DESCRIBED: dict[str, tuple[str, Callable[[Scenario], str]]] = {
     "pool": ("Pixels averaged", lambda one: f"{one.pool} × {one.pool}"),
     "adjacency": ("Neighbours", lambda one: one.adjacency.replace("_", " ")),
     "rows_per_person": ("Rows per person", lambda one: f"{one.rows_per_person}"),
-    "rows": ("Rows n", lambda one: f"{one.rows:,}" if one.rows else "all"),
+    "fitted_rows": ("Rows n", lambda one: f"{one.fitted_rows:,}" if one.fitted_rows else "all"),
     "noise": ("Noise seed", lambda one: f"{one.noise}"),
     "without": ("Rows", lambda one: "one removed or changed" if one.without else "all"),
 }
@@ -167,7 +167,7 @@ def _now(scene: Scene, scenario: Scenario, dial: str) -> dict[str, tuple[str, ..
 def _told(scenario: Scenario, dial: str) -> str:
     """Where a setting stands on the dial beside epsilon and delta, in words."""
     value = _value(scenario, dial) if dial else None
-    if dial == "rows" and not value:
+    if dial == "fitted_rows" and not value:
         return "all"
     return "usual" if value is None else axis_of(scenario.model, dial).show(value)
 

@@ -47,14 +47,14 @@ NOT_PINNED = (
     "hide",
     "pins",
 )  # of the table, or of the view
-SHARED = ("noise_multiplier", "rows", "rows_per_person")  # dials of every model
+SHARED = ("noise_multiplier", "fitted_rows", "rows_per_person")  # dials of every model
 QUICK = 15e6  # visits of a row, as of a mixture's, for a fit that may stand at every fourth budget
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """The choices. Defaults are those of the first screen. rows: how many are fitted, drawn by a
-    public coin; 0 for all."""
+    """The choices. Defaults are those of the first screen. fitted_rows: drawn by a public coin; 0
+    for all."""
 
     data: str = "three_groups"
     model: str = FIRST
@@ -72,7 +72,7 @@ class Scenario:
     pool: int = 1
     adjacency: str = "replace_one"
     rows_per_person: int = 1
-    rows: int = 0
+    fitted_rows: int = 0
     noise: int = 7
     x: int = 0
     y: int = 1
@@ -191,8 +191,7 @@ class Scenario:
 
     def with_value(self, option: str, value: Any) -> dict[str, Any]:
         """The fields of a scenario where an option has another value; ``None``: the usual one."""
-        own = option not in FIELDS and option in self.offered()  # of some models "rows" is another
-        if not own and option in (*FIELDS, "delta", "clip", "rows", "rows_per_person"):
+        if option in (*FIELDS, "delta", "clip", "fitted_rows", "rows_per_person"):
             return {option: value}
         return {"words": write_words({**read_words(self.words), option: value})}
 
@@ -212,7 +211,7 @@ class Scenario:
 
     def pulled(self) -> tuple[str, ...]:
         """All that may stand in the third dial's place: options, then the dials of every model."""
-        return *self.slides(), *(name for name in SHARED if name not in self.offered())
+        return *self.slides(), *SHARED
 
     @property
     def beside(self) -> str:
@@ -349,6 +348,7 @@ def delta_below(rows: int) -> float:
 
 def from_query(query: Mapping[str, str], data_names: Container[str]) -> Scenario:
     """The scenario of a link; a word that is not understood leaves the default in place."""
+    query = _renamed(query)
     data, model = query.get("data", Scenario.data), query.get("model")
     scenario = opening(
         data if data in data_names else Scenario.data,
@@ -359,6 +359,7 @@ def from_query(query: Mapping[str, str], data_names: Container[str]) -> Scenario
 
 def misread(query: Mapping[str, str], data_names: Container[str]) -> tuple[str, ...]:
     """What a link says of the scenario in words that are not understood."""
+    query = _renamed(query)
     metrics = from_query(query, data_names).declared.metrics
     return links.misread(
         query,
@@ -373,6 +374,16 @@ def misread(query: Mapping[str, str], data_names: Container[str]) -> tuple[str, 
             "pins": pins_among(partial(misread, data_names=data_names)),
         },
     )
+
+
+def _renamed(query: Mapping[str, str]) -> dict[str, str]:
+    """A link in the words of today: "rows" was the number of fitted rows (an option of a model
+    stands among its "words")."""
+    today = {"rows": "fitted_rows"}
+    return {
+        today.get(name, name): today.get(value, value) if name in ("dial", "third") else value
+        for name, value in query.items()
+    }
 
 
 def _words(text: str) -> str:
@@ -452,7 +463,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "iterations": (1, 50),
     "pool": (1, 64),
     "rows_per_person": (1, 1000),
-    "rows": (0, 10**7),
+    "fitted_rows": (0, 10**7),
     "noise": (0, 10**6),
     "x": (0, 999),
     "y": (0, 999),

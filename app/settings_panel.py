@@ -24,7 +24,7 @@ HELP = {
     "clip": "Rows beyond this norm are scaled back to it. A smaller norm needs less noise but "
     "distorts more rows.",
     "rows_per_person": "All {}s of one unit are protected together.",
-    "rows": "Drawn by a public coin. The curve shows how many would be needed.",
+    "fitted_rows": "Drawn by a public coin. The curve shows how many would be needed.",
     "noise": "A seed makes the fit repeatable: a rehearsal, not a release.",
 }
 
@@ -52,9 +52,9 @@ def more_settings(scenario: Scenario, data: Data) -> None:
         with _pulled(scenario, "rows_per_person"):
             box(scenario, "rows_per_person", label, 1, about.format(thing), "%d")
         if data.held_out is not None:
-            with _pulled(scenario, "rows"):
+            with _pulled(scenario, "fitted_rows"):
                 label = f"Number of {thing}s n that are fitted, 0 for all"
-                box(scenario, "rows", label, 1, HELP["rows"], "%d")
+                box(scenario, "fitted_rows", label, 1, HELP["fitted_rows"], "%d")
         with _pulled(scenario, NOISE):
             st.caption("Noise multiplier: follows from ε, δ and the composition method.")
         box(scenario, "noise", "Noise seed", 1, HELP["noise"], "%d")

@@ -24,7 +24,7 @@ DECADE = 8  # stops of an option in a decade, one decade to each side of the usu
 TITLES = {
     "clip": "Clipping",
     NOISE: "Noise multiplier",
-    "rows": "Rows n",
+    "fitted_rows": "Rows n",
     "rows_per_person": "Rows per person",
 }
 NONE_HELD_OUT = "Fewer rows are fitted only where others are held out to judge the fit."
@@ -72,7 +72,7 @@ class Sliding:
         """The scenario's fields with another value, and this dial as the one that slides."""
         if self.budgets:
             return {"epsilon": self.budgets[self.stops.index(value)], "dial": self.name}
-        whole = self.name == "rows" and value == self.stops[-1]
+        whole = self.name == "fitted_rows" and value == self.stops[-1]
         return {**scenario.with_value(self.name, 0 if whole else value), "dial": self.name}
 
 
@@ -113,7 +113,7 @@ def _shared(scenario: Scenario, data: Data, store: ResultStore) -> Sliding:
     counts = {int(float(f"{most * 10 ** (-step * BISECT):.2g}")) for step in range(1, 13)}
     stops = sorted(count for count in counts if count > max(20, scenario.components))
     stops = stops[:: 1 if scenario.cost == 1.0 else 2]
-    return Sliding(name, min(scenario.rows or most, most), tuple(map(float, (*stops, most))))
+    return Sliding(name, min(scenario.fitted_rows or most, most), tuple(map(float, (*stops, most))))
 
 
 def _of_noise(scenario: Scenario, data: Data, store: ResultStore) -> Sliding:
@@ -182,7 +182,7 @@ def swept(
     ``None`` until there are a few: :func:`work_out` has it made. known: the references of the
     scenario.
     """
-    if dial.name == "rows":
+    if dial.name == "fitted_rows":
         known = references_of(scenario.setting(data.secret), data.every or data, store)
     parts: list[Sweep] = []
     for key in _keys(scenario, data, dial):
@@ -228,7 +228,7 @@ def work_out(
     setting = scenario.setting(data.secret)
     draws = range(draws_of(scenario) if scenario.cost == 1.0 else FEW_DRAWS)
     keys = _keys(scenario, data, dial)
-    if dial.name == "rows":
+    if dial.name == "fitted_rows":
         known = references_of(setting, data.every or data, store)
     if wanted is not None:
         store.wanted[keys] = wanted
@@ -236,7 +236,7 @@ def work_out(
     def at(stop: float) -> Sweep | str:
         try:
             table, held_out = data.table, data.held_out
-            if dial.name == "rows":
+            if dial.name == "fitted_rows":
                 table = some_rows(data.every or data, int(stop), store).table
             budget = scenario.epsilon
             return sweep(table, setting, known, budget, dial.name, (stop,), draws, held_out)
@@ -282,8 +282,8 @@ def _with_stop(
 def _keys(scenario: Scenario, data: Data, dial: Sliding) -> tuple[tuple[Any, ...], ...]:
     """Where the parts of a study over a dial are kept: its stops, and a typed value's."""
     elsewhere = scenario.setting(data.secret)
-    if dial.name != "rows":
+    if dial.name != "fitted_rows":
         elsewhere = elsewhere.at(dial.name, dial.stops[-1])
-    seen = data if dial.name != "rows" else data.every or data
+    seen = data if dial.name != "fitted_rows" else data.every or data
     key = ("sweep", seen.key, elsewhere, scenario.epsilon, dial.name)
     return ((*key, dial.stops), *([(*key, (dial.value,))] if dial.typed else []))

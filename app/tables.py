@@ -43,8 +43,8 @@ def data_of(scenario: Scenario) -> Data | None:
     data = whole_table(scenario)
     if data is not None and not in_sample(scenario, data):
         data = divided_data(data, store_of(data))
-    if data is not None and scenario.rows:
-        data = some_rows(data, scenario.rows, store_of(data))
+    if data is not None and scenario.fitted_rows:
+        data = some_rows(data, scenario.fitted_rows, store_of(data))
     if data is not None and scenario.without:
         return neighbour(data, scenario.adjacency, store_of(data))
     return data

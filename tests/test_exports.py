@@ -47,7 +47,7 @@ SCENARIOS = {
         data=GENERATED, made="400x3x2x5", components=2, covariance="spherical", delta=0.001
     ),
     "one person removed": replace(PLAIN, without=True),
-    "fewer rows, one of them removed": replace(PLAIN, rows=900, without=True),
+    "fewer rows, one of them removed": replace(PLAIN, fitted_rows=900, without=True),
     "k-means": sane(Scenario(data="places", model="kmeans", components=6)),
     "k-means, as published": sane(Scenario(model="kmeans", method="dpem_kmeans")),
     wording.EXPORTED_KMEANS: sane(Scenario(model="kmeans", method="dpem_kmeans_paid")),

@@ -87,8 +87,8 @@ FIELDS = {
     "y": st.integers(0, 999),
     "without": st.booleans(),
     "dial": st.sampled_from(["epsilon", "delta", "clip", "threshold", "iterations"]),
-    "third": st.sampled_from(["", "iterations", "tau", "rate", "rows", "noise_multiplier"]),
-    "rows": st.integers(0, 10**7),
+    "third": st.sampled_from(["", "iterations", "tau", "rate", "fitted_rows", "noise_multiplier"]),
+    "fitted_rows": st.integers(0, 10**7),
     "made": MADE.map(str),
     "hide": st.lists(st.sampled_from(["data", "model", "method", "count", "epsilon"])).map(
         ",".join

@@ -13,7 +13,7 @@ import dpcore as dp
 from app import compute
 from app.explore_scene import swept_picture
 from app.result_store import ResultStore
-from app.scenario import Scenario, from_query, opening, sane
+from app.scenario import Scenario, from_query, misread, opening, sane
 from app.sweeps import CLIPS, DELTAS, Sliding, by_noise, done, sliding, swept
 from app.tables import data_of, some_rows
 from dpcore.datasets.catalogue import bundled
@@ -262,26 +262,26 @@ def test_noise_multipliers_are_the_budgets_seen_from_another_side() -> None:
 
 def test_fewer_rows_are_among_more_and_fitted_alone() -> None:
     """The exact fit and the rows that judge stay; a stop is the fit of so many rows."""
-    store, scenario = ResultStore(), replace(Scenario(), third="rows", iterations=2)
-    data, slide = begin(scenario, "rows", store)
+    store, scenario = ResultStore(), replace(Scenario(), third="fitted_rows", iterations=2)
+    data, slide = begin(scenario, "fitted_rows", store)
     assert slide.stops[-1] == data.rows == slide.value
     few, more = (some_rows(data, rows, store) for rows in (500, 1500))
     assert (few.rows, more.rows, few.every) == (500, 1500, data)
     small, large = (set(map(tuple, custodian_rows(part.table)[1])) for part in (few, more))
     assert small < large
     here = replace(scenario, **slide.put(slide.stops[-3], scenario))
-    assert here.rows == slide.stops[-3]
-    assert replace(scenario, **slide.put(slide.stops[-1], scenario)).rows == 0  # all of them
+    assert here.fitted_rows == slide.stops[-3]
+    assert replace(scenario, **slide.put(slide.stops[-1], scenario)).fitted_rows == 0  # all of them
     fewer = data_of(here)
     assert fewer is not None
-    assert fewer.rows == here.rows
+    assert fewer.rows == here.fitted_rows
     assert fewer.held_out is data.held_out
     setting = here.setting(fewer.secret)
     assert (
         compute.references_of(setting, fewer, store).converged
         is compute.references_of(setting, data, store).converged
     )
-    slide = replace(slide, stops=(here.rows,))
+    slide = replace(slide, stops=(here.fitted_rows,))
     known = compute.references_of(setting, data, store)
     made_now(scenario, data, store, slide, known)
     found = swept(scenario, data, store, slide, known)
@@ -293,15 +293,28 @@ def test_fewer_rows_are_among_more_and_fitted_alone() -> None:
 
 def test_without_rows_held_out_the_number_of_rows_does_not_slide() -> None:
     """Fits of fewer rows would be judged on rows that they saw."""
-    _, slide = begin(replace(SMALL, third="rows"), "rows", ResultStore())
+    _, slide = begin(replace(SMALL, third="fitted_rows"), "fitted_rows", ResultStore())
     assert slide.why_not
 
 
 def test_a_model_s_own_rows_are_not_the_number_that_is_fitted() -> None:
     scenario = Scenario(data="two_lines", model="mixture-regression", method="robust_means")
     assert "rows" in scenario.offered()
-    assert "rows" not in scenario.pulled()
+    assert "fitted_rows" in scenario.pulled()
     assert set(scenario.with_value("rows", 500)) == {"words"}
+    assert scenario.with_value("fitted_rows", 500) == {"fitted_rows": 500}
+
+
+def test_a_link_with_the_old_word_for_the_fitted_rows_still_opens() -> None:
+    names = {"three_groups": None}
+    for old in ({"rows": "900", "third": "rows", "dial": "rows"}, {"rows": "900"}):
+        today = {old_word.replace("rows", "fitted_rows"): text for old_word, text in old.items()}
+        today |= {name: "fitted_rows" for name in ("third", "dial") if name in old}
+        assert from_query(old, names) == from_query(today, names)
+        assert from_query(old, names).fitted_rows == 900
+        assert misread(old, names) == ()
+    pinned = from_query({"pins": "|rows=900"}, names)
+    assert pinned.pinned["A"].fitted_rows == 900
 
 
 def test_a_link_keeps_the_dial_and_a_model_without_it_falls_back() -> None:

@@ -376,8 +376,9 @@ HELP = {
     "A smaller norm needs less noise but distorts more rows.",
     "noise_multiplier": "Standard deviation of the noise divided by the sensitivity. With δ and "
     "the composition method it determines ε, so this slider and that of ε move together.",
-    "rows": "The number of rows that are fitted, drawn by a public coin; a smaller sample is part "
-    "of every larger one. The exact fit and the rows on which fits are judged stay the same.",
+    "fitted_rows": "The number of rows that are fitted, drawn by a public coin; a smaller sample "
+    "is part of every larger one. The exact fit and the rows on which fits are judged stay the "
+    "same.",
     "rows_per_person": "All rows of one person are protected together: the more rows, the more "
     "noise.",
     "count_by": "The fit reads the data in several steps. A composition method adds up their "
@@ -451,7 +452,7 @@ ENDS = {
     "delta": ("stronger", "weaker"),
     "clip": ("less noise", "less clipping"),
     "noise_multiplier": ("weaker privacy", "stronger privacy"),
-    "rows": ("fewer", "all"),
+    "fitted_rows": ("fewer", "all"),
     "rows_per_person": ("less noise", "more noise"),
 }
 

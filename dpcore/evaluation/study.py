@@ -440,14 +440,14 @@ def sweep(
 ) -> Sweep:
     """Fit every stop of a dial (a field of the setting, or the name of an option) at one epsilon.
 
-    The option must leave the converged fit as it is. Of "rows" the table has as many as its stop
-    says. exact: the references of the setting.
+    The option must leave the converged fit as it is. Of "fitted_rows" the table has as many as its
+    stop says. exact: the references of the setting.
     held_out: rows that no fit sees, to judge fits on [those that are fitted]. A stop out of reach
     is left out with its reason; raises InputError where the setting itself is wrong.
     """
     grids, held, single = [], [], []
     for stop in stops:
-        here = setting if dial == "rows" else setting.at(dial, stop)
+        here = setting if dial == "fitted_rows" else setting.at(dial, stop)
         grids.append(budget_grid(table, here, exact.converged, (epsilon,), draws, held_out))
         at_stop = exact
         if dial == "clip":

@@ -85,7 +85,7 @@ AXES = {
         "noise multiplier {}",
         "noise multiplier (standard deviation / sensitivity)",
     ),
-    "rows": DialAxis(
+    "fitted_rows": DialAxis(
         "n",
         "What each number of rows buys",
         "n = {}",
