@@ -164,7 +164,7 @@ def _trace() -> float:
     """The epsilon below which noise leaves no trace of that factor."""
     table, setting, exact = _faces()
     assert table.schema is not None  # it comes with one
-    return sight(setting, PublicFrame.of(table.schema), 2_000, exact).each[0]
+    return sight(setting, PublicFrame.of(table.schema), 2_000, exact).by_factor[0]
 
 
 CLIPPED = 0.3  # of the public limits, in the other answer

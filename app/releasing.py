@@ -185,7 +185,7 @@ def shared(state: State, locks: Sequence[float | None]) -> tuple[float, ...]:
         )
     free = sum(lock is None for lock in locks)
     each = tuple(r // max(free, 1) for r in rest)
-    epsilon = filter_of(state.terms.filter).told(each, state.terms.limit).epsilon
+    epsilon = filter_of(state.terms.filter).amount(each, state.terms.limit).epsilon
     return tuple(epsilon if lock is None else lock for lock in locks)
 
 

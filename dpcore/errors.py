@@ -22,7 +22,7 @@ class DPCoreError(Exception):
 
 
 class InputError(DPCoreError, ValueError):
-    """Bad input in one sentence: ``field: what was found; the remedy.``
+    """Bad input in one sentence: ``field: problem; remedy.``
 
     >>> str(InputError("epsilon", "0 is not above 0", "give a positive number, for example 1"))
     'epsilon: 0 is not above 0; give a positive number, for example 1.'
@@ -30,9 +30,9 @@ class InputError(DPCoreError, ValueError):
 
     exit_code = 2
 
-    def __init__(self, field: str, found: str, remedy: str) -> None:
-        self.field, self.found, self.remedy = field, found, remedy
-        super().__init__(f"{field}: {found}; {remedy}.")
+    def __init__(self, field: str, problem: str, remedy: str) -> None:
+        self.field, self.problem, self.remedy = field, problem, remedy
+        super().__init__(f"{field}: {problem}; {remedy}.")
 
 
 class NotCovered(InputError):

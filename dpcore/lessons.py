@@ -19,7 +19,9 @@ from dpcore.checks import one_of
 from dpcore.privacy import Event, Gaussian
 
 Array = NDArray[np.float64]
-Made = Callable[..., Any]  # an answer from what the exercise is about, or the function asked for
+AnyFunction = Callable[
+    ..., Any
+]  # an answer from what the exercise is about, or the function asked for
 
 EMPTY = "Fill in the cell above: replace the dots with your answer, then run both cells."
 DELTA = 1e-5  # in every exercise
@@ -35,28 +37,28 @@ class Exercise:
     asked for.
     """
 
-    right: Made
+    right: AnyFunction
     because: str
-    slips: tuple[tuple[Made, str], ...]
+    slips: tuple[tuple[AnyFunction, str], ...]
     at: tuple[tuple[Any, ...], ...] = ()
 
-    def expected(self, made: Made, given: Sequence[Any] = ()) -> Array:
+    def expected(self, function: AnyFunction, arguments: Sequence[Any] = ()) -> Array:
         """The numbers of the right answer or of a slip, flat."""
-        return _flat(self.values(made if self.at else made(*given)))
+        return _flat(self.values(function if self.at else function(*arguments)))
 
     def values(self, answer: Any) -> list[Any]:
         """An answer, or what a function answers."""
         if not self.at:
             return [answer]
-        return [answer(*(np.copy(one)[()] for one in arguments)) for arguments in self.at]
+        return [answer(*(np.copy(argument)[()] for argument in arguments)) for arguments in self.at]
 
 
-def check(name: str, answer: Any, *given: Any) -> None:
+def check(name: str, answer: Any, *arguments: Any) -> None:
     """Print :func:`verdict`. Raises InputError for an unknown name."""
-    print(verdict(name, answer, *given))
+    print(verdict(name, answer, *arguments))
 
 
-def verdict(name: str, answer: Any, *given: Any) -> str:
+def verdict(name: str, answer: Any, *arguments: Any) -> str:
     """One sentence: right and why, what was probably computed instead, or that it is to be done.
 
     answer: a number, several numbers or a function; ``...`` and ``None`` are no answer. given: what
@@ -77,21 +79,21 @@ def verdict(name: str, answer: Any, *given: Any) -> str:
             values = exercise.values(answer)
             if any(map(_empty, values)):
                 return EMPTY
-            found = _flat(values)
+            answered = _flat(values)
         except Exception as error:
             if not exercise.at:
                 return "Not yet: the answer should be a number."
             return f"Not yet: the function stops with {type(error).__name__}: {error}."
-        right = exercise.expected(exercise.right, given)
-        if found.shape != right.shape:
-            asked = "one number is" if right.size == 1 else f"{right.size} numbers are"
-            return f"Not yet: {asked} asked for, not {found.size}."
-        if _close(found, right).all():
+        right = exercise.expected(exercise.right, arguments)
+        if answered.shape != right.shape:
+            wanted = "one number is" if right.size == 1 else f"{right.size} numbers are"
+            return f"Not yet: {wanted} asked for, not {answered.size}."
+        if _close(answered, right).all():
             return f"Right: {exercise.because}"
         for slip, sentence in exercise.slips:
-            if _close(found, exercise.expected(slip, given)).all():
+            if _close(answered, exercise.expected(slip, arguments)).all():
                 return f"Not yet: {sentence}"
-    return f"Not yet: {_apart(found, right)}."
+    return f"Not yet: {_apart(answered, right)}."
 
 
 def _empty(answer: Any) -> bool:
@@ -103,19 +105,21 @@ def _empty(answer: Any) -> bool:
 
 def _flat(values: Sequence[Any]) -> Array:
     """Numbers and arrays as one row."""
-    return np.concatenate([np.ravel(np.asarray(one, float)) for one in values])
+    return np.concatenate([np.ravel(np.asarray(value, float)) for value in values])
 
 
-def _close(one: Array, other: Array) -> Any:
+def _close(first: Array, second: Array) -> Any:
     """Where two answers of one shape agree, as rounded by hand."""
-    return np.isclose(one, other, ROUNDED, 1e-9, equal_nan=True)
+    return np.isclose(first, second, ROUNDED, 1e-9, equal_nan=True)
 
 
-def _apart(found: Array, right: Array) -> str:
+def _apart(answered: Array, right: Array) -> str:
     """How an answer that is no known slip differs."""
-    wrong = int(np.argmin(_close(found, right)))
-    here, there = float(found[wrong]), float(right[wrong])
-    what = "it is" if found.size == 1 else f"value {wrong + 1} of {found.size}, {here:.4g}, is"
+    wrong = int(np.argmin(_close(answered, right)))
+    here, there = float(answered[wrong]), float(right[wrong])
+    what = (
+        "it is" if answered.size == 1 else f"value {wrong + 1} of {answered.size}, {here:.4g}, is"
+    )
     if not math.isfinite(here):
         return f"{what} not finite"
     size = "large" if here > there else "small"

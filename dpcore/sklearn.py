@@ -62,9 +62,9 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 # How scikit-learn's refusals begin that tell of shapes and kinds alone; others may quote cells.
-TOLD = ("Found array with", "Sparse data was passed")
+SHAPE_ERRORS = ("Found array with", "Sparse data was passed")
 # And what is said in the place of those that end in a picture of the rows.
-SAID = {
+CELL_ERRORS = {
     "Complex data not supported": "Complex data not supported",
     "Expected 2D array": "it is not a two-dimensional table",
 }
@@ -107,7 +107,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         schema: the release's public limits, which become ``bounds``.
         """
         guarantee, parts = fit.guarantee, fit.settings.get("components")
-        known = {
+        options = {
             **fit.settings,
             "n_components": parts,
             "n_clusters": parts,
@@ -117,7 +117,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
             "accountant": None if guarantee.proof is None else guarantee.proof.accountant,
             "bounds": [(column.lower, column.upper) for column in schema.numeric_columns()],
         }
-        model = cls(**{name: known[name] for name in cls._get_param_names() if name in known})
+        model = cls(**{name: options[name] for name in cls._get_param_names() if name in options})
         model.fit_, model.guarantee_, model.ledger_ = fit, guarantee, fit.ledger
         with_columns(model, fit.parameters.columns)
         return model._learned()
@@ -158,8 +158,10 @@ class _Private(BaseEstimator):  # type: ignore[misc]
             accountant=self.accountant,
         )
         if self.ledger is None:
-            given = self.random_state
-            seed = None if given is None else whole("random_state", int(given), least=0)
+            random_state = self.random_state
+            seed = (
+                None if random_state is None else whole("random_state", int(random_state), least=0)
+            )
             self.fit_ = fit(model, table, privacy=privacy, seed=seed, **options)
         elif self.random_state is None:
             self.fit_ = paid_fit(model, table, privacy=privacy, ledger=self.ledger, **options)
@@ -188,11 +190,13 @@ class _Private(BaseEstimator):  # type: ignore[misc]
                     accept_sparse=accept_sparse,
                 )
         except (ValueError, TypeError, OverflowError) as error:
-            told = str(error)
-            if told.startswith(TOLD):
+            message = str(error)
+            if message.startswith(SHAPE_ERRORS):
                 raise
-            found = [said for start, said in SAID.items() if told.startswith(start)]
-            what = ("X", found[0], NO_NUMBER[2]) if found else NO_NUMBER
+            problems = [
+                problem for start, problem in CELL_ERRORS.items() if message.startswith(start)
+            ]
+            what = ("X", problems[0], NO_NUMBER[2]) if problems else NO_NUMBER
             raise InputError(*what) from None
         return rows
 
@@ -281,12 +285,12 @@ def _schema(names: list[str], bounds: Bounds | None) -> Schema:
     )
 
 
-def _are_pairs(ends: Array, given: object, names: list[str]) -> bool:
+def _are_pairs(ends: Array, bounds: object, names: list[str]) -> bool:
     """Whether two lists hold a pair for each of two columns, rather than all lower limits and all
     upper ones. Raises InputError for a tuple of lists or arrays that could be either."""
     if len(names) != 2:
         return False
-    if not isinstance(given, tuple) or any(isinstance(one, tuple) for one in given):
+    if not isinstance(bounds, tuple) or any(isinstance(pair, tuple) for pair in bounds):
         return True
     pairs, limits = np.all(ends[:, 0] < ends[:, 1]), np.all(ends[0] < ends[1])
     if pairs and limits:
@@ -406,9 +410,9 @@ class DPGaussianMixture(_Mixture):
         return self._learned()
 
     def _learned(self) -> Self:
-        found = self.fit_.parameters
-        self.weights_, self.means_ = found.weights, found.means
-        self.covariances_ = found.covariances
+        parameters = self.fit_.parameters
+        self.weights_, self.means_ = parameters.weights, parameters.means
+        self.covariances_ = parameters.covariances
         return self
 
     def _log_joint(self, rows: Array) -> Array:
@@ -590,9 +594,9 @@ class DPFactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Priva
         return self._learned()
 
     def _learned(self) -> Self:
-        found = self.fit_.parameters
-        self.mean_, self.components_ = found.mean, found.loadings.T
-        self.noise_variance_ = found.noise_variance
+        parameters = self.fit_.parameters
+        self.mean_, self.components_ = parameters.mean, parameters.loadings.T
+        self.noise_variance_ = parameters.noise_variance
         self._n_features_out = len(self.components_)
         return self
 
@@ -667,11 +671,11 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # typ
         return model._learned()
 
     def _learned(self) -> Self:
-        found, kept = self.fit_.parameters, slice(self.n_components)
-        self.mean_, self.components_ = found.mean, found.components[kept]
-        self.covariance_, self.correlation_ = found.covariance, found.correlation
-        self.explained_variance_ = found.explained_variance[kept]
-        self.explained_variance_ratio_ = found.explained_variance_ratio[kept]
+        parameters, leading = self.fit_.parameters, slice(self.n_components)
+        self.mean_, self.components_ = parameters.mean, parameters.components[leading]
+        self.covariance_, self.correlation_ = parameters.covariance, parameters.correlation
+        self.explained_variance_ = parameters.explained_variance[leading]
+        self.explained_variance_ratio_ = parameters.explained_variance_ratio[leading]
         self._n_features_out = self.n_components_ = len(self.components_)
         return self
 
@@ -697,10 +701,10 @@ class DPPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Private):  # typ
     def score_samples(self, X: ArrayLike) -> Array:
         """Log density of each row ``(n,)`` under the normal law with the released mean and
         covariance, where no variance is below 1e-12 of the largest."""
-        found, away = self.fit_.parameters, self._given(X) - self.mean_
-        variance = found.explained_variance
+        parameters, away = self.fit_.parameters, self._given(X) - self.mean_
+        variance = parameters.explained_variance
         variance = np.maximum(variance, max(THINNEST * variance[0], np.finfo(float).tiny))
-        squares = (away @ found.components.T) ** 2 / variance
+        squares = (away @ parameters.components.T) ** 2 / variance
         return np.asarray(-0.5 * np.sum(np.log(2.0 * np.pi * variance) + squares, axis=1))
 
     def score(self, X: ArrayLike, y: object = None) -> float:
@@ -792,9 +796,12 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
         return model
 
     def _learned(self) -> Self:
-        found = self.fit_.parameters
-        self.coef_, self.intercept_ = found.coefficients[None], np.array([found.intercept])
-        self.intervals_ = found.intervals()
+        parameters = self.fit_.parameters
+        self.coef_, self.intercept_ = (
+            parameters.coefficients[None],
+            np.array([parameters.intercept]),
+        )
+        self.intervals_ = parameters.intervals()
         return self
 
     def _says_yes(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
@@ -836,9 +843,11 @@ class DPLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
 
     def _coefficients(self) -> Coefficients:
         check_is_fitted(self)
-        found = self.fit_.parameters
-        mean = np.append(found.coefficients, found.intercept)
-        return Coefficients(mean[None], found.covariance[None], found.noise_covariance[None])
+        parameters = self.fit_.parameters
+        mean = np.append(parameters.coefficients, parameters.intercept)
+        return Coefficients(
+            mean[None], parameters.covariance[None], parameters.noise_covariance[None]
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -899,8 +908,8 @@ class DPLatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMi
         return self._learned()
 
     def _learned(self) -> Self:
-        found = self.fit_.parameters
-        self.components_ = found.probabilities * found.mass[:, None]
+        parameters = self.fit_.parameters
+        self.components_ = parameters.probabilities * parameters.mass[:, None]
         self._n_features_out = len(self.components_)
         return self
 
@@ -945,13 +954,13 @@ def _read_classes(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _two_classes(classes: Any) -> NDArray[Any]:
-    found = np.asarray(classes)
-    if found.shape != (2,):
-        many = f"{found.size} class{'' if found.size == 1 else 'es'}"
+    labels = np.asarray(classes)
+    if labels.shape != (2,):
+        many = f"{labels.size} class{'' if labels.size == 1 else 'es'}"
         raise InputError(
             "classes", f"Only binary classification is supported, not {many}", "give two"
         )
-    return found
+    return labels
 
 
 def _label_meant(label: object) -> str:

@@ -166,8 +166,8 @@ def test_from_sight_on_a_factor_is_seen_and_before_it_is_not() -> None:
     public = PublicFrame.of(table.schema)  # type: ignore[arg-type]
     exact = YARDSTICK.converged(table, 2, {})
     known = sight(setting, public, len(rows), exact)
-    assert known.any_data < known.each[0] < known.each[1] < 10.0
-    for factor, threshold in enumerate(known.each):
+    assert known.any_data < known.by_factor[0] < known.by_factor[1] < 10.0
+    for factor, threshold in enumerate(known.by_factor):
         for share, seen in ((1 / 3, False), (3.0, True)):
             privacy = replace(budget(), epsilon=share * threshold)
             hits = 0

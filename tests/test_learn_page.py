@@ -40,7 +40,7 @@ from dpcore.datasets.catalogue import bundled
 from dpcore.datasets.faces import faces_like
 from dpcore.errors import InputError
 from dpcore.evaluation.study import EPSILONS, budget_grid, references
-from dpcore.models.factor_analysis.scoring import FOUND
+from dpcore.models.factor_analysis.scoring import ALIGNED
 from dpcore.models.gaussian_mixture.alignment import FOUND_AFFINITY, FOUND_WEIGHT
 from dpcore.privacy import Event, Gaussian
 from dpcore.privacy.guarantee import show
@@ -347,7 +347,7 @@ def test_private_groups_are_wider_the_more_so_the_stronger_the_noise() -> None:
     assert learning.groups_found() == found
     alike = f"at least {FOUND_AFFINITY:g} and its weight is within a factor of {FOUND_WEIGHT:g}"
     assert alike in learning.lesson("hide").ask
-    assert f"at least {FOUND:g}" in learning.lesson("face").ask
+    assert f"at least {ALIGNED:g}" in learning.lesson("face").ask
 
 
 def test_composition_is_not_addition() -> None:

@@ -187,7 +187,7 @@ def test_a_bad_file_is_one_sentence_without_its_content(
     with pytest.raises(InputError) as caught:
         load(path)
     message = str(caught.value)
-    assert word in caught.value.found
+    assert word in caught.value.problem
     assert "\n" not in message
     assert SECRET not in message
     assert str(tmp_path) not in message

@@ -596,7 +596,7 @@ def test_groups_are_compared_with_those_that_they_are_most_alike(order: tuple[in
     np.testing.assert_allclose(aligned.mixture.means[0], middles + 0.01)
     np.testing.assert_allclose(aligned.mixture.covariances[0], shapes)
     np.testing.assert_allclose(aligned.mixture.weights[0], weights)
-    assert aligned.found.all()
+    assert aligned.recovered.all()
 
 
 def test_a_fit_in_other_units_is_the_same_fit() -> None:

@@ -20,8 +20,8 @@ from support import ROOT, every, require
 
 from dpcore.figures.notebook import in_slices, play
 from dpcore.papers.results import (
-    KEPT,
     SHORT,
+    STORED,
     names_of,
     record_of,
     regenerate,
@@ -260,8 +260,8 @@ def test_a_kept_result_says_what_made_it(name: str) -> None:
     record = record_of(name)
     assert record["command"].startswith(f"dpcore reproduce {name}")
     assert {"seed", "version", "date", "seconds", "finding", "panels"} <= set(record)
-    assert (KEPT / f"{name}.json").stat().st_size < KEPT_BYTES
-    assert stored_result(name).made.rows
+    assert (STORED / f"{name}.json").stat().st_size < KEPT_BYTES
+    assert stored_result(name).reproduction.rows
 
 
 def test_the_table_of_results_has_no_row_missing() -> None:
@@ -277,7 +277,7 @@ def test_what_needs_data_that_are_absent_is_shown_as_it_is_kept(
     monkeypatch.delenv("DPCORE_SHARED", raising=False)
     told = regenerate("dp-em-figure-3", short=True, data=tmp_path)
     assert told.how.startswith("Kept from")
-    assert told.made.rows == stored_result("dp-em-figure-3").made.rows
+    assert told.reproduction.rows == stored_result("dp-em-figure-3").reproduction.rows
 
 
 def test_what_takes_minutes_is_kept_in_the_fast_setting() -> None:

@@ -401,7 +401,7 @@ def test_a_run_tells_its_share_through_nested_loops_and_gathers_splits() -> None
     told: list[float] = []
     run = Run(Ask(draws=2, say=told.append))
     run.panel("p", "x", "y")
-    for x in run.each((1.0, 2.0)):
+    for x in run.progress((1.0, 2.0)):
         for split, draws in run.splits(2):
             assert list(draws) == [2 * split, 2 * split + 1]
             run.scores("curve", x, np.array(draws, dtype=float), mean=np.mean)

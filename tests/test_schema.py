@@ -241,7 +241,7 @@ def test_a_mistake_names_the_field_and_what_was_found(text: str, field: str, wor
     with pytest.raises(InputError) as caught:
         Schema.parse(text)
     assert caught.value.field == field
-    assert word in caught.value.found
+    assert word in caught.value.problem
     assert caught.value.remedy
     assert "\n" not in str(caught.value)
 
@@ -365,7 +365,7 @@ def test_a_frame_that_does_not_fit_is_refused_without_its_cells(
 ) -> None:
     with pytest.raises(InputError) as caught:
         with_numbers(pd.DataFrame(cells), Schema((column,)))
-    assert word in caught.value.found
+    assert word in caught.value.problem
     assert caught.value.field == column.name
     assert "8675309" not in str(caught.value)
     assert not any(digit in str(caught.value) for digit in "0123456789")

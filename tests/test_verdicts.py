@@ -20,7 +20,7 @@ NUMBERS = ("y", "low", "mean", "proved_epsilon", "claimed")
 
 
 def rows_of(name: str) -> list[Any]:
-    return [dict(row) for row in stored_result(name).made.rows]
+    return [dict(row) for row in stored_result(name).reproduction.rows]
 
 
 @every("name", PAPERS)

@@ -179,7 +179,7 @@ def test_without_privacy_cells_are_refused_that_privacy_would_change(
     with pytest.raises(InputError, match=finding) as refusal:
         seen(rows, public, private=False)
     assert refusal.value.field == "a"
-    assert not any(character.isdigit() for character in refusal.value.found)
+    assert not any(character.isdigit() for character in refusal.value.problem)
 
 
 def test_without_privacy_rows_outside_the_ball_are_refused() -> None:

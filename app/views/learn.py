@@ -143,12 +143,12 @@ def papers(linked: str | None = None) -> None:
     told = stored_result(name)
     with st.container(border=True):
         st.markdown(f"**{told.verdict}**")
-        for panel in told.made.panels:  # each with its own legend beside it
-            figure = reproduction_figure(replace(told.made, panels=(panel,)))
+        for panel in told.reproduction.panels:  # each with its own legend beside it
+            figure = reproduction_figure(replace(told.reproduction, panels=(panel,)))
             figure.update_layout(title=None, height=400, margin={"t": 48, "b": 48})
             figure.update_yaxes(title_font_size=11)
             st.plotly_chart(figure, width="stretch", key=f"drawn_{name}_{panel.id}")
-        st.markdown(told.made.finding)
+        st.markdown(told.reproduction.finding)
         st.caption(told.how)
         page, query = played(name)
         to_page(page, query, "Try it", ":material/arrow_forward:")

@@ -70,7 +70,7 @@ def run(
         try:
             train, test = table.read().split(HELD_OUT, seed=0)
         except InputError as error:
-            rows += [_empty(table, name, None, error.found) for name, _ in fits]
+            rows += [_empty(table, name, None, error.problem) for name, _ in fits]
             continue
         for name, parts in fits:
             began = perf_counter()

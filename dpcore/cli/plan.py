@@ -104,7 +104,7 @@ def _wanted(entry: Any, folder: Path) -> WantedRelease:
         options = _options(model, entry.get("options", {}))
         return WantedRelease(**{"name": "", **words}, schema=schema, rows=rows, options=options)
     except InputError as refusal:
-        raise InputError(f"{title}, {refusal.field}", refusal.found, refusal.remedy) from None
+        raise InputError(f"{title}, {refusal.field}", refusal.problem, refusal.remedy) from None
 
 
 def _public(file: Any, folder: Path) -> tuple[Schema, int | None]:

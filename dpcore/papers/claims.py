@@ -60,10 +60,10 @@ class Verdict:
     def word(self) -> str:
         """``agrees`` where every claim of the paper holds throughout; ``differs`` where none holds
         at more than half of its points; else ``agrees in part``."""
-        said = [check for check in self.checks if not check.ours]
-        if all(check.throughout for check in said):
+        printed = [check for check in self.checks if not check.ours]
+        if all(check.throughout for check in printed):
             return AGREES
-        most = any(2 * check.holds > check.of for check in said)
+        most = any(2 * check.holds > check.of for check in printed)
         return PARTLY if most else DIFFERS
 
     @property
@@ -72,10 +72,10 @@ class Verdict:
         limits = [self.stands_in] if self.stands_in else []
         limits += ["one draw"] if self.one_draw else []
         data = f" ({'; '.join(limits)})" if limits else ""
-        said = "; ".join(check.sentence for check in self.checks if not check.ours)
+        claims = "; ".join(check.sentence for check in self.checks if not check.ours)
         more = "; ".join(check.sentence for check in self.checks if check.ours)
         beside = f" Beside the paper: {more}." if more else ""
-        return f"{self.word.capitalize()}{data}. The paper: {said}.{self._test}{beside}"
+        return f"{self.word.capitalize()}{data}. The paper: {claims}.{self._test}{beside}"
 
     @property
     def _test(self) -> str:
@@ -96,9 +96,9 @@ def points(rows: Sequence[Row], line: Line) -> Points:
         return line(rows)
     curve, fact = (line, "y") if isinstance(line, str) else line
     return {
-        (each["panel"], each["x"]): float(each[fact])
-        for each in rows
-        if each["curve"] == curve and each.get(fact) is not None
+        (row["panel"], row["x"]): float(row[fact])
+        for row in rows
+        if row["curve"] == curve and row.get(fact) is not None
     }
 
 

@@ -63,7 +63,7 @@ WORDS = {
     "ma": "moments accountant, orders to 100",
     "ma_free": "moments accountant, any order",
 }
-CURVES = tuple(Counting(one, method) for one in COMBINATIONS for method in WORDS)
+CURVES = tuple(Counting(combination, method) for combination in COMBINATIONS for method in WORDS)
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,13 @@ def counted(curve: Counting, size: Size, epsilons: Sequence[float]) -> Counted:
         if refusal.field != "delta_each":
             raise
         less = replace(size, delta_each=size.delta / (2 * size.gaussian(curve.combination)))
-        note = f"refused as printed ({refusal.found}); shown at delta_i = {less.delta_each:.3g}"
+        note = f"refused as printed ({refusal.problem}); shown at delta_i = {less.delta_each:.3g}"
         return replace(_published(curve, less, epsilons), note=note)
 
 
 def _published(curve: Counting, size: Size, epsilons: Sequence[float]) -> Counted:
     """As the paper computes it; a budget below what the capped orders reach is NaN."""
-    noise, each, note = np.full(len(epsilons), np.nan), size.delta_each, ""
+    noise, delta_each, note = np.full(len(epsilons), np.nan), size.delta_each, ""
     for i, epsilon in enumerate(epsilons):
         try:
             budget = published_budget(
@@ -109,10 +109,10 @@ def _published(curve: Counting, size: Size, epsilons: Sequence[float]) -> Counte
         except InputError as refusal:
             if refusal.field == "delta_each":
                 raise
-            note = refusal.found
+            note = refusal.problem
             continue
-        noise[i], each = float(budget.noise_multiplier), budget.delta_each or each
-    return Counted(noise, each, note)
+        noise[i], delta_each = float(budget.noise_multiplier), budget.delta_each or delta_each
+    return Counted(noise, delta_each, note)
 
 
 def _free(curve: Counting, size: Size, epsilons: Sequence[float]) -> Array:

@@ -86,7 +86,7 @@ def compare(
         "affinity of the ten leading directions with the exact ones, 0 to 1",
         "How much of the faces' subspace is seen",
     )
-    for name, faces in run.each(curves.items()):
+    for name, faces in run.progress(curves.items()):
         _curve(run, name, faces, epsilons, _noises(name, epsilons, pictures))
     chance = FACTORS / pictures.shape[1]
     for epsilon in epsilons:
@@ -118,20 +118,20 @@ def _unit(rows: Array) -> Array:
 
 def _noises(name: str, epsilons: Sequence[float], pictures: Array) -> list[Noise]:
     """Noise of the sum of y y', relative to its true sensitivity sqrt 2, for rows of norm 1."""
-    asked = np.asarray(epsilons, dtype=float)
+    targets = np.asarray(epsilons, dtype=float)
     if name not in (STATED, CODED):
-        factors = 1.0 / np.asarray(mu_of(asked, DELTA))
+        factors = 1.0 / np.asarray(mu_of(targets, DELTA))
         return [Noise("gaussian", float(factor)) for factor in factors]
     count = len(pictures)
-    deviation = 2.0 * math.sqrt(2.0 * math.log(1.25 / DELTA)) / (asked * count)
+    deviation = 2.0 * math.sqrt(2.0 * math.log(1.25 / DELTA)) / (targets * count)
     if name == CODED:  # the variance instead; columns of norm 1 leave rows of norm ``reach``
         faces = _centred(pictures)
         reach = np.linalg.norm(faces, axis=1).max() / np.linalg.norm(faces, axis=0).max()
         deviation = deviation**2 / reach**2
     wide = math.sqrt(2.0)  # an upper triangle of equal variances, mirrored
     return [
-        Noise("gaussian", float(one) * count / math.sqrt(2.0), widen_off_diagonal=wide)
-        for one in deviation
+        Noise("gaussian", float(scale) * count / math.sqrt(2.0), widen_off_diagonal=wide)
+        for scale in deviation
     ]
 
 
@@ -158,10 +158,10 @@ def _curve(
             private = leading(noisy.squares[0], FACTORS)
             if draw == 0 and (panel := _row_of_faces(name, epsilon)) in run.panels:
                 _faces(run, panel, private, exact)
-            seen = np.sum((private.T @ exact) ** 2) / FACTORS
+            affinity = np.sum((private.T @ exact) ** 2) / FACTORS
             proved = best_proof(session.ledger.at(0).events, DELTA).epsilon
             facts = {"proved_epsilon": proved, "chance": FACTORS / faces.shape[1]}
-            run.scores(name, epsilon, np.atleast_1d(seen), panel="affinity", **facts)
+            run.scores(name, epsilon, np.atleast_1d(affinity), panel="affinity", **facts)
 
 
 def _row_of_faces(name: str, epsilon: float) -> str:
@@ -217,20 +217,20 @@ def finding(rows: Sequence[Row]) -> str:
     chance = max(values(rows, CHANCE).values())
     small = [epsilon for epsilon in values(rows, STATED) if epsilon < 1.0]
     stated = max(values(rows, STATED)[epsilon] for epsilon in small)
-    said = [
-        f"{each['y']:.4f} at nominal {each['x']:g} (really {each['proved_epsilon']:.3g})"
-        for each in rows
-        if each["curve"] == CODED and each["x"] <= 1.0
+    coded = [
+        f"{row['y']:.4f} at nominal {row['x']:g} (really {row['proved_epsilon']:.3g})"
+        for row in rows
+        if row["curve"] == CODED and row["x"] <= 1.0
     ]
-    seen = []
-    curves = dict.fromkeys(each["curve"] for each in rows if each["panel"] == "affinity")
+    thresholds = []
+    curves = dict.fromkeys(row["curve"] for row in rows if row["panel"] == "affinity")
     for name in (curve for curve in curves if curve != CHANCE):
         reached = [epsilon for epsilon, y in values(rows, name).items() if y >= HALF]
-        alone = next(each["chance"] for each in rows if each["curve"] == name)
+        alone = next(row["chance"] for row in rows if row["curve"] == name)
         when = f"from {min(reached):g}" if reached else "never"
-        seen.append(f"{name} {when} (chance {alone:.3f})")
+        thresholds.append(f"{name} {when} (chance {alone:.3f})")
     return (
         f"Below epsilon 1 the stated noise shows at most {stated:.4f} of the subspace (chance: "
-        f"{chance:.4f}); the released program's {', '.join(said)}. Half of it is seen: "
-        f"{'; '.join(seen)}."
+        f"{chance:.4f}); the released program's {', '.join(coded)}. Half of it is seen: "
+        f"{'; '.join(thresholds)}."
     )

@@ -98,7 +98,7 @@ def figure_4(run: Run) -> str:
     """
     (case,) = FIGURE_4
     table = check_ins(run.ask.array("dpbench_grids256.npz", "gowalla"), case.rows)
-    for way in run.each(MAPS):
+    for way in run.progress(MAPS):
         _map(run, table, way, case)
     compare(run, table, case, splits=10)
     run.row(PRINTED, case.epsilon, PRINTED_NICV)
@@ -131,7 +131,7 @@ def table_kmeans(run: Run) -> str:
 
 def _compared(run: Run, cases: tuple[Case, ...], splits: int) -> str:
     grid = run.ask.array("dpbench_grids256.npz", "gowalla")
-    for case in run.each(cases):
+    for case in run.progress(cases):
         compare(run, check_ins(grid, case.rows), case, splits)
     return finding(run.rows)
 
@@ -166,10 +166,10 @@ def compare(run: Run, table: PrivateTable, case: Case, splits: int) -> None:
             except InputError as refusal:
                 if refusal.field != "noise":  # what the wall refuses to release
                     raise
-                refusals[way.name] = f"refused: {refusal.found}"
+                refusals[way.name] = f"refused: {refusal.problem}"
                 continue
-            found = yardstick("kmeans").measure(grid.runs.final, held_out, "nicv")
-            run.scores(way.name, case.epsilon, found, mean=np.mean)
+            scores = yardstick("kmeans").measure(grid.runs.final, held_out, "nicv")
+            run.scores(way.name, case.epsilon, scores, mean=np.mean)
     for name, why in refusals.items():
         run.row(name, case.epsilon, None, note=why, runs=0, mean=None)
 
@@ -181,14 +181,12 @@ def _fitted(way: Way, table: PrivateTable, case: Case, draws: range) -> Grid:
 
 def finding(rows: list[Row]) -> str:
     """The order of the methods in each case, least spread first."""
-    said = []
-    for panel in dict.fromkeys(each["panel"] for each in rows):
-        here = [each for each in rows if each["panel"] == panel]
-        ranked = sorted(
-            (each for each in here if each["y"] is not None), key=lambda r: float(r["y"])
-        )
-        order = "; ".join(f"{each['curve']} {each['y']:.4f}" for each in ranked)
-        said.append(f"{panel}: {order}.")
-    absent = sorted({each["curve"] for each in rows if each["y"] is None})
+    orders = []
+    for panel in dict.fromkeys(row["panel"] for row in rows):
+        here = [row for row in rows if row["panel"] == panel]
+        ranked = sorted((row for row in here if row["y"] is not None), key=lambda r: float(r["y"]))
+        order = "; ".join(f"{row['curve']} {row['y']:.4f}" for row in ranked)
+        orders.append(f"{panel}: {order}.")
+    absent = sorted({row["curve"] for row in rows if row["y"] is None})
     without = f" Without a point: {'; '.join(absent)}." if absent else ""
-    return f"Median NICV, least first. {' '.join(said)}{without}"
+    return f"Median NICV, least first. {' '.join(orders)}{without}"

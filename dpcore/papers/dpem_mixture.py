@@ -92,9 +92,9 @@ def figure_3(run: Run) -> str:
     return compare(run, load(rows, schema=Schema.ball_of(names, None, NORM_BOUND)), FIGURE_3)
 
 
-def compare(run: Run, table: PrivateTable, asked: Comparison) -> str:
+def compare(run: Run, table: PrivateTable, comparison: Comparison) -> str:
     """Every curve of a figure on random splits of one table."""
-    size, epsilons = asked.size, asked.epsilons
+    size, epsilons = comparison.size, comparison.epsilons
     run.panel(
         "likelihood",
         f"epsilon (delta = {size.delta:g}, one row replaced)",
@@ -109,13 +109,13 @@ def compare(run: Run, table: PrivateTable, asked: Comparison) -> str:
         _Curve(PROVED, epsilons, proved),
         *(_published(curve, size, epsilons) for curve in CURVES),
     ]
-    for split, draws in run.splits(asked.splits):
-        train, test = table.split(asked.test_fraction, seed=split)
+    for split, draws in run.splits(comparison.splits):
+        train, test = table.split(comparison.test_fraction, seed=split)
         rows = Scorer.of(test, most=None)
-        for curve in run.each(curves):
+        for curve in run.progress(curves):
             scores = curve.scores(train, rows, size, draws)
-            for epsilon, each in zip(curve.epsilons, scores, strict=True):
-                run.scores(curve.name, epsilon, each, note=curve.note)
+            for epsilon, values_at in zip(curve.epsilons, scores, strict=True):
+                run.scores(curve.name, epsilon, values_at, note=curve.note)
     return finding(run.rows, epsilons)
 
 
@@ -140,18 +140,18 @@ class _Curve:
         }
         noise: dict[str, Any] = {} if self.requests is None else {"draws": draws, "seed": 0}
         grid = fit_grid("gmm", train, privacy=self.requests, **noise, **many)
-        found = yardstick("gmm").measure(grid.runs.final, rows, "test_log_likelihood_scaled")
+        measured = yardstick("gmm").measure(grid.runs.final, rows, "test_log_likelihood_scaled")
         shape = len(self.epsilons), len(draws)
-        return np.broadcast_to(found, shape) if len(found) == 1 else found.reshape(shape)
+        return np.broadcast_to(measured, shape) if len(measured) == 1 else measured.reshape(shape)
 
 
 def _published(curve: Counting, size: Size, epsilons: Sequence[float]) -> _Curve:
     """A published count at the budgets that it can meet."""
-    found = counted(curve, size, epsilons)
-    met = [(e, float(z)) for e, z in zip(epsilons, found.noise, strict=True) if np.isfinite(z)]
+    counts = counted(curve, size, epsilons)
+    met = [(e, float(z)) for e, z in zip(epsilons, counts.noise, strict=True) if np.isfinite(z)]
     requests = (Privacy(noise_multiplier=z, delta=size.delta, mode="paper") for _, z in met)
-    options = {"combination": curve.combination, "delta_each": found.delta_each}
-    return _Curve(curve.name, tuple(e for e, _ in met), tuple(requests), found.note, options)
+    options = {"combination": curve.combination, "delta_each": counts.delta_each}
+    return _Curve(curve.name, tuple(e for e, _ in met), tuple(requests), counts.note, options)
 
 
 def finding(rows: Sequence[Row], epsilons: Sequence[float]) -> str:
@@ -168,9 +168,9 @@ def _reached(rows: Sequence[Row]) -> str:
     near = []
     curves = (PROVED, PRINTED_STEPS, *(curve.name for curve in CURVES))
     for name in curves:
-        found = reaches(values(rows, name), level)
-        if found is not None:
-            near.append(f"{name} from epsilon {found:g}")
+        epsilon = reaches(values(rows, name), level)
+        if epsilon is not None:
+            near.append(f"{name} from epsilon {epsilon:g}")
     gap = f"Without privacy one Gaussian reaches {least:.2f} and the mixture {best:.2f}."
     if not near:
         return f"{gap} At no budget here does a curve come within {WITHIN:.0%} of that gap."
@@ -184,34 +184,34 @@ def reaches(curve: dict[float, float], level: float) -> float | None:
     >>> reaches({0.1: 1.0, 1.0: 3.0, 4.0: 4.0}, 2.0), reaches({1.0: 3.0, 4.0: 1.0}, 2.0)
     (1.0, None)
     """
-    found = None
+    first = None
     for epsilon in sorted(curve, reverse=True):
         if curve[epsilon] < level:
             break
-        found = epsilon
-    return found
+        first = epsilon
+    return first
 
 
 def _order(rows: Sequence[Row], epsilons: Sequence[float]) -> str:
     """At how many budgets each part of the printed order holds."""
-    said = []
+    orders = []
     for combination in ("GGG", "LLG"):
         lines = {m: values(rows, Counting(combination, m).name) for m in ORDER}
         pairs = [
-            f"{WORDS[one]} below {WORDS[other]} at {_below(lines[one], lines[other], epsilons)}"
-            for one, other in pairwise(ORDER)
+            f"{WORDS[low]} below {WORDS[high]} at {_below(lines[low], lines[high], epsilons)}"
+            for low, high in pairwise(ORDER)
         ]
-        said.append(f"{combination}: {', '.join(pairs)}")
+        orders.append(f"{combination}: {', '.join(pairs)}")
     above = []
     for method in ORDER:
         mixed, gaussian = (values(rows, Counting(c, method).name) for c in ("LLG", "GGG"))
         above.append(f"{WORDS[method]} at {_below(mixed, gaussian, epsilons)}")
     return (
         f"The printed order, to {SAME} nats, at how many of {len(epsilons)} budgets: "
-        f"{'; '.join(said)}; GGG above LLG: {', '.join(above)}."
+        f"{'; '.join(orders)}; GGG above LLG: {', '.join(above)}."
     )
 
 
-def _below(one: dict[float, float], other: dict[float, float], epsilons: Sequence[float]) -> int:
+def _below(first: dict[float, float], second: dict[float, float], epsilons: Sequence[float]) -> int:
     """At how many budgets one curve is no better than another; out of reach is below all."""
-    return sum(one.get(e, -np.inf) <= other.get(e, -np.inf) + SAME for e in epsilons)
+    return sum(first.get(e, -np.inf) <= second.get(e, -np.inf) + SAME for e in epsilons)

@@ -74,17 +74,17 @@ def table_noise(run: Run) -> str:
 
 def _published(run: Run, size: Size) -> None:
     for curve in CURVES:
-        found = counted(curve, size, EPSILONS)
-        true = true_epsilon(found.noise, size) if curve.combination == "GGG" else None
-        for i, (epsilon, noise) in enumerate(zip(EPSILONS, found.noise, strict=True)):
-            each = math.sqrt(2.0 * math.log(1.25 / found.delta_each)) / noise
+        counts = counted(curve, size, EPSILONS)
+        true = true_epsilon(counts.noise, size) if curve.combination == "GGG" else None
+        for i, (epsilon, noise) in enumerate(zip(EPSILONS, counts.noise, strict=True)):
+            epsilon_each = math.sqrt(2.0 * math.log(1.25 / counts.delta_each)) / noise
             run.row(
                 curve.name,
                 epsilon,
                 noise,
-                note=found.note,
-                epsilon_each=None if math.isnan(each) else each,
-                delta_each=found.delta_each,
+                note=counts.note,
+                epsilon_each=None if math.isnan(epsilon_each) else epsilon_each,
+                delta_each=counts.delta_each,
                 proved_epsilon=None if true is None or math.isnan(noise) else float(true[i]),
             )
 
@@ -93,8 +93,8 @@ def _exact(run: Run, size: Size) -> None:
     """What exact counting needs for the same budgets."""
     mu = np.asarray(mu_of(np.array(EPSILONS), size.delta))
     for words, releases in ((SAME, size.gaussian("GGG")), (JOINT, size.iterations)):
-        for epsilon, one in zip(EPSILONS, mu, strict=True):
-            noise = math.sqrt(releases) / float(one)
+        for epsilon, mu_at in zip(EPSILONS, mu, strict=True):
+            noise = math.sqrt(releases) / float(mu_at)
             run.row(
                 words, epsilon, noise, epsilon_each=None, delta_each=None, proved_epsilon=epsilon
             )
@@ -110,6 +110,6 @@ def _finding(rows: list[Row]) -> str:
             f"sensitivity, which really proves epsilon {true:.3g}; one joint release an iteration, "
             f"counted exactly, needs {joint[1.0]:.4g}"
         )
-    refused = sorted({(each["panel"], each["curve"]) for each in rows if "refused" in each["note"]})
+    refused = sorted({(row["panel"], row["curve"]) for row in rows if "refused" in row["note"]})
     names = " and ".join(f"{curve} ({name})" for name, curve in refused)
     return ". ".join(parts) + f". Refused at the printed delta_i: {names or 'none'}."

@@ -91,7 +91,7 @@ def figure_1(run: Run) -> str:
     run.panel("distance", budgets, distance, "The rare persons in the fit")
     run.panel("attack", budgets, "share of right guesses", "A rare person guessed")
     draws = run.ask.drawn(DRAWS)
-    for name, (words, rare) in run.each(TABLES.items()):
+    for name, (words, rare) in run.progress(TABLES.items()):
         table = load(f"bundled:{name}")
         _centres(run, table, words, rare, max(SHOWN, draws // 10))
         _attacks(run, table, words, draws)
@@ -154,44 +154,42 @@ def _attacks(run: Run, table: PrivateTable, words: str, draws: int) -> None:
         setting = replace(SETTING, adjacency=adjacency)
         exact.append(success_rate(table, setting, None, sees=sees).rate)
         for epsilon in EPSILONS:
-            found = success_rate(table, setting, epsilon, draws, sees=sees)
+            attack = success_rate(table, setting, epsilon, draws, sees=sees)
             run.row(
                 f"{adjacency}, {sees} seen, {words}",
                 epsilon,
-                found.rate,
-                low=found.low,
-                high=found.high,
-                ceiling=found.ceiling,
+                attack.rate,
+                low=attack.low,
+                high=attack.high,
+                ceiling=attack.ceiling,
             )
-            ceilings[epsilon] = max(found.ceiling, ceilings[epsilon])
+            ceilings[epsilon] = max(attack.ceiling, ceilings[epsilon])
     for epsilon in EPSILONS:
         run.row(f"{NOISELESS}, {words}", epsilon, min(exact))
         run.row(f"{CEILING}, {words}", epsilon, ceilings[epsilon])
 
 
 def _finding(rows: list[Row]) -> str:
-    said = []
+    sentences = []
     for words in (FEW, MANY):
         exact, own, private, moved = (
             values(rows, f"{name}, {words}", "distance")[1.0]
             for name in (EXACT, OWN_STEPS, PRIVATE, MOVED)
         )
-        said.append(
+        sentences.append(
             f"{words}: {exact:.1f} converged without privacy, {own:.1f} after as many of our "
             f"clipped steps without noise, {private:.1f} at epsilon 1, {moved:.1f} by k-means"
         )
-    attacks = [each for each in rows if "ceiling" in each]
-    worst = max((each for each in attacks if each["x"] == 1.0), key=lambda each: float(each["y"]))
-    above = sum(each["low"] > each["ceiling"] for each in attacks)
+    attacks = [row for row in rows if "ceiling" in row]
+    worst = max((row for row in attacks if row["x"] == 1.0), key=lambda row: float(row["y"]))
+    above = sum(row["low"] > row["ceiling"] for row in attacks)
     exact_rate = min(
-        each["y"]
-        for each in rows
-        if each["panel"] == "attack" and each["curve"].startswith(NOISELESS)
+        row["y"] for row in rows if row["panel"] == "attack" and row["curve"].startswith(NOISELESS)
     )
     return (
         f"Distance of the nearest centre, in standard deviations of the crowd: "
-        f"{'; '.join(said)}. The attacker is right about {exact_rate:.0%} of fits without privacy; "
-        f"at epsilon 1 the best of {sum(each['x'] == 1.0 for each in attacks)} attacks is right "
-        f"in {worst['y']:.1%} ({worst['low']:.1%} to {worst['high']:.1%}), proved to be at most "
-        f"{worst['ceiling']:.1%}; of {len(attacks)} intervals {above} lie above their ceiling."
+        f"{'; '.join(sentences)}. The attacker is right about {exact_rate:.0%} of fits without "
+        f"privacy; at epsilon 1 the best of {sum(row['x'] == 1.0 for row in attacks)} attacks is "
+        f"right in {worst['y']:.1%} ({worst['low']:.1%} to {worst['high']:.1%}), proved to be at "
+        f"most {worst['ceiling']:.1%}; of {len(attacks)} intervals {above} lie above their ceiling."
     )

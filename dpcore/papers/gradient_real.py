@@ -54,7 +54,7 @@ def figure_5(run: Run) -> str:
     bounds (of IPUMS-BR read off the data, so nothing is proved there). A few seconds.
     """
     tables = {"Adult": _adult, "IPUMS-BR": _coded, "ACS": _acs}
-    for name, table in run.each(tables.items()):
+    for name, table in run.progress(tables.items()):
         run.panel(
             name,
             f"total epsilon (delta = {DELTA:g}, one row replaced)",
@@ -86,11 +86,11 @@ def _by_epsilon(run: Run, table: PrivateTable) -> None:
                 iterations=STEPS,
             )
             errors = apart(grid.runs.final.beta, truth, mirrored=True)
-            shape = len(EPSILONS), len(draws) if way.asked is not None else 1
-            for epsilon, each in zip(
+            shape = len(EPSILONS), len(draws) if way.privacy is not None else 1
+            for epsilon, scores_at in zip(
                 EPSILONS, np.broadcast_to(errors.reshape(-1, shape[1]), shape), strict=True
             ):
-                run.scores(way.name, epsilon, each)
+                run.scores(way.name, epsilon, scores_at)
 
 
 def _adult(ask: Ask) -> PrivateTable:

@@ -150,13 +150,11 @@ CLAIMS = (
 
 def finding(rows: list[Row]) -> str:
     """In how many points each order holds."""
-    places = {(each["panel"], each["x"]) for each in rows}
+    places = {(row["panel"], row["x"]) for row in rows}
     ours, order, exact = 0, 0, 0
     for panel, x in places:
         here = {
-            each["curve"]: float(each["y"])
-            for each in rows
-            if (each["panel"], each["x"]) == (panel, x)
+            row["curve"]: float(row["y"]) for row in rows if (row["panel"], row["x"]) == (panel, x)
         }
         private = {name: y for name, y in here.items() if name != EM.name}
         ours += min(private, key=lambda name: private[name]) == OURS.name
@@ -173,8 +171,8 @@ def finding(rows: list[Row]) -> str:
 
 def slope(rows: list[Row], curve: str, panel: str) -> float:
     """The slope of a curve on logarithmic axes, by least squares."""
-    found = values(rows, curve, panel)
-    return float(np.polyfit(np.log(list(found)), np.log(list(found.values())), 1)[0])
+    errors_at = values(rows, curve, panel)
+    return float(np.polyfit(np.log(list(errors_at)), np.log(list(errors_at.values())), 1)[0])
 
 
 def _drawn(case: Case, rows: int, truth: Array, rng: np.random.Generator) -> Any:
@@ -190,13 +188,17 @@ def _tau(case: Case, truth: Array, initial: Array, rng: np.random.Generator) -> 
     frame, _ = _drawn(case, PILOT, truth, rng)
     names = [name for name in frame.columns if name != "y"]
     cells = frame[names].to_numpy(dtype=float).T
-    seen = np.isfinite(cells)
+    observed = np.isfinite(cells)
     targets = frame["y"].to_numpy(dtype=float) if case.model.target else None
     beta = np.stack([truth, initial])
-    found = case.model.gradients(
-        beta, case.sigma, np.where(seen, cells, 0.0), targets, seen if case.model.masked else None
+    gradients = case.model.gradients(
+        beta,
+        case.sigma,
+        np.where(observed, cells, 0.0),
+        targets,
+        observed if case.model.masked else None,
     )
-    return float(np.mean(found**2, axis=2).max())
+    return float(np.mean(gradients**2, axis=2).max())
 
 
 def _direction(columns: int, rng: np.random.Generator) -> Array:

@@ -68,15 +68,15 @@ def figure_1(run: Run) -> str:
     it is far too small; so it is in the base setting of the others. Half a minute.
     """
     cases = (SMALL, MIXTURE)
-    for measured in run.each((_by_step, _against_robust)):
-        for case in run.each(cases):
+    for measured in run.progress((_by_step, _against_robust)):
+        for case in run.progress(cases):
             measured(run, case)
-    for case in run.each((TWO_LINES, INCOMPLETE)):
+    for case in run.progress((TWO_LINES, INCOMPLETE)):
         _by_step(run, case)
-    said = " ".join(_order(run.rows, case.words) for case in cases)
+    orders = " ".join(_order(run.rows, case.words) for case in cases)
     better = " and ".join(_better(run.rows, case) for case in cases)
     return (
-        f"{said} A threshold means something only beside sigma sqrt(d), the size of a gradient: "
+        f"{orders} A threshold means something only beside sigma sqrt(d), the size of a gradient: "
         f"clipping is better than Algorithm 2 {better}."
     )
 
@@ -84,9 +84,9 @@ def figure_1(run: Run) -> str:
 def _by_step(run: Run, case: Case) -> None:
     title = f"{case.model.name}: {case.words}"
     run.panel(case.words, "step", ERROR, title, log_x=False, log_y=True)
-    for name, found in errors(run, case, (EM, *map(clipped_at, THRESHOLDS), ROBUST, OURS)):
-        for step, each in enumerate(found, start=1):
-            run.scores(name, step, each)
+    for name, by_step in errors(run, case, (EM, *map(clipped_at, THRESHOLDS), ROBUST, OURS)):
+        for step, values_at in enumerate(by_step, start=1):
+            run.scores(name, step, values_at)
 
 
 def _against_robust(run: Run, case: Case) -> None:
@@ -94,10 +94,10 @@ def _against_robust(run: Run, case: Case) -> None:
     name = _ratio_panel(case)
     run.panel(name, "threshold C", RATIO, f"{name} (below 1 it is)", log_y=True)
     ways = (ROBUST, *map(clipped_at, MORE_THRESHOLDS))
-    for epsilon in run.each(BUDGETS):
+    for epsilon in run.progress(BUDGETS):
         finals: dict[str, list[Array]] = {way.name: [] for way in ways}
-        for curve, found in errors(run, replace(case, epsilon=epsilon), ways):
-            finals[curve].append(found[-1])
+        for curve, by_step in errors(run, replace(case, epsilon=epsilon), ways):
+            finals[curve].append(by_step[-1])
         robust, *clipped = (float(np.quantile(np.array(f), 0.5)) for f in finals.values())
         for threshold, error in zip(MORE_THRESHOLDS, clipped, strict=True):
             run.row(f"epsilon {epsilon:g}", threshold, error / robust)
@@ -109,11 +109,11 @@ def _ratio_panel(case: Case) -> str:
 
 def _better(rows: list[Row], case: Case) -> str:
     """Between which thresholds clipping is better whatever the budget."""
-    here = [each for each in rows if each["panel"] == _ratio_panel(case)]
-    worst = {c: max(each["y"] for each in here if each["x"] == c) for c in MORE_THRESHOLDS}
-    kept = [c for c, ratio in worst.items() if ratio < 1.0]
+    here = [row for row in rows if row["panel"] == _ratio_panel(case)]
+    worst = {c: max(row["y"] for row in here if row["x"] == c) for c in MORE_THRESHOLDS}
+    better = [c for c, ratio in worst.items() if ratio < 1.0]
     size = case.sigma * case.columns**0.5
-    where = f"from C = {min(kept):g} to {max(kept):g}" if kept else "at no C"
+    where = f"from C = {min(better):g} to {max(better):g}" if better else "at no C"
     return f"{where} where that is {size:.2g}"
 
 
@@ -147,17 +147,17 @@ def figure_4(run: Run) -> str:
 def _order(rows: list[Row], panel: str) -> str:
     """Which threshold is best after the last step of a panel, and how Algorithm 2 compares."""
     last = {
-        name: found[max(found)]
+        name: points[max(points)]
         for name in (ROBUST.name, *(clipped_at(t).name for t in THRESHOLDS))
-        if (found := values(rows, name, panel))
+        if (points := values(rows, name, panel))
     }
     thresholds = {t: last[clipped_at(t).name] for t in THRESHOLDS}
     best = min(thresholds, key=lambda t: thresholds[t])
-    robust, one = last[ROBUST.name], thresholds[1.0]
-    verb = "beats" if robust < one else "does not beat"
+    robust, at_one = last[ROBUST.name], thresholds[1.0]
+    verb = "beats" if robust < at_one else "does not beat"
     return (
         f"{panel}: of the five thresholds C = {best:g} is best ({thresholds[best]:.3f}); "
-        f"Algorithm 2 as printed ({robust:.3f}) {verb} C = 1 ({one:.3f})."
+        f"Algorithm 2 as printed ({robust:.3f}) {verb} C = 1 ({at_one:.3f})."
     )
 
 
@@ -167,24 +167,24 @@ def _sweeps(run: Run, base: Case) -> str:
         "columns": ("columns", COLUMNS),
         "rows": ("rows", ROWS),
     }
-    for name, (label, points) in run.each(swept.items()):
+    for name, (label, points) in run.progress(swept.items()):
         run.panel(name, label, ERROR, f"by {name}; otherwise {base.words}", log_y=True)
-        for x in run.each(points):
+        for x in run.progress(points):
             case = replace(base, **{name: x})  # type: ignore[arg-type]
-            for curve, found in errors(run, case, WAYS):
-                run.scores(curve, x, found[-1], panel=name, mean=np.mean)
+            for curve, by_step in errors(run, case, WAYS):
+                run.scores(curve, x, by_step[-1], panel=name, mean=np.mean)
                 if curve == ROBUST.name:
-                    for step, errors_then in enumerate(found, start=1):
+                    for step, errors_then in enumerate(by_step, start=1):
                         run.scores(f"{name} {x:g}", step, errors_then, panel=_steps_of(name))
     for name in swept:
         title = f"Algorithm 2 by {name}"
         run.panel(
             _steps_of(name), "step t", "error, as above", title, log_x=False, log_y=True, across=3
         )
-    said = f"{finding([row for row in run.rows if row['panel'] in swept])} {_slopes(run.rows)}"
+    sentence = f"{finding([row for row in run.rows if row['panel'] in swept])} {_slopes(run.rows)}"
     for name, rate in RATES.items():
         _guide(run, name, rate)
-    return said
+    return sentence
 
 
 def _steps_of(name: str) -> str:
@@ -205,7 +205,7 @@ def _slopes(rows: list[Row]) -> str:
 
 def _guide(run: Run, panel: str, rate: float) -> None:
     """The rate through the first point of Algorithm 2: only its slope means anything."""
-    found = values(run.rows, ROBUST.name, panel)
-    first = min(found)
-    for x in sorted(found):
-        run.row(GUIDE, x, found[first] * (x / first) ** rate, panel=panel)
+    points = values(run.rows, ROBUST.name, panel)
+    first = min(points)
+    for x in sorted(points):
+        run.row(GUIDE, x, points[first] * (x / first) ** rate, panel=panel)

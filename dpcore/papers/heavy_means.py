@@ -60,10 +60,10 @@ def heavy_means(run: Run) -> str:
     A few seconds.
     """
     ways = {"central": CENTRAL, "local": LOCAL}
-    for trust, tail in run.each(product(ways, TAILS)):
+    for trust, tail in run.progress(product(ways, TAILS)):
         name = f"{tail.name}, {trust} (epsilon {EPSILON[trust]:g})"
         run.panel(name, "rows", "mean absolute error", log_y=True)
-        for count, way in run.each(product(ROWS, ways[trust])):
+        for count, way in run.progress(product(ROWS, ways[trust])):
             _errors(run, tail, way, count, trust)
     return finding(run.rows)
 
@@ -82,17 +82,17 @@ def _errors(run: Run, tail: Tail, way: Way, count: int, trust: str) -> None:
             trust=trust,
             tau=tail.mean_square,
         )
-        found = np.abs(REACH * grid.runs.final.mean[:, 0] - tail.mean)
-        run.scores(way.name, count, found, mean=np.mean)
+        errors = np.abs(REACH * grid.runs.final.mean[:, 0] - tail.mean)
+        run.scores(way.name, count, errors, mean=np.mean)
 
 
 def finding(rows: list[Row]) -> str:
     """How often the improved estimator beats the older one, and what beats both."""
     means: dict[tuple[str, float], dict[str, float]] = {}
-    for each in rows:
-        means.setdefault((each["panel"], each["x"]), {})[each["curve"]] = float(each["mean"])
-    central = [found for (panel, _), found in means.items() if "central" in panel]
-    local = [found for (panel, _), found in means.items() if "local" in panel]
+    for row in rows:
+        means.setdefault((row["panel"], row["x"]), {})[row["curve"]] = float(row["mean"])
+    central = [means_at for (panel, _), means_at in means.items() if "central" in panel]
+    local = [means_at for (panel, _), means_at in means.items() if "local" in panel]
     older, improved, exact, _, clipped = (way.name for way in CENTRAL)
     ratios = [here[older] / here[improved] for here in central]
     clip = sum(here[clipped] <= here[exact] for here in central)

@@ -188,11 +188,11 @@ def table_1(run: Run) -> str:
     for name, (table, classes) in tables.items():
         run.panel(name, "", "rows", name, kind="bars", across=2)
         class_sizes(run, np.bincount(YARDSTICK.scorer(table, most=None).codes).tolist(), classes)
-    told = "; ".join(
+    counts = "; ".join(
         f"{name} {', '.join(f'{y:.0f}' for y in values(run.rows, CLASS_ROWS, name).values())}"
         for name in tables
     )
-    return f"Rows of each class: {told}."
+    return f"Rows of each class: {counts}."
 
 
 @experiment("Labelled release, Figure 10: digits", NEAREST, LARGER)
@@ -244,7 +244,7 @@ def figure_12(run: Run) -> str:
         run.scores("real rows", epsilon, np.array(exact))
     names = ("proposed, rows that leave", OURS, RIVAL, "public features, label")
     ways = sorted((way for way in WAYS if way.name in names), key=lambda way: names.index(way.name))
-    for way, epsilon in run.each(product(ways, EPSILONS)):
+    for way, epsilon in run.progress(product(ways, EPSILONS)):
         grid = fitted(way, table, [epsilon], draws)
         for draw in range(draws):
             fit = grid.fit(0, draw)

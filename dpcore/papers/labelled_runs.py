@@ -44,20 +44,20 @@ class Release(Way):
 
     @property
     def adjacency(self) -> str:
-        return str((self.asked or {})["adjacency"])
+        return str((self.privacy or {})["adjacency"])
 
 
 def printed(name: str, method: str, **options: str) -> Release:
     """A method as the paper has it, of which nothing is proved."""
-    asked = {"adjacency": "label", "mode": "paper"}
-    return Release(name, asked, {"method": method, "neighbours": "leave", **options}, PRINTED)
+    privacy = {"adjacency": "label", "mode": "paper"}
+    return Release(name, privacy, {"method": method, "neighbours": "leave", **options}, PRINTED)
 
 
 def proved(name: str, method: str, adjacency: str = "label") -> Release:
     """A method with the guarantee that its name says."""
     accountant = "linear" if method == "laplace" else "exact"
-    asked = {"adjacency": adjacency, "accountant": accountant}
-    return Release(name, asked, {"method": method, "neighbours": "leave"})
+    privacy = {"adjacency": adjacency, "accountant": accountant}
+    return Release(name, privacy, {"method": method, "neighbours": "leave"})
 
 
 WAYS = (
@@ -122,14 +122,14 @@ def figure(
     together: dict[tuple[int, ...], list[Point]] = {}
     for point in points:
         together.setdefault(tuple(map(id, point.tables)), []).append(point)
-    for way, members in run.each(product(ways, together.values())):
+    for way, members in run.progress(product(ways, together.values())):
         _measure(run, way, members, run.ask.drawn(draws), metric)
     return finding(run.rows, metric)
 
 
 def _measure(run: Run, way: Release, points: Sequence[Point], draws: int, metric: str) -> None:
     tables, epsilons = points[0].tables, [point.epsilon for point in points]
-    found: list[Array] = []
+    blocks: list[Array] = []
     note = ""
     for table in tables:
         try:
@@ -138,13 +138,13 @@ def _measure(run: Run, way: Release, points: Sequence[Point], draws: int, metric
             note = f"refused: {refusal}"
             continue
         scores = YARDSTICK.measure(grid.runs.final, YARDSTICK.scorer(table, most=None), metric)
-        found.append(scores.reshape(len(epsilons), draws))
-    if not found:
+        blocks.append(scores.reshape(len(epsilons), draws))
+    if not blocks:
         for point in points:
             run.row(way.name, point.x, None, panel=way.panel, note=note)
         return
     facts = {"note": note, "adjacency": way.adjacency, "proved": way.panel == PROVED}
-    for point, scores in zip(points, np.concatenate(found, axis=1), strict=True):
+    for point, scores in zip(points, np.concatenate(blocks, axis=1), strict=True):
         run.scores(way.name, point.x, scores, panel=way.panel, mean=np.mean, **facts)
 
 
@@ -152,31 +152,31 @@ def finding(rows: Sequence[Row], metric: str = "reverse_kl") -> str:
     """How the proved release stands to its rival, and the published one to its own floor."""
     ours, rival = (_first(rows, PROVED, name) for name in ("staged", "Gaussian"))
     printed = _first(rows, PRINTED, "proposed")
-    said = []
+    sentences = []
     common = sorted(set(ours) & set(rival))
     if common and metric == "accuracy":
         gains = [ours[x] - rival[x] for x in common]
-        said.append(
+        sentences.append(
             f"At the same true guarantee the staged release classifies {min(gains):.2f} to "
             f"{max(gains):.2f} more of the rows rightly than Gaussian noise"
         )
     elif common:
         ratios = [rival[x] / ours[x] for x in common]
-        said.append(
+        sentences.append(
             f"At the same true guarantee the staged release is {min(ratios):.3g} to "
             f"{max(ratios):.3g} times nearer to the exact classes than Gaussian noise"
         )
     if printed and metric != "accuracy":
-        said.append(
+        sentences.append(
             f"The published release, of which nothing is proved, never comes below "
             f"{min(printed.values()):.2g}"
         )
-    return ". ".join(said) + "." if said else "Nothing could be compared."
+    return ". ".join(sentences) + "." if sentences else "Nothing could be compared."
 
 
 def _first(rows: Sequence[Row], panel: str, start: str) -> dict[float, float]:
     """The points of a panel's first curve whose name starts so."""
-    names = (each["curve"] for each in rows if each["panel"] == panel)
+    names = (row["curve"] for row in rows if row["panel"] == panel)
     name = next((name for name in names if name.startswith(start)), "")
     return values(rows, name, panel)
 
@@ -206,7 +206,7 @@ def marginals(
     scorer = YARDSTICK.scorer(table, most=None)
     public, sizes = scorer.public, np.bincount(scorer.codes)
     batches, gaps, notes = {EXACT: scorer.exact}, [], {}
-    for way in run.each(ways):
+    for way in run.progress(ways):
         name = f"{way.name} ({way.panel})"
         try:
             batches[name] = fitted(way, table, [epsilon], 1).runs.final

@@ -34,7 +34,7 @@ SLOW = "shaped noise, label"
 BOUNDS = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 20.0)
 AS_PRINTED = printed("proposed, features, as printed", "paper", neighbours="ball")
 BALL = (
-    replace(AS_PRINTED, asked={"adjacency": "feature", "mode": "paper"}),
+    replace(AS_PRINTED, privacy={"adjacency": "feature", "mode": "paper"}),
     proved("staged, features", "staged", "feature"),
     proved("Gaussian, features", "gaussian", "feature"),
 )

@@ -133,7 +133,7 @@ class Run:
             id, title or id, x, y, log_x and kind == "lines", log_y, kind, across
         )
 
-    def each(self, items: Iterable[T]) -> Iterator[T]:
+    def progress(self, items: Iterable[T]) -> Iterator[T]:
         """The items, one by one, telling the share that is done; loops may be nested."""
         todo = list(items)
         begin, width = self._begin, self._width
@@ -146,7 +146,7 @@ class Run:
     def splits(self, splits: int, draws: int = 1) -> Iterator[tuple[int, range]]:
         """Random splits with the numbers of their noise draws; no two splits share a draw."""
         count = self.ask.drawn(draws)
-        for split in self.each(range(self.ask.split(splits))):
+        for split in self.progress(range(self.ask.split(splits))):
             yield split, range(split * count, (split + 1) * count)
 
     def row(
@@ -167,12 +167,12 @@ class Run:
         if place not in self._scores:
             self._scores[place] = _Scores(*place, facts)
             self._points.append(self._scores[place])
-        self._scores[place].found.append(np.ravel(scores))
+        self._scores[place].per_run.append(np.ravel(scores))
 
     @property
     def rows(self) -> list[Row]:
         """All rows so far."""
-        return [each.row() if isinstance(each, _Scores) else each for each in self._points]
+        return [point.row() if isinstance(point, _Scores) else point for point in self._points]
 
     @property
     def _latest(self) -> str:
@@ -187,11 +187,11 @@ class _Scores:
     curve: str
     x: float
     facts: dict[str, Any]
-    found: list[Array] = field(default_factory=list)
+    per_run: list[Array] = field(default_factory=list)
 
     def row(self) -> Row:
         """Their median with the 10% and 90% quantiles."""
-        scores = np.concatenate(self.found)
+        scores = np.concatenate(self.per_run)
         low, middle, high = (float(value) for value in np.quantile(scores, [0.1, 0.5, 0.9]))
         facts = {"runs": int(scores.size), **self.facts}
         facts = {key: float(f(scores)) if callable(f) else f for key, f in facts.items()}
@@ -249,8 +249,8 @@ def experiment(
 
 def experiment_of(name: str) -> Experiment:
     """A registered experiment. Raises InputError for an unknown name."""
-    found: Experiment = load(PAPERS[one_of("name", name, tuple(PAPERS))])
-    return found
+    loaded: Experiment = load(PAPERS[one_of("name", name, tuple(PAPERS))])
+    return loaded
 
 
 def reproductions() -> dict[str, str]:
@@ -271,18 +271,18 @@ def reproduce(name: str, ask: Ask | None = None) -> Reproduction:
 
 def verdict(name: str, rows: Sequence[Row]) -> Verdict:
     """What became of one figure or table, from its rows. Raises InputError for an unknown name."""
-    made = experiment_of(name)
+    reproduced = experiment_of(name)
     runs = [row["runs"] for row in rows if row.get("runs")]
-    single = made.one_draw or max(runs, default=0) == 1
-    return Verdict(tuple(claim(rows) for claim in made.claims), made.stands_in, single)
+    single = reproduced.one_draw or max(runs, default=0) == 1
+    return Verdict(tuple(claim(rows) for claim in reproduced.claims), reproduced.stands_in, single)
 
 
 def values(rows: Sequence[Row], curve: str, panel: str | None = None) -> dict[float, float]:
     """x to y of one curve, without what could not be."""
     return {
-        each["x"]: each["y"]
-        for each in rows
-        if each["curve"] == curve and panel in (None, each["panel"]) and each["y"] is not None
+        row["x"]: row["y"]
+        for row in rows
+        if row["curve"] == curve and panel in (None, row["panel"]) and row["y"] is not None
     }
 
 

@@ -21,7 +21,7 @@ from dpcore.papers.claims import Row
 from dpcore.papers.reproduction import Ask, Panel, Reproduction, reproduce, verdict
 from dpcore.registry import PAPERS
 
-KEPT = Path(__file__).parent / "kept"
+STORED = Path(__file__).parent / "kept"
 FIGURES = 5  # of a kept number
 BESIDE = Path("../../shared/data")  # published data, seen from a notebook in a checkout
 
@@ -42,17 +42,17 @@ class Regenerated:
     """A reproduction and how it came about, in a sentence."""
 
     name: str
-    made: Reproduction
+    reproduction: Reproduction
     how: str
 
     @property
     def verdict(self) -> str:
         """What agrees and what does not, counted."""
-        return verdict(self.name, self.made.rows).sentence
+        return verdict(self.name, self.reproduction.rows).sentence
 
 
 def regenerate(
-    name: str, folder: Path = KEPT, *, short: bool, data: Path | None = None
+    name: str, folder: Path = STORED, *, short: bool, data: Path | None = None
 ) -> Regenerated:
     """A reproduction made anew; short: with few splits and draws, or as it is kept in a folder.
 
@@ -63,7 +63,7 @@ def regenerate(
     splits, draws = SHORT[name] if short else (None, None)
     began = time.perf_counter()
     try:
-        found = reproduce(name, Ask(data, draws, splits))
+        result = reproduce(name, Ask(data, draws, splits))
     except InputError as absent:
         if absent.field != "data" or not _file(name, folder).is_file():
             raise
@@ -71,11 +71,11 @@ def regenerate(
     words = ", ".join(f"{word} {number}" for word, number in _limits(splits, draws))
     took = time.perf_counter() - began
     return Regenerated(
-        name, found, f"Made now{' with ' + words if words else ''}, in {took:.0f} seconds."
+        name, result, f"Made now{' with ' + words if words else ''}, in {took:.0f} seconds."
     )
 
 
-def see(name: str, folder: Path = KEPT) -> Regenerated | None:
+def see(name: str, folder: Path = STORED) -> Regenerated | None:
     """Show a reproduction in a notebook: its picture, how it was made, and its verdict; or, in the
     short version, that it takes long and none is kept."""
     from dpcore.figures.notebook import fast, show
@@ -85,21 +85,21 @@ def see(name: str, folder: Path = KEPT) -> Regenerated | None:
     if fast() and name not in SHORT and not _file(name, folder).is_file():
         print(f"{name} takes minutes, and no stored result exists: run dpcore reproduce {name}.")
         return None
-    told = regenerate(name, folder, short=fast(), data=beside)
-    show(reproduction_figure(told.made))
-    print(told.how)
-    print(f"Verdict: {told.verdict}")
-    return told
+    regenerated = regenerate(name, folder, short=fast(), data=beside)
+    show(reproduction_figure(regenerated.reproduction))
+    print(regenerated.how)
+    print(f"Verdict: {regenerated.verdict}")
+    return regenerated
 
 
-def keep(name: str, folder: Path = KEPT, ask: Ask | None = None) -> Path:
+def keep(name: str, folder: Path = STORED, ask: Ask | None = None) -> Path:
     """Make a reproduction with its own splits and draws, and keep it."""
     import dpcore
 
     began = time.perf_counter()
-    asked = ask or Ask()
-    found = reproduce(name, asked)
-    limits = _limits(asked.splits, asked.draws)
+    question = ask or Ask()
+    result = reproduce(name, question)
+    limits = _limits(question.splits, question.draws)
     words = "".join(f" --{word} {number}" for word, number in limits)
     record = {
         "name": name,
@@ -108,10 +108,10 @@ def keep(name: str, folder: Path = KEPT, ask: Ask | None = None) -> Path:
         "version": dpcore.__version__,
         "date": datetime.now(UTC).date().isoformat(),
         "seconds": round(time.perf_counter() - began, 1),
-        "title": found.title,
-        "finding": found.finding,
-        "panels": [asdict(panel) for panel in found.panels],
-        "rows": [_short_row(row) for row in found.rows],
+        "title": result.title,
+        "finding": result.finding,
+        "panels": [asdict(panel) for panel in result.panels],
+        "rows": [_short_row(row) for row in result.rows],
     }
     path = _file(name, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,10 +119,10 @@ def keep(name: str, folder: Path = KEPT, ask: Ask | None = None) -> Path:
     return path
 
 
-def stored_result(name: str, folder: Path = KEPT) -> Regenerated:
+def stored_result(name: str, folder: Path = STORED) -> Regenerated:
     """A kept reproduction. Raises InputError where there is none."""
     record = record_of(name, folder)
-    made = Reproduction(
+    result = Reproduction(
         record["title"],
         tuple(_whole_row(row) for row in record["rows"]),
         record["finding"],
@@ -132,10 +132,10 @@ def stored_result(name: str, folder: Path = KEPT) -> Regenerated:
         f"Kept from {record['date']}: {record['command']}, version {record['version']}, "
         f"{record['seconds']:.0f} seconds."
     )
-    return Regenerated(name, made, how)
+    return Regenerated(name, result, how)
 
 
-def record_of(name: str, folder: Path = KEPT) -> dict[str, Any]:
+def record_of(name: str, folder: Path = STORED) -> dict[str, Any]:
     """The file of a kept reproduction."""
     path = _file(name, folder)
     if not path.is_file():
@@ -146,21 +146,21 @@ def record_of(name: str, folder: Path = KEPT) -> dict[str, Any]:
     return record
 
 
-def results_table(names: Sequence[str], folder: Path = KEPT) -> list[dict[str, Any]]:
+def results_table(names: Sequence[str], folder: Path = STORED) -> list[dict[str, Any]]:
     """One line for each figure and table: what became of it, from the kept full runs."""
     lines = []
     for name in names:
         if not _file(name, folder).is_file():
             lines.append({"what": name, "verdict": "not kept yet", "why": "", "made by": ""})
             continue
-        told = stored_result(name, folder)
-        found = verdict(name, told.made.rows)
+        stored = stored_result(name, folder)
+        judged = verdict(name, stored.reproduction.rows)
         record = record_of(name, folder)
         lines.append(
             {
                 "what": name,
-                "verdict": found.word,
-                "why": found.sentence.partition(". ")[2],
+                "verdict": judged.word,
+                "why": judged.sentence.partition(". ")[2],
                 "made by": f"{record['command']} ({record['seconds']:.0f} s)",
             }
         )
@@ -174,8 +174,8 @@ def names_of(paper: str) -> tuple[str, ...]:
 
 def _limits(splits: int | None, draws: int | None) -> list[tuple[str, int]]:
     """What is asked for in place of the figure's own numbers."""
-    asked = (("splits", splits), ("draws", draws))
-    return [(word, number) for word, number in asked if number is not None]
+    limits = (("splits", splits), ("draws", draws))
+    return [(word, number) for word, number in limits if number is not None]
 
 
 def _file(name: str, folder: Path) -> Path:

@@ -52,9 +52,9 @@ def figure_8(run: Run) -> str:
     test = run.ask.array("mnist.npz", "test_images")[:TESTED].reshape(TESTED, -1) > 0
     pixels = test.astype(float)
     label = f"pictures in a step (sigma 1, delta = {DELTA:g}, one picture replaced)"
-    for units, sizes in run.each(UNITS.items()):
+    for units, sizes in run.progress(UNITS.items()):
         run.panel(_panel(units), label, "share of pixels reconstructed", f"MNIST, {_panel(units)}")
-        for size in run.each(sizes):
+        for size in run.progress(sizes):
             _curves(run, table, pixels, units, size)
     return _finding(run.rows, float(1.0 - pixels.mean()))
 
@@ -64,13 +64,13 @@ def _curves(run: Run, table: PrivateTable, pixels: Array, units: int, size: int)
     events = _events(size, 1.0)
     claimed = float(np.asarray(compose(events, as_printed("wbk9"), delta=DELTA).epsilon))
     strong = {"noise_multiplier": strong_sigma(claimed, size), "mode": "paper"}
-    asked: dict[str, dict[str, Any] | None] = {
+    curves: dict[str, dict[str, Any] | None] = {
         PLAIN: None,
         PRINTED: {"noise_multiplier": 1.0, "mode": "paper"},
         STRONG: strong,
         PROVED: {"epsilon": claimed},
     }
-    for curve, words in asked.items():
+    for curve, words in curves.items():
         request = None if words is None else [Privacy(delta=DELTA, accountant="pld", **words)]
         grid = fit_grid(
             "sbn",
@@ -85,8 +85,8 @@ def _curves(run: Run, table: PrivateTable, pixels: Array, units: int, size: int)
             threshold=0.0,
         )
         proved = None if words is None else grid.guarantee().epsilon
-        found = belief.reconstructed(pixels, grid.runs.final, 0) > 0.5
-        given_back = float(np.mean(found == pixels))
+        rebuilt = belief.reconstructed(pixels, grid.runs.final, 0) > 0.5
+        given_back = float(np.mean(rebuilt == pixels))
         facts: dict[str, Any] = {"claimed": claimed, "proved_epsilon": proved}
         run.row(curve, size, given_back, **facts)
 
@@ -105,8 +105,11 @@ def strong_sigma(epsilon: float, size: int) -> float:
     low, high = 1e-6, 20.0
     for _ in range(80):
         middle = (low + high) / 2.0
-        each = math.log1p(share * math.expm1(middle))
-        spent = steps * each * math.expm1(each) + math.sqrt(2.0 * steps * left) * each
+        epsilon_each = math.log1p(share * math.expm1(middle))
+        spent = (
+            steps * epsilon_each * math.expm1(epsilon_each)
+            + math.sqrt(2.0 * steps * left) * epsilon_each
+        )
         low, high = (middle, high) if spent < epsilon else (low, middle)
     return math.sqrt(2.0 * math.log(1.25 / DELTA_EACH)) / low
 
@@ -124,20 +127,22 @@ def _events(size: int, sigma: float) -> tuple[Event, ...]:
 
 def _finding(rows: list[Row], trivial: float) -> str:
     """Each curve over the sizes, for each number of hidden units, and the trivial rival."""
-    said = []
+    panels = []
     for units, sizes in UNITS.items():
         panel = _panel(units)
         parts = [
             f"{curve} {', '.join(f'{y:.3f}' for y in values(rows, curve, panel).values())}"
             for curve in (PLAIN, PRINTED, STRONG, PROVED)
         ]
-        said.append(f"{panel}, steps of {', '.join(map(str, sizes))} pictures: {'; '.join(parts)}")
+        panels.append(
+            f"{panel}, steps of {', '.join(map(str, sizes))} pictures: {'; '.join(parts)}"
+        )
     proved = [
-        f"{each['claimed']:.3g} printed, {each['proved_epsilon']:.3g} proved"
-        for each in rows
-        if each["curve"] == PRINTED and each["panel"] == _panel(next(iter(UNITS)))
+        f"{row['claimed']:.3g} printed, {row['proved_epsilon']:.3g} proved"
+        for row in rows
+        if row["curve"] == PRINTED and row["panel"] == _panel(next(iter(UNITS)))
     ]
     return (
-        f"Share of pixels reconstructed. {'. '.join(said)}. All pixels off: {trivial:.3f}. "
+        f"Share of pixels reconstructed. {'. '.join(panels)}. All pixels off: {trivial:.3f}. "
         f"Epsilon: {'; '.join(proved)}."
     )

@@ -45,9 +45,9 @@ def table_epsilon(run: Run) -> str:
             log_x=False,
         )
         for sigma in SIGMAS:
-            found = epsilons(settings_of(size), sigma)
-            short = found[TIGHT] > found[PRINTED]
-            for name, epsilon in found.items():
+            bounds = epsilons(settings_of(size), sigma)
+            short = bounds[TIGHT] > bounds[PRINTED]
+            for name, epsilon in bounds.items():
                 wrong = short and name == PRINTED
                 note = "below what the noise really gives" if wrong else ""
                 run.row(name, sigma, epsilon, note=note)
@@ -56,9 +56,9 @@ def table_epsilon(run: Run) -> str:
 
 def settings_of(size: int, documents: int = DOCUMENTS) -> TopicSettings:
     """The paper's settings at one minibatch size: one pass over the documents."""
-    asked = RECIPE.settings(components=TOPICS, mode="paper", minibatch=size)
-    found: TopicSettings = RECIPE.sized(asked, documents, "replace_one")
-    return found
+    settings = RECIPE.settings(components=TOPICS, mode="paper", minibatch=size)
+    sized: TopicSettings = RECIPE.sized(settings, documents, "replace_one")
+    return sized
 
 
 def epsilons(settings: TopicSettings, sigma: float) -> dict[str, float]:
@@ -76,11 +76,9 @@ def epsilons(settings: TopicSettings, sigma: float) -> dict[str, float]:
 
 
 def _finding(rows: list[Row]) -> str:
-    short = [each for each in rows if each["note"]]
-    places = ", ".join(f"sigma {each['x']:g} with {int(each['panel']):,}" for each in short)
-    head = {
-        each["curve"]: each["y"] for each in rows if (each["panel"], each["x"]) == ("20000", 1.24)
-    }
+    short = [row for row in rows if row["note"]]
+    places = ", ".join(f"sigma {row['x']:g} with {int(row['panel']):,}" for row in short)
+    head = {row["curve"]: row["y"] for row in rows if (row["panel"], row["x"]) == ("20000", 1.24)}
     return (
         f"The printed epsilon {head[PRINTED]:.3g} (sigma 1.24, 20,000 documents) holds: the noise "
         f"gives {head[TIGHT]:.3g}, though the printed counting with the true sensitivity says "

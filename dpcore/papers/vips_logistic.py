@@ -86,7 +86,7 @@ def figure_5(run: Run) -> str:
         "stroke": described(ask, "stroke_prediction", "stroke", ("0", "1"), ("id",)),
         "heart disease": described(ask, "brfss2020_heart", "HeartDisease", ("No", "Yes"), ()),
     }
-    for name, table in run.each(tables.items()):
+    for name, table in run.progress(tables.items()):
         label = f"epsilon (delta = {DELTA:g}, one row replaced)"
         run.panel(name, label, AUC, f"Logistic regression: {name}")
         for split, _ in run.splits(5):
@@ -98,8 +98,8 @@ def figure_5(run: Run) -> str:
             for way in WAYS:
                 numbers = range(split, split + 1)
                 grid = way.fit("logistic", train, EPSILONS, DELTA, draws=numbers)
-                for epsilon, each in zip(EPSILONS, _scored(grid, scorer), strict=True):
-                    run.scores(way.name, epsilon, each)
+                for epsilon, scores_at in zip(EPSILONS, _scored(grid, scorer), strict=True):
+                    run.scores(way.name, epsilon, scores_at)
     return _order(run.rows)
 
 
@@ -167,10 +167,10 @@ def figure_6(run: Run) -> str:
     train, test = table.split(0.2, seed=0)
     scorer, draws = OutcomeScorer.of(test, None), range(run.ask.drawn(20))
     exact = YARDSTICK.score(YARDSTICK.converged(train, 1, {}), scorer)
-    for sigma, theorem in run.each(SIGMAS.items()):
-        asked = Privacy(noise_multiplier=sigma, delta=ADULT_DELTA, mode="paper", accountant="pld")
+    for sigma, theorem in run.progress(SIGMAS.items()):
+        privacy = Privacy(noise_multiplier=sigma, delta=ADULT_DELTA, mode="paper", accountant="pld")
         steps: dict[str, Any] = {"rate": ADULT_RATE, "iterations": ADULT_STEPS}
-        printed = fit_grid("logistic", train, privacy=[asked], draws=draws, seed=0, **steps)
+        printed = fit_grid("logistic", train, privacy=[privacy], draws=draws, seed=0, **steps)
         claimed, proved = claimed_epsilon(printed, sigma, theorem), printed.guarantee().epsilon
         facts: dict[str, Any] = {"sigma": sigma, "proved_epsilon": proved}
         run.scores(MINIBATCHES, claimed, _scored(printed, scorer), **facts)
@@ -194,7 +194,7 @@ def _at_equal_noise(run: Run, train: PrivateTable, scorer: OutcomeScorer, draws:
     title = f"Adult, both at rate {ADULT_RATE:g} for {ADULT_STEPS} steps"
     run.panel("same noise", label, AUC, title, log_x=False)
     steps: dict[str, Any] = {"rate": ADULT_RATE, "iterations": ADULT_STEPS}
-    for curve, algorithm, mode in run.each(
+    for curve, algorithm, mode in run.progress(
         ((SAME_NOISE, "vips", "paper"), (SAME_NOISE_DPVI, "dpvi", "proved"))
     ):
         plain = fit_grid(
@@ -208,11 +208,13 @@ def _at_equal_noise(run: Run, train: PrivateTable, scorer: OutcomeScorer, draws:
         )
         run.scores(curve, 0.0, _scored(plain, scorer), proved_epsilon=None)
         for sigma in SIGMAS:
-            asked = Privacy(noise_multiplier=sigma, delta=ADULT_DELTA, mode=mode, accountant="pld")
+            privacy = Privacy(
+                noise_multiplier=sigma, delta=ADULT_DELTA, mode=mode, accountant="pld"
+            )
             grid = fit_grid(
                 "logistic",
                 train,
-                privacy=[asked],
+                privacy=[privacy],
                 draws=draws,
                 seed=0,
                 algorithm=algorithm,
@@ -225,8 +227,8 @@ def _at_equal_noise(run: Run, train: PrivateTable, scorer: OutcomeScorer, draws:
 def claimed_epsilon(grid: Grid, sigma: float, theorem: str) -> float:
     """What the paper's accountant says of the noise sigma on a fit's samples."""
     first = grid.ledger.at(0).events[0]
-    told = replace(first, mechanism=Gaussian(sigma), count=len(grid.ledger))
-    return float(np.asarray(compose([told], as_printed(theorem), delta=ADULT_DELTA).epsilon))
+    event = replace(first, mechanism=Gaussian(sigma), count=len(grid.ledger))
+    return float(np.asarray(compose([event], as_printed(theorem), delta=ADULT_DELTA).epsilon))
 
 
 def described(
@@ -239,8 +241,8 @@ def described(
     frame = pd.read_csv(ask.file(find_set(name).file), na_values=["?"])
     frame[target] = frame[target].astype(str)
     columns = [Column(number, lower=low, upper=high) for number, (low, high) in bounds.items()]
-    known = {*bounds, target, *ignored}
-    for column in (each for each in frame.columns if each not in known):
+    described_columns = {*bounds, target, *ignored}
+    for column in (column for column in frame.columns if column not in described_columns):
         kinds = sorted(str(kind) for kind in frame[column].dropna().unique())
         columns.append(Column(column, type="category", categories=tuple(kinds)))
     columns.append(Column(target, "target", "category", categories=tuple(answers)))
@@ -253,29 +255,29 @@ def _scored(grid: Grid, scorer: OutcomeScorer) -> Array:
 
 def _order(rows: Sequence[Row]) -> str:
     """Median AUC of each curve at the smallest and the largest budget, by table."""
-    said = []
-    for panel in dict.fromkeys(each["panel"] for each in rows):
-        curves = dict.fromkeys(each["curve"] for each in rows if each["panel"] == panel)
+    panels = []
+    for panel in dict.fromkeys(row["panel"] for row in rows):
+        curves = dict.fromkeys(row["curve"] for row in rows if row["panel"] == panel)
         parts = []
         for curve in curves:
-            found = values(rows, curve, panel)
-            parts.append(f"{curve} {found[min(found)]:.3f} to {found[max(found)]:.3f}")
-        said.append(f"{panel}: {'; '.join(parts)}")
-    return f"Median AUC from epsilon {EPSILONS[0]:g} to {EPSILONS[-1]:g}. {'. '.join(said)}."
+            points = values(rows, curve, panel)
+            parts.append(f"{curve} {points[min(points)]:.3f} to {points[max(points)]:.3f}")
+        panels.append(f"{panel}: {'; '.join(parts)}")
+    return f"Median AUC from epsilon {EPSILONS[0]:g} to {EPSILONS[-1]:g}. {'. '.join(panels)}."
 
 
 def _prices(rows: Sequence[Row]) -> str:
     """Claimed and proved epsilon of each noise, and what each fit is worth there."""
-    said = []
-    for each in (one for one in rows if one["curve"] == MINIBATCHES):
-        other = values(rows, ONE_RELEASE)[each["x"]]
-        same = values(rows, SAME_PROOF)[each["x"]]
-        climbed = values(rows, GRADIENTS)[each["x"]]
-        climbed_same = values(rows, GRADIENTS_SAME)[each["x"]]
-        said.append(
-            f"Sigma {each['sigma']:g} claims epsilon {each['x']:.3g} and proves "
-            f"{each['proved_epsilon']:.2g}: AUC {each['y']:.3f}, one release {other:.3f} at the "
+    sentences = []
+    for row in (row for row in rows if row["curve"] == MINIBATCHES):
+        other = values(rows, ONE_RELEASE)[row["x"]]
+        same = values(rows, SAME_PROOF)[row["x"]]
+        climbed = values(rows, GRADIENTS)[row["x"]]
+        climbed_same = values(rows, GRADIENTS_SAME)[row["x"]]
+        sentences.append(
+            f"Sigma {row['sigma']:g} claims epsilon {row['x']:.3g} and proves "
+            f"{row['proved_epsilon']:.2g}: AUC {row['y']:.3f}, one release {other:.3f} at the "
             f"claimed and {same:.3f} at the proved epsilon, DPVI {climbed:.3f} and "
             f"{climbed_same:.3f}"
         )
-    return " ".join(f"{one}." for one in said)
+    return " ".join(f"{sentence}." for sentence in sentences)

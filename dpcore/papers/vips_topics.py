@@ -99,9 +99,9 @@ def figure_2(run: Run) -> str:
     that the corpus has. Of the largest minibatches the perplexity of one half of each document
     given the other half is shown as well. Takes half an hour.
     """
-    for texts in run.each((*CORPORA, ALL_WORDS)):
+    for texts in run.progress((*CORPORA, ALL_WORDS)):
         half = halves(run.ask, texts)
-        for share in run.each(texts.shares):
+        for share in run.progress(texts.shares):
             epsilon, strong = counted(half, share, SIGMAS)
             grids = _grids(half, share, epsilon, strong)
             for more in ("", COMPLETED) if share == max(texts.shares) else ("",):
@@ -127,8 +127,8 @@ def figure_3(run: Run) -> str:
 
     Needs what figure 2 needs.
     """
-    said = []
-    for texts in run.each(CORPORA):
+    sentences = []
+    for texts in run.progress(CORPORA):
         run.panel(texts.name, "steps", "perplexity of held-out documents", log_x=False)
         half = halves(run.ask, texts)
         last = {}
@@ -136,9 +136,9 @@ def figure_3(run: Run) -> str:
             for step, batch in enumerate(grid.runs.history, start=1):
                 last[name] = float(_perplexity(batch, half.test)[0])
                 run.row(name, step, last[name])
-        told = ", ".join(f"{name} {perplexity:.0f}" for name, perplexity in last.items())
-        said.append(f"{texts.name}: after the last step {told}")
-    return ". ".join(said)
+        perplexities = ", ".join(f"{name} {perplexity:.0f}" for name, perplexity in last.items())
+        sentences.append(f"{texts.name}: after the last step {perplexities}")
+    return ". ".join(sentences)
 
 
 def _first_words(curve: str) -> Callable[[Sequence[Row]], Points]:
@@ -175,10 +175,10 @@ def table_3(run: Run) -> str:
                 run.row(name, rank, float(words[word]), note=half.words[word])
         shared.append({name: len({*top} & {*lists[EXACT]}) for name, top in lists.items()})
     run.ask.say(1.0)
-    told = ", ".join(
+    counts = ", ".join(
         f"{name} {sum(topic[name] for topic in shared)}" for name in fits if name != EXACT
     )
-    return f"Of the {10 * len(shared)} words of the clearest exact topics, one draw: {told}."
+    return f"Of the {10 * len(shared)} words of the clearest exact topics, one draw: {counts}."
 
 
 def headline(half: Halves) -> dict[str, Grid]:
@@ -220,13 +220,13 @@ def _measure(
 ) -> None:
     """One measure of every method; what there is without noise is the same at every noise."""
     for name, grid in grids.items():
-        found = np.broadcast_to(_perplexity(grid.runs.final, held_out, metric), len(SIGMAS))
+        measured = np.broadcast_to(_perplexity(grid.runs.final, held_out, metric), len(SIGMAS))
         private = name not in (EXACT, FREQUENCIES)
-        for i, (sigma, one) in enumerate(zip(SIGMAS, found, strict=True)):
+        for i, (sigma, perplexity) in enumerate(zip(SIGMAS, measured, strict=True)):
             run.row(
                 name,
                 sigma,
-                one,
+                perplexity,
                 claimed_epsilon=float(epsilon[i]) if private else None,
                 proved_epsilon=grid.guarantee(i).epsilon if private else None,
             )
@@ -251,7 +251,7 @@ def _fit(
 
 def _proved(half: Halves, epsilon: Array) -> Grid:
     """The default fit, at the same budgets."""
-    requests = tuple(Privacy(epsilon=float(one), delta=DELTA) for one in epsilon)
+    requests = tuple(Privacy(epsilon=float(epsilon_i), delta=DELTA) for epsilon_i in epsilon)
     return fit_grid("lda", half.train, privacy=requests, n_components=TOPICS, seed=0)
 
 
@@ -272,10 +272,10 @@ def _clearest(topics: Topics) -> NDArray[np.intp]:
 
 def finding(rows: list[Row]) -> str:
     """The order of the methods at the paper's sigma, least perplexity first."""
-    said = []
-    for panel in dict.fromkeys(each["panel"] for each in rows):
-        here = [each for each in rows if (each["panel"], each["x"]) == (panel, HEADLINE)]
-        ranked = sorted(here, key=lambda each: float(each["y"]))
-        told = ", ".join(f"{each['curve']} {each['y']:.0f}" for each in ranked)
-        said.append(f"{panel}: {told}")
-    return f"At sigma {HEADLINE:g}. " + ". ".join(said) + "."
+    panels = []
+    for panel in dict.fromkeys(row["panel"] for row in rows):
+        here = [row for row in rows if (row["panel"], row["x"]) == (panel, HEADLINE)]
+        ranked = sorted(here, key=lambda row: float(row["y"]))
+        values_at = ", ".join(f"{row['curve']} {row['y']:.0f}" for row in ranked)
+        panels.append(f"{panel}: {values_at}")
+    return f"At sigma {HEADLINE:g}. " + ". ".join(panels) + "."

@@ -15,11 +15,11 @@ from dpcore.wall.table import PrivateTable
 class Way:
     """One curve: how its fits are asked for, and their options.
 
-    asked: words of ``Privacy`` beside the budget; ``None`` for fits without privacy.
+    privacy: words of ``Privacy`` beside the budget; ``None`` for fits without privacy.
     """
 
     name: str
-    asked: Mapping[str, Any] | None = field(default_factory=dict)
+    privacy: Mapping[str, Any] | None = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def fit(
@@ -35,7 +35,7 @@ class Way:
     ) -> Grid:
         """Fits at all budgets with all draws; a single one without privacy."""
         words = {**options, **self.options}
-        if self.asked is None:
+        if self.privacy is None:
             return fit_grid(model, table, privacy=None, **words)
-        asked = [Privacy(**{"epsilon": e, "delta": delta, **self.asked}) for e in epsilons]
-        return fit_grid(model, table, privacy=asked, draws=draws, seed=seed, **words)
+        requests = [Privacy(**{"epsilon": e, "delta": delta, **self.privacy}) for e in epsilons]
+        return fit_grid(model, table, privacy=requests, draws=draws, seed=seed, **words)

@@ -57,7 +57,7 @@ class UtilityCurve:
     def at(self, rho: float) -> tuple[float, float, float]:
         """Low, median and high share at a cost."""
         low, median, high = (
-            float(np.interp(rho, self.rho, one)) for one in (self.low, self.median, self.high)
+            float(np.interp(rho, self.rho, curve)) for curve in (self.low, self.median, self.high)
         )
         return min(low, median), median, max(high, median)
 
@@ -87,15 +87,17 @@ class UtilityCurve:
         >>> UtilityCurve(rho, share, share, share).majorant()[0]
         array([0., 2.])
         """
-        kept: list[int] = []
+        corners: list[int] = []
         for i in range(int(np.argmax(self.median)) + 1):
-            while len(kept) > 1 and self._slope(kept[-2], kept[-1]) <= self._slope(kept[-1], i):
-                kept.pop()
-            kept.append(i)
-        return self.rho[kept], self.median[kept]
+            while len(corners) > 1 and self._slope(corners[-2], corners[-1]) <= self._slope(
+                corners[-1], i
+            ):
+                corners.pop()
+            corners.append(i)
+        return self.rho[corners], self.median[corners]
 
-    def _slope(self, one: int, other: int) -> float:
-        return float((self.median[other] - self.median[one]) / (self.rho[other] - self.rho[one]))
+    def _slope(self, start: int, end: int) -> float:
+        return float((self.median[end] - self.median[start]) / (self.rho[end] - self.rho[start]))
 
     def with_rows(self, factor: float) -> UtilityCurve:
         """The curve with so many times the rows."""
@@ -126,16 +128,16 @@ def utility_curve(
         )
     slow = declaration(model).cost > 1.0
     sampled = min(rows, LEAST_ROWS if slow else MOST_ROWS)
-    found = [_kept_in(model, schema, sampled, adjacency, options, one) for one in worlds]
+    shares = [_kept_in(model, schema, sampled, adjacency, options, world) for world in worlds]
     low, high = (
-        pick([np.quantile(kept, at, axis=1) for kept in found], axis=0)
+        pick([np.quantile(share, at, axis=1) for share in shares], axis=0)
         for pick, at in ((np.min, 0.1), (np.max, 0.9))
     )
-    median = np.median(found[worlds.index(MIDDLING)], axis=1)
-    low, median, high = (_rising(one) for one in (low, median, high))
+    median = np.median(shares[worlds.index(MIDDLING)], axis=1)
+    low, median, high = (_rising(line) for line in (low, median, high))
     rho = np.asarray(tight_rho(np.array(STOPS), STOPS_DELTA)) * (sampled / rows) ** 2
     start = np.zeros(1)
-    return UtilityCurve(*(np.concatenate([start, one]) for one in (rho, low, median, high)))
+    return UtilityCurve(*(np.concatenate([start, line]) for line in (rho, low, median, high)))
 
 
 @lru_cache(maxsize=384)
@@ -162,14 +164,14 @@ def kept_shares(
     table: PrivateTable, setting: Setting, epsilons: Sequence[float], draws: int
 ) -> Array:
     """The share ``(S, D)`` of the exact gain that private fits keep on the rows of a table."""
-    judge, known = yardstick(setting.model), references(table, setting)
+    judge, reference = yardstick(setting.model), references(table, setting)
     alone = setting.components == judge.simplest
-    base = known.bounds_utility if alone else known.single_utility
-    gain = known.converged_utility - base
+    base = reference.bounds_utility if alone else reference.single_utility
+    gain = reference.converged_utility - base
     grid = fitted(table, setting, [setting.request(e) for e in epsilons], range(draws))
     scores = judge.score(grid.runs.final, scorer_of(setting.model, table, setting.options()))
-    kept = np.clip((scores - base) / max(gain, LEAST_GAIN), 0.0, 1.0) * (gain > LEAST_GAIN)
-    return np.asarray(np.nan_to_num(kept).reshape(len(epsilons), draws))
+    shares = np.clip((scores - base) / max(gain, LEAST_GAIN), 0.0, 1.0) * (gain > LEAST_GAIN)
+    return np.asarray(np.nan_to_num(shares).reshape(len(epsilons), draws))
 
 
 def _rising(shares: Array) -> Array:
@@ -181,7 +183,7 @@ def release_setting(model: str, schema: Schema, adjacency: str, options: dict[st
     """What is simulated: a release as it is made, with its own defaults where nothing is said."""
     components, clip = options.pop("n_components", 3), options.pop("clip", None)
     how = recipe(model)
-    asked = Setting(
+    setting = Setting(
         model,
         components,
         accountant="zcdp_tight",
@@ -190,7 +192,7 @@ def release_setting(model: str, schema: Schema, adjacency: str, options: dict[st
         rows_per_person=schema.rows_per_person,
         clip=how.clip if clip is None else clip,
     )
-    demand_whole(model, asked.request(1.0), components, options)
+    demand_whole(model, setting.request(1.0), components, options)
     usual = how.settings(components=components, **options)
     own = {
         name: getattr(usual, name)
@@ -198,4 +200,4 @@ def release_setting(model: str, schema: Schema, adjacency: str, options: dict[st
         if hasattr(usual, name)
     }
     words = tuple((name, value) for name, value in options.items() if name not in own)
-    return replace(asked, **own, words=words)
+    return replace(setting, **own, words=words)

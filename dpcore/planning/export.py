@@ -38,15 +38,15 @@ def lines(plan: ReleasePlan) -> list[dict[str, str]]:
     """One line a release, as people read it."""
     return [
         {
-            "release": one.name,
-            "model": one.model,
-            "times": str(one.times),
-            "epsilon of each": show_most(one.epsilon),
-            "accuracy": f"{one.median:.0%}",
-            "range": f"{one.low:.0%} to {one.high:.0%}",
-            "of the budget": percent(one.budget_share),
+            "release": release.name,
+            "model": release.model,
+            "times": str(release.times),
+            "epsilon of each": show_most(release.epsilon),
+            "accuracy": f"{release.median:.0%}",
+            "range": f"{release.low:.0%} to {release.high:.0%}",
+            "of the budget": percent(release.budget_share),
         }
-        for one in plan.releases
+        for release in plan.releases
     ]
 
 
@@ -69,35 +69,38 @@ def changes(plan: ReleasePlan, what_ifs: WhatIfs) -> list[dict[str, str]]:
         return []
     return [
         {"what if": change, "mean": f"{then.mean_share:.0%}"}
-        | {one.name: "-" if then.conflict else f"{one.median:.0%}" for one in then.releases}
+        | {
+            release.name: "-" if then.conflict else f"{release.median:.0%}"
+            for release in then.releases
+        }
         for change, then in (("as planned", plan), *what_ifs)
     ]
 
 
 def as_json(plan: ReleasePlan, what_ifs: WhatIfs = ()) -> str:
     """All of a plan; infinite noise (of a release that gets nothing) is null."""
-    found = plan.as_dict()
-    found["what_if"] = [
+    record = plan.as_dict()
+    record["what_if"] = [
         {
             "change": change,
             "feasible": then.feasible,
-            "utility": {one.name: one.median for one in then.releases},
+            "utility": {release.name: release.median for release in then.releases},
         }
         for change, then in what_ifs
     ]
-    for one in found["releases"]:
-        if math.isinf(one["noise_multiplier"]):
-            one["noise_multiplier"] = None
-    return json.dumps(found, indent=2, allow_nan=False)
+    for release in record["releases"]:
+        if math.isinf(release["noise_multiplier"]):
+            release["noise_multiplier"] = None
+    return json.dumps(record, indent=2, allow_nan=False)
 
 
 def plan_csv(plan: ReleasePlan) -> str:
     """One line a release, numbers in full."""
-    flat = [one | one.pop("utility") for one in plan.as_dict()["releases"]]
-    for one in flat:
+    flat = [line | line.pop("utility") for line in plan.as_dict()["releases"]]
+    for line in flat:
         for name in ("needed", "rows_needed"):
-            found = one.pop(name) or {}
-            one |= {f"{name}_{world}": found.get(world) for world in WORLDS}
+            utility = line.pop(name) or {}
+            line |= {f"{name}_{world}": utility.get(world) for world in WORLDS}
     return as_csv(pd.DataFrame(flat))
 
 

@@ -110,19 +110,19 @@ class PlannedRelease:
         """What its wanted share takes, over the worlds; ``None`` where none is wanted."""
         if self.at_least is None or self.needed is None or self.rows_needed is None:
             return None
-        reached = [math.isfinite(each) for each in self.needed]
-        told = [
-            f"epsilon = {show_bound(each)} on {world} rows"
-            for world, each, there in zip(WORLDS, self.needed, reached, strict=True)
+        reached = [math.isfinite(need) for need in self.needed]
+        needs = [
+            f"epsilon = {show_bound(need)} on {world} rows"
+            for world, need, there in zip(WORLDS, self.needed, reached, strict=True)
             if there
         ]
         if any(reached) and self.epsilon > 0.0:
-            rows = [f"{float(f'{each:.2g}'):,.0f}" for each in self.rows_needed if each < math.inf]
-            told[-1] += f" (with epsilon = {show_most(self.epsilon)}: {' or '.join(rows)} rows)"
+            rows = [f"{float(f'{need:.2g}'):,.0f}" for need in self.rows_needed if need < math.inf]
+            needs[-1] += f" (with epsilon = {show_most(self.epsilon)}: {' or '.join(rows)} rows)"
         out = [world for world, there in zip(WORLDS, reached, strict=True) if not there]
         if out:
-            told.append(f"on {' and '.join(out)} rows no simulated epsilon is enough")
-        return f"{self.at_least:.0%} for {self.name!r} takes {', '.join(told)}."
+            needs.append(f"on {' and '.join(out)} rows no simulated epsilon is enough")
+        return f"{self.at_least:.0%} for {self.name!r} takes {', '.join(needs)}."
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ class ReleasePlan:
     @property
     def mean_share(self) -> float:
         """The share of the exact gain that the releases keep on average."""
-        count = sum(one.times for one in self.releases)
-        return sum(one.times * one.median for one in self.releases) / count
+        count = sum(release.times for release in self.releases)
+        return sum(release.times * release.median for release in self.releases) / count
 
     def sentences(self) -> tuple[str, ...]:
         """The dual values in words, of the budget and of each release's accuracy; then what wanted
@@ -163,22 +163,22 @@ class ReleasePlan:
             return ()
         more = f"One percent more of the budget gains {self.budget_dual:.2g} points in all."
         prices = (
-            f"One more percentage point for {'each ' if one.times > 1 else ''}{one.name!r} costs "
-            f"the others {price:.2g} points together."
-            for one in self.releases
-            if (price := self.prices.get(one.name)) is not None
+            f"One more percentage point for {'each ' if release.times > 1 else ''}{release.name!r} "
+            f"costs the others {price:.2g} points together."
+            for release in self.releases
+            if (price := self.prices.get(release.name)) is not None
         )
         return more, *prices, *self.ranges()
 
     def ranges(self) -> tuple[str, ...]:
         """What wanted shares take over the worlds."""
-        return tuple(told for one in self.releases if (told := one.sentence()))
+        return tuple(sentence for release in self.releases if (sentence := release.sentence()))
 
     def decided(self) -> tuple[str, ...]:
         """What decides where in its range each model lies."""
         return tuple(
             f"Where {model} falls in its range depends on {declaration(model).decides}."
-            for model in dict.fromkeys(one.model for one in self.releases)
+            for model in dict.fromkeys(release.model for release in self.releases)
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -188,18 +188,18 @@ class ReleasePlan:
             "adjacency": self.adjacency,
             "releases": [
                 {
-                    "name": one.name,
-                    "model": one.model,
-                    "times": one.times,
-                    "epsilon": one.epsilon,
-                    "noise_multiplier": one.noise_multiplier,
-                    "utility": {"low": one.low, "median": one.median, "high": one.high},
-                    "budget_share": one.budget_share,
-                    "needed": _over_worlds(one.needed),
-                    "rows_needed": _over_worlds(one.rows_needed),
-                    "decided_by": declaration(one.model).decides,
+                    "name": release.name,
+                    "model": release.model,
+                    "times": release.times,
+                    "epsilon": release.epsilon,
+                    "noise_multiplier": release.noise_multiplier,
+                    "utility": {"low": release.low, "median": release.median, "high": release.high},
+                    "budget_share": release.budget_share,
+                    "needed": _over_worlds(release.needed),
+                    "rows_needed": _over_worlds(release.rows_needed),
+                    "decided_by": declaration(release.model).decides,
                 }
-                for one in self.releases
+                for release in self.releases
             ],
             "spent": vars(self.spent),
             "left": vars(self.left),
@@ -230,21 +230,26 @@ class Planner:
         self.wanted = tuple(wanted)
         self.adjacency = one_of("adjacency", adjacency, ADJACENCIES)
         self.worlds = worlds
-        names = [one.name for one in self.wanted]
+        names = [release.name for release in self.wanted]
         if not names or len(set(names)) < len(names):
-            found = "two releases have one name" if names else "there is none"
-            raise InputError("release", found, "give each release its own line and name")
-        self.curves = [self._curve(one) for one in self.wanted]
+            problem = "two releases have one name" if names else "there is none"
+            raise InputError("release", problem, "give each release its own line and name")
+        self.curves = [self._curve(release) for release in self.wanted]
         self.split = Split(self.curves)
 
-    def _curve(self, one: WantedRelease) -> UtilityCurve:
+    def _curve(self, wanted: WantedRelease) -> UtilityCurve:
         try:
             return utility_curve(
-                one.model, one.schema, one.rows, self.adjacency, one.options, self.worlds
+                wanted.model,
+                wanted.schema,
+                wanted.rows,
+                self.adjacency,
+                wanted.options,
+                self.worlds,
             )
         except InputError as refusal:
-            field = f"release {one.name!r}, {refusal.field}"
-            raise InputError(field, refusal.found, refusal.remedy) from None
+            field = f"release {wanted.name!r}, {refusal.field}"
+            raise InputError(field, refusal.problem, refusal.remedy) from None
 
     def plan(
         self, epsilon: float, delta: float, *, rows: float = 1.0, more: str | None = None
@@ -256,13 +261,15 @@ class Planner:
         """
         limit = Amount(positive("epsilon", epsilon), probability("delta", delta))
         total = filter_of("zcdp").budget(limit)[0] / PER_RHO
-        times = np.array([one.times + (one.name == more) for one in self.wanted], dtype=float)
+        times = np.array(
+            [release.times + (release.name == more) for release in self.wanted], dtype=float
+        )
         curves = [curve.with_rows(rows) for curve in self.curves]
         low, conflict = self._wishes(curves, times, total, limit)
         if conflict is not None:
             needed = np.where(np.isfinite(low), low, 0.0)
             return self._priced(curves, times, needed, total, limit, None, conflict, rows=rows)
-        locked = [one.locked for one in self.wanted]
+        locked = [release.locked for release in self.wanted]
         division = self.split.solve(total, times, low, np.where(locked, low, total), rows=rows)
         rho = total * division.shares
         return self._priced(curves, times, rho, total, limit, division, None, low, rows)
@@ -272,15 +279,15 @@ class Planner:
     ) -> tuple[Array, str | None]:
         """The least rho ``(N,)`` that each wish needs, and what to drop where they do not fit."""
         low = np.zeros(len(times))
-        for i, (one, curve) in enumerate(zip(self.wanted, curves, strict=True)):
-            if one.epsilon is not None:
+        for i, (release, curve) in enumerate(zip(self.wanted, curves, strict=True)):
+            if release.epsilon is not None:
                 spared = 4.0 * float(SOLVED)  # a budget is rounded down
-                low[i] = float(tight_rho(one.epsilon * (1.0 - spared), limit.delta))
-            if one.at_least is not None:
-                low[i] = max(low[i], curve.needed(one.at_least))
+                low[i] = float(tight_rho(release.epsilon * (1.0 - spared), limit.delta))
+            if release.at_least is not None:
+                low[i] = max(low[i], curve.needed(release.at_least))
             if math.isinf(low[i]):
                 return low, (
-                    f"drop {_wish(one)}: its simulated releases keep at most "
+                    f"drop {_wish(release)}: its simulated releases keep at most "
                     f"{curve.median[-1]:.0%}, whatever the budget"
                 )
         cost = times * low
@@ -307,23 +314,23 @@ class Planner:
         """The plan of a cost for each release, with what a ledger and the exact method charge."""
         releases, events, units = [], [], 0
         way = filter_of("zcdp")
-        for i, (one, curve) in enumerate(zip(self.wanted, curves, strict=True)):
-            each = float(rho[i])
-            epsilon = float(tight_epsilon(each, limit.delta)) if each > 0.0 else 0.0
-            if each > 0.0:
+        for i, (release, curve) in enumerate(zip(self.wanted, curves, strict=True)):
+            rho_each = float(rho[i])
+            epsilon = float(tight_epsilon(rho_each, limit.delta)) if rho_each > 0.0 else 0.0
+            if rho_each > 0.0:
                 stated = Amount(epsilon, limit.delta)
-                asked = Privacy(epsilon, limit.delta, accountant="zcdp_tight")
-                (cost,) = way.cost(planned_noise(asked, stated), stated)
+                privacy = Privacy(epsilon, limit.delta, accountant="zcdp_tight")
+                (cost,) = way.cost(planned_noise(privacy, stated), stated)
                 units += int(times[i]) * cost
-                events.append(Event(Gaussian((2.0 * each) ** -0.5), count=int(times[i])))
-            seen = curve.at(each)
-            counted = seen[1] if division is None else float(division.counted_on[i])
+                events.append(Event(Gaussian((2.0 * rho_each) ** -0.5), count=int(times[i])))
+            utility = curve.at(rho_each)
+            counted = utility[1] if division is None else float(division.counted_on[i])
             releases.append(
                 PlannedRelease(
-                    one.name, one.model, int(times[i]), epsilon,
-                    (2.0 * each) ** -0.5 if each > 0.0 else math.inf,
-                    *seen, counted, float(times[i] * each / total),
-                    *_takes(one, curve, rows * one.rows, each, limit.delta),
+                    release.name, release.model, int(times[i]), epsilon,
+                    (2.0 * rho_each) ** -0.5 if rho_each > 0.0 else math.inf,
+                    *utility, counted, float(times[i] * rho_each / total),
+                    *_takes(release, curve, rows * release.rows, rho_each, limit.delta),
                 )
             )  # fmt: skip
         rest = max(0, way.budget(limit)[0] - units)
@@ -331,8 +338,8 @@ class Planner:
             limit,
             self.adjacency,
             tuple(releases),
-            way.told((units,), limit),
-            way.told((rest,), limit),
+            way.amount((units,), limit),
+            way.amount((rest,), limit),
             float(compose(events, "exact", delta=limit.delta).epsilon) if events else 0.0,
             {} if division is None or low is None else self._prices(division, times, low / total),
             0.0 if division is None else division.budget_dual,
@@ -344,22 +351,22 @@ class Planner:
     def _prices(self, division: Division, times: Array, low: Array) -> dict[str, float | None]:
         """What one more point for each costs the others, at the margin: they give up what gains
         least a share, and only what no wish holds."""
-        free = (division.shares > low) & ~np.array([one.locked for one in self.wanted])
+        free = (division.shares > low) & ~np.array([release.locked for release in self.wanted])
         spare = float(times @ division.shares) < 1.0 - 1e-4
         prices: dict[str, float | None] = {}
-        for i, one in enumerate(self.wanted):
+        for i, release in enumerate(self.wanted):
             others = division.slope_down[free & (np.arange(len(free)) != i)]
             gains = division.slope_up[i]
             if gains <= 0.0 or not (spare or len(others)):
-                prices[one.name] = None
+                prices[release.name] = None
                 continue
-            prices[one.name] = 0.0 if spare else float(times[i] / gains * others.min())
+            prices[release.name] = 0.0 if spare else float(times[i] / gains * others.min())
         return prices
 
     def what_ifs(self, epsilon: float, delta: float) -> tuple[tuple[str, ReleasePlan], ...]:
         """The same with twice the rows, and with one more release of each name: what changes, and
         the plan then."""
-        names = [one.name for one in self.wanted]
+        names = [release.name for release in self.wanted]
         return (
             ("twice the rows", self.plan(epsilon, delta, rows=2.0)),
             *((f"one more {name!r}", self.plan(epsilon, delta, more=name)) for name in names),
@@ -367,32 +374,34 @@ class Planner:
 
 
 def _takes(
-    one: WantedRelease, curve: UtilityCurve, rows: float, rho: float, delta: float
+    release: WantedRelease, curve: UtilityCurve, rows: float, rho: float, delta: float
 ) -> tuple[Any, ...]:
     """The share wanted, with the epsilons and, at a cost, the rows it takes over the worlds."""
-    if one.at_least is None:
+    if release.at_least is None:
         return None, None, None
-    best, worst = curve.needed_between(one.at_least)
-    needed = best, curve.needed(one.at_least), worst
-    epsilons = tuple(float(tight_epsilon(each, delta)) if each < math.inf else each
-                     for each in needed)  # fmt: skip
+    best, worst = curve.needed_between(release.at_least)
+    needed = best, curve.needed(release.at_least), worst
+    epsilons = tuple(float(tight_epsilon(need, delta)) if need < math.inf else need
+                     for need in needed)  # fmt: skip
     factor = rows / math.sqrt(rho) if rho > 0.0 else math.inf
-    return one.at_least, epsilons, tuple(factor * math.sqrt(each) for each in needed)
+    return release.at_least, epsilons, tuple(factor * math.sqrt(need) for need in needed)
 
 
-def _over_worlds(found: tuple[float, float, float] | None) -> dict[str, float | None] | None:
-    if found is None:
+def _over_worlds(values: tuple[float, float, float] | None) -> dict[str, float | None] | None:
+    if values is None:
         return None
-    known = (each if math.isfinite(each) else None for each in found)
-    return dict(zip(WORLDS, known, strict=True))
+    finite = (value if math.isfinite(value) else None for value in values)
+    return dict(zip(WORLDS, finite, strict=True))
 
 
-def _wish(one: WantedRelease) -> str:
+def _wish(release: WantedRelease) -> str:
     """A wish in words."""
-    parts = [] if one.at_least is None else [f"at least {one.at_least:.0%}"]
-    if one.epsilon is not None:
-        parts.append(f"{'locked at' if one.locked else 'at least'} epsilon = {one.epsilon:g}")
-    return f"the wish of {one.name!r} ({', '.join(parts)})"
+    parts = [] if release.at_least is None else [f"at least {release.at_least:.0%}"]
+    if release.epsilon is not None:
+        parts.append(
+            f"{'locked at' if release.locked else 'at least'} epsilon = {release.epsilon:g}"
+        )
+    return f"the wish of {release.name!r} ({', '.join(parts)})"
 
 
 def _most_to_drop(cost: Array, total: float) -> int:
@@ -400,15 +409,17 @@ def _most_to_drop(cost: Array, total: float) -> int:
     return int(np.argmax(cost.sum() - np.cumsum(np.sort(cost)[::-1]) <= total)) + 1
 
 
-def _note(one: PlannedRelease, curve: UtilityCurve) -> str | None:
+def _note(release: PlannedRelease, curve: UtilityCurve) -> str | None:
     if curve.median[-1] <= 0.0:
-        return f"{one.name!r}: middling rows drawn from the limits show no gain; lock an epsilon."
-    if one.epsilon == 0.0:
-        return f"{one.name!r} gets nothing: the others use its budget better; ask for a share."
-    if abs(one.counted_on - one.median) > GAP:
         return (
-            f"{one.name!r}: the plan assumed {one.counted_on:.0%}, but simulated releases keep "
-            f"{one.median:.0%} there; ask for a minimum share, or for fewer releases."
+            f"{release.name!r}: middling rows drawn from the limits show no gain; lock an epsilon."
+        )
+    if release.epsilon == 0.0:
+        return f"{release.name!r} gets nothing: the others use its budget better; ask for a share."
+    if abs(release.counted_on - release.median) > GAP:
+        return (
+            f"{release.name!r}: the plan assumed {release.counted_on:.0%}, but simulated releases "
+            f"keep {release.median:.0%} there; ask for a minimum share, or for fewer releases."
         )
     return None
 

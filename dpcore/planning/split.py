@@ -83,8 +83,12 @@ class Split:
             part = np.where(part < NEAR, 0.0, np.where(part > 1.0 - NEAR, 1.0, part))
         taken = np.sum(part * steps, axis=1)
         shares = low + taken * min(1.0, max(room, 0.0) / max(float(times @ taken), 1e-300))
-        counted = np.array([np.interp(x, *one) for x, one in zip(shares, corners, strict=True)])
-        down, up = np.array([_slopes(x, *one) for x, one in zip(shares, corners, strict=True)]).T
+        counted = np.array(
+            [np.interp(x, *corner) for x, corner in zip(shares, corners, strict=True)]
+        )
+        down, up = np.array(
+            [_slopes(x, *corner) for x, corner in zip(shares, corners, strict=True)]
+        ).T
         return Division(shares, counted, down, up, float(up.max()) if dual is None else dual)
 
 

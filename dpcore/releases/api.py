@@ -105,7 +105,7 @@ def release(
     demand_whole(model, privacy, n_components, options)
     rows = whole("synthetic_rows", synthetic_rows)
     texts = {"file": file, "controller": controller, "purpose": purpose}
-    said: dict[str, Any] = {name: _one_line(name, text) for name, text in texts.items()}
+    statements: dict[str, Any] = {name: _one_line(name, text) for name, text in texts.items()}
     book, who = BudgetLedger(ledger), protected(privacy, schema)
     stated = Amount(float(privacy.epsilon or 0.0), float(privacy.delta or 0.0))
     noise = planned_noise(privacy, stated)
@@ -131,10 +131,10 @@ def release(
             fit = grid.fit()
             demand_proved(fit, who)
             synthetic = _as_csv(fit, rows, schema)
-            said["rows"] = grid.rows
+            statements["rows"] = grid.rows
             if grid.limited:
-                said["persons"] = grid.persons
-            unsealed = dossier_of(fit, schema, states[0], chosen_on, synthetic, rows, said)
+                statements["persons"] = grid.persons
+            unsealed = dossier_of(fit, schema, states[0], chosen_on, synthetic, rows, statements)
             dossier, files = sealed(unsealed, synthetic)
         except (Exception, KeyboardInterrupt) as problem:
             if not states:
@@ -252,17 +252,19 @@ def demand_whole(model: str, privacy: Privacy, components: int, options: dict[st
 def planned_noise(privacy: Privacy, stated: Amount) -> Ledger:
     """One entry of all the noise that a release of ``stated`` plans, and a hair less: sums of its
     parts are rounded. What it costs is reserved before anything is drawn."""
-    one, epsilon = Event(DiscreteGaussian(1.0, None)), stated.epsilon * (1.0 - SPARED / 2)
-    noise = float(calibrate([one], epsilon, stated.delta, privacy.accountant))
+    event, epsilon = Event(DiscreteGaussian(1.0, None)), stated.epsilon * (1.0 - SPARED / 2)
+    noise = float(calibrate([event], epsilon, stated.delta, privacy.accountant))
     return Ledger((LedgerEntry("all", "discrete_gaussian", noise, 1.0, privacy.adjacency, None),))
 
 
 def _demand_small(delta: float, schema: Schema, rows: int) -> None:
     if delta * rows > 1.0:
-        things, one = ("rows", "row") if schema.person is None else ("different ids", schema.unit)
+        things, protected = (
+            ("rows", "row") if schema.person is None else ("different ids", schema.unit)
+        )
         raise InputError(
             "delta",
-            f"it is above one over the number of {things}: it would allow one {one} to be "
+            f"it is above one over the number of {things}: it would allow one {protected} to be "
             "published",
             "give a smaller one, or accept it (--accept-delta)",
         )
@@ -304,12 +306,12 @@ def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
     names = {path.name for path in folder.iterdir()}
     if not names:
         return False
-    found = _marked(folder)
-    if found and found == mark and names <= {CLAIM, *FILES, *map(_unfinished, FILES)}:
+    claim = _marked(folder)
+    if claim and claim == mark and names <= {CLAIM, *FILES, *map(_unfinished, FILES)}:
         return True
     if CLAIM not in names:
         raise InputError("out", "it is not an empty folder", "name an empty or a new one")
-    if not found:
+    if not claim:
         raise InputError(
             "out",
             "it is not an empty folder: a release started there and did not finish",
@@ -317,9 +319,9 @@ def _demand_free(folder: Path, mark: dict[str, Any] | None) -> bool:
         )
     raise InputError(
         "out",
-        f"it is not an empty folder: the release of line {found['line']} is being written there, "
+        f"it is not an empty folder: the release of line {claim['line']} is being written there, "
         "or its process died",
-        f"see dpcore ledger LEDGER, which writes its files with --write {found['line']} --out "
+        f"see dpcore ledger LEDGER, which writes its files with --write {claim['line']} --out "
         "FOLDER if they are on record, or name another folder",
     )
 
@@ -337,10 +339,10 @@ def _mark(state: State, number: int) -> dict[str, Any]:
 def _marked(folder: Path) -> dict[str, Any]:
     """The mark that a release has left in a folder; empty where there is none to be read."""
     try:
-        found = json.loads((folder / CLAIM).read_text(encoding="utf-8"))
+        claim = json.loads((folder / CLAIM).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) and found.keys() == {"ledger", "line"} else {}
+    return claim if isinstance(claim, dict) and claim.keys() == {"ledger", "line"} else {}
 
 
 def _unfinished(name: str) -> str:

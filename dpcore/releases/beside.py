@@ -38,8 +38,8 @@ def text_of(dossier: dict[str, Any]) -> str:
 
 def content_of(dossier: dict[str, Any]) -> str:
     """The hash of all that a dossier says, but for this one and those of the files beside it."""
-    told = {name: part for name, part in dossier.items() if name not in ("content", "files")}
-    return sha256(text_of(told).encode())
+    parts = {name: part for name, part in dossier.items() if name not in ("content", "files")}
+    return sha256(text_of(parts).encode())
 
 
 def demand_content(record: dict[str, Any]) -> None:
@@ -82,8 +82,8 @@ def compare_rows(folder: Path, record: dict[str, Any]) -> dict[str, str]:
     """The same for a dossier of the first format, which knows the hash of its rows alone."""
     if not (folder / ROWS).is_file():
         return {}
-    known = record.get("synthetic")
-    _demand_hash(folder / ROWS, known.get("sha256") if isinstance(known, dict) else None)
+    stated = record.get("synthetic")
+    _demand_hash(folder / ROWS, stated.get("sha256") if isinstance(stated, dict) else None)
     return {ROWS: HASH}
 
 

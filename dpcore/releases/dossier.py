@@ -69,7 +69,7 @@ def dossier_of(
     chosen_on: str,
     synthetic: str | None,
     rows: int,
-    said: Mapping[str, Any],
+    statements: Mapping[str, Any],
 ) -> dict[str, Any]:
     """All but the hashes of its content and of the files beside it.
 
@@ -80,14 +80,14 @@ def dossier_of(
     import dpcore
 
     guarantee = fit.guarantee.as_dict()
-    kept = [line for line in guarantee["assumptions"] if not line.startswith(_FLOATING)]
-    guarantee["assumptions"] = [*kept, NO_TEXT, NOISE, *_more(fit), CHOSEN[chosen_on]]
+    assumptions = [line for line in guarantee["assumptions"] if not line.startswith(_FLOATING)]
+    guarantee["assumptions"] = [*assumptions, NO_TEXT, NOISE, *_more(fit), CHOSEN[chosen_on]]
     return {
         "format": FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": fit.model,
         "title": schema.title or schema.id or "",
-        **said,
+        **statements,
         "settings": {**fit.settings, "chosen_on": chosen_on},
         "clip": fit.clip,
         "told_apart": _told_apart(fit),
@@ -157,22 +157,22 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
     """A dossier's record. Raises InputError for a file that is none."""
     try:
         text = path_of("dossier", path).read_text(encoding="utf-8")
-        found = json.loads(text, object_pairs_hook=_once)
+        record = json.loads(text, object_pairs_hook=_once)
     except OSError as problem:
         raise InputError("dossier", f"it cannot be read ({problem.strerror})", NAME_IT) from None
     except (ValueError, RecursionError):
         raise InputError("dossier", "the file is not JSON", NAME_IT) from None
-    if not isinstance(found, dict) or found.get("format") not in (FIRST, SECOND, FORMAT):
+    if not isinstance(record, dict) or record.get("format") not in (FIRST, SECOND, FORMAT):
         raise InputError("dossier", "the file is not a dossier of a known format", NAME_IT)
-    return found
+    return record
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object; ValueError where a key stands there twice: readers would not agree on it."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         raise ValueError("a key stands there twice")
-    return found
+    return entries
 
 
 def verify(path: str | Path, ledger: str | Path | None = None) -> dict[str, Any]:
@@ -200,14 +200,14 @@ def read_verified(
         place /= DOSSIER
     record = read_dossier(place)
     try:
-        told = ledger_of(record)
+        ledger_read = ledger_of(record)
         stated = record["guarantee"]
         proof = Proof(**stated["proof"])
         agreed = stated["epsilon"] == proof.epsilon and stated["delta"] == proof.delta
         worded = _worded(stated, proof)
-        adjacency = {entry.adjacency for entry in told}
+        adjacency = {entry.adjacency for entry in ledger_read}
         rehearsal = stated["rehearsal"]
-        bound = replay(told, proof)
+        bound = replay(ledger_read, proof)
     except ReplayError:
         raise
     except ODD:
@@ -275,7 +275,7 @@ def _worded(stated: dict[str, Any], proof: Proof) -> tuple[str, str]:
     Other words for the same need another :data:`FORMAT`, or dossiers that are out fail.
     """
     terms = (stated["adjacency"], stated["unit"], stated["rows_per_person"])
-    told = Guarantee(
+    guarantee = Guarantee(
         stated["epsilon"],
         stated["delta"],
         *terms,
@@ -286,7 +286,7 @@ def _worded(stated: dict[str, Any], proof: Proof) -> tuple[str, str]:
         thing=stated["thing"],
         limited=stated.get("limited", False),
     )
-    return told.protects, told.sentence()
+    return guarantee.protects, guarantee.sentence()
 
 
 def ledger_of(record: dict[str, Any]) -> Ledger:
@@ -311,7 +311,7 @@ def _find(record: dict[str, Any], ledger: BudgetLedger) -> None:
     line = record.get("line")
     state = ledger.demand_intact()
     number = line.get("number") if isinstance(line, dict) else None
-    if number not in [one.number for one in state.releases]:
+    if number not in [line.number for line in state.releases]:
         raise ReplayError("The ledger has no such line.")
     assert isinstance(number, int)  # it is one of theirs
     then = json.loads(json.dumps(line_of(state, number)))

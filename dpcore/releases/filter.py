@@ -45,7 +45,7 @@ class Filter(Protocol):
     def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
         """What one release costs, rounded up, from its ledger; stated: its own guarantee."""
 
-    def told(self, units: tuple[int, ...], limit: Amount) -> Amount:
+    def amount(self, units: tuple[int, ...], limit: Amount) -> Amount:
         """So many units as an epsilon at the limit's delta, or at their own."""
 
 
@@ -62,7 +62,7 @@ class Sums:
     def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
         return (ceil(_typed(stated.epsilon) * PER_EPSILON), ceil(_typed(stated.delta) * PER_DELTA))
 
-    def told(self, units: tuple[int, ...], limit: Amount) -> Amount:
+    def amount(self, units: tuple[int, ...], limit: Amount) -> Amount:
         return Amount(units[0] / PER_EPSILON, units[1] / PER_DELTA)
 
 
@@ -85,7 +85,7 @@ class Concentrated:
     def cost(self, ledger: Ledger, stated: Amount) -> tuple[int, ...]:
         return (ceil(sum((_rho(entry) for entry in ledger.events), Fraction(0)) * PER_RHO),)
 
-    def told(self, units: tuple[int, ...], limit: Amount) -> Amount:
+    def amount(self, units: tuple[int, ...], limit: Amount) -> Amount:
         if units[0] == 0:
             return Amount(0.0, 0.0)
         return Amount(float(tight_epsilon(units[0] / PER_RHO, limit.delta)), limit.delta)

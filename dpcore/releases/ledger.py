@@ -53,8 +53,8 @@ CREATE TRIGGER outputs_last BEFORE DELETE ON outputs BEGIN SELECT RAISE(ABORT, '
 class TamperedError(InputError):
     """The ledger's lines do not follow from one another: somebody or something changed the file."""
 
-    def __init__(self, found: str) -> None:
-        super().__init__("ledger", found, "restore it from a copy that is intact")
+    def __init__(self, problem: str) -> None:
+        super().__init__("ledger", problem, "restore it from a copy that is intact")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class State:
     @property
     def open(self) -> tuple[int, ...]:
         """Lines that reserved budget for a release that has not ended; maybe it never will."""
-        return tuple(one.number for one in self.releases if one.body["output"] == _RESERVED_HASH)
+        return tuple(line.number for line in self.releases if line.body["output"] == _RESERVED_HASH)
 
     @property
     def fingerprint(self) -> str:
@@ -125,7 +125,7 @@ class State:
 
     @property
     def spent_amount(self) -> Amount:
-        return self._filter.told(self.spent, self.terms.limit)
+        return self._filter.amount(self.spent, self.terms.limit)
 
     @property
     def left_amount(self) -> Amount:
@@ -138,7 +138,7 @@ class State:
             max(0, b - s) // whole("releases", releases)
             for b, s in zip(self.budget, self.spent, strict=True)
         )
-        return self._filter.told(rest, self.terms.limit)
+        return self._filter.amount(rest, self.terms.limit)
 
     def up_to(self, number: int) -> State:
         """The ledger as it stood after line ``number``."""
@@ -218,10 +218,10 @@ class BudgetLedger:
             "rows_per_person": rows,
             "filter": filter,
         }
-        made = cls(place)
-        with made._writing(new=True) as database:
+        ledger = cls(place)
+        with ledger._writing(new=True) as database:
             _append(database, (), "terms", terms)
-        return made
+        return ledger
 
     def state(self) -> State:
         """The ledger as it stands. Raises TamperedError where lines do not follow."""
@@ -235,14 +235,14 @@ class BudgetLedger:
         all of it anew: then dossiers that were handed out no longer find their lines.
         """
         with closing(self._connect()) as database:
-            found = _state(database)
+            state = _state(database)
             outputs = _read(database, "SELECT hash, content FROM outputs")
-        known = {hash: content for hash, content in outputs if _hash(str(content)) == hash}
-        for line in found.releases:
-            if line.body["output"] not in known:
+        contents = {hash: content for hash, content in outputs if _hash(str(content)) == hash}
+        for line in state.releases:
+            if line.body["output"] not in contents:
                 raise TamperedError(f"the output of line {line.number} has been changed")
-            _demand_charged(line, json.loads(known[line.body["output"]]), found.terms.filter)
-        return found
+            _demand_charged(line, json.loads(contents[line.body["output"]]), state.terms.filter)
+        return state
 
     def output(self, number: int) -> dict[str, Any]:
         """What left in line ``number``, as it was written down."""
@@ -256,8 +256,8 @@ class BudgetLedger:
             )
         if len(rows) != 1 or _hash(str(rows[0][0])) != line.body["output"]:
             raise TamperedError(f"the output of line {number} can no longer be found")
-        found: dict[str, Any] = json.loads(rows[0][0])
-        return found
+        record: dict[str, Any] = json.loads(rows[0][0])
+        return record
 
     def check(self, ledger: Ledger, stated: Amount, who: Protected) -> State:
         """Raise, before anything is drawn, where a release of this cost could not be admitted.
@@ -460,8 +460,8 @@ def _line_hash(previous: str, number: int, time: str, kind: str, body: str) -> s
 def _demand_charged(line: Line, output: dict[str, Any], name: str) -> None:
     """Raise TamperedError where a line paid less than its own entries cost."""
     entries = output.get("dossier", {}).get("entries", []) if isinstance(output, dict) else []
-    told = Ledger(tuple(LedgerEntry(**entry) for entry in entries))
-    if len(told) and not _covers(line, told, name):
+    entries_of = Ledger(tuple(LedgerEntry(**entry) for entry in entries))
+    if len(entries_of) and not _covers(line, entries_of, name):
         raise TamperedError(f"line {line.number} charged less than its entries cost")
 
 

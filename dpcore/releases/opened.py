@@ -224,16 +224,16 @@ class OpenedRelease:
         """
         import pandas as pd
 
-        asked = self._asked(what)
-        if not asked:
+        names = self._asked(what)
+        if not names:
             raise self._refusal("predict", OF_ROWS["predict"])
-        seen = self.rows(rows)
-        told = {name: self._said(name, seen) for name in asked}
+        numbers = self.rows(rows)
+        answers = {name: self._said(name, numbers) for name in names}
         columns: dict[str, Any] = {}
-        for name, found in told.items():
-            if name == "predict" and found.dtype.kind in "iu" and not self._has_classes:
-                found = np.array([self._part(number) for number in found], dtype=object)
-            parts = found[:, None] if found.ndim == 1 else found
+        for name, answer in answers.items():
+            if name == "predict" and answer.dtype.kind in "iu" and not self._has_classes:
+                answer = np.array([self._part(number) for number in answer], dtype=object)
+            parts = answer[:, None] if answer.ndim == 1 else answer
             titles = self._titles(name, parts.shape[1])
             columns |= dict(zip(titles, parts.T, strict=True))
         return pd.DataFrame(columns)
@@ -252,18 +252,18 @@ class OpenedRelease:
         Raises InputError for rows that lack a column, and for a number column that holds text.
         """
         cells = self.cells(rows)
-        known = np.where(
+        filled = np.where(
             np.isfinite(cells), cells, self.how.fills(self.schema, self.dossier["settings"])
         )
         public = PublicFrame.of(self.schema)
         if not public.is_ball:
             columns = self.schema.numeric_columns()
             low, high = ([getattr(c, end) for c in columns] for end in ("lower", "upper"))
-            return np.clip(known, low, high)
-        units = np.clip(public.to_units(known), -HUGE, HUGE)
+            return np.clip(filled, low, high)
+        units = np.clip(public.to_units(filled), -HUGE, HUGE)
         drawn = public.center + public.half_range * clip_to_ball(units, 1.0)
         outside = np.linalg.norm(units, axis=1) > 1.0
-        return np.where(outside[:, None], drawn, known)
+        return np.where(outside[:, None], drawn, filled)
 
     def cells(self, rows: Rows) -> Array:
         """The same as they stand there, before fills and limits; NaN where a cell is missing."""
@@ -291,7 +291,7 @@ class OpenedRelease:
                 remedy = f"write {how}, and correct or empty the other cells"
                 if list(rows.columns).count(refusal.field) > 1:
                     remedy = refusal.remedy
-            raise InputError(refusal.field, refusal.found, remedy) from None
+            raise InputError(refusal.field, refusal.problem, remedy) from None
 
     def demand_sound(self) -> None:
         """Raise ValueError unless the numbers fit together: the middle of the limits goes through
@@ -300,8 +300,8 @@ class OpenedRelease:
             raise ValueError("parameters of other columns")
         middle = PublicFrame.of(self.schema).center[None]
         for name in self._asked(None):
-            found = self._said(name, middle)
-            if len(found) != 1 or (found.dtype.kind == "f" and not np.all(np.isfinite(found))):
+            answer = self._said(name, middle)
+            if len(answer) != 1 or (answer.dtype.kind == "f" and not np.all(np.isfinite(answer))):
                 raise ValueError("parameters that are not numbers")
 
     def __repr__(self) -> str:
@@ -397,20 +397,20 @@ class OpenedRelease:
             )
         cells = pd.Series(np.asarray(y, dtype=object) if not isinstance(y, pd.Series) else y)
         if not self._has_classes:
-            found = self.schema.numbers(name, cells)
-            if not np.all(np.isfinite(found)):
+            targets = self.schema.numbers(name, cells)
+            if not np.all(np.isfinite(targets)):
                 raise InputError(name, "has cells that are missing or infinite", "leave them out")
-            return found
+            return targets
         classes = self._estimator.classes_
         truth = {"true": "1", "false": "0"}
         meant = [truth.get(cell, cell) for cell in categories_meant(cells)]
-        known = {category_meant(each): each for each in classes.tolist()}
-        known = {truth.get(word, word): each for word, each in known.items()}
-        if not set(meant) <= known.keys():
+        labels = {category_meant(label): label for label in classes.tolist()}
+        labels = {truth.get(word, word): label for word, label in labels.items()}
+        if not set(meant) <= labels.keys():
             raise InputError(
-                name, "has cells that are none of its classes", f"write {_few(sorted(known))}"
+                name, "has cells that are none of its classes", f"write {_few(sorted(labels))}"
             )
-        return np.array([known[word] for word in meant], dtype=classes.dtype)
+        return np.array([labels[word] for word in meant], dtype=classes.dtype)
 
     def _part(self, number: int) -> str:
         """A group or centre as the report calls it."""
@@ -443,27 +443,29 @@ class OpenedRelease:
         (number,) = (c for c in self.schema.numeric_columns() if c.source == name)
         at = self.columns.index(number.name)
         fill = float(self.how.fills(self.schema, self.dossier["settings"])[at])
-        told = {
+        entry = {
             "type": ["number", "null"],
             "minimum": number.lower,
             "maximum": number.upper,
             "description": f"{f'in {column.unit}; ' if column.unit else ''}null counts as {fill:g}",
         }
-        return {**told, "type": ["number", "boolean", "null"]} if column.type == "binary" else told
+        return (
+            {**entry, "type": ["number", "boolean", "null"]} if column.type == "binary" else entry
+        )
 
     def _answer(self) -> dict[str, Any]:
         """What is said of a row, in the words of JSON Schema."""
         middle = PublicFrame.of(self.schema).center[None]
         properties: dict[str, dict[str, Any]] = {}
         for name in self._asked(None):
-            found = self._said(name, middle)
-            for title in self._titles(name, 1 if found.ndim == 1 else found.shape[1]):
+            answer = self._said(name, middle)
+            for title in self._titles(name, 1 if answer.ndim == 1 else answer.shape[1]):
                 properties[title] = {"type": "number"}
                 if name == "predict_proba":
                     properties[title] |= {"minimum": 0, "maximum": 1}
             if name == "predict" and self._has_classes:
                 properties[title] = {"enum": self._estimator.classes_.tolist()}
-            elif name == "predict" and found.dtype.kind in "iu":
+            elif name == "predict" and answer.dtype.kind in "iu":
                 wide = "predict_proba" if self._has("predict_proba") else "transform"
                 parts = range(self._said(wide, middle).shape[1])
                 properties[title] = {"enum": [self._part(number) for number in parts]}
@@ -486,6 +488,8 @@ def _few(names: Sequence[Any]) -> str:
 
 def _guarantee(stated: dict[str, Any]) -> Guarantee:
     """The guarantee of a dossier, whose proof was replayed."""
-    known = {field.name: stated[field.name] for field in fields(Guarantee) if field.name in stated}
-    lists = {name: tuple(known.get(name, ())) for name in ("assumptions", "notes")}
-    return Guarantee(**{**known, **lists, "claim": None, "proof": Proof(**stated["proof"])})
+    entries = {
+        field.name: stated[field.name] for field in fields(Guarantee) if field.name in stated
+    }
+    lists = {name: tuple(entries.get(name, ())) for name in ("assumptions", "notes")}
+    return Guarantee(**{**entries, **lists, "claim": None, "proof": Proof(**stated["proof"])})

@@ -79,8 +79,8 @@ def paid_fit(
         "parameters": fit.parameters.as_dict(),
         "guarantee": fit.guarantee.as_dict(),
     }
-    told = json.loads(json.dumps(record, default=float))
-    complete(book, len(states[0].lines), fit.ledger, {"fit": told})
+    fit_record = json.loads(json.dumps(record, default=float))
+    complete(book, len(states[0].lines), fit.ledger, {"fit": fit_record})
     return fit
 
 
@@ -146,7 +146,7 @@ def complete(book: BudgetLedger, number: int, drawn: Ledger, output: dict[str, A
 def demand_proved(fit: Fit, who: Protected) -> None:
     """Raise InputError for a fit whose guarantee is none, or protects somebody else."""
     guarantee = fit.guarantee
-    said = Protected(guarantee.adjacency, guarantee.unit, guarantee.rows_per_person)
+    protected = Protected(guarantee.adjacency, guarantee.unit, guarantee.rows_per_person)
     unsound = guarantee.epsilon is None or guarantee.rehearsal or not fit.ledger.proved
-    if unsound or said != who:
+    if unsound or protected != who:
         raise InputError("model", "nothing is proved for this fit", "choose a proved method")

@@ -107,7 +107,7 @@ def _facts(dossier: dict[str, Any]) -> Iterator[str]:
         "Released": dossier["created"],
         "Line that paid": f"{dossier['line']['number']} of the ledger {dossier['ledger']['name']}",
     }
-    lines = (f"<tr><th>{name}</th><td>{escape(said)}</td></tr>" for name, said in facts.items())
+    lines = (f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in facts.items())
     yield f'<table class="facts">{"".join(lines)}</table>'
 
 
@@ -143,8 +143,8 @@ def _delta_in_words(delta: float) -> str:
     'Delta is the probability with which the bound epsilon may fail: at most 1 in 33,333.'
     """
     many = 1.0 / delta * (1.0 + 1e-12) if delta > TINY else math.inf
-    told = f"{math.floor(many):,}" if many < LEGIBLE else show_most(1.0 / max(delta, TINY))
-    return f"Delta is the probability with which the bound epsilon may fail: at most 1 in {told}."
+    count = f"{math.floor(many):,}" if many < LEGIBLE else show_most(1.0 / max(delta, TINY))
+    return f"Delta is the probability with which the bound epsilon may fail: at most 1 in {count}."
 
 
 def _event(entry: dict[str, Any]) -> Event:
@@ -191,9 +191,9 @@ def _described(value: Any) -> tuple[str, bool]:
         size = "no" if array.size == 0 else " x ".join(f"{side:,}" for side in array.shape)
         return f"{size} number{'' if size == '1' else 's'}", False
     words = value if isinstance(value, list) else [value]
-    told = ", ".join(map(str, words))
-    if len(told) <= MOST_LETTERS:
-        return escape(told), True
+    text = ", ".join(map(str, words))
+    if len(text) <= MOST_LETTERS:
+        return escape(text), True
     return "a text" if isinstance(value, str) else f"{len(words):,} entries", False
 
 
@@ -211,19 +211,19 @@ def _array(value: Any) -> NDArray[np.float64] | None:
 
 def _odds(dossier: dict[str, Any]) -> str:
     """One line a column with its interval, where noise is known; the intercept last."""
-    found, schema = dossier["parameters"], schema_of(dossier)
+    parameters, schema = dossier["parameters"], schema_of(dossier)
     outcome = None if schema is None else schema.outcome
     titles = [*map(_title, dossier["columns"]), "intercept"]
-    values = [*found["coefficients"], found["intercept"]]
-    intervals = found["intervals"]
-    known = intervals or [()] * len(values)
-    cells = [[value, *ends] for value, ends in zip(values, known, strict=True)]
+    values = [*parameters["coefficients"], parameters["intercept"]]
+    intervals = parameters["intervals"]
+    ends_of = intervals or [()] * len(values)
+    cells = [[value, *ends] for value, ends in zip(values, ends_of, strict=True)]
     if len(cells) * len(cells[0]) > MOST_CELLS:
         return ""
     heads = ("", "log odds", "95% from", "to") if intervals else ("", "log odds")
     about = f"What one unit of each column adds to the log odds of {outcome or 'a yes'}; "
     return (
-        f"<p>{escape(about + found['intervals_include'])}.</p>"
+        f"<p>{escape(about + parameters['intervals_include'])}.</p>"
         f'<div class="wide">{_lines(heads, titles, cells)}</div>'
     )
 
@@ -239,8 +239,8 @@ def _lines(heads: Sequence[str], titles: Iterable[str], cells: Iterable[Sequence
     top = "".join(f"<th>{escape(head)}</th>" for head in heads)
     lines = []
     for title, numbers in zip(titles, cells, strict=True):
-        told = "".join(f"<td>{show(number)}</td>" for number in numbers)
-        lines.append(f"<tr><td>{escape(title)}</td>{told}</tr>")
+        numbers_row = "".join(f"<td>{show(number)}</td>" for number in numbers)
+        lines.append(f"<tr><td>{escape(title)}</td>{numbers_row}</tr>")
     return f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
@@ -254,18 +254,18 @@ def schema_of(dossier: dict[str, Any]) -> Schema | None:
 
 def _parameters(dossier: dict[str, Any], model: Model) -> Iterator[tuple[str, str]]:
     """Names of the arrays that are not too large, each with its table; those of a rule in one."""
-    found, names = dossier["parameters"], dossier["parameters"].get("columns", [])
-    if "coefficients" in found:
+    parameters, names = dossier["parameters"], dossier["parameters"].get("columns", [])
+    if "coefficients" in parameters:
         odds = _odds(dossier)
         if odds:
             yield from {"coefficients": odds, "intercept": "", "intervals": ""}.items()
         return
-    named = ((name, _array(value)) for name, value in found.items())
+    named = ((name, _array(value)) for name, value in parameters.items())
     arrays = [(name, array) for name, array in named if array is not None]
     parts = _parts(dossier, model)
     if model.columns_first and len(parts) == len(names):
         return  # an array's shape does not say which is which
-    for name, array in sorted(arrays, key=lambda each: each[1].ndim):
+    for name, array in sorted(arrays, key=lambda table: table[1].ndim):
         heading, shape, value = _spaced(name), array.shape, array.tolist()
         if not 0 < array.size <= MOST_CELLS:
             continue
@@ -335,8 +335,8 @@ def _budget(dossier: dict[str, Any]) -> Iterator[str]:
         ("what one more release could have right after it", line["left_after"], show_most),
     )
     lines = [
-        f"<tr><td>{what}</td><td>{shown(each['epsilon'])}</td><td>{shown(each['delta'])}</td></tr>"
-        for what, each, shown in amounts
+        f"<tr><td>{what}</td><td>{shown(amount['epsilon'])}</td><td>{shown(amount['delta'])}</td></tr>"
+        for what, amount, shown in amounts
     ]
     yield "<h2>What it cost</h2>"
     yield (
@@ -388,14 +388,14 @@ def _checked(dossier: dict[str, Any]) -> Iterator[str]:
             f"<code>{escape(content)}</code>, which <code>dpcore verify</code> compares.",
         )
     yield "<h2>Who can check it</h2>"
-    yield "<ul>" + "".join(f"<li>{each}</li>" for each in checks) + "</ul>"
+    yield "<ul>" + "".join(f"<li>{check}</li>" for check in checks) + "</ul>"
 
 
 def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
     yield "<h2>What is assumed</h2>"
     guarantee = dossier["guarantee"]
-    told = [*guarantee["assumptions"], *guarantee["notes"]]
-    yield "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in told) + "</ul>"
+    lines = [*guarantee["assumptions"], *guarantee["notes"]]
+    yield "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
     schema, many = schema_of(dossier), len(dossier["columns"])
     columns = dossier["columns"][: MOST_CELLS // 3]
     limits = [[column["lower"], column["upper"]] for column in columns]

@@ -44,8 +44,8 @@ def counted_otherwise(state: State) -> tuple[Counted, ...]:
     if state.terms.filter in rows:
         rows[state.terms.filter] = (state.spent_amount.epsilon, state.left_amount.epsilon)
     return tuple(
-        Counted(name, TITLES[name], *found, decides=name == state.terms.filter)
-        for name, found in rows.items()
+        Counted(name, TITLES[name], *amounts, decides=name == state.terms.filter)
+        for name, amounts in rows.items()
     )
 
 
@@ -54,27 +54,27 @@ def _sums(state: State) -> tuple[float | None, float | None]:
     stated = [Amount(line.body["epsilon"], line.body["delta"]) for line in state.releases]
     spent = total([way.cost(Ledger(), amount) for amount in stated], 2)
     rest = [max(0, b - s) for b, s in zip(way.budget(limit), spent, strict=True)]
-    left = way.told((rest[0], rest[1]), limit)
-    return way.told(spent, limit).epsilon, left.epsilon if left.delta > 0.0 else 0.0
+    left = way.amount((rest[0], rest[1]), limit)
+    return way.amount(spent, limit).epsilon, left.epsilon if left.delta > 0.0 else 0.0
 
 
 def _zcdp(state: State) -> tuple[float | None, float | None]:
-    known = _multipliers(state)
-    if known is None:
+    multipliers = _multipliers(state)
+    if multipliers is None:
         return None, None
     way, limit = filter_of("zcdp"), state.terms.limit
-    rho = sum(Fraction(1) / (2 * Fraction(z) ** 2) for z in known)
+    rho = sum(Fraction(1) / (2 * Fraction(z) ** 2) for z in multipliers)
     units = math.ceil(rho * PER_RHO)
     rest = max(0, way.budget(limit)[0] - units)
-    return way.told((units,), limit).epsilon, way.told((rest,), limit).epsilon
+    return way.amount((units,), limit).epsilon, way.amount((rest,), limit).epsilon
 
 
 def _exact(state: State) -> tuple[float | None, float | None]:
-    known = _multipliers(state)
-    if known is None:
+    multipliers = _multipliers(state)
+    if multipliers is None:
         return None, None
     limit = state.terms.limit
-    spent = math.fsum(z**-2.0 for z in known)
+    spent = math.fsum(z**-2.0 for z in multipliers)
     rest = float(mu_of(limit.epsilon, limit.delta)) ** 2 - spent
     return _of_mu(spent, limit), _of_mu(rest, limit)
 

@@ -88,8 +88,8 @@ def number_meant(cell: Any, form: CellForm | None = None) -> float | None:
     if form is not None:
         if form.date_format is not None and hasattr(cell, "isoformat") and not pd.isna(cell):
             cell = cell.isoformat()  # a date that is no text
-        said = form.standard(plain(cell)) if isinstance(cell, str) else cell
-        number = None if said is None and isinstance(cell, str) else number_meant(said)
+        standard = form.standard(plain(cell)) if isinstance(cell, str) else cell
+        number = None if standard is None and isinstance(cell, str) else number_meant(standard)
         return math.nan if number in form.missing_numbers else number
     if isinstance(cell, str):
         return _number_of_text(plain(cell))
@@ -197,10 +197,10 @@ def _numbers_in_form(cells: pd.Series[Any], form: CellForm) -> NDArray[np.float6
     import pyarrow as pa
 
     codes, different = pd.factorize(cells)
-    said = [form.standard(plain(text)) for text in different.tolist()]
-    if None in said:
+    standard = [form.standard(plain(text)) for text in different.tolist()]
+    if None in standard:
         return None
-    numbers = _numbers_of_texts(pa.array(said, type=pa.large_string()))
+    numbers = _numbers_of_texts(pa.array(standard, type=pa.large_string()))
     if numbers is None:
         return None
     return np.asarray(np.append(form.without_marks(numbers), np.nan)[codes])  # -1: a missing cell

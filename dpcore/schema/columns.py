@@ -174,9 +174,9 @@ class Column:
         """The public upper bound: infinity for a number without one."""
         return self._bound(self.upper, math.inf, 1.0)
 
-    def _bound(self, given: float | None, number: float, indicator: float) -> float:
-        if given is not None:
-            return given
+    def _bound(self, stated: float | None, number: float, indicator: float) -> float:
+        if stated is not None:
+            return stated
         return number if self.is_number else indicator
 
     @property
@@ -332,10 +332,10 @@ def _categories(field: str, values: Any) -> tuple[str, ...]:
     """Category names as text, each once."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(field, "categories is not a list", 'give a list such as ["a", "b"]')
-    found = tuple(values)
-    if not all(isinstance(value, str) or _is_whole(value) for value in found):
+    entries = tuple(values)
+    if not all(isinstance(value, str) or _is_whole(value) for value in entries):
         raise InputError(field, "a category is not text or a whole number", "quote it")
-    names = tuple(str(value) for value in found)
+    names = tuple(str(value) for value in entries)
     if len({category_meant(name) for name in names}) < len(names):
         raise InputError(
             field, "a category is listed twice (1, 01 and 1.0 are one)", "list each category once"

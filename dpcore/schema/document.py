@@ -62,26 +62,28 @@ def sections(document: Mapping[str, Any]) -> dict[str, Any]:
     return named | table
 
 
-def written(said: Mapping[str, Any]) -> str:
+def written(contents: Mapping[str, Any]) -> str:
     """The text of a schema file that says this; :func:`parsed` reads it back."""
-    table = {key: said[key] for key in TABLE_KEYS if said[key] is not False}
+    table = {key: contents[key] for key in TABLE_KEYS if contents[key] is not False}
     parts = [_toml_table("table", table)]
-    if said["file"] is not None:
-        parts.append(_toml_table("file", {key: getattr(said["file"], key) for key in FILE_KEYS}))
-    for column in said["columns"]:
+    if contents["file"] is not None:
+        parts.append(
+            _toml_table("file", {key: getattr(contents["file"], key) for key in FILE_KEYS})
+        )
+    for column in contents["columns"]:
         entries = {key: _as_written(column, key) for key in COLUMN_KEYS}
         parts.append(_toml_table(f"columns.{toml_key(column.name)}", entries))
-    sections = [name for name in ("ball", "image") if said[name] is not None]
-    return "\n".join([*parts, *(_toml_table(name, vars(said[name])) for name in sections)])
+    sections = [name for name in ("ball", "image") if contents[name] is not None]
+    return "\n".join([*parts, *(_toml_table(name, vars(contents[name])) for name in sections)])
 
 
 def _columns_of(document: Mapping[str, Any]) -> tuple[Column, ...]:
     """The columns of a schema file."""
-    found = []
+    columns = []
     for name, entries in _section("columns", document.get("columns", {})).items():
         _only_keys(f"columns.{name}", _section(f"columns.{name}", entries), COLUMN_KEYS)
-        found.append(Column(name, **entries))
-    return tuple(found)
+        columns.append(Column(name, **entries))
+    return tuple(columns)
 
 
 def _as_written(column: Column, key: str) -> Any:
@@ -131,11 +133,11 @@ def _section(field: str, value: Any) -> dict[str, Any]:
     return value
 
 
-def _only_keys(field: str, found: Mapping[str, Any], known: Sequence[str]) -> None:
-    for key in found:
-        if key not in known:
-            near = get_close_matches(key.lower(), known, 1)
-            remedy = f"write {near[0]}" if near else "use " + ", ".join(known)
+def _only_keys(field: str, entries: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    for key in entries:
+        if key not in allowed:
+            near = get_close_matches(key.lower(), allowed, 1)
+            remedy = f"write {near[0]}" if near else "use " + ", ".join(allowed)
             raise InputError(field, f"{key!r} is not known", remedy)
 
 
@@ -144,8 +146,8 @@ def _most_dots(text: str) -> int:
     return max((line.count(".") for line in text.splitlines()), default=0)
 
 
-def _refuse(path: Path, found: str, remedy: str) -> NoReturn:
-    raise InputError(path.name or str(path), found, remedy) from None
+def _refuse(path: Path, problem: str, remedy: str) -> NoReturn:
+    raise InputError(path.name or str(path), problem, remedy) from None
 
 
 def _toml_table(header: str, entries: Mapping[str, Any]) -> str:

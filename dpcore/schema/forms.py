@@ -52,12 +52,12 @@ class FileFormat:
     missing_marks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for key, known in (
+        for key, allowed in (
             ("separator", SEPARATORS), ("decimal", DECIMALS), ("thousands", THOUSANDS),
         ):  # fmt: skip
             sign = getattr(self, key)
-            if sign not in known and (sign is not None or key == "decimal"):
-                signs = ", ".join("tab" if one == "\t" else f'"{one}"' for one in known)
+            if sign not in allowed and (sign is not None or key == "decimal"):
+                signs = ", ".join("tab" if symbol == "\t" else f'"{symbol}"' for symbol in allowed)
                 raise InputError(f"file.{key}", f"{sign!r} is not known", f"choose one of {signs}")
         if self.thousands == self.decimal:
             raise InputError(
@@ -114,8 +114,8 @@ class CellForm:
     @cached_property
     def missing_numbers(self) -> tuple[float, ...]:
         """The marks for a missing cell that are numbers."""
-        said = [self.standard_of_mark(mark) for mark in self.file.missing_marks]
-        return tuple(float(text) for text in said if text and re.fullmatch(DECIMAL, text))
+        standard = [self.standard_of_mark(mark) for mark in self.file.missing_marks]
+        return tuple(float(text) for text in standard if text and re.fullmatch(DECIMAL, text))
 
     def standard_of_mark(self, mark: str) -> str | None:
         """:meth:`standard` of a mark as if it were a number."""
@@ -145,7 +145,10 @@ class CellForm:
 
     @cached_property
     def _dates(self) -> tuple[re.Pattern[str], ...]:
-        return tuple(_date_pattern(one) for one in dict.fromkeys((self.date_format or ISO, ISO)))
+        return tuple(
+            _date_pattern(date_format)
+            for date_format in dict.fromkeys((self.date_format or ISO, ISO))
+        )
 
 
 def _date_pattern(form: str) -> re.Pattern[str]:
@@ -179,20 +182,20 @@ def texts(field: str, values: Any) -> tuple[str, ...]:
     """A list of texts, none of them empty. Raises InputError."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(field, "it is not a list", 'give a list such as ["-", "n. a."]')
-    found = tuple(values)
-    if not all(isinstance(value, str) and value.strip() for value in found):
+    items = tuple(values)
+    if not all(isinstance(value, str) and value.strip() for value in items):
         raise InputError(field, "an entry is not text", "quote each, and leave out empty ones")
-    return found
+    return items
 
 
 def symbols(field: str, values: Any) -> tuple[str, ...]:
     """Texts that may stand beside a number without being part of it. Raises InputError."""
-    found = tuple(value.strip() for value in texts(field, values))
-    for value in found:
+    items = tuple(value.strip() for value in texts(field, values))
+    for value in items:
         if re.search(r"[0-9+.,-]", value) or value in ("e", "E"):
             raise InputError(
                 field,
                 f"{value!r} may be part of a number",
                 'give units or currencies such as ["EUR", "%"]',
             )
-    return found
+    return items

@@ -90,11 +90,11 @@ def _reading(cells: dict[str, list[str] | None], file: FileFormat) -> Proposal:
 def _column(texts: Sequence[str] | None, file: FileFormat) -> ColumnProposal:
     if texts is None:
         return ColumnProposal("number")
-    said = [text for text in texts if text.casefold() not in MARKS]
-    symbols = tuple(one for one in SYMBOLS if any(_beside(text, one) for text in said))
-    if _all_read(said, CellForm(file, symbols)):
+    entries = [text for text in texts if text.casefold() not in MARKS]
+    symbols = tuple(symbol for symbol in SYMBOLS if any(_beside(text, symbol) for text in entries))
+    if _all_read(entries, CellForm(file, symbols)):
         return ColumnProposal("number", symbols)
-    fitting = [form for form in DATE_FORMATS if _all_read(said, CellForm(file, (), form))]
+    fitting = [form for form in DATE_FORMATS if _all_read(entries, CellForm(file, (), form))]
     if fitting:
         return ColumnProposal("date", (), *fitting[:2])
     return ColumnProposal("text")

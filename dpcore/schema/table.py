@@ -343,10 +343,10 @@ class Schema:
         schema = cls.parse(text, name)
         if schema.id is not None and schema.person != schema.id:
             listed = any(column.name == schema.id for column in schema.columns)
-            found = "a column that models read" if listed else "no column of this file"
+            named = "a column that models read" if listed else "no column of this file"
             raise InputError(
                 "table.id",
-                f"{schema.id!r} names {found}",
+                f"{schema.id!r} names {named}",
                 f'give [columns.{document.toml_key(schema.id)}] role = "id", or remove the line',
             )
         return schema

@@ -54,38 +54,42 @@ def template(
 
 
 def _file(separator: str, proposal: Proposal | None, stated: Mapping[str, Any]) -> str:
-    seen = "" if "separator" in stated else "as in the header line"
-    lines = ["[file]", _line("separator", separator, seen)]
-    said = {key: value for key, value in stated.items() if key != "separator"}
-    lines += [_line(key, value, "") for key, value in said.items()]
+    about_separator = "" if "separator" in stated else "as in the header line"
+    lines = ["[file]", _line("separator", separator, about_separator)]
+    others = {key: value for key, value in stated.items() if key != "separator"}
+    lines += [_line(key, value, "") for key, value in others.items()]
     if proposal is None:
-        asked: list[tuple[str, Any, str]] = [
+        proposals: list[tuple[str, Any, str]] = [
             ("decimal", ",", "of numbers such as 0,5"),
             ("thousands", ".", "of numbers such as 1.234"),
             ("missing_marks", ("-", "n. a."), "of missing cells"),
         ]
     else:
-        found = vars(proposal.file)
-        asked = [
-            (key, found[key], PROPOSED)
+        proposed = vars(proposal.file)
+        proposals = [
+            (key, proposed[key], PROPOSED)
             for key in ("decimal", "thousands", "missing_marks")
-            if found[key] and (key, found[key]) != ("decimal", ".")
+            if proposed[key] and (key, proposed[key]) != ("decimal", ".")
         ]
-    lines += [_line(*one, counts=False) for one in asked if one[0] not in said]
+    lines += [
+        _line(*proposal_line, counts=False)
+        for proposal_line in proposals
+        if proposal_line[0] not in others
+    ]
     return "\n".join(lines) + "\n"
 
 
 def _column(name: str, kind: str, proposal: ColumnProposal | None, *, explained: bool) -> str:
-    def told(text: str) -> str:
+    def comment(text: str) -> str:
         return text if explained else ""
 
-    lines = [f"[columns.{toml_key(name)}]", _line("role", "feature", told(_one_of(ROLES)))]
+    lines = [f"[columns.{toml_key(name)}]", _line("role", "feature", comment(_one_of(ROLES)))]
     if proposal is None or proposal.type in (kind, "text"):
-        lines.append(_line("type", kind, told(_one_of(TYPES))))
+        lines.append(_line("type", kind, comment(_one_of(TYPES))))
     if proposal is not None:
         lines += _proposed(proposal, kind)
     lines += [
-        _line("lower", None, told("limits that you could print before seeing the data")),
+        _line("lower", None, comment("limits that you could print before seeing the data")),
         _line("upper", None, ""),
     ]
     if explained:
@@ -101,10 +105,10 @@ def _proposed(proposal: ColumnProposal, kind: str) -> list[str]:
     """What the rows say of one column, each line to be confirmed."""
     if proposal.type == "text":
         return [] if kind == "text" else [_TEXT]
-    asked = {key: value for key, value in vars(proposal).items() if value and key != "other"}
+    entries = {key: value for key, value in vars(proposal).items() if value and key != "other"}
     if proposal.type == kind:
-        del asked["type"]
-    lines = [_line(key, value, PROPOSED, counts=False) for key, value in asked.items()]
+        del entries["type"]
+    lines = [_line(key, value, PROPOSED, counts=False) for key, value in entries.items()]
     if proposal.other is not None:
         lines.append(f'# "{proposal.other}" fits as well, by the private rows')
     return lines
@@ -112,8 +116,8 @@ def _proposed(proposal: ColumnProposal, kind: str) -> list[str]:
 
 def _line(key: str, value: Any, about: str, *, counts: bool = True) -> str:
     """One setting and what is said of it; one without a value is to be filled in."""
-    said = "" if value is None else toml_value(value)
-    line = f"{'' if counts and said else '# '}{key} = {said}".rstrip()
+    literal = "" if value is None else toml_value(value)
+    line = f"{'' if counts and literal else '# '}{key} = {literal}".rstrip()
     return f"{line:<25} # {about}" if about else line
 
 

@@ -55,20 +55,20 @@ def cases(model: str) -> Iterator[tuple[str, Words]]:
             yield name, {"n_components": parts}
 
 
-def covered(told: Uncertainty, fit: Fit, intervals: Arrays, truth: Any) -> Array:
+def covered(uncertainty: Uncertainty, fit: Fit, intervals: Arrays, truth: Any) -> Array:
     """The share of each array's numbers that lie in their intervals, of those that can move."""
     released, true = (
-        {name: np.asarray(getattr(one, name)) for name in told.arrays}
-        for one in (fit.parameters, truth)
+        {name: np.asarray(getattr(parameters, name)) for name in uncertainty.arrays}
+        for parameters in (fit.parameters, truth)
     )
     scale = np.array([column.upper - column.lower for column in fit.schema.numeric_columns()])
-    true = told.match(true, released, scale)
+    true = uncertainty.match(true, released, scale)
     shares = []
-    for name in told.arrays:
+    for name in uncertainty.arrays:
         low, high = np.moveaxis(intervals[name], -1, 0)
         inside = (low <= true[name]) & (true[name] <= high)
         shares.append(inside[high > low])
-    return np.array([each.mean() for each in shares if each.size])
+    return np.array([share.mean() for share in shares if share.size])
 
 
 def private(model: str, table: Any, epsilon: float, seed: int, words: Words) -> Fit:
@@ -79,7 +79,7 @@ def private(model: str, table: Any, epsilon: float, seed: int, words: Words) -> 
 
 def line(model: str, name: str, words: Words) -> list[Array]:
     """What is covered at each epsilon on the same rows, then in the population."""
-    told: Uncertainty = declaration(model).load(declaration(model).uncertainty)
+    uncertainty: Uncertainty = declaration(model).load(declaration(model).uncertainty)
     table = load.load(f"bundled:{name}")
     exact = fit_grid(model, table, privacy=None, as_private=True, clip=CLIP, **words).fit()
     same, population, draws = [], [], DRAWS.get(model, 8)
@@ -88,9 +88,9 @@ def line(model: str, name: str, words: Words) -> list[Array]:
         first = crc32(f"{model} {name} {epsilon}".encode())  # noise that no other line shares
         for draw in range(draws):
             fit = private(model, table, epsilon, first + draw, words)
-            found = fit.intervals(seed=draw).same_rows
-            rows.append(covered(told, fit, found, exact.parameters))
-        if not told.spread:
+            intervals = fit.intervals(seed=draw).same_rows
+            rows.append(covered(uncertainty, fit, intervals, exact.parameters))
+        if not uncertainty.spread:
             population.append(np.zeros(0))
             same.append(np.concatenate(rows))
             continue
@@ -98,8 +98,8 @@ def line(model: str, name: str, words: Words) -> list[Array]:
         for draw in range(max(1, draws // 4)):
             again = like._table(np.random.default_rng([draw, 7]))
             other = private(model, again, epsilon, first + 100 + draw, words)
-            found = other.intervals(seed=draw).population
-            drawn.append(covered(told, other, found, fit.parameters))
+            intervals = other.intervals(seed=draw).population
+            drawn.append(covered(uncertainty, other, intervals, fit.parameters))
         same.append(np.concatenate(rows))
         population.append(np.concatenate(drawn))
     return [*same, *population]
@@ -107,19 +107,21 @@ def line(model: str, name: str, words: Words) -> list[Array]:
 
 def main() -> None:
     """Print the table."""
-    asked = sys.argv[1:] or [name for name, one in declarations().items() if one.uncertainty]
-    for model in asked:
+    models = sys.argv[1:] or [
+        name for name, declared in declarations().items() if declared.uncertainty
+    ]
+    for model in models:
         start, lines = time.process_time(), []
         for name, words in cases(model):
             lines.append(line(model, name, words))
             print(f"| {model} | {name} | {_shares(lines[-1])} | |", flush=True)
-        together = [np.concatenate(one) for one in zip(*lines, strict=True)]
+        together = [np.concatenate(line_shares) for line_shares in zip(*lines, strict=True)]
         seconds = time.process_time() - start
         print(f"| **{model}** | all | {_shares(together)} | {seconds:.0f} |", flush=True)
 
 
-def _shares(found: list[Array]) -> str:
-    return " | ".join(f"{one.mean():.2f}" if len(one) else "-" for one in found)
+def _shares(shares: list[Array]) -> str:
+    return " | ".join(f"{share.mean():.2f}" if len(share) else "-" for share in shares)
 
 
 if __name__ == "__main__":

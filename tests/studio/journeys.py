@@ -185,8 +185,8 @@ SHOWN = """
 
 def view(page: Any) -> View:
     """What a page of Explore shows now."""
-    found = page.evaluate(SHOWN)
-    return View(**found | {name: tuple(found[name]) for name in ("fits", "panels")})
+    shown = page.evaluate(SHOWN)
+    return View(**shown | {name: tuple(shown[name]) for name in ("fits", "panels")})
 
 
 def tool(*words: str) -> list[str]:
@@ -219,27 +219,27 @@ def newcomer(walk: Walk) -> list[View]:
     """From the README's command to a changed slider; what was seen at once, when all was drawn,
     while the slider was held, after it was let go, and with much to spend.
     """
-    seen = []
+    views = []
     with started() as url:
         page = walk.open(url)
         page.wait_for_selector(".dpl[data-step]")
-        seen.append(view(page))
+        views.append(view(page))
         walk.keep("first-picture")
         walk.drawn()
         walk.keep("first-screen")
-        seen.append(view(page))
+        views.append(view(page))
         walk.hold(0.12)
         walk.keep("slider-held")
-        seen.append(view(page))
+        views.append(view(page))
         page.mouse.up()
         walk.rest()
         walk.keep("little-to-spend")
-        seen.append(view(page))
+        views.append(view(page))
         walk.drag(0.9)
         walk.keep("much-to-spend")
-        seen.append(view(page))
+        views.append(view(page))
         walk.close()
-    return seen
+    return views
 
 
 QUESTION = (("Data", "Iris"), ("Model", "k-means, 3 centres"), ("Method", "DPLloyd"))
@@ -258,7 +258,7 @@ def lecturer(walk: Walk, url: str) -> list[View]:
     walk.enter(page.locator(BOX), "0.5")
     walk.drawn()
     walk.keep("question")
-    seen = [view(page)]
+    views = [view(page)]
     walk.button(wording.TAKE_WITH_YOU)
     for name in COVERED:
         walk.button(name)
@@ -272,15 +272,15 @@ def lecturer(walk: Walk, url: str) -> list[View]:
     pupil = walk.open(link)
     walk.drawn()
     walk.keep("the-pupil-is-asked")
-    seen.append(view(pupil))
+    views.append(view(pupil))
     walk.button("Show it")
     pupil.locator('[data-live="sentence"]').wait_for()
     walk.drawn()
     walk.keep("the-pupil-sees")
-    seen.append(view(pupil))
+    views.append(view(pupil))
 
     printed(walk, url)
-    return seen
+    return views
 
 
 def printed(walk: Walk, url: str) -> None:
@@ -474,17 +474,17 @@ def messy_file(kind: str, folder: Path) -> Path:
         place = folder / "patients.csv"
         pd.DataFrame({
             "Patient": np.arange(rows), "age": age.round(), "sbp": blood.round(1),
-            "cost": [f"${each:,.2f}" for each in cost], "admitted": days, "readmitted": again,
+            "cost": [f"${amount:,.2f}" for amount in cost], "admitted": days, "readmitted": again,
         }).to_csv(place, index=False)  # fmt: skip
         return place
     place = folder / "patienten.csv"
     comma = str.maketrans(".,", ",.")
     lines = ["Alter;Blutdruck;Kosten;Aufnahme;Wieder da"]
     for i in range(rows):
-        seen = "n. a." if i % 20 == 0 else f"{blood[i]:.1f}".translate(comma)
+        level = "n. a." if i % 20 == 0 else f"{blood[i]:.1f}".translate(comma)
         paid = f"{cost[i]:,.2f}".translate(comma)
         yes = {"yes": "ja", "no": "nein"}[again[i]]
-        lines.append(f"{age[i]:.0f};{seen};{paid} €;{days[i]:%d.%m.%Y};{yes}")
+        lines.append(f"{age[i]:.0f};{level};{paid} €;{days[i]:%d.%m.%Y};{yes}")
     place.write_text("\n".join(lines), encoding="utf-8")
     return place
 

@@ -80,8 +80,8 @@ def timed(page: Any, kind: str, picture: str, whole: str, act: Callable[[], None
     page.wait_for_function(
         "window.timing.picture !== undefined && window.timing.page !== undefined", timeout=PATIENCE
     )
-    found = page.evaluate("window.timing")
-    return Answer(found["picture"], found["page"])
+    timing = page.evaluate("window.timing")
+    return Answer(timing["picture"], timing["page"])
 
 
 def release(page: Any, share: float) -> Answer:
@@ -173,7 +173,7 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
 
     names: tables that nobody has opened on that server yet, one after the other.
     """
-    found: dict[str, list[float]] = {}
+    measured: dict[str, list[float]] = {}
     with browser() as chromium:
         for _ in range(times):
             begun = perf_counter()
@@ -181,11 +181,11 @@ def starts(times: int = 5, names: Sequence[str] = ()) -> list[dict[str, Any]]:
                 visits = {"process start": (url, COMPLETE), "warm server": (url, COMPLETE)}
                 visits |= {name: (f"{url}/?data={name}", OPEN) for name in names}
                 for visit, page in visits.items():
-                    found.setdefault(visit, []).append(_first_picture(chromium, *page, begun))
+                    measured.setdefault(visit, []).append(_first_picture(chromium, *page, begun))
                     begun = perf_counter()
     return [
         {"action": name, "times": times, "p50": round(np.median(ms)), "most": round(max(ms))}
-        for name, ms in found.items()
+        for name, ms in measured.items()
     ]
 
 
@@ -233,9 +233,9 @@ def drags(names: Sequence[str], share: float = 0.3) -> list[dict[str, Any]]:
             page.wait_for_function("window.seen.current", timeout=4 * PATIENCE)
             page.mouse.up()
             page.wait_for_function("window.seen.whole", timeout=4 * PATIENCE)
-            seen = page.evaluate("window.seen")
+            timing = page.evaluate("window.seen")
             columns = ("current", "empty", "five", "whole")
-            rows.append({"action": name, **{one: round(seen[one]) for one in columns}})
+            rows.append({"action": name, **{column: round(timing[column]) for column in columns}})
             page.context.close()
     return rows
 

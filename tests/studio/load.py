@@ -46,8 +46,8 @@ def step_in(message: Any) -> int | None:
     element = message.delta.new_element
     if element.WhichOneof("type") != "bidi_component":
         return None
-    found = PICTURE.search(element.bidi_component.bytes)
-    return int(found[1]) if found else None
+    match = PICTURE.search(element.bidi_component.bytes)
+    return int(match[1]) if match else None
 
 
 # ---------------------------------------------------------------- the server
@@ -234,13 +234,13 @@ async def play(
     sockets = [await connect(url, subprotocols=["streamlit"], max_size=None, ping_interval=None)  # type: ignore[list-item]
                for _ in range(sessions)]  # fmt: skip
     students = [Student(socket, query) for socket in sockets]
-    listening = [asyncio.create_task(one.listen()) for one in students]
-    await asyncio.gather(*(one.ask() for one in students))
-    await reached(lambda: all(one.at is not None or one.errors for one in students))
-    for one in students:
-        if one.at is None:
-            one.errors.append("the page did not open")
-    await reached(lambda: perf_counter() - max(one.last for one in students) > CALM)
+    listening = [asyncio.create_task(student.listen()) for student in students]
+    await asyncio.gather(*(student.ask() for student in students))
+    await reached(lambda: all(student.at is not None or student.errors for student in students))
+    for student in students:
+        if student.at is None:
+            student.errors.append("the page did not open")
+    await reached(lambda: perf_counter() - max(student.last for student in students) > CALM)
     end = perf_counter() + seconds
 
     async def work(student: Student) -> None:
@@ -250,10 +250,10 @@ async def play(
             await student.release(rng.choice(steps))
             await asyncio.sleep(rng.uniform(0.5, 1.5) * pause)
 
-    await asyncio.gather(*(work(one) for one in students if one.at is not None))
-    for one in students:
-        one.rest()
-        await one.socket.close()
+    await asyncio.gather(*(work(student) for student in students if student.at is not None))
+    for student in students:
+        student.rest()
+        await student.socket.close()
     await asyncio.gather(*listening)
     return students, began
 
@@ -264,15 +264,17 @@ def server_times(log: Path, releases: list[Release]) -> list[tuple[float, float]
     for line in log.read_text(encoding="utf-8").splitlines():
         when, session, what, step = json.loads(line)
         events.setdefault(session, []).append((when, what, step))
-    found = []
-    for one in releases:
-        after = [event for event in events[one.session] if event[0] >= one.sent]
-        asked = next(when for when, what, _ in after if what == "asked")
-        after = [event for event in after if event[0] >= asked]
-        drawn = next(when for when, what, step in after if (what, step) == ("picture", one.step))
+    times = []
+    for release in releases:
+        after = [event for event in events[release.session] if event[0] >= release.sent]
+        asked_at = next(when for when, what, _ in after if what == "asked")
+        after = [event for event in after if event[0] >= asked_at]
+        drawn = next(
+            when for when, what, step in after if (what, step) == ("picture", release.step)
+        )
         ended = next(when for when, what, _ in after if what == "ended" and when >= drawn)
-        found.append((drawn - asked, ended - asked))
-    return found
+        times.append((drawn - asked_at, ended - asked_at))
+    return times
 
 
 def measure(
@@ -287,10 +289,12 @@ def measure(
         status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
         clock = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
         wall = perf_counter() - began
-        releases = [one for student in students for one in student.done]
+        releases = [release for student in students for release in student.done]
         inside = np.array(server_times(log, releases)).reshape(-1, 2)
     (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", status)
-    outside = np.array([[one.picture - one.sent, one.page - one.sent] for one in releases])
+    outside = np.array(
+        [[release.picture - release.sent, release.page - release.sent] for release in releases]
+    )
     busy = (int(clock[11]) + int(clock[12])) / os.sysconf("SC_CLK_TCK")
     row: dict[str, Any] = {
         "sessions": sessions,

@@ -17,7 +17,8 @@ import numpy as np
 
 from app import compute
 from app.result_store import ResultStore
-from app.scenario import offered, opening
+from app.scenario import offered
+from app.scenario import opening as scenario_of
 from app.tables import data_of
 from dpcore.evaluation.study import BudgetGrid, budget_grid, curves
 from dpcore.evaluation.verdict import Verdict, verdicts
@@ -29,7 +30,7 @@ WORDS = ("nothing", "simplest as good", "part kept", "as exact")  # of a verdict
 
 
 @dataclass(frozen=True)
-class Seen:
+class Opening:
     """What a table shows: verdicts and parts found in a usual draw, at the lowest, the opening's
     and the highest budget; and from where each part is found, infinite where never."""
 
@@ -37,7 +38,7 @@ class Seen:
     model: str
     budgets: tuple[float, float, float]
     verdicts: tuple[Verdict, Verdict, Verdict]
-    found: tuple[int, int, int]
+    recovered: tuple[int, int, int]
     parts: int
     since: tuple[float, ...]
     seconds: float
@@ -47,46 +48,48 @@ class Seen:
         """Why the opening does not make its point; empty where it does."""
         low, _, high = self.verdicts
         flaws = ["one verdict at both ends"] * (low.text == high.text)
-        flaws += ["nothing to see"] * (self.found[1] == 0)
+        flaws += ["nothing to see"] * (self.recovered[1] == 0)
         return ", ".join(flaws)
 
     def __str__(self) -> str:
         cells = (
-            f"{WORDS[verdict.level]}, {found} of {self.parts}"
-            for verdict, found in zip(self.verdicts, self.found, strict=True)
+            f"{WORDS[verdict.level]}, {recovered} of {self.parts}"
+            for verdict, recovered in zip(self.verdicts, self.recovered, strict=True)
         )
-        since = ", ".join(f"{one:g}" if np.isfinite(one) else "never" for one in self.since)
-        low, middle, high = (f"{one:g}" for one in self.budgets)
+        since = ", ".join(
+            f"{epsilon:g}" if np.isfinite(epsilon) else "never" for epsilon in self.since
+        )
+        low, middle, high = (f"{epsilon:g}" for epsilon in self.budgets)
         return (
             f"| {self.name} | {self.model} | {low} / {middle} / {high} | {' | '.join(cells)} "
             f"| {since} | {self.fails or 'yes'} |"
         )
 
 
-def seen(name: str) -> Seen:
+def opening(name: str) -> Opening:
     """Measure one table or collection of documents as it opens."""
-    begun, scenario, store = perf_counter(), opening(name), ResultStore()
+    begun, scenario, store = perf_counter(), scenario_of(name), ResultStore()
     data = data_of(scenario)
     assert data is not None
     setting, slider = scenario.setting(data.secret), scenario.budgets(data.rows)
-    known = compute.references_of(setting, data, store)
+    reference = compute.references_of(setting, data, store)
     here = min(slider, key=lambda epsilon: abs(np.log(epsilon / scenario.epsilon)))
     tried = slider[:: max(1, len(slider) // TRIED)]
     budgets = tuple(sorted({*tried, slider[0], here, slider[-1]}))
     few = scenario.cost > 1.0 or (data.rows or 0) > LARGE
     draws = range(FEW if few else DRAWS)
-    grid = budget_grid(data.table, setting, known.converged, budgets, draws, data.held_out)
+    grid = budget_grid(data.table, setting, reference.converged, budgets, draws, data.held_out)
     rival = curves(data.table, setting, grid, (scenario.count_by,), draws, data.held_out).single
-    judged, usual = verdicts(grid, known, rival), np.median(grid.recovered.sum(axis=-1), axis=1)
+    judged, usual = verdicts(grid, reference, rival), np.median(grid.recovered.sum(axis=-1), axis=1)
     places = (0, budgets.index(here), len(budgets) - 1)
     low, middle, high = (judged[at] for at in places)
-    few_found, found, most = (int(usual[at]) for at in places)
-    return Seen(
+    few_recovered, middle_recovered, most = (int(usual[at]) for at in places)
+    return Opening(
         name,
         scenario.title,
         (budgets[0], here, budgets[-1]),
         (low, middle, high),
-        (few_found, found, most),
+        (few_recovered, middle_recovered, most),
         grid.recovered.shape[-1],
         found_since(grid),
         perf_counter() - begun,
@@ -104,12 +107,12 @@ def found_since(grid: BudgetGrid) -> tuple[float, ...]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print, each table when it is there."""
     parser = argparse.ArgumentParser(prog="python -m tests.studio.openings", description=__doc__)
-    names = [one.name for one in offered()]
+    names = [recipe.name for recipe in offered()]
     parser.add_argument("names", nargs="*", choices=[*names, []], metavar="NAME", default=names)
     print("| table | model | ε | low end | as it opens | high end | found from | makes its point |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in parser.parse_args(arguments).names:
-        print(seen(name), flush=True)
+        print(opening(name), flush=True)
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ def page() -> str:
 
 def _section(name: str, model: Model) -> str:
     title = model.title.format("K")
-    ways = [f"{one.title} ({one.badge})" for one in map(model.method, model.methods)]
-    rows = "".join(_row(model, one) for one in model.settings.options().values())
+    ways = [f"{way.title} ({way.badge})" for way in map(model.method, model.methods)]
+    rows = "".join(_row(model, option) for option in model.settings.options().values())
     head = "\n| option | on Explore | as | remarks |\n| --- | --- | --- | --- |\n"
     return f"\n## {title}: `{name}`\n\nMethods: {', '.join(['Recommended', *ways])}.\n{head}{rows}"
 
@@ -42,7 +42,7 @@ def _row(model: Model, option: Option) -> str:
         kind = {BY_METHOD: "list", BY_MODEL: "list, box"}.get(option.not_asked, "not asked")
         return f"| `{option.name}` | {kind} | | {option.not_asked} |\n"
     kind = "list" if dial.choices else "box" if dial.form else "switch"
-    ways = ", ".join(model.method(one).title for one in dial.methods)
+    ways = ", ".join(model.method(way).title for way in dial.methods)
     remarks = "; ".join(filter(None, (dial.still, ways and f"with {ways}")))
     return f"| `{option.name}` | {'slides' if dial.slide else kind} | {dial.label} | {remarks} |\n"
 

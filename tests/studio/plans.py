@@ -124,7 +124,7 @@ def _heart(*more: Column) -> Any:
 
 def _of_others(frame: pd.DataFrame, limits: Limits, name: str) -> Any:
     """One of the columns as the target of the others."""
-    others = {each: ends for each, ends in limits.items() if each != name}
+    others = {column: ends for column, ends in limits.items() if column != name}
     return _numbers(frame, others, _target(name, *limits[name]))
 
 
@@ -157,8 +157,8 @@ def _days() -> Any:
 def _cancer() -> Any:
     names = _array("classic_small.npz", "breast_cancer_feature_names").astype(str)
     frame = pd.DataFrame(_array("classic_small.npz", "breast_cancer_X"), columns=list(names))
-    found = np.where(_array("classic_small.npz", "breast_cancer_y") == 1, "benign", "malignant")
-    return _numbers(frame.assign(found=found), CANCER, _outcome("found", "benign", "malignant"))
+    diagnosis = np.where(_array("classic_small.npz", "breast_cancer_y") == 1, "benign", "malignant")
+    return _numbers(frame.assign(found=diagnosis), CANCER, _outcome("found", "benign", "malignant"))
 
 
 def _screened(*more: Column) -> Any:
@@ -343,37 +343,37 @@ def stated(case: Case) -> Array:
     assert schema is not None
     curve = utility_curve(case.model, schema, rows_of(case.table), options=case.options)
     rho = np.asarray(tight_rho(np.array(EPSILONS), STOPS_DELTA))
-    return np.array([curve.at(float(each)) for each in rho]).T
+    return np.array([curve.at(float(point)) for point in rho]).T
 
 
-def holds(range_: Array, kept: Array) -> NDArray[np.bool_]:
+def holds(range_: Array, reached: Array) -> NDArray[np.bool_]:
     """Whether the real median lies in the range ``(E,)``, as both are shown."""
-    return np.asarray((range_[0] - ROUNDED <= kept) & (kept <= range_[2] + ROUNDED))
+    return np.asarray((range_[0] - ROUNDED <= reached) & (reached <= range_[2] + ROUNDED))
 
 
 def main() -> None:
     """Print the table, and what holds in each half."""
-    asked = sys.argv[1:] or list(GROUPS)
+    groups = sys.argv[1:] or list(GROUPS)
     held: dict[tuple[str, bool], list[Array]] = {}
-    for case in cases(asked):
+    for case in cases(groups):
         start = time.process_time()
-        range_, kept = stated(case), real(case)
-        inside = holds(range_, kept)
+        range_, reached = stated(case), real(case)
+        inside = holds(range_, reached)
         cells = " | ".join(
-            f"{100 * low:.0f} to {100 * high:.0f}: {'' if ok else '**'}{100 * one:.0f}"
+            f"{100 * low:.0f} to {100 * high:.0f}: {'' if ok else '**'}{100 * share:.0f}"
             f"{'' if ok else '**'}"
-            for low, high, one, ok in zip(range_[0], range_[2], kept, inside, strict=True)
+            for low, high, share, ok in zip(range_[0], range_[2], reached, inside, strict=True)
         )
         half = "tuned" if case.tuned else "other"
         seconds = time.process_time() - start
         print(f"| {case.model} | {case.table} | {half} | {cells} | {seconds:.0f} |", flush=True)
         for key in ((case.model, case.tuned), ("all", case.tuned)):
             held.setdefault(key, []).append(np.array([inside, range_[2] - range_[0]]))
-    for (model, tuned), found in held.items():
-        share, width = np.concatenate(found, axis=1).mean(axis=1)
+    for (model, tuned), results in held.items():
+        share, width = np.concatenate(results, axis=1).mean(axis=1)
         half = "tuned" if tuned else "other"
         print(
-            f"| **{model}** | {len(found)} tables | {half} | {share:.0%} hold, "
+            f"| **{model}** | {len(results)} tables | {half} | {share:.0%} hold, "
             f"mean width {width:.0%} |"
         )
 

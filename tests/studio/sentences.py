@@ -98,13 +98,13 @@ def main() -> None:
     parser.add_argument("--random", type=int, help="so many of them")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", action="store_true")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     placed = list(sentences())
-    if asked.count:
+    if arguments.count:
         print(_counted(placed))
         return
-    if asked.random:
-        placed = random.Random(asked.seed).sample(placed, asked.random)
+    if arguments.random:
+        placed = random.Random(arguments.seed).sample(placed, arguments.random)
     print("\n".join(f"{place}\t{sentence}" for place, sentence in placed))
 
 

@@ -32,7 +32,7 @@ class Covariances:
         return int(self.mean.shape[0])
 
 
-def repaired(seen: AllRows, radius: float, *, ball: bool) -> Covariances:
+def repaired(released: AllRows, radius: float, *, ball: bool) -> Covariances:
     """Means inside the limits and covariances that some rows have.
 
     radius: at which rows were clipped; infinite where they were not. ball: whether the limits are a
@@ -42,19 +42,19 @@ def repaired(seen: AllRows, radius: float, *, ball: bool) -> Covariances:
     are moved by :func:`lifted`. The error of the matrix (Frobenius) was down to half of what it is
     after the usual step, by which negative eigenvalues become 0.
     """
-    mean, mean_sd = finite(seen.mean), seen.mean_sd
-    dim, rows = mean.shape[-1], np.maximum(finite(seen.rows), 1.0)
+    mean, mean_sd = finite(released.mean), released.mean_sd
+    dim, rows = mean.shape[-1], np.maximum(finite(released.rows), 1.0)
     unbiased = rows / np.maximum(rows - 1.0, 1.0)
-    centred = finite(seen.second_moment) - mean[..., None] * mean[:, None, :]
+    centred = finite(released.second_moment) - mean[..., None] * mean[:, None, :]
     centred += (mean_sd**2)[:, None, None] * np.eye(dim)
     crossed = np.sum(mean * mean, axis=-1) * mean_sd**2  # of mean x mean', as of a spike
-    noise = unbiased * np.sqrt(seen.sd**2 + 2.0 * crossed)
-    found = lifted(unbiased[:, None, None] * centred, noise, unbiased * radius**2)
-    still = np.diagonal(found, axis1=-2, axis2=-1) <= ROUNDING
-    found = np.where(still[:, :, None] | still[:, None, :], 0.0, found)
+    noise = unbiased * np.sqrt(released.sd**2 + 2.0 * crossed)
+    covariance = lifted(unbiased[:, None, None] * centred, noise, unbiased * radius**2)
+    still = np.diagonal(covariance, axis1=-2, axis2=-1) <= ROUNDING
+    covariance = np.where(still[:, :, None] | still[:, None, :], 0.0, covariance)
     if math.isfinite(radius):
         mean = inside(mean, np.ones(len(mean)), radius) if ball else np.clip(mean, -1.0, 1.0)
-    return Covariances(mean, found)
+    return Covariances(mean, covariance)
 
 
 def lifted(matrices: Array, noise: Array, most: Array) -> Array:
@@ -84,8 +84,8 @@ def correlations(covariance: Array) -> Array:
     vary."""
     deviation = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
     product = deviation[..., :, None] * deviation[..., None, :]
-    found = np.clip(covariance / np.where(product > 0.0, product, 1.0), -1.0, 1.0)
-    return np.asarray(np.where(np.eye(covariance.shape[-1], dtype=bool), 1.0, found))
+    correlation = np.clip(covariance / np.where(product > 0.0, product, 1.0), -1.0, 1.0)
+    return np.asarray(np.where(np.eye(covariance.shape[-1], dtype=bool), 1.0, correlation))
 
 
 def pairs(matrices: Array) -> Array:

@@ -89,22 +89,22 @@ class CovarianceParameters:
 
 def result_table(record: dict[str, Any]) -> Table:
     """Few columns: one line each, with its correlations. Many: one line a component."""
-    found, titles = record["parameters"], column_titles(record)
-    explained = [f"{share:.0%}" for share in found["explained_variance_ratio"]]
+    parameters, titles = record["parameters"], column_titles(record)
+    explained = [f"{share:.0%}" for share in parameters["explained_variance_ratio"]]
     if len(titles) > FEW_COLUMNS:
-        return _component_lines(found, explained)
+        return _component_lines(parameters, explained)
     about = (
         "Each column: its mean, standard deviation, correlation with the column of each number, "
         f"and place in the first components, which explain {_listed(explained[:SHOWN])} of the "
         "variance."
     )
-    axes = np.array(found["components"])[:SHOWN]
+    axes = np.array(parameters["components"])[:SHOWN]
     lines = [
         {
             "column": f"{i + 1} {title}",
-            "mean": f"{found['mean'][i]:.4g}",
-            "deviation": f"{max(found['covariance'][i][i], 0.0) ** 0.5:.3g}",
-            **{str(j + 1): f"{one:+.2f}" for j, one in enumerate(found["correlation"][i])},
+            "mean": f"{parameters['mean'][i]:.4g}",
+            "deviation": f"{max(parameters['covariance'][i][i], 0.0) ** 0.5:.3g}",
+            **{str(j + 1): f"{value:+.2f}" for j, value in enumerate(parameters["correlation"][i])},
             **{f"component {k + 1}": f"{axis[i]:+.2f}" for k, axis in enumerate(axes)},
         }
         for i, title in enumerate(titles)
@@ -112,8 +112,8 @@ def result_table(record: dict[str, Any]) -> Table:
     return about, lines
 
 
-def _component_lines(found: dict[str, Any], explained: list[str]) -> Table:
-    names = found["columns"]
+def _component_lines(parameters: dict[str, Any], explained: list[str]) -> Table:
+    names = parameters["columns"]
     lines = [
         {
             "component": str(k + 1),
@@ -122,7 +122,7 @@ def _component_lines(found: dict[str, Any], explained: list[str]) -> Table:
                 f"{names[i]} {axis[i]:+.2f}" for i in np.argsort(-np.abs(axis))[:STRONGEST]
             ),
         }
-        for k, axis in enumerate(np.array(found["components"])[:FEW_COLUMNS])
+        for k, axis in enumerate(np.array(parameters["components"])[:FEW_COLUMNS])
     ]
     about = (
         f"The first {FEW_COLUMNS} of {len(names)} principal components: the share of the variance "

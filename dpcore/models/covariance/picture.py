@@ -32,12 +32,12 @@ Array = NDArray[np.float64]
 
 MOST_COLUMNS, ROW = 12, 17  # that are drawn: those with the largest exact correlations; pixels
 COMPONENTS, IMAGES = 3, 6  # beside correlations, and as pictures
-TOLD = 3  # correlations in words
+PAIRS_IN_WORDS = 3  # correlations in words
 BAND = (0.05, 0.95)  # of the draws
 
 
 @dataclass(frozen=True)
-class Seen:
+class Drawn:
     """What is drawn of S fits: correlations ``(S, d, d)``, NaN where blank; axes ``(S, d, k)`` and
     the shares ``(S, k)`` of the variance along them."""
 
@@ -46,7 +46,7 @@ class Seen:
     explained: Array
 
     @classmethod
-    def of(cls, covariance: Array, own: Array, count: int) -> Seen:
+    def of(cls, covariance: Array, own: Array, count: int) -> Drawn:
         """From covariances ``(S, d, d)`` in unit coordinates; own ``(d, d)``: their units."""
         there = np.all(np.isfinite(covariance), axis=(1, 2))
         variances, axes = principal(np.where(there[:, None, None], covariance, 0.0) * own)
@@ -60,51 +60,51 @@ def draw(subject: Subject) -> Drawing:
     public, draws = subject.public, subject.private.covariance
     own = public.half_range[:, None] * public.half_range
     count = min(public.dim, COMPONENTS if subject.image is None else IMAGES)
-    exact = Seen.of(subject.exact.covariance, own, count)
-    private = Seen.of(draws[:, 0], own, count)
+    exact = Drawn.of(subject.exact.covariance, own, count)
+    private = Drawn.of(draws[:, 0], own, count)
     along = np.sum(private.axes * exact.axes, axis=1, keepdims=True)
     axes = private.axes * np.where(along < 0.0, -1.0, 1.0)  # an axis may point either way
     if subject.image is not None:
         return _pictures(subject, exact.axes[0], axes)
     signs = np.sign(correlations(draws))
     blank = np.any(signs != signs[:, :1], axis=1) & np.isfinite(private.correlation)
-    private = Seen(np.where(blank, np.nan, private.correlation), axes, private.explained)
-    kept = largest(exact.correlation[0] - np.eye(public.dim), MOST_COLUMNS)
+    private = Drawn(np.where(blank, np.nan, private.correlation), axes, private.explained)
+    shown = largest(exact.correlation[0] - np.eye(public.dim), MOST_COLUMNS)
     return Drawing(
-        exact=(_table(exact, kept, public.names),),
-        private=(_table(private, kept, public.names),),
+        exact=(_table(exact, shown, public.names),),
+        private=(_table(private, shown, public.names),),
         exact_alt=_told(exact, 0, public.names),
         private_alts=tuple(_told(private, step, public.names) for step in range(len(draws))),
-        x=Axis("column", (0.5, len(kept) + count + 0.5)),
-        y=Axis("column", (0.0, float(len(kept)))),
+        x=Axis("column", (0.5, len(shown) + count + 0.5)),
+        y=Axis("column", (0.0, float(len(shown)))),
         bare=True,
-        height=max(LEAST_HEIGHT, AROUND + ROW * len(kept)),
+        height=max(LEAST_HEIGHT, AROUND + ROW * len(shown)),
         outside=_bands(draws * own),
         key="blank: sign unclear" if draws.shape[1] > 1 else "",
     )
 
 
-def _table(seen: Seen, kept: NDArray[np.intp], columns: Sequence[str]) -> Heat:
+def _table(drawn: Drawn, shown: NDArray[np.intp], columns: Sequence[str]) -> Heat:
     """Correlations of some columns, then their places on the components."""
-    numbers = tuple(str(i + 1) for i in kept)
+    numbers = tuple(str(i + 1) for i in shown)
     notes = tuple(
-        (*numbers, *(f"{one:.0%}" if np.isfinite(one) else "" for one in step))
-        for step in seen.explained
+        (*numbers, *(f"{share:.0%}" if np.isfinite(share) else "" for share in step))
+        for step in drawn.explained
     )
-    label = f"correlation; right: PC1 to PC{seen.axes.shape[2]}, % of the variance"
-    if len(kept) < len(columns):
-        label += f"; {len(kept)} of {len(columns)} columns"
-    matrix = seen.correlation[:, kept][:, :, kept]
+    label = f"correlation; right: PC1 to PC{drawn.axes.shape[2]}, % of the variance"
+    if len(shown) < len(columns):
+        label += f"; {len(shown)} of {len(columns)} columns"
+    matrix = drawn.correlation[:, shown][:, :, shown]
     return Heat(
-        as_table(np.concatenate([matrix, seen.axes[:, kept]], axis=2)),
+        as_table(np.concatenate([matrix, drawn.axes[:, shown]], axis=2)),
         1.0,
         label,
         (
-            *(f"correlation with {columns[i]}" for i in kept),
-            *(f"PC{k + 1}" for k in range(seen.axes.shape[2])),
+            *(f"correlation with {columns[i]}" for i in shown),
+            *(f"PC{k + 1}" for k in range(drawn.axes.shape[2])),
         ),
         notes if len(notes) > 1 else notes[0],
-        tuple(f"{i + 1} {short(columns[i])}" for i in kept),
+        tuple(f"{i + 1} {short(columns[i])}" for i in shown),
     )
 
 
@@ -115,21 +115,21 @@ def _bands(covariance: Array) -> tuple[str, ...]:
     there = np.all(np.isfinite(covariance), axis=(1, 2, 3))
     explained = shares(principal(np.where(there[:, None, None, None], covariance, 0.0))[0])[..., 0]
     ends = np.quantile(explained, BAND, axis=1).T
-    told = (" to ".join(dict.fromkeys(f"{end:.0%}" for end in pair)) for pair in ends)
-    return tuple(f"PC1 {one}" if fits else "" for fits, one in zip(there, told, strict=True))
+    ranges = (" to ".join(dict.fromkeys(f"{end:.0%}" for end in pair)) for pair in ends)
+    return tuple(f"PC1 {text}" if fits else "" for fits, text in zip(there, ranges, strict=True))
 
 
-def _told(seen: Seen, step: int, columns: Sequence[str]) -> str:
+def _told(drawn: Drawn, step: int, columns: Sequence[str]) -> str:
     """The largest correlations and what PC1 explains, in words."""
-    if not np.all(np.isfinite(seen.explained[step])):
+    if not np.all(np.isfinite(drawn.explained[step])):
         return NO_FIT
-    found = np.nan_to_num(pairs(seen.correlation[step]))
+    values = np.nan_to_num(pairs(drawn.correlation[step]))
     above, below = np.triu_indices(len(columns), 1)
-    strongest = np.argsort(-np.abs(found), kind="stable")[:TOLD]
-    told = "; ".join(
-        f"{columns[above[at]]} with {columns[below[at]]} {found[at]:.2f}" for at in strongest
+    strongest = np.argsort(-np.abs(values), kind="stable")[:PAIRS_IN_WORDS]
+    pairs_text = "; ".join(
+        f"{columns[above[at]]} with {columns[below[at]]} {values[at]:.2f}" for at in strongest
     )
-    return f"Correlations: {told}. PC1 explains {seen.explained[step, 0]:.0%}."
+    return f"Correlations: {pairs_text}. PC1 explains {drawn.explained[step, 0]:.0%}."
 
 
 def _pictures(subject: Subject, exact: Array, private: Array) -> Drawing:

@@ -48,9 +48,9 @@ class CovarianceRecipe(Recipe):
     ) -> Runs[Covariances]:
         public = session.public
         demand_two_columns(public.dim)
-        seen = release_all_rows(session, noise)
-        found = mathematics.repaired(seen, session.radius, ball=public.is_ball)
-        return Runs(found, (found,))
+        released = release_all_rows(session, noise)
+        covariances = mathematics.repaired(released, session.radius, ball=public.is_ball)
+        return Runs(covariances, (covariances,))
 
     def parameters(self, batch: Covariances, run: int, public: PublicFrame) -> CovarianceParameters:
         return CovarianceParameters.from_units(batch, run, public)

@@ -16,7 +16,7 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
-FOUND = 0.1  # from an exact correlation
+CLOSE = 0.1  # from an exact correlation
 
 
 class CovarianceYardstick(Yardstick):
@@ -88,7 +88,7 @@ class CovarianceYardstick(Yardstick):
         """Columns have names, so nothing moves; found ``(B, d (d - 1) / 2)``: within
         :data:`FOUND`."""
         away = pairs(correlations(batch.covariance)) - pairs(correlations(reference.covariance))
-        return batch, np.abs(away) <= FOUND
+        return batch, np.abs(away) <= CLOSE
 
 
 def _covariance(rows: Array) -> Array:

@@ -12,30 +12,32 @@ from dpcore.models.covariance.parameters import ARRAYS
 Array = NDArray[np.float64]
 
 
-def _same_signs(found: Arrays, reference: Arrays, scale: Array) -> Arrays:
+def _same_signs(moved: Arrays, reference: Arrays, scale: Array) -> Arrays:
     """Components stand in the order of their variances; an axis may point either way."""
-    along = np.sum(found["components"] * reference["components"], axis=1, keepdims=True)
-    return {**found, "components": np.where(along < 0.0, -1.0, 1.0) * found["components"]}
+    along = np.sum(moved["components"] * reference["components"], axis=1, keepdims=True)
+    return {**moved, "components": np.where(along < 0.0, -1.0, 1.0) * moved["components"]}
 
 
 def _sentence(ends: Arrays) -> str:
     """Which correlations can be told from 0, and which components from the one behind them."""
     low, high = pairs(np.moveaxis(ends["correlation"], -1, 0))
-    known, count = int(np.sum((low > 0.0) | (high < 0.0))), len(low)
+    nonzero, count = int(np.sum((low > 0.0) | (high < 0.0))), len(low)
     apart = ends["explained_variance"][:-1, 0] > ends["explained_variance"][1:, 1]
     first, parts = int(np.argmin(np.append(apart, False))), len(apart) + 1
-    said = {
+    statements = {
         0: "no principal component from the next",
         1: "the first principal component from the others",
         parts - 1: f"all {parts} principal components from one another",
     }
     if parts == 2 and first:
-        said[1] = "the two principal components from each other"
-    told = said.get(first, f"the first {first} of {parts} principal components from the others")
+        statements[1] = "the two principal components from each other"
+    statement = statements.get(
+        first, f"the first {first} of {parts} principal components from the others"
+    )
     many = "the correlation" if count == 1 else f"all {count} correlations"
-    if known < count:
-        many = f"{known} of {count} correlations" if known else "no correlation"
-    return f"At this noise {many} can be told from 0, and {told}."
+    if nonzero < count:
+        many = f"{nonzero} of {count} correlations" if nonzero else "no correlation"
+    return f"At this noise {many} can be told from 0, and {statement}."
 
 
 UNCERTAINTY = Uncertainty(

@@ -35,7 +35,7 @@ def align(fit: Factors, reference: Factors, *, rotate: bool = True) -> AlignedFa
         loadings = fit.loadings @ (left @ right)
     else:
         table = cosines(fit, reference)
-        order = np.stack([linear_sum_assignment(-np.abs(one.T))[1] for one in table])
+        order = np.stack([linear_sum_assignment(-np.abs(similarity.T))[1] for similarity in table])
         loadings = np.take_along_axis(fit.loadings, order[:, None, :], axis=2)
         sign = np.sign(np.einsum("bik,ik->bk", loadings, target))
         loadings = loadings * np.where(sign == 0.0, 1.0, sign)[:, None, :]

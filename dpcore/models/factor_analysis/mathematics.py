@@ -166,18 +166,19 @@ def _steadied(
     if dim > FULL_SPECTRUM_DIM:
         wanted = min(dim, factors + SPARE)
         pairs = [
-            largest(one, float(top), wanted) for one, top in zip(second_moment, edge, strict=True)
+            largest(matrix, float(top), wanted)
+            for matrix, top in zip(second_moment, edge, strict=True)
         ]
         values, vectors = (np.stack(parts) for parts in zip(*pairs, strict=True))
         centre = np.trace(second_moment, axis1=-2, axis2=-1) / dim
     else:
         values, vectors = map(np.asarray, np.linalg.eigh(second_moment))
         centre = bulk_centre(values, edge)
-    seen = np.abs(values - centre[:, None]) > edge[:, None]
-    kept = vectors * seen[:, None, :]
-    steady = np.einsum("bik,bk->bi", kept, np.einsum("bik,bi->bk", kept, mean))
-    whole = harmless | (seen.all(axis=1) & (values.shape[1] < dim))
-    share = np.where(whole, 1.0, seen.sum(axis=1) / dim)
+    above = np.abs(values - centre[:, None]) > edge[:, None]
+    signal = vectors * above[:, None, :]
+    steady = np.einsum("bik,bk->bi", signal, np.einsum("bik,bi->bk", signal, mean))
+    whole = harmless | (above.all(axis=1) & (values.shape[1] < dim))
+    share = np.where(whole, 1.0, above.sum(axis=1) / dim)
     return np.where(whole[:, None], mean, steady), share
 
 
@@ -213,8 +214,8 @@ def _em(
         spread = np.linalg.inv(eye + transposed(loadings) @ scaled)  # of the factors, given a row
         weights = scaled @ spread
         product = moment.times(weights)
-        seen = _without_negative(transposed(weights) @ product)
-        old, loadings = loadings, product @ _inverse(spread + seen)
+        projected = _without_negative(transposed(weights) @ product)
+        old, loadings = loadings, product @ _inverse(spread + projected)
         loadings = _within_reach(loadings, size)
         used = old if psi_update == "paper" else loadings
         before, noise = noise, np.maximum(diagonal - np.sum(used * product, axis=-1), floor)
@@ -338,8 +339,8 @@ def log_densities(fit: Factors, rows: Array) -> Array:
     away = rows - fit.mean[:, None]
     scaled = fit.loadings / fit.noise_variance[..., None]
     inner = np.eye(fit.factors) + transposed(fit.loadings) @ scaled
-    seen = away @ scaled
-    explained = np.sum(seen * (seen @ np.linalg.inv(inner)), axis=-1)
+    projected = away @ scaled
+    explained = np.sum(projected * (projected @ np.linalg.inv(inner)), axis=-1)
     squares = np.sum(away**2 / fit.noise_variance[:, None], axis=-1)
     volume = np.log(fit.noise_variance).sum(axis=-1) + np.linalg.slogdet(inner)[1]
     constant = fit.dim * math.log(2 * math.pi)
@@ -373,8 +374,8 @@ def reconstruction_error(fit: Factors, rows: Array) -> Array:
     product = moment.times(weights) + away[..., None] * shift[:, None, :]
     total = (moment.diagonal() + away * away).sum(axis=-1)
     crossed = np.sum(product * fit.loadings, axis=(-2, -1))
-    seen, shape = transposed(weights) @ product, transposed(fit.loadings) @ fit.loadings
-    drawn = np.sum(seen * shape, axis=(-2, -1))
+    projected, shape = transposed(weights) @ product, transposed(fit.loadings) @ fit.loadings
+    drawn = np.sum(projected * shape, axis=(-2, -1))
     return np.asarray(np.maximum(total - 2 * crossed + drawn, 0.0) / fit.dim)
 
 

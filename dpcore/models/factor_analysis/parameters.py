@@ -71,18 +71,18 @@ def result_table(record: dict[str, Any]) -> Table:
     """Few columns: one line each. Many, as of pictures: one line a factor."""
     parameters, titles = record["parameters"], column_titles(record)
     loadings = np.array(parameters["loadings"])
-    seen = np.flatnonzero(np.any(loadings != 0.0, axis=0))
-    asked = loadings.shape[1]
+    visible = np.flatnonzero(np.any(loadings != 0.0, axis=0))
+    count = loadings.shape[1]
     hidden = ""
-    if not len(seen):
-        hidden = f" None of the {asked} factors can be told from noise: all are 0."
-    elif len(seen) < asked:
-        hidden = f" {len(seen)} of {asked} factors can be told from noise; the rest is 0."
+    if not len(visible):
+        hidden = f" None of the {count} factors can be told from noise: all are 0."
+    elif len(visible) < count:
+        hidden = f" {len(visible)} of {count} factors can be told from noise; the rest is 0."
     if len(titles) <= FEW_COLUMNS:
-        lines = _column_lines(parameters, titles, seen)
+        lines = _column_lines(parameters, titles, visible)
         about = "Each column: its mean, its loading on each factor, and the deviation of its own."
     else:
-        lines = _factor_lines(parameters, seen)
+        lines = _factor_lines(parameters, visible)
         about = (
             "Each factor: the share of a column's variance that it explains, averaged over "
             f"{len(titles)} columns, and the columns where that is most, with their loadings."
@@ -91,13 +91,13 @@ def result_table(record: dict[str, Any]) -> Table:
 
 
 def _column_lines(
-    parameters: dict[str, Any], titles: list[str], seen: NDArray[np.intp]
+    parameters: dict[str, Any], titles: list[str], visible: NDArray[np.intp]
 ) -> list[dict[str, Any]]:
     return [
         {
             "column": title,
             "mean": f"{mean:.4g}",
-            **{f"factor {k + 1}": f"{loadings[k]:+.3g}" for k in seen},
+            **{f"factor {k + 1}": f"{loadings[k]:+.3g}" for k in visible},
             "its own": f"{own**0.5:.3g}",
         }
         for title, mean, loadings, own in zip(
@@ -110,7 +110,7 @@ def _column_lines(
     ]
 
 
-def _factor_lines(parameters: dict[str, Any], seen: NDArray[np.intp]) -> list[dict[str, Any]]:
+def _factor_lines(parameters: dict[str, Any], visible: NDArray[np.intp]) -> list[dict[str, Any]]:
     """Shares of variances, because columns may have different units."""
     names = parameters["columns"]
     loadings, own = np.array(parameters["loadings"]), np.array(parameters["noise_variance"])
@@ -123,7 +123,7 @@ def _factor_lines(parameters: dict[str, Any], seen: NDArray[np.intp]) -> list[di
                 f"{names[i]} {loadings[i, k]:+.3g}" for i in np.argsort(-shares[:, k])[:STRONGEST]
             ),
         }
-        for k in seen
+        for k in visible
     ]
     rest = {"factor": "none", "share": f"{1.0 - shares.sum(axis=1).mean():.1%}"}
     return [*lines, {**rest, "strongest columns": "each column's own"}]

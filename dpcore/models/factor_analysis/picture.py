@@ -47,17 +47,17 @@ def draw_reconstructions(subject: Subject) -> Drawing:
     if rows is None or image is None or not subject.outlines:  # what is given back tells of rows
         return draw(subject)
     units = (rows[:SHOWN] - public.center) / public.half_range
-    bold: Factors = mapped(subject.private, lambda one: one[:, 0])
-    known = np.asarray(np.isfinite(bold.mean).all(axis=1))
-    private = np.full((len(known), *units.shape), np.nan)
-    if known.any():
-        private[known] = reconstruct(mapped(bold, lambda one: one[known]), units)
-    seen, exact, private = (
-        (np.clip(one, -1.0, 1.0) + 1.0) * public.half_range
-        for one in (units, reconstruct(subject.exact, units)[0], private)
+    bold: Factors = mapped(subject.private, lambda array: array[:, 0])
+    finite = np.asarray(np.isfinite(bold.mean).all(axis=1))
+    private = np.full((len(finite), *units.shape), np.nan)
+    if finite.any():
+        private[finite] = reconstruct(mapped(bold, lambda array: array[finite]), units)
+    original, exact, private = (
+        (np.clip(array, -1.0, 1.0) + 1.0) * public.half_range
+        for array in (units, reconstruct(subject.exact, units)[0], private)
     )
     limit = 2.0 * float(public.half_range.max())
-    return given_back(seen, exact, private, image, limit, public.units[0] or "value")
+    return given_back(original, exact, private, image, limit, public.units[0] or "value")
 
 
 def _in_units(public: PublicFrame, loadings: Array) -> tuple[Array, float, str]:

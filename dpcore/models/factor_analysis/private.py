@@ -61,8 +61,8 @@ class FactorRecipe(Recipe):
             targets = np.array([requests[i].epsilon for i in members], dtype=float)
             multiplier[members] = math.sqrt(2.0 * math.log(1.25 / delta)) / targets
             used = delta
-        each = np.full(len(requests), np.nan)
-        return PublishedBudget(each, multiplier, used, 1)
+        no_epsilon = np.full(len(requests), np.nan)
+        return PublishedBudget(no_epsilon, multiplier, used, 1)
 
     def printed(self, request: Privacy, settings: FactorSettings) -> Printed | None:
         if request.mode != "paper":
@@ -89,10 +89,10 @@ class FactorRecipe(Recipe):
         published: PublishedBudget | None,
     ) -> Runs[Factors]:
         if settings.mode == "paper":
-            found = _fit_published(session, settings, noise)
+            factors = _fit_published(session, settings, noise)
         else:
-            found = _fit_proved(session, settings, noise)
-        return Runs(found, (found,))
+            factors = _fit_proved(session, settings, noise)
+        return Runs(factors, (factors,))
 
     def parameters(self, batch: Factors, run: int, public: PublicFrame) -> FactorParameters:
         return FactorParameters.from_units(batch, run, public)
@@ -111,12 +111,12 @@ def _fit_proved(session: Session[Any], settings: FactorSettings, multiplier: Arr
         exact = session.plain_rows()
         if exact is not None:
             return factors.maximum_likelihood(exact, settings.components, settings.iterations)
-    seen = release_all_rows(session, multiplier)
+    released = release_all_rows(session, multiplier)
     return factors.proved(
-        seen.mean,
-        seen.second_moment,
-        seen.sd,
-        seen.mean_sd,
+        released.mean,
+        released.second_moment,
+        released.sd,
+        released.mean_sd,
         settings.components,
         settings.iterations,
         row_bound(session),

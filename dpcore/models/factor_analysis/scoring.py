@@ -24,7 +24,7 @@ from dpcore.wall.table import PrivateTable
 
 Array = NDArray[np.float64]
 
-FOUND = 0.8  # cosine between a factor's loadings and the exact ones
+ALIGNED = 0.8  # cosine between a factor's loadings and the exact ones
 STEPS = 500
 
 
@@ -73,7 +73,7 @@ class FactorYardstick(Yardstick):
     def align(self, batch: Factors, reference: Factors) -> tuple[Factors, NDArray[np.bool_]]:
         """Found: loadings whose direction is the exact one's, within a cosine of 0.8."""
         aligned = align(batch, reference)
-        return aligned.fit, np.asarray(aligned.cosines >= FOUND)
+        return aligned.fit, np.asarray(aligned.cosines >= ALIGNED)
 
     def marks(self, grid: BudgetGrid) -> tuple[tuple[float, str], ...]:
         """From where each factor is found in most draws, and at all larger budgets."""
@@ -90,12 +90,13 @@ class FactorYardstick(Yardstick):
 class Sight:
     """What a release of second moments can show at all.
 
-    any_data: the epsilon below which no factor of any data shows, whatever the rows. each: the
-    epsilon from which each factor of the exact fit shows, strongest first; infinite where never.
+    any_data: the epsilon below which no factor of any data shows, whatever the rows.
+    by_factor: the epsilon from which each factor of the exact fit shows, strongest first; infinite
+    where never.
     """
 
     any_data: float
-    each: tuple[float, ...]
+    by_factor: tuple[float, ...]
 
 
 def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> Sight:
@@ -111,12 +112,12 @@ def sight(setting: Setting, public: PublicFrame, rows: int, exact: Factors) -> S
     strongest = np.append(radius**2, strengths)
     with np.errstate(divide="ignore"):
         multiplier = strongest / least_visible(per_multiplier, public.dim)
-    found = np.full(strongest.shape, np.inf)
+    thresholds = np.full(strongest.shape, np.inf)
     for i, most in enumerate(multiplier):
         if most > 0.0:
             bound = compose([Event(Gaussian(float(most)))], setting.accountant, delta=setting.delta)
-            found[i] = float(bound.epsilon)
-    return Sight(float(found[0]), tuple(map(float, found[1:])))
+            thresholds[i] = float(bound.epsilon)
+    return Sight(float(thresholds[0]), tuple(map(float, thresholds[1:])))
 
 
 YARDSTICK = FactorYardstick()

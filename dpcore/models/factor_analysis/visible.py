@@ -70,8 +70,8 @@ def visible_part(
     )
     repaired = _own_variances(part, matrix, level)
     top = slice(-1, -factors - 1, -1)
-    seen = np.where(moved > centre[:, None], moved, 0.0)
-    return Dense(_formed(repaired)), seen[:, top], np.ascontiguousarray(vectors[..., top])
+    visible = np.where(moved > centre[:, None], moved, 0.0)
+    return Dense(_formed(repaired)), visible[:, top], np.ascontiguousarray(vectors[..., top])
 
 
 def _drawn_in(distance: Array, edge: Array) -> Array:
@@ -129,9 +129,9 @@ def _largest_part(
     trace = np.trace(matrix, axis1=-2, axis2=-1)
     centre = np.maximum(trace / dim, 0.0)
     for _ in range(3):
-        seen = values - centre[:, None] > edge[:, None]
-        rest = trace - np.where(seen, values, 0.0).sum(-1)
-        centre = _plausible(rest / np.maximum(dim - seen.sum(-1), 1), level, most)
+        visible = values - centre[:, None] > edge[:, None]
+        rest = trace - np.where(visible, values, 0.0).sum(-1)
+        centre = _plausible(rest / np.maximum(dim - visible.sum(-1), 1), level, most)
     above = _drawn_in(np.maximum(values - centre[:, None], 0.0), edge)
     whole = (above[:, -1] > 0.0)[:, None]  # all that was sought is there: little noise, keep all
     gain = np.where(whole, above + centre[:, None] - values, above)
@@ -142,8 +142,8 @@ def _largest_part(
     if not whole.any():
         part = _own_variances(part, matrix, level)
     top = slice(0, factors)
-    found = np.where(above > 0.0, above + centre[:, None], 0.0)
-    return part, found[:, top], np.ascontiguousarray(vectors[..., top])
+    largest_values = np.where(above > 0.0, above + centre[:, None], 0.0)
+    return part, largest_values[:, top], np.ascontiguousarray(vectors[..., top])
 
 
 def largest(matrix: Array, edge: float, wanted: int) -> tuple[Array, Array]:
@@ -173,9 +173,11 @@ def largest(matrix: Array, edge: float, wanted: int) -> tuple[Array, Array]:
         strong = min(strong, wanted - 1)
         reach = max(1.001, (float(values[strong]) - centre) / half)
         degree = int(np.clip(math.log(GROWTH) / math.acosh(reach), 2, 12))
-        kept, known = np.split(basis, [strong], axis=1)[0], values[:strong] - centre
-        sought = _chebyshev(single, basis[:, strong:], (kept, known), (centre, half), degree)
-        basis = np.linalg.qr(np.concatenate([kept, sought], axis=1))[0]
+        pairs_kept, distances = np.split(basis, [strong], axis=1)[0], values[:strong] - centre
+        sought = _chebyshev(
+            single, basis[:, strong:], (pairs_kept, distances), (centre, half), degree
+        )
+        basis = np.linalg.qr(np.concatenate([pairs_kept, sought], axis=1))[0]
         done += degree + 1
     return _ritz(matrix, basis)
 
@@ -197,7 +199,7 @@ def _ritz(matrix: NDArray[np.floating], basis: Array) -> tuple[Array, Array]:
 def _chebyshev(
     matrix: NDArray[np.float32],
     thin: Array,
-    known: tuple[Array, Array],
+    converged: tuple[Array, Array],
     band: tuple[float, float],
     degree: int,
 ) -> Array:
@@ -205,7 +207,7 @@ def _chebyshev(
 
     known: vectors ``(d, m)`` and their distances ``(m,)`` from the centre; band: centre and half.
     """
-    vectors, distances = known[0].astype(np.float32), known[1].astype(np.float32)[:, None]
+    vectors, distances = converged[0].astype(np.float32), converged[1].astype(np.float32)[:, None]
     middle, slope = np.float32(band[0]), np.float32(1.0 / band[1])
 
     def moved(some: NDArray[np.float32]) -> NDArray[np.float32]:

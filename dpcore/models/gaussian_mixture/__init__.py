@@ -91,7 +91,7 @@ class MixtureSettings(Settings):
                 "mle": "maximum likelihood (MLE)",
                 "map": "maximum of the posterior (MAP)",
             },
-            usual=lambda known, columns: "map" if known.get("mode") == "paper" else "mle",
+            usual=lambda options, columns: "map" if options.get("mode") == "paper" else "mle",
         ),
     )
     prior_strength: float = option(

@@ -26,7 +26,7 @@ class Aligned:
     """
 
     mixture: Mixture
-    found: NDArray[np.bool_]
+    recovered: NDArray[np.bool_]
 
 
 def align(mixture: Mixture, reference: Mixture) -> Aligned:
@@ -44,13 +44,13 @@ def align(mixture: Mixture, reference: Mixture) -> Aligned:
     )
 
 
-def affinity(one: Mixture, other: Mixture) -> Array:
+def affinity(left: Mixture, right: Mixture) -> Array:
     """Bhattacharyya coefficient of every pair of components, ``(B, K, L)``: 1 alike, 0 apart.
 
     One of the batches may hold a single mixture. The integral of ``sqrt(p q)`` of two Gaussians.
     """
-    first = replace(one, means=one.means[:, :, None], covariances=one.covariances[:, :, None])
-    second = replace(other, means=other.means[:, None], covariances=other.covariances[:, None])
+    first = replace(left, means=left.means[:, :, None], covariances=left.covariances[:, :, None])
+    second = replace(right, means=right.means[:, None], covariances=right.covariances[:, None])
     middle = (first.covariances + second.covariances) / 2
     gap = np.broadcast_to(first.means - second.means, middle.shape[:-1])
     distance = np.einsum("...i,...i->...", gap, np.linalg.solve(middle, gap[..., None])[..., 0]) / 8

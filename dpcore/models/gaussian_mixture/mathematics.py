@@ -73,12 +73,12 @@ class Prior:
 
     def pseudo_counts(self, what: str, dim: int = 0) -> float:
         """What it adds to the counts for weights, means or shapes (DP-EM, footnotes 5-8)."""
-        each = {
+        counts = {
             "weight": self.concentration - 1.0,
             "mean": self.mean_weight,
             "shape": (self.degrees + dim) + dim + 2.0,
         }
-        return self.strength * each[what]
+        return self.strength * counts[what]
 
 
 def start(runs: int, components: int, dim: int, seed: int) -> Mixture:
@@ -295,8 +295,8 @@ def _ratio(before: Array, now: Array) -> Array:
 
 def _blend(before: Array, now: Array, share: Array) -> Array:
     """``before`` moved towards ``now`` by ``share (B,)`` of the way."""
-    each = share.reshape(-1, *[1] * (now.ndim - 1))
-    return np.asarray(before + each * (now - before))
+    weight = share.reshape(-1, *[1] * (now.ndim - 1))
+    return np.asarray(before + weight * (now - before))
 
 
 # Relative noise in a component's squares at which a new release counts as much as the past.

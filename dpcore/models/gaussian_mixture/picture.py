@@ -186,7 +186,7 @@ def draw_marginals(subject: Subject) -> Drawing:
     return Drawing(
         exact=(layer(*true, bars=bars),),
         private=(
-            layer(fits.weights[:, :most], *(one[:, :most] for one in private), bars=shown),
+            layer(fits.weights[:, :most], *(array[:, :most] for array in private), bars=shown),
             *outlines,
         ),
         exact_alt=_said_columns(names, exact[0][0]),
@@ -229,11 +229,11 @@ def _said_columns(names: tuple[str, ...], means: Array) -> str:
     """Where the groups' means ``(K, d)`` are, column by column."""
     if not np.all(np.isfinite(means)):
         return NO_FIT
-    told = (
-        f"{name}: means {', '.join(brief(float(one)) for one in column)}"
+    columns = (
+        f"{name}: means {', '.join(brief(float(mean)) for mean in column)}"
         for name, column in zip(names, means.T, strict=True)
     )
-    return "; ".join(told) + "."
+    return "; ".join(columns) + "."
 
 
 def draw_numbers(subject: Subject) -> Drawing:

@@ -191,11 +191,11 @@ def _published_noise(
     if settings.combination == "GGG":
         joint = contribution.l2_sensitivity(session.adjacency)
         return (Noise("gaussian", printed / joint, widen_off_diagonal=widen),)
-    each = 1.0 / np.asarray(budget.epsilon_each)
+    scale = 1.0 / np.asarray(budget.epsilon_each)
     alone = contribution.l2_sensitivity(session.adjacency, "squares")
     return (
-        Noise("laplace", each, ("counts",)),
-        Noise("laplace", each, ("sums",)),
+        Noise("laplace", scale, ("counts",)),
+        Noise("laplace", scale, ("sums",)),
         Noise("gaussian", printed / alone, ("squares",), widen_off_diagonal=widen),
     )
 
@@ -228,9 +228,9 @@ class MixtureRecipe(Recipe):
         for i, request in enumerate(requests):
             if request.noise_multiplier is not None:
                 delta = request.delta if request.delta is not None else 1e-5
-                each = delta_each or delta / (2 * releases)
+                delta_i = delta_each or delta / (2 * releases)
                 multiplier[i] = request.noise_multiplier
-                epsilon_each[i] = np.sqrt(2 * np.log(1.25 / each)) / request.noise_multiplier
+                epsilon_each[i] = np.sqrt(2 * np.log(1.25 / delta_i)) / request.noise_multiplier
         for (accountant, delta), members in groups(requests).items():
             targets = np.array([requests[i].epsilon for i in members], dtype=float)
             if accountant == "exact":

@@ -56,7 +56,7 @@ class MixtureYardstick(Yardstick):
 
     def align(self, batch: Mixture, reference: Mixture) -> tuple[Mixture, NDArray[np.bool_]]:
         aligned = align(batch, reference)
-        return aligned.mixture, aligned.found
+        return aligned.mixture, aligned.recovered
 
 
 def converged(table: PrivateTable, components: int, covariance: str = "full") -> Mixture:

@@ -42,14 +42,14 @@ def _explained(released: Arrays, moved: Arrays, scale: Array) -> float:
     groups = _groups(weights[None], means[None], covariances[None])
     between = np.einsum("k,ki,kj->ij", weights, means, means)
     spread = np.einsum("k,kij->ij", weights, groups.covariances[0]) + between
-    one = Mixture(np.ones((1, 1)), np.zeros((1, 1, len(scale))), spread[None, None])
+    single = Mixture(np.ones((1, 1)), np.zeros((1, 1, len(scale))), spread[None, None])
     after = _groups(
         released["weights"] + moved["weights"],
         means + moved["means"] / scale,
         covariances + moved["covariances"] / units,
     )
     rows, _ = sample(groups, ROWS, np.random.default_rng(0))
-    own, alone = log_density(groups, rows)[0], log_density(one, rows)[0]
+    own, alone = log_density(groups, rows)[0], log_density(single, rows)[0]
     return float(own - alone - CAUTION * np.median(own - log_density(after, rows)))
 
 

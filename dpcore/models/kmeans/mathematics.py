@@ -110,9 +110,9 @@ def cell_means(released: NoisyClusters, cells: Array) -> tuple[Array, Array]:
     clearly exceeds the noise by, and its mean leaves its place by the share of signal in it.
     """
     counts, sums = finite(released.counts), finite(released.sums)
-    asked = ~np.isnan(cells[..., 0])
-    weights = np.where(asked, np.maximum(counts - CLEAR * released.counts_sd[:, None], 0.0), 0.0)
-    weights = np.where(weights.sum(axis=1, keepdims=True) > 0.0, weights, asked)
+    queried = ~np.isnan(cells[..., 0])
+    weights = np.where(queried, np.maximum(counts - CLEAR * released.counts_sd[:, None], 0.0), 0.0)
+    weights = np.where(weights.sum(axis=1, keepdims=True) > 0.0, weights, queried)
     there = counts > TINY
     safe = np.where(there, counts, 1.0)
     noise = released.counts_sd[:, None] ** 2 + cells.shape[2] * released.sums_sd[:, None] ** 2
@@ -130,9 +130,9 @@ def clustered(points: Array, weights: Array, components: int, seed: int) -> Arra
     for _ in range(TRIES):
         centres = _plus_plus(points, weights, components, rng)
         for _ in range(ROUGH_STEPS):
-            centres, found = _weighted_step(points, weights, centres)
-        better = found < cost
-        best[better], cost = centres[better], np.minimum(found, cost)
+            centres, new_cost = _weighted_step(points, weights, centres)
+        better = new_cost < cost
+        best[better], cost = centres[better], np.minimum(new_cost, cost)
     return best
 
 

@@ -80,8 +80,8 @@ def _beyond(spots: Spots, x: Axis, y: Axis) -> tuple[str, ...]:
         low, high = axis.range
         inside &= ~((places < low) | (places > high))  # of a fit that is none, NaN is not
     return tuple(
-        f"{one.size - one.sum()} of {one.size} centres outside" if not one.all() else ""
-        for one in inside
+        f"{within.size - within.sum()} of {within.size} centres outside" if not within.all() else ""
+        for within in inside
     )
 
 
@@ -101,9 +101,10 @@ def _pictures(subject: Subject, image: tuple[int, int]) -> Drawing:
     def shares(fits: Array) -> tuple[tuple[str, ...], ...]:
         return tuple(
             tuple(
-                f"{k} · {share:.0%}" if share == share else f"{k}" for k, share in enumerate(one, 1)
+                f"{k} · {share:.0%}" if share == share else f"{k}"
+                for k, share in enumerate(weights, 1)
             )
-            for one in fits
+            for weights in fits
         )
 
     return Drawing(
@@ -121,10 +122,10 @@ def _pictures(subject: Subject, image: tuple[int, int]) -> Drawing:
 
 def _said_shares(shares: Array) -> tuple[str, ...]:
     return tuple(
-        "; ".join(f"centre {k}: {share:.0%} of the rows" for k, share in enumerate(one, 1)) + "."
-        if np.all(np.isfinite(one))
+        "; ".join(f"centre {k}: {share:.0%} of the rows" for k, share in enumerate(row, 1)) + "."
+        if np.all(np.isfinite(row))
         else NO_FIT
-        for one in shares
+        for row in shares
     )
 
 

@@ -75,24 +75,24 @@ class KMeansRecipe(Recipe):
         if settings.algorithm == "paper":
             demand_replacement(requests)
         steps = settings.iterations
-        each = np.empty(len(requests))
+        epsilon_each = np.empty(len(requests))
         for i, request in enumerate(requests):
             if request.noise_multiplier is not None:
-                each[i] = 1.0 / request.noise_multiplier
+                epsilon_each[i] = 1.0 / request.noise_multiplier
         for (accountant, delta), members in groups(requests).items():
             targets = np.array([requests[i].epsilon for i in members], dtype=float)
             if accountant == "linear":
-                each[members] = targets / steps
+                epsilon_each[members] = targets / steps
             elif accountant == "zcdp":
-                one = (Event(Laplace(1.0), count=steps),)
-                each[members] = 1.0 / np.asarray(calibrate(one, targets, delta, CLASSIC))
+                events = (Event(Laplace(1.0), count=steps),)
+                epsilon_each[members] = 1.0 / np.asarray(calibrate(events, targets, delta, CLASSIC))
             else:
                 raise InputError(
                     "accountant",
                     "the papers compose k-means by linear composition or zCDP",
                     "choose linear or zcdp",
                 )
-        return PublishedBudget(each, 1.0 / each, None, steps)
+        return PublishedBudget(epsilon_each, 1.0 / epsilon_each, None, steps)
 
     def printed(self, request: Privacy, settings: KMeansSettings) -> Printed | None:
         if request.mode != "paper":

@@ -50,8 +50,8 @@ class KMeansYardstick(Yardstick):
         return np.asarray(1.0 - self.measure(batch, scorer, "nicv") / max(spread, 1e-300))
 
     def measure(self, batch: Centres, scorer: Scorer, metric: str) -> Array:
-        found = NearestRows(scorer.rows).squared_distance(batch.centres)
-        return np.asarray(found / max(1, len(scorer.rows)))
+        squared = NearestRows(scorer.rows).squared_distance(batch.centres)
+        return np.asarray(squared / max(1, len(scorer.rows)))
 
     def nothing(self, scorer: Scorer) -> float:
         """One centre in the middle of the bounds."""
@@ -97,9 +97,9 @@ def converged(rows: Array, parts: int) -> Centres:
 
 def align(batch: Centres, reference: Centres) -> tuple[Centres, NDArray[np.bool_]]:
     """B sets of centres in the order of one reference (a batch of one), and which are found."""
-    order, found = by_distance(batch.centres, reference.centres[0])
+    order, recovered = by_distance(batch.centres, reference.centres[0])
     runs = np.arange(batch.runs)[:, None]
-    return mapped(batch, lambda one: one[runs, order]), found
+    return mapped(batch, lambda array: array[runs, order]), recovered
 
 
 YARDSTICK = KMeansYardstick()

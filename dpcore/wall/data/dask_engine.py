@@ -73,7 +73,7 @@ def _answer(task: Callable[[Partition], T], part: Partition) -> T | _Refused:
     try:
         return task(part)
     except InputError as refusal:
-        return _Refused(refusal.field, refusal.found, refusal.remedy)
+        return _Refused(refusal.field, refusal.problem, refusal.remedy)
 
 
 def current_client() -> Any:
