@@ -46,15 +46,17 @@ def typed_columns(data: Data) -> tuple[Column, ...]:
     """The columns of somebody who is typed; none where they are too many, or documents."""
     if data.documents:
         return ()
-    found = tuple(one for one in data.schema.columns if one.role in ("feature", "label", "target"))
-    return found if len(found) <= MOST_TYPED else ()
+    columns = tuple(
+        column for column in data.schema.columns if column.role in ("feature", "label", "target")
+    )
+    return columns if len(columns) <= MOST_TYPED else ()
 
 
 def first_cells(data: Data) -> dict[str, Any]:
     """Somebody in the middle of the public limits."""
     return {
-        one.name: one.categories[0] if one.type == "category" else one.fill
-        for one in typed_columns(data)
+        column.name: column.categories[0] if column.type == "category" else column.fill
+        for column in typed_columns(data)
     }
 
 
@@ -145,13 +147,13 @@ def game(
             "an attack needs hundreds of its fits, which take minutes",
             f"run: dpcore audit {scenario.model}",
         )
-    known = replace(scenario, epsilon=1.0, noise=0, metric="", show="", x=0, y=1, hide="", pins="")
-    key: Hashable = ("attack", data.key, known, whose, row, typed)
-    kept: Game = store.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))
-    kept.first = first
-    if kept.missing:
-        in_background(store, key, lambda: kept.play_on(lambda: key in store.waiting))
-    return kept
+    fixed = replace(scenario, epsilon=1.0, noise=0, metric="", show="", x=0, y=1, hide="", pins="")
+    key: Hashable = ("attack", data.key, fixed, whose, row, typed)
+    running: Game = store.answers.get(key, lambda: _begun(scenario, data, whose, row, typed))
+    running.first = first
+    if running.missing:
+        in_background(store, key, lambda: running.play_on(lambda: key in store.waiting))
+    return running
 
 
 def _begun(scenario: Scenario, data: Data, whose: str, row: int, typed: Cells) -> Game:
@@ -196,12 +198,12 @@ def _said(attack: Attack, step: int, done: str) -> str:
         return f"{head}a coin is right 50 times in 100 ({proved}). {done}"
     right = f"**{100 * attack.rates[step]:.0f} times in 100**"
     several = guarantee.rows_per_person > 1 or guarantee.limited
-    one = (
+    one_row = (
         f" Here one row changes, not all the rows that a {guarantee.unit} can have."
         if several
         else ""
     )
-    return f"{head}you are right {right} (a coin: 50; {proved}).{one}"
+    return f"{head}you are right {right} (a coin: 50; {proved}).{one_row}"
 
 
 def titles() -> dict[str, str]:

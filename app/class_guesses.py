@@ -37,8 +37,8 @@ def code_of(text: str) -> str:
     """
     code = "-".join(text.lower().split())
     if not re.fullmatch(r"[a-z0-9-]{3,24}", code):
-        found = "it is not 3 to 24 letters from a to z, digits and hyphens"
-        raise InputError("class code", found, "choose one like stats-7")
+        problem = "it is not 3 to 24 letters from a to z, digits and hyphens"
+        raise InputError("class code", problem, "choose one like stats-7")
     return code
 
 
@@ -60,13 +60,13 @@ class GuessBook:
     def put(self, code: str, seat: str, question: str, guess: float) -> bool:
         """Keep a guess in place of the seat's former one; False where the class is full."""
         with self._lock:
-            found = self._find(code)
-            known = _Class() if found is None else found
-            seats = known.guesses.setdefault(question, {})
+            existing = self._find(code)
+            of_class = _Class() if existing is None else existing
+            seats = of_class.guesses.setdefault(question, {})
             if seat not in seats and len(seats) >= SEATS:
                 return False
-            seats[seat], known.last = guess, self._clock()
-            self._classes[code] = known
+            seats[seat], of_class.last = guess, self._clock()
+            self._classes[code] = of_class
             while len(self._classes) > CODES:
                 self._classes.popitem(last=False)
             return True
@@ -74,13 +74,13 @@ class GuessBook:
     def guesses(self, code: str) -> dict[str, list[float]]:
         """What was guessed in a class, by question."""
         with self._lock:
-            found = self._find(code)
-            questions = {} if found is None else found.guesses
+            existing = self._find(code)
+            questions = {} if existing is None else existing.guesses
             return {name: list(seats.values()) for name, seats in questions.items()}
 
     def _find(self, code: str) -> _Class | None:
         since = self._clock() - 3600.0 * HOURS
-        for name in [name for name, one in self._classes.items() if one.last < since]:
+        for name in [name for name, of_class in self._classes.items() if of_class.last < since]:
             del self._classes[name]
         if code in self._classes:
             self._classes.move_to_end(code)
@@ -101,24 +101,26 @@ def dot_plot(lesson: Lesson, guesses: list[float], own: float | None) -> str:
     if not guesses:
         return '<p class="dp-dots-told">No guess under this code yet.</p>'
     piles, right = Counter(guesses), lesson.nearest(lesson.answer())
-    each = math.ceil(max(piles.values()) / HIGHEST)
+    per_dot = math.ceil(max(piles.values()) / HIGHEST)
     chose = f"{piles[right]} of {len(guesses)}"
-    told = (
+    sentence = (
         f"<b>The class: {chose} chose {brief(right)}</b>, the option nearest to the answer ▲; "
         f"the median guess is {brief(median_low(guesses))}."
     )
-    told += " Framed: your guess." if own in piles else ""
-    told += f" One dot stands for up to {each} guesses." if each > 1 else ""
-    counts = "; ".join(f"{brief(one)}: {piles[one]}" for one in lesson.options if piles[one])
+    sentence += " Framed: your guess." if own in piles else ""
+    sentence += f" One dot stands for up to {per_dot} guesses." if per_dot > 1 else ""
+    counts = "; ".join(
+        f"{brief(option)}: {piles[option]}" for option in lesson.options if piles[option]
+    )
     alt = f"Dot plot of guesses by option, {len(guesses)} in all. {counts}. Answer: {brief(right)}."
     columns = ""
-    for one, label in _labelled(lesson.options, right).items():
-        marks = "dp-right " * (one == right) + "dp-own" * (one == own)
-        dots = "<i></i>" * math.ceil(piles[one] / each)
+    for option, label in _labelled(lesson.options, right).items():
+        marks = "dp-right " * (option == right) + "dp-own" * (option == own)
+        dots = "<i></i>" * math.ceil(piles[option] / per_dot)
         columns += f'<div class="{marks}"><p>{dots}</p><span>{label}</span></div>'
     return (
         f'<div class="dp-dots" role="img" aria-label="{escape(alt)}">{columns}</div>'
-        f'<p class="dp-dots-told">{told}</p>'
+        f'<p class="dp-dots-told">{sentence}</p>'
     )
 
 
@@ -126,6 +128,6 @@ def _labelled(options: tuple[float, ...], right: float) -> Mapping[float, str]:
     """Options with their labels: that of the answer, and as many others as there is room for."""
     step, place = math.ceil(len(options) / LABELS), options.index(right)
     return {
-        one: brief(one) if i == place or (i % step == 0 and abs(i - place) >= step) else ""
-        for i, one in enumerate(options)
+        option: brief(option) if i == place or (i % step == 0 and abs(i - place) >= step) else ""
+        for i, option in enumerate(options)
     }

@@ -98,13 +98,13 @@ def _leave() -> None:
 
 
 def _counts(code: str, lessons: tuple[Lesson, ...]) -> None:
-    found = book().guesses(code)
-    told = [
-        f"question {number}: {len(found[one.name])}"
-        for number, one in enumerate(lessons, start=1)
-        if one.name in found
+    guesses = book().guesses(code)
+    counted = [
+        f"question {number}: {len(guesses[lesson.name])}"
+        for number, lesson in enumerate(lessons, start=1)
+        if lesson.name in guesses
     ]
-    counts = "; ".join(told) or "none yet"
+    counts = "; ".join(counted) or "none yet"
     st.html(f'<p class="dp-class">Class <b>{code}</b> · guesses so far: {counts}</p>')
 
 

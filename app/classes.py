@@ -67,11 +67,11 @@ def solvers(data: Data) -> None:
         st.caption(str(refusal))
         return
     lines = [
-        {"class": one.name}
+        {"class": comparison.name}
         | {
             f"{solver}: {title}": text
             for solver, trace, gap, seconds in zip(
-                SOLVERS, one.objectives, one.gaps, one.seconds, strict=True
+                SOLVERS, comparison.objectives, comparison.gaps, comparison.seconds, strict=True
             )
             for title, text in (
                 ("trace", f"{trace:.6g}"),
@@ -79,7 +79,7 @@ def solvers(data: Data) -> None:
                 ("seconds", f"{seconds:.2g}"),
             )
         }
-        for one in comparisons
+        for comparison in comparisons
     ]
     st.dataframe(lines, hide_index=True)
     st.caption(
@@ -104,7 +104,7 @@ def scene_of(scenario: Scenario, data: Data, study: Study, worth: Worth | None, 
     shown, exact = YARDSTICK.scorer(data.table), study.references.converged
     scorer = YARDSTICK.scorer(data.table, held_out=data.held_out)
     recipe = scenario.recipe
-    known = Classes(
+    facts = Classes(
         grid=study.grid,
         exact=exact,
         rows=shown.public.center + shown.public.half_range * shown.rows,
@@ -118,7 +118,7 @@ def scene_of(scenario: Scenario, data: Data, study: Study, worth: Worth | None, 
         delta_text=f"(δ = {show_bound(scenario.delta)})",
     )
     positions = tuple(range(len(scenario.budgets(data.rows))))
-    return classes_scene(known, pair(scenario, data), positions, step)
+    return classes_scene(facts, pair(scenario, data), positions, step)
 
 
 def _division(scenario: Scenario, data: Data, study: Study) -> Allocation | None:

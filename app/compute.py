@@ -206,10 +206,13 @@ def references_of(setting: Setting, data: Data, store: ResultStore) -> Reference
         )
     judge, options = yardstick(setting.model), setting.options()
     shape = (setting.model, setting.components, setting.covariance, setting.words)
-    seen = data.every or data  # the exact fit sees all rows
+    all_rows = data.every or data  # the exact fit sees all rows
     best = store.tables.get(
-        ("converged", seen.key, *shape),
-        lambda: kept_fit(seen, setting) or judge.converged(seen.table, setting.components, options),
+        ("converged", all_rows.key, *shape),
+        lambda: (
+            kept_fit(all_rows, setting)
+            or judge.converged(all_rows.table, setting.components, options)
+        ),
     )
     if data.whole is not None:  # groups keep their names when a person leaves
         best, _ = judge.align(best, references_of(setting, data.whole, store).converged)

@@ -73,8 +73,8 @@ def sheet(*, solved: bool, base: str = "") -> str:
         f"<h1>{title}</h1><p>Look, guess, then see. {TERMS} {where}</p>",
         "" if solved else '<p class="name">Name <span class="line"></span></p>',
         *(
-            _question(number, one, solved=solved, base=base.rstrip("/"))
-            for number, one in enumerate(LESSONS, start=1)
+            _question(number, lesson, solved=solved, base=base.rstrip("/"))
+            for number, lesson in enumerate(LESSONS, start=1)
         ),
         _notes() if solved else "",
     ]
@@ -93,7 +93,7 @@ def demand_address(base: str) -> None:
 
 
 def _question(number: int, lesson: Lesson, *, solved: bool, base: str) -> str:
-    low, high = (brief(one) for one in (lesson.options[0], lesson.options[-1]))
+    low, high = (brief(option) for option in (lesson.options[0], lesson.options[-1]))
     links = _link("Look first", lesson, lesson.look, base) if lesson.page else ""
     body = (
         f"<p>My guess ({low} to {high}): <span class='line'></span></p>"
@@ -132,9 +132,9 @@ def _notes() -> str:
     notes = "".join(f"<li>{_marked(note)}</li>" for note in NOTES)
     words = "".join(
         f"<li><b>{page.capitalize()}</b>: "
-        + "; ".join(f"<code>{word}</code> {escape(name)}" for word, name in known.items())
+        + "; ".join(f"<code>{word}</code> {escape(name)}" for word, name in words.items())
         + "</li>"
-        for page, known in WORDS.items()
+        for page, words in WORDS.items()
     )
     return (
         f'<div class="notes"><h2>For the teacher</h2><ul>{notes}</ul>'

@@ -239,7 +239,7 @@ LESSONS = (
 
 def lesson(name: str) -> Lesson:
     """The lesson of a name."""
-    return next(one for one in LESSONS if one.name == name)
+    return next(candidate for candidate in LESSONS if candidate.name == name)
 
 
 def question(page: str, hide: str, data: str | None = None) -> int | None:
@@ -248,9 +248,9 @@ def question(page: str, hide: str, data: str | None = None) -> int | None:
     >>> question("attack", "says,hits,ruler"), question("explore", "says", "iris")
     (2, None)
     """
-    for number, one in enumerate(LESSONS, start=1):
-        table = one.look.get("data", Scenario.data)
-        if (one.page, one.look.get("hide")) == (page, hide) and data in (None, table):
+    for number, candidate in enumerate(LESSONS, start=1):
+        table = candidate.look.get("data", Scenario.data)
+        if (candidate.page, candidate.look.get("hide")) == (page, hide) and data in (None, table):
             return number
     return None
 
@@ -261,17 +261,17 @@ def read_guesses(text: str) -> dict[str, float]:
     >>> read_guesses("hide:4,attack:60,odd:x")
     {'hide': 4.0, 'attack': 60.0}
     """
-    known = {one.name: one for one in LESSONS}
-    found = {}
+    by_name = {candidate.name: candidate for candidate in LESSONS}
+    guesses = {}
     for part in text.split(","):
         name, _, number = part.partition(":")
         try:
             value = float(number)
         except ValueError:
             continue
-        if name in known and value in known[name].options:
-            found[name] = value
-    return found
+        if name in by_name and value in by_name[name].options:
+            guesses[name] = value
+    return guesses
 
 
 def write_guesses(guesses: Mapping[str, float]) -> str:

@@ -67,7 +67,7 @@ class Lesson:
 
     def nearest(self, truth: float) -> float:
         """The option that is the answer, on the scale of the options."""
-        return min(self.options, key=lambda one: abs(np.log1p(one) - np.log1p(truth)))
+        return min(self.options, key=lambda option: abs(np.log1p(option) - np.log1p(truth)))
 
     def explained(self) -> str:
         """The answer in words."""

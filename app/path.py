@@ -107,9 +107,9 @@ def _scene(steps: Array, symbol: str, step: int, *panels: Panel) -> Scene:
 
 def coin() -> Screen:
     """Two counts under Laplace noise, and how often the best attacker tells them apart."""
-    steps, seen = np.geomspace(0.1, 5.0, 25), np.linspace(25.0, 57.0, 101)
+    steps, outputs = np.geomspace(0.1, 5.0, 25), np.linspace(25.0, 57.0, 101)
     scale = 1.0 / steps[:, None]
-    curves = [np.exp(-np.abs(seen - count) / scale) for count in (40.0, 41.0)]
+    curves = [np.exp(-np.abs(outputs - count) / scale) for count in (40.0, 41.0)]
     epsilons = np.geomspace(0.1, 5.0, 60)
     scene = _scene(
         steps,
@@ -122,8 +122,8 @@ def coin() -> Screen:
             "Two peaks, at 40 and at 41; the smaller epsilon, the wider they are.",
             Axis("released count", (25.0, 57.0)),
             Axis("likelihood (peak = 1)", (0.0, 1.1)),
-            Curve(seen, curves[0], colour=0, name="without you"),
-            Curve(seen, curves[1], colour=1, name="with you"),
+            Curve(outputs, curves[0], colour=0, name="without you"),
+            Curve(outputs, curves[1], colour=1, name="with you"),
         ),
         _guess(
             "How often is the attacker right?",
@@ -140,10 +140,10 @@ def coin() -> Screen:
 
 def bet() -> Screen:
     """How outcomes multiply odds: Laplace noise up to e^epsilon, Gaussian noise without end."""
-    steps, seen = np.linspace(0.2, 4.0, 39), np.linspace(-12.0, 13.0, 126)
-    pure = np.exp(steps[:, None] * np.clip(2.0 * seen - 1.0, -1.0, 1.0))
+    steps, outputs = np.linspace(0.2, 4.0, 39), np.linspace(-12.0, 13.0, 126)
+    pure = np.exp(steps[:, None] * np.clip(2.0 * outputs - 1.0, -1.0, 1.0))
     mu = np.asarray(mu_of(steps, DELTA))[:, None]
-    normal = np.exp(mu**2 * (seen - 0.5))
+    normal = np.exp(mu**2 * (outputs - 0.5))
     epsilons = np.linspace(0.0, 4.0, 60)
     scene = _scene(
         steps,
@@ -157,8 +157,8 @@ def bet() -> Screen:
             "keeps growing.",
             Axis("released value (without you 0, with you 1)", (-12.0, 13.0)),
             Axis("factor on the odds", (0.01, 100.0), "log"),
-            Curve(seen, pure, colour=0, name="Laplace"),
-            Curve(seen, normal, colour=1, name="Gaussian"),
+            Curve(outputs, pure, colour=0, name="Laplace"),
+            Curve(outputs, normal, colour=1, name="Gaussian"),
         ),
         _guess(
             "From a belief of 10%",
@@ -182,7 +182,7 @@ def sensitivity() -> Screen:
     steps = np.linspace(0.0, 100.0, 41)
     means = (AGES.sum() + steps) / (len(AGES) + 1)
     people = np.geomspace(10.0, 10_000.0, 60)
-    told = tuple(
+    texts = tuple(
         f"sum {AGES.sum() + age:.0f}, mean {mean:.1f}"
         for age, mean in zip(steps, means, strict=True)
     )
@@ -193,10 +193,10 @@ def sensitivity() -> Screen:
         Panel(
             "people",
             "Ten people",
-            told,
+            texts,
             tuple(f"Nine people stay as they are; the tenth is {age:.0f}. The "
                 f"{line}." for age, line in
-                  zip(steps, told, strict=True)),
+                  zip(steps, texts, strict=True)),
             Axis("age (years)", (0.0, 100.0)),
             Axis("spread vertically for legibility", (0.0, 1.0)),
             (
@@ -355,7 +355,7 @@ def sampling() -> Screen:
     rng = np.random.default_rng(0)
     people = (np.arange(200) + rng.uniform(size=200)) / 200
     height = rng.uniform(0.05, 0.95, 200)
-    asked = np.where(people <= steps[:, None], people, np.nan)
+    sampled = np.where(people <= steps[:, None], people, np.nan)
     scene = _scene(
         steps,
         "q",
@@ -368,7 +368,7 @@ def sampling() -> Screen:
             Axis("number that each person drew in secret; below q: in the sample", (0.0, 1.0)),
             Axis("spread vertically for legibility", (0.0, 1.0)),
             Points(people, height, opacity=0.4, name="people"),
-            Points(asked, height, opacity=1.0, colour=1, name="in it"),
+            Points(sampled, height, opacity=1.0, colour=1, name="in it"),
             Cursor(steps, np.full(len(steps), np.nan)),
         ),
         _guess(
@@ -407,12 +407,14 @@ def em() -> Screen:
     public = scorer.public
     ends = np.column_stack([public.center - public.half_range, public.center + public.half_range])
     x, y = (
-        Axis(f"{one.name} ({one.unit})", (float(low), float(high)))
-        for one, (low, high) in zip(table.schema.columns[:2], ends[:2], strict=True)
+        Axis(f"{column.name} ({column.unit})", (float(low), float(high)))
+        for column, (low, high) in zip(table.schema.columns[:2], ends[:2], strict=True)
     )
 
     def fits(name: str, title: str, subtitle: str, history: Sequence[Mixture]) -> Panel:
-        params = np.stack([_outlines(judge.align(one, exact)[0], scorer.public) for one in history])
+        params = np.stack(
+            [_outlines(judge.align(params_at, exact)[0], scorer.public) for params_at in history]
+        )
         ghosts = (
             (Ellipses(params[:, 1:], (2.0,), "ghost", fill=False, centre=False),)
             if params.shape[1] > 1
@@ -459,11 +461,11 @@ def refuted() -> Screen:
     """A printed bound, and an attacker who does better."""
     shown = exhibits("counts-in-scale").shown
     claimed, real = (float(mu_of(shown.epsilon, delta)) for delta in (shown.delta, shown.attained))
-    steps, seen = np.linspace(-2.0, 5.0, 57), np.linspace(-4.0, 7.0, 101)
+    steps, outputs = np.linspace(-2.0, 5.0, 57), np.linspace(-4.0, 7.0, 101)
     alarms = np.linspace(0.0, 1.0, 81)
     with np.errstate(invalid="ignore"):
         bound, truth = (norm.sf(norm.isf(alarms) - mu) for mu in (claimed, real))
-    right = np.where(seen >= steps[:, None], norm.pdf(seen - real), np.nan)
+    right = np.where(outputs >= steps[:, None], norm.pdf(outputs - real), np.nan)
     scene = _scene(
         steps,
         "threshold",
@@ -475,9 +477,9 @@ def refuted() -> Screen:
             "Two normal curves that overlap a little.",
             Axis("mean, in standard deviations of its noise", (-4.0, 7.0)),
             Axis("density", (0.0, 0.46)),
-            Curve(seen, norm.pdf(seen), colour=0, name="at -1"),
-            Curve(seen, norm.pdf(seen - real), colour=1, name="at 1"),
-            Curve(seen, right, np.zeros(right.shape[-1]), right, colour=1, name="hits"),
+            Curve(outputs, norm.pdf(outputs), colour=0, name="at -1"),
+            Curve(outputs, norm.pdf(outputs - real), colour=1, name="at 1"),
+            Curve(outputs, right, np.zeros(right.shape[-1]), right, colour=1, name="hits"),
             Cursor(steps, np.full(len(steps), np.nan)),
         ),
         _guess(

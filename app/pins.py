@@ -39,83 +39,88 @@ COMING = "…"
 NO_FIT = "no fit"
 SWATCH = '<i class="dp-pin"></i>'  # of the one that is drawn
 DESCRIBED: dict[str, tuple[str, Callable[[Scenario], str]]] = {
-    "model": ("Model", lambda one: one.title),
-    "components": ("Model", lambda one: one.title),
-    "method": ("Method", lambda one: f"{one.recipe.title} · {one.recipe.badge}"),
-    "count_by": ("Composition", lambda one: one.titles((one.count_by,))[one.count_by]),
-    "clip": ("Clipping", lambda one: AXES["clip"].show(one.clip)),
-    "iterations": ("Iterations", lambda one: f"{one.iterations}"),
+    "model": ("Model", lambda pinned: pinned.title),
+    "components": ("Model", lambda pinned: pinned.title),
+    "method": ("Method", lambda pinned: f"{pinned.recipe.title} · {pinned.recipe.badge}"),
+    "count_by": ("Composition", lambda pinned: pinned.titles((pinned.count_by,))[pinned.count_by]),
+    "clip": ("Clipping", lambda pinned: AXES["clip"].show(pinned.clip)),
+    "iterations": ("Iterations", lambda pinned: f"{pinned.iterations}"),
     "covariance": (
         "Shapes",
-        lambda one: (one.offered()["covariance"].choices or {})[one.covariance],
+        lambda pinned: (pinned.offered()["covariance"].choices or {})[pinned.covariance],
     ),
-    "words": ("More", lambda one: _words(one)),
-    "metric": ("Metric", lambda one: metric_of(one.model, one.setting().metric).title),
-    "pool": ("Pixels averaged", lambda one: f"{one.pool} × {one.pool}"),
-    "adjacency": ("Neighbours", lambda one: one.adjacency.replace("_", " ")),
-    "rows_per_person": ("Rows per person", lambda one: f"{one.rows_per_person}"),
-    "fitted_rows": ("Rows n", lambda one: f"{one.fitted_rows:,}" if one.fitted_rows else "all"),
-    "noise": ("Noise seed", lambda one: f"{one.noise}"),
-    "without": ("Rows", lambda one: "one removed or changed" if one.without else "all"),
+    "words": ("More", lambda pinned: _words(pinned)),
+    "metric": ("Metric", lambda pinned: metric_of(pinned.model, pinned.setting().metric).title),
+    "pool": ("Pixels averaged", lambda pinned: f"{pinned.pool} × {pinned.pool}"),
+    "adjacency": ("Neighbours", lambda pinned: pinned.adjacency.replace("_", " ")),
+    "rows_per_person": ("Rows per person", lambda pinned: f"{pinned.rows_per_person}"),
+    "fitted_rows": (
+        "Rows n",
+        lambda pinned: f"{pinned.fitted_rows:,}" if pinned.fitted_rows else "all",
+    ),
+    "noise": ("Noise seed", lambda pinned: f"{pinned.noise}"),
+    "without": ("Rows", lambda pinned: "one removed or changed" if pinned.without else "all"),
 }
 
 
 def _words(scenario: Scenario) -> str:
     """The options that few models have, where they are not the usual ones."""
-    told = {
+    differing = {
         name: value if isinstance(value, str) else f"{value:g}"
         for name, value in read_words(scenario.words).items()
     }
-    return ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in told.items()) or "usual"
+    return (
+        ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in differing.items()) or "usual"
+    )
 
 
 def views(scenario: Scenario, *, ask: bool) -> Views:
     """What each pinned setting showed, by its name; a word for one that is still to be worked out,
     or that cannot be fitted. ask: whether to have it worked out."""
-    return {name: _view(one, scenario, ask) for name, one in scenario.pinned.items()}
+    return {name: _view(pinned, scenario, ask) for name, pinned in scenario.pinned.items()}
 
 
-def _view(one: Scenario, shown: Scenario, ask: bool) -> Scene | str:
+def _view(pinned: Scenario, shown: Scenario, ask: bool) -> Scene | str:
     try:
-        found, data, key = _study(one, shown, ask)
+        view, data, key = _study(pinned, shown, ask)
     except DPCoreError:
         return NO_FIT
-    if found is None:
+    if view is None:
         return COMING
-    if isinstance(found, Study):
-        if not found.complete:
+    if isinstance(view, Study):
+        if not view.complete:
             return COMING
-        scene = picture(replace(one, x=shown.x, y=shown.y, hide=shown.hide), data, found)
-        found = store_of(data).answers.get(key, lambda: pinned_scene(scene))
-    return found
+        scene = picture(replace(pinned, x=shown.x, y=shown.y, hide=shown.hide), data, view)
+        view = store_of(data).answers.get(key, lambda: pinned_scene(scene))
+    return view
 
 
 def _study(
-    one: Scenario, shown: Scenario, ask: bool = True
+    pinned: Scenario, shown: Scenario, ask: bool = True
 ) -> tuple[Study | Scene | None, Data, tuple[object, ...]]:
     """A pinned setting's view, or else as much of its study as there is; and where it is kept.
 
     Raises DPCoreError for a setting that cannot be fitted, or a table that is not there.
     """
-    data = data_of(one)
+    data = data_of(pinned)
     if data is None:
         raise DPCoreError("the table is not available")
-    key = ("pin", data.key, replace(one, x=shown.x, y=shown.y, hide=shown.hide))
+    key = ("pin", data.key, replace(pinned, x=shown.x, y=shown.y, hide=shown.hide))
     drawn: Scene | None = store_of(data).answers.peek(key)
     if drawn is None and ask:
-        return compute.study(one, data, store_of(data)), data, key
+        return compute.study(pinned, data, store_of(data)), data, key
     return drawn, data, key
 
 
 def coming(scenario: Scenario) -> Scenario | None:
     """The first pinned setting that is still worked out behind the page."""
-    for one in scenario.pinned.values():
+    for pinned in scenario.pinned.values():
         try:
-            study, *_ = _study(one, scenario)
+            study, *_ = _study(pinned, scenario)
         except DPCoreError:
             continue
         if isinstance(study, Study) and not study.complete:
-            return one
+            return pinned
     return None
 
 
@@ -189,19 +194,25 @@ def table(
     differ = _differing(list(every.values()))
     third = next((dial for dial in beside if dial.name != "delta" and not dial.budgets), None)
     if third is not None:
-        differ[third.title(scenario)] = lambda one: _told(one, third.name)
-    metrics = {name: metric_of(one.model, one.setting().metric) for name, one in every.items()}
+        differ[third.title(scenario)] = lambda choice: _told(choice, third.name)
+    metrics = {
+        name: metric_of(choice.model, choice.setting().metric) for name, choice in every.items()
+    }
     alike = len(set(metrics.values())) == 1
     utility = metrics["Now"].axis.format(unit=data.unit) if alike else "Utility"
 
-    def line(name: str, one: Scenario) -> str:
+    def line(name: str, choice: Scenario) -> str:
         now = name == "Now"
         view = scene if now else pinned_views[name]
         worth = view if isinstance(view, str) else _number(utilities(view)[view.step])
         if not alike:
             worth += f" ({metrics[name].worth})"
-        cells = {title: told(one) for title, told in differ.items()}
-        cells |= {"epsilon": show(one.epsilon), "delta": show_delta(one.delta), "utility": worth}
+        cells = {title: describe(choice) for title, describe in differ.items()}
+        cells |= {
+            "epsilon": show(choice.epsilon),
+            "delta": show_delta(choice.delta),
+            "utility": worth,
+        }
         live = ' data-live="now {}"'.format if now else "".format
         moves = third.title(scenario) if third else ""
         row = "".join(
@@ -211,8 +222,8 @@ def table(
         return f'<tr><th scope="row">{name}{SWATCH if name == [*every][-1] else ""}</th>{row}</tr>'
 
     heads = ("", *differ, "ε", "δ", f"{utility}, median")
-    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
-    lines = "".join(line(*one) for one in every.items())
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in heads)
+    lines = "".join(line(*row) for row in every.items())
     return (
         '<div class="dp-pins" role="region" aria-label="Pinned views" tabindex="0">'
         f'<table class="dp-methods"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
@@ -222,7 +233,9 @@ def table(
 
 def _differing(settings: list[Scenario]) -> dict[str, Callable[[Scenario], str]]:
     """What not all settings share, by its title: how it is told."""
-    fields = (one for one in DESCRIBED if len({getattr(each, one) for each in settings}) > 1)
+    fields = (
+        field for field in DESCRIBED if len({getattr(setting, field) for setting in settings}) > 1
+    )
     return dict(DESCRIBED[field] for field in fields)
 
 
@@ -245,7 +258,7 @@ def unpin_buttons(choices: Scenario | Composition, change: Callable[..., None]) 
     """A button for each pinned link, which changes the page's choices to those without it."""
     with st.container(horizontal=True):
         for name in choices.pinned:
-            rest: Any = [one for other, one in choices.pinned.items() if other != name]
+            rest: Any = [pinned for other, pinned in choices.pinned.items() if other != name]
             st.button(
                 f"Unpin {name}",
                 key=f"unpin_{name}",

@@ -101,10 +101,10 @@ def table_of(scenario: Scenario, data: Data) -> tuple[PrivateTable, str]:
     """The rows to release from, and what was looked at while settings were chosen."""
     if scenario.data != UPLOAD:
         return data.table, "real data"
-    found = upload.sealed()
-    if found is None:
+    sealed = upload.sealed()
+    if sealed is None:
         raise InputError("data", "no file is in use", "open one on Explore")
-    table, looked = found
+    table, looked = sealed
     if scenario.pool > 1:
         table = table.pooled(scenario.pool)
     return table, "real data" if looked else "stand-in"
@@ -134,11 +134,11 @@ class Plan:
 
     state: State
     spent: float
-    asked: float
+    share: float
 
     @property
     def fits(self) -> bool:
-        return self.spent + self.asked <= 1.0
+        return self.spent + self.share <= 1.0
 
 
 def planned(state: State, scenario: Scenario) -> Plan:
@@ -155,13 +155,13 @@ def planned(state: State, scenario: Scenario) -> Plan:
 def _cost(state: State, stated: Amount) -> tuple[int, ...]:
     """What a release of an epsilon and a delta takes, in the ledger's units."""
     terms = state.terms
-    asked = Privacy(
+    privacy = Privacy(
         epsilon=stated.epsilon,
         delta=stated.delta,
         adjacency=terms.adjacency,
         accountant=COUNTED_BY,
     )
-    return filter_of(terms.filter).cost(planned_noise(asked, stated), stated)
+    return filter_of(terms.filter).cost(planned_noise(privacy, stated), stated)
 
 
 def shared(state: State, locks: Sequence[float | None]) -> tuple[float, ...]:
@@ -184,8 +184,8 @@ def shared(state: State, locks: Sequence[float | None]) -> tuple[float, ...]:
             "lock a smaller ε, or lock fewer releases",
         )
     free = sum(lock is None for lock in locks)
-    each = tuple(r // max(free, 1) for r in rest)
-    epsilon = filter_of(state.terms.filter).amount(each, state.terms.limit).epsilon
+    left_each = tuple(r // max(free, 1) for r in rest)
+    epsilon = filter_of(state.terms.filter).amount(left_each, state.terms.limit).epsilon
     return tuple(epsilon if lock is None else lock for lock in locks)
 
 
@@ -210,12 +210,12 @@ def reached(study: Study, scenario: Scenario, wanted: float, rows: int | None) -
     The share is that of what the model adds to its simplest rival. Noise matters relative to the
     rows, so a fit with less noise stands for one with as many more rows.
     """
-    known, grid = study.references, study.grid
-    gain = known.converged_utility - known.single_utility
-    most = float(known.clipped_utility - known.single_utility) / max(gain, 1e-9)
+    references, grid = study.references, study.grid
+    gain = references.converged_utility - references.single_utility
+    most = float(references.clipped_utility - references.single_utility) / max(gain, 1e-9)
     count = len([e for e in grid.epsilons if np.isfinite(e)])
-    kept = (grid.utility[:count] - known.single_utility) / max(gain, 1e-9)
-    enough = np.mean(kept >= wanted, axis=1) >= SURE
+    shares = (grid.utility[:count] - references.single_utility) / max(gain, 1e-9)
+    enough = np.mean(shares >= wanted, axis=1) >= SURE
     always = np.flip(np.logical_and.accumulate(np.flip(enough)))  # from here on
     if not always.any():
         return Reached(None, 0.0, 0.0, None, most)
@@ -224,7 +224,7 @@ def reached(study: Study, scenario: Scenario, wanted: float, rows: int | None) -
     if rows is not None:
         here = float(scenario.setting().noise([scenario.epsilon], scenario.count_by)[0])
         needed = int(np.ceil(rows * here / grid.noise[first]))
-    low, high = float(kept[first].min()), float(kept[first].max())
+    low, high = float(shares[first].min()), float(shares[first].max())
     return Reached(grid.epsilons[first], low, high, needed, most)
 
 
@@ -240,7 +240,7 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
     has = f"every {schema.unit} has at most {rows} row{'s' if rows > 1 else ''}"
     if whole:
         has = f"all rows of one {schema.unit} have one id"
-    told = [
+    sentences = [
         f"**What leaves:** the parameters of the model ({title}), fitted to all rows, over "
         f"{len(schema.numeric_columns())} columns, {drawn}and a report that names the data "
         f"and, where it is public, the number of {'different ids' if whole else 'rows'}.",
@@ -250,24 +250,26 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
         f"**Assumed:** the limits were public before anyone saw the data; {has}.",
     ]
     if chosen_on == "stand-in":
-        told.append("**Settings** were chosen while looking at stand-in rows; the dossier says so.")
+        sentences.append(
+            "**Settings** were chosen while looking at stand-in rows; the dossier says so."
+        )
     else:
-        told.append(
+        sentences.append(
             "**Settings** were chosen while looking at exact values; no guarantee covers that "
             "choice, and the dossier says so."
         )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def spend(
-    scenario: Scenario, table: PrivateTable, chosen_on: str, ledger: Path, **said: str
+    scenario: Scenario, table: PrivateTable, chosen_on: str, ledger: Path, **statements: str
 ) -> Release:
     """The release that was reviewed, into a folder beside the ledger.
 
     said: the data's ``file``, the ``controller`` and the ``purpose``, for the report.
     """
     setting: Setting = scenario.setting()
-    options: dict[str, Any] = {**setting.options(), **said}
+    options: dict[str, Any] = {**setting.options(), **statements}
     number = len(BudgetLedger(ledger).state().lines) + 1
     stem = f"{ledger.stem}-release-{number}"
     names = (stem, *(f"{stem}-{more}" for more in range(2, 100)))

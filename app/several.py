@@ -35,12 +35,12 @@ def panel(scenario: Scenario, data: Data, schema: Schema) -> Callable[[], bool] 
 
     Returns what asks whether the ranges are there, while they are not."""
     with st.container(border=True):
-        asked = st.toggle(
+        planning = st.toggle(
             "Plan several releases together",
             key="plan_many",
             help="Before you start a ledger: how to split one budget among them.",
         )
-        if not asked:
+        if not planning:
             return None
         lines, rows, delta = table(scenario, data, schema)
         try:
@@ -87,10 +87,12 @@ def over_worlds(
     if (planner := _ranged((wish,), scenario, data)) is None:
         return None
     wanted = Planner([replace(wish, at_least=at_least)], adjacency=scenario.adjacency)
-    (one,), then = planner.plan(*budget).releases, wanted.plan(*budget)
-    keeps = f"With ε = {show(scenario.epsilon)} a release keeps {one.low:.0%} to {one.high:.0%}"
+    (release,), then = planner.plan(*budget).releases, wanted.plan(*budget)
+    keeps = (
+        f"With ε = {show(scenario.epsilon)} a release keeps {release.low:.0%} to {release.high:.0%}"
+    )
     return (
-        f"{keeps} on rows from hard to easy, {one.median:.0%} on middling ones.",
+        f"{keeps} on rows from hard to easy, {release.median:.0%} on middling ones.",
         *then.ranges(),
         *then.decided(),
     )
@@ -100,7 +102,7 @@ def table(
     scenario: Scenario, data: Data, schema: Schema
 ) -> tuple[list[dict[str, Any]], int, float]:
     """What is to leave, as the steward enters it; how many rows there are; delta of it all."""
-    names = [name for name, each in declarations().items() if each.suits(schema)]
+    names = [name for name, declared in declarations().items() if declared.suits(schema)]
     other = next((name for name in names if name != scenario.model), scenario.model)
     first = [
         _line("every quarter", scenario.model, scenario.components, 4),
@@ -132,8 +134,10 @@ def table(
         key="plan_table",
     )
     left, right = st.columns(2)
-    known = None if scenario.adjacency == "add_remove" else data.rows  # else it is not public
-    rows = left.number_input("Rows, a public number", 20, 10**9, known or 1000, key="plan_rows")
+    public_rows = None if scenario.adjacency == "add_remove" else data.rows  # else it is not public
+    rows = left.number_input(
+        "Rows, a public number", 20, 10**9, public_rows or 1000, key="plan_rows"
+    )
     delta = right.number_input(
         "δ in all", 1e-12, 0.1, scenario.delta, format="%.2g", key="plan_delta"
     )
@@ -173,16 +177,16 @@ def _planned(
     """The planner of the wishes, and its plan at every total; kept. Middling rows come first, and
     the ranges over others from behind the page."""
     answers, key = store_of(data).answers, (wanted, scenario.adjacency)
-    found: Planner = answers.peek(("planner", *key)) or answers.get(
+    planner: Planner = answers.peek(("planner", *key)) or answers.get(
         ("middling", *key),
         lambda: Planner(wanted, adjacency=scenario.adjacency, worlds=(MIDDLING,)),
     )
-    found = _ranged(wanted, scenario, data) or found
+    planner = _ranged(wanted, scenario, data) or planner
     plans: list[Any] = answers.get(
-        ("plans", *key, delta, found.worlds),
-        lambda: [found.plan(total, delta) for total in TOTALS],
+        ("plans", *key, delta, planner.worlds),
+        lambda: [planner.plan(total, delta) for total in TOTALS],
     )
-    return found, plans
+    return planner, plans
 
 
 def _ranged(wanted: tuple[WantedRelease, ...], scenario: Scenario, data: Data) -> Planner | None:
@@ -192,18 +196,18 @@ def _ranged(wanted: tuple[WantedRelease, ...], scenario: Scenario, data: Data) -
     def work() -> None:
         store.answers.get(key, lambda: Planner(wanted, adjacency=scenario.adjacency))
 
-    known: Planner | None = store.answers.peek(key)
-    if known is None:
+    planner: Planner | None = store.answers.peek(key)
+    if planner is None:
         in_background(store, key, work)
-    return known
+    return planner
 
 
 def _files(plan: Any, what_ifs: export.WhatIfs, unit: str) -> None:
     """The plan to take away."""
-    made = {
+    files = {
         "plan.csv": export.plan_csv(plan),
         "plan.json": export.as_json(plan, what_ifs),
         "plan.html": export.plan_page(plan, what_ifs, unit=unit),
     }
-    for column, (name, text) in zip(st.columns(3), made.items(), strict=True):
+    for column, (name, text) in zip(st.columns(3), files.items(), strict=True):
         column.download_button(name, text, name, width="stretch", key=f"take_{name}")

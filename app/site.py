@@ -89,10 +89,10 @@ def write_site(
     entries = []
     folder.mkdir(parents=True, exist_ok=True)
     for name in wanted:
-        made = _made(name, tell)
-        _write(folder / f"{name}.html", page_html(made))
+        page = _made(name, tell)
+        _write(folder / f"{name}.html", page_html(page))
         if name in names():
-            entries.append(Entry(f"{name}.html", made.title, _story(name)))
+            entries.append(Entry(f"{name}.html", page.title, _story(name)))
     if with_lessons:
         tell("the path")
         file = f"{site_lessons.PATH}.html"
@@ -119,11 +119,11 @@ def _made(name: str, tell: Tell) -> Page:
     """A page by its name; what only lessons lead to opens as they say."""
     if name == COMPOSE:
         return compose_page(tell)
-    known = {table.name for table in offered()}
-    choices = opening(name) if name in known else site_lessons.needed()[name]
+    bundled = {table.name for table in offered()}
+    choices = opening(name) if name in bundled else site_lessons.needed()[name]
     if isinstance(choices, Composition):
         return compose_page(tell, choices)
-    return explore_page(choices, tell, beside=name in known)
+    return explore_page(choices, tell, beside=name in bundled)
 
 
 def _write(path: Path, text: str) -> None:
@@ -186,21 +186,21 @@ def _scenes(
     """Each dial's scene by the key of its slider, epsilon's first."""
     store = store_of(data)
     tell(f"{data.title}: ε")
-    found = compute.study(scenario, data, store)
-    while not found.complete:
+    study = compute.study(scenario, data, store)
+    while not study.complete:
         sleep(LOOK)
-        found = compute.study(scenario, data, store)
-    yield "epsilon_step", picture(scenario, data, found)
+        study = compute.study(scenario, data, store)
+    yield "epsilon_step", picture(scenario, data, study)
     for dial in sliding(scenario, data, store):
         if dial.why_not or not beside:
             continue
         tell(f"{data.title}: {explore.words_of(scenario, dial.name)[0]}")
         while not done(scenario, data, store, dial):
-            work_out(scenario, data, store, dial, found.references)
+            work_out(scenario, data, store, dial, study.references)
             sleep(LOOK)
-        study = swept(scenario, data, store, dial, found.references)
-        if study is not None:  # else its stops were refused, which the dial says now
-            yield dial.key, swept_picture(scenario, data, dial, study)
+        curve = swept(scenario, data, store, dial, study.references)
+        if curve is not None:  # else its stops were refused, which the dial says now
+            yield dial.key, swept_picture(scenario, data, dial, curve)
 
 
 def _below(scenario: Scenario, data: Data, tell: Tell) -> tuple[Figure, ...]:
@@ -209,11 +209,11 @@ def _below(scenario: Scenario, data: Data, tell: Tell) -> tuple[Figure, ...]:
         return ()
     store = store_of(data)
     tell(f"{data.title}: {classes.HEADING.lower()}")
-    found = compute.study(scenario, data, store)
-    while (worth := compute.worth(scenario, data, store, found)) is None:
+    study = compute.study(scenario, data, store)
+    while (worth := compute.worth(scenario, data, store, study)) is None:
         sleep(LOOK)
-    found, step = compute.with_extra_budget(found, scenario, data, store)
-    scene = classes.scene_of(scenario, data, found, worth, step).at(step)
+    study, step = compute.with_extra_budget(study, scenario, data, store)
+    scene = classes.scene_of(scenario, data, study, worth, step).at(step)
     return (Figure(classes.HEADING, {"epsilon_step": scene}),)
 
 
@@ -266,7 +266,7 @@ def compose_page(tell: Tell, composition: Composition | None = None) -> Page:
 def _film(composition: Composition) -> Figure:
     """More pictures of the same list, which play together; its prices stand above them."""
     lists = [replace(composition, show=show) for show in FILM]
-    scenes = [compose.picture(one, _priced(one)) for one in lists]
+    scenes = [compose.picture(composition_at, _priced(composition_at)) for composition_at in lists]
     panels = tuple(panel for scene in scenes for panel in scene.panels[1:])
     return Figure(FILM_TITLE, {"repeats_step": replace(scenes[0], panels=panels, live_text={})})
 
@@ -293,7 +293,7 @@ def release_page(place: Path) -> tuple[str, str]:
     file = place / DOSSIER if place.is_dir() else place
     dossier = read_dossier(file)
     title = f"{title_of(dossier)}: a private release"
-    told = (
+    sentence = (
         f"{escape(dossier['created'])} · When this page was made, the proof was replayed and the "
         "files were checked against their hashes. The page is a copy: the release's folder can be "
         "checked by anybody, with <code>dpcore verify FOLDER</code>. Its dossier.json has the "
@@ -303,7 +303,7 @@ def release_page(place: Path) -> tuple[str, str]:
     body = [
         brand_html(RELEASED),
         f'<div class="dp-release"><h1 class="dp-title">{escape(title)}</h1>',
-        f'<p class="dp-quiet">{told}</p>',
+        f'<p class="dp-quiet">{sentence}</p>',
         *promise(dossier),
         "<div data-figure></div>" if scene is not None else "",
         *sections(dossier),

@@ -30,7 +30,7 @@ def lessons_html() -> str:
         brand_html(PROVENANCE["none"]),
         f'<div class="dp-head"><h1 class="dp-title">{TITLE}</h1>'
         f'<p class="dp-lead">{LEAD} <a href="{PATH}.html">The path</a> comes before.</p></div>',
-        *(_lesson(number, one) for number, one in enumerate(LESSONS, start=1)),
+        *(_lesson(number, lesson) for number, lesson in enumerate(LESSONS, start=1)),
     ]
     return document(TITLE, "\n".join(parts))
 
@@ -65,8 +65,8 @@ def _page(lesson: Lesson, query: Mapping[str, str]) -> tuple[str, Choices, str] 
     where there is no such page here."""
     state = {name: query[name] for name in MOVED if name in query}
     if lesson.page == "compose":
-        asked = replace(composing.from_query(query), k=composing.Composition.k, hide="")
-        return f"lesson-{lesson.name}", asked, urlencode(state, safe=",")
+        composition = replace(composing.from_query(query), k=composing.Composition.k, hide="")
+        return f"lesson-{lesson.name}", composition, urlencode(state, safe=",")
     if lesson.page != "explore":
         return None
     names = [*(table.name for table in offered()), GENERATED]
@@ -94,9 +94,9 @@ def _lesson(number: int, lesson: Lesson) -> str:
 
 
 def _link(lesson: Lesson, query: Mapping[str, str], label: str) -> str:
-    found = _page(lesson, query)
-    if found is None:
+    page = _page(lesson, query)
+    if page is None:
         command = f'dpcore explore "{lesson.state(query)}"'
         return f"{label}, in the explorer: <code>{escape(command, quote=False)}</code>"
-    name, _, state = found
+    name, _, state = page
     return f'<a href="{name}.html{f"#{escape(state)}" if state else ""}">{label}</a>'

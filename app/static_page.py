@@ -93,15 +93,15 @@ def page_html(page: Page) -> str:
         f'<p class="dp-says dp-finding">{escape(page.note)}</p>' if page.note else "",
         "<div data-figure></div>",
         _hideable("promise", _line(first, page.promise, "dp-guarantee")),
-        *(f"<h2>{escape(one.heading)}</h2><div data-figure></div>" for one in page.below),
+        *(f"<h2>{escape(figure.heading)}</h2><div data-figure></div>" for figure in page.below),
         f'<p class="dp-quiet">{alone}</p>' if alone else "",
         f'<div class="dp-foot">{page.foot} <a data-link href="#" target="_blank">Link to this '
         "view</a></div>",
     ]
-    scenes = (first, *(scene for one in page.below for scene in one.scenes.values()))
+    scenes = (first, *(scene for figure in page.below for scene in figure.scenes.values()))
     panels = [panel for scene in scenes for panel in scene.panels]
     stored = {
-        "figures": [_pictures(shown), *(_pictures(one.scenes) for one in page.below)],
+        "figures": [_pictures(shown), *(_pictures(figure.scenes) for figure in page.below)],
         "words": {slider_class(dial.key): dial.word for dial in page.dials},
         "hides": {panel.id: panel_word(page.kind, panel.id) for panel in panels},
     }
@@ -166,18 +166,18 @@ def _facts(facts: Mapping[str, str]) -> str:
 
 def _dial(dial: Dial) -> str:
     """A slider of the browser in a box of the class by which the picture finds it."""
-    scene, last, now, told = dial.scene, 1, 0, ""
+    scene, last, now, label = dial.scene, 1, 0, ""
     if scene is not None:
         assert scene.positions is not None  # a made scene has them
         last, now = len(scene.positions) - 1, scene.thumb
-        told = scene.step_labels[scene.step]
+        label = scene.step_labels[scene.step]
     name, key = escape(dial.label), slider_class(dial.key)
     why = "" if scene is not None else f'<p class="dp-quiet">{escape(dial.help)}</p>'
     return (
         f'<div class="dp-dial {key}" data-hide="{dial.hide}"><label for="{dial.word}">{name}'
-        f'<output for="{dial.word}">{escape(told)}</output></label>'
+        f'<output for="{dial.word}">{escape(label)}</output></label>'
         f'<input type="range" id="{dial.word}" min="0" max="{last}" step="1" value="{now}" '
-        f'aria-valuetext="{escape(told)}" title="{escape(dial.help)}"'
+        f'aria-valuetext="{escape(label)}" title="{escape(dial.help)}"'
         f"{'' if scene is not None else ' disabled'}>"
         f"{ends_html(*dial.ends)}{why}</div>"
     )
@@ -185,9 +185,9 @@ def _dial(dial: Dial) -> str:
 
 def _cover(kind: str) -> str:
     """Where it is said what a link hides, with the button that shows it."""
-    known = {word: name for word, name in WORDS[kind].items() if word not in LEFT_OUT}
+    words = {word: name for word, name in WORDS[kind].items() if word not in LEFT_OUT}
     return (
-        f'<div class="dp-cover" data-cover="{escape(json.dumps(known))}" hidden><span></span>'
+        f'<div class="dp-cover" data-cover="{escape(json.dumps(words))}" hidden><span></span>'
         '<button type="button">Show it</button></div>'
     )
 

@@ -60,15 +60,15 @@ def walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
 def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     draws = range(compute.draws_of(scenario))
     walked, refused = dict[str, Array](), dict[str, str]()
-    for method in sorted(scenario.recipes(), key=lambda one: one != scenario.method):
+    for method in sorted(scenario.recipes(), key=lambda other: other != scenario.method):
         recipe = scenario.declared.method(method)
-        one = sane(replace(scenario, method=method))
+        choice = sane(replace(scenario, method=method))
         title = recipe.title + (AS_PUBLISHED if recipe.mode == "paper" else "")
-        if one.adjacency != scenario.adjacency:
-            refused[title] = f"left out, because it protects {_who(one, data)}."
+        if choice.adjacency != scenario.adjacency:
+            refused[title] = f"left out, because it protects {_who(choice, data)}."
             continue
         try:
-            setting = one.setting(data.secret)
+            setting = choice.setting(data.secret)
             utility = walk(data.table, setting, scenario.epsilon, draws, data.held_out)
         except InputError as error:
             refused[title] = str(error)
@@ -83,7 +83,7 @@ def _walks(scenario: Scenario, data: Data, store: ResultStore) -> Walks:
     if next(iter(walked)).startswith(scenario.recipe.title):
         best = compute.references_of(setting, data, store).converged
         budgets = (None, scenario.epsilon)
-        fits = tuple(fits_after(data.table, setting, one, 0, best) for one in budgets)
+        fits = tuple(fits_after(data.table, setting, budget, 0, best) for budget in budgets)
     return Walks(walked, refused, plain[:, 0], _spent(scenario, data), fits)
 
 
@@ -104,7 +104,7 @@ def _who(scenario: Scenario, data: Data) -> str:
 
 def scene_of(result: Walks, scenario: Scenario, data: Data, store: ResultStore) -> Scene:
     """The walks as one picture, between knowing nothing and the exact fit."""
-    known = compute.references_of(scenario.setting(data.secret), data, store)
+    references = compute.references_of(scenario.setting(data.secret), data, store)
     metric = metric_of(scenario.model, scenario.setting().metric)
     sign = -1.0 if metric.falls else 1.0  # a study turns what falls
     strip: Panel | None = None
@@ -114,21 +114,23 @@ def scene_of(result: Walks, scenario: Scenario, data: Data, store: ResultStore) 
             result.spent,
             sign * np.median(first, axis=1),
             method=scenario.titles((scenario.count_by,))[scenario.count_by],
-            clipped=f"{known.clipped_share:.0%} of {data.schema.thing}s clipped",
+            clipped=f"{references.clipped_share:.0%} of {data.schema.thing}s clipped",
             worth=metric.worth,
             pick="stop" if scenario.steps else "",
             titles=scenario.titles(scenario.curves()),
         )
     return steps_scene(
-        {title: sign * one for title, one in result.walked.items()},
+        {title: sign * utilities for title, utilities in result.walked.items()},
         sign * result.plain,
         utility=metric.axis.format(unit=data.unit),
-        best=sign * known.converged_utility,
-        least=sign * known.bounds_utility,
+        best=sign * references.converged_utility,
+        least=sign * references.bounds_utility,
         subtitle=f"median of the noise draws, the band holds 8 of 10{badge(data)}",
         strip=strip,
         falls=metric.falls,
-        above=walked_panels(scenario, data, known.converged, *result.fits) if result.fits else (),
+        above=walked_panels(scenario, data, references.converged, *result.fits)
+        if result.fits
+        else (),
     )
 
 

@@ -142,8 +142,8 @@ def some_rows(data: Data, rows: int, store: ResultStore) -> Data:
         table, _ = data.table.split(1.0 - rows / most, COIN)
         return replace(data, key=f"{data.key}/{rows}", table=table, rows=rows, every=data)
 
-    found: Data = store.tables.get(("some", data.key, rows), make)
-    return found
+    data_of_rows: Data = store.tables.get(("some", data.key, rows), make)
+    return data_of_rows
 
 
 def neighbour(data: Data, adjacency: str, store: ResultStore) -> Data:

@@ -100,8 +100,8 @@ class Upload:
 
 
 def _upload() -> Upload | None:
-    found: Upload | None = st.session_state.get(SLOT)
-    return found
+    upload: Upload | None = st.session_state.get(SLOT)
+    return upload
 
 
 def locked() -> bool:
@@ -111,45 +111,45 @@ def locked() -> bool:
 
 def shown() -> bool:
     """Whether the custodian has asked to see exact values of the upload."""
-    found = _upload()
-    return found is not None and found.shown and not locked()
+    upload = _upload()
+    return upload is not None and upload.shown and not locked()
 
 
 def sealed() -> tuple[PrivateTable, bool] | None:
     """The table itself, for a release, and whether exact values of it have been looked at."""
-    found = _upload()
-    if found is None or not isinstance(found.table, PrivateTable):
+    upload = _upload()
+    if upload is None or not isinstance(upload.table, PrivateTable):
         return None
-    return found.table, found.looked
+    return upload.table, upload.looked
 
 
 def ready() -> Data | None:
     """The upload as data to fit: stand-in rows until the custodian asks for the real ones."""
-    found = _upload()
-    if found is None or found.table is None:
+    upload = _upload()
+    if upload is None or upload.table is None:
         return None
     real = shown()
-    if real not in found.ready:
-        found.ready[real] = _data(found, found.table, real)
-    return found.ready[real]
+    if real not in upload.ready:
+        upload.ready[real] = _data(upload, upload.table, real)
+    return upload.ready[real]
 
 
-def _data(found: Upload, table: PrivateTable | PrivateCorpus, real: bool) -> Data:
+def _data(upload: Upload, table: PrivateTable | PrivateCorpus, real: bool) -> Data:
     schema = table.schema
     assert schema is not None  # a table is taken into use with its limits
     if isinstance(schema, Vocabulary):
-        said = repr(schema)
+        terms_text = repr(schema)
         if not real:
-            bags = stand_in_documents(schema.size, found.rows)
+            bags = stand_in_documents(schema.size, upload.rows)
             table = PrivateCorpus.seal(*bags, schema, open_to_all=True)
     else:
-        said = schema.to_toml()
+        terms_text = schema.to_toml()
         if not real:
-            rows = stand_in(schema, found.rows, world=WORLDS[1])  # middling
+            rows = stand_in(schema, upload.rows, world=WORLDS[1])  # middling
             table = PrivateTable.seal(rows, schema, open_to_all=True)
-    terms = hashlib.sha256(said.encode()).hexdigest()
-    key = f"upload/{found.mark}/{'real' if real else 'stand-in'}/{terms}/{found.rows}"
-    return Data(key, found.file.name, table, schema, "upload", found.rows, found.secret)
+    terms = hashlib.sha256(terms_text.encode()).hexdigest()
+    key = f"upload/{upload.mark}/{'real' if real else 'stand-in'}/{terms}/{upload.rows}"
+    return Data(key, upload.file.name, table, schema, "upload", upload.rows, upload.secret)
 
 
 def panel() -> None:
@@ -171,34 +171,34 @@ def panel() -> None:
             st.session_state["upload_id"] = file.file_id
         except DPCoreError as error:
             st.error(str(error))
-    found = _upload()
-    if found is None:
+    upload = _upload()
+    if upload is None:
         st.caption(f"Read so far: nothing. {LARGER}")
         return
     st.caption(
-        f"{found.file.name} is held in this machine's memory; nothing has left it. Looked at so "
-        f"far: {_looked_at(found)}"
+        f"{upload.file.name} is held in this machine's memory; nothing has left it. Looked at so "
+        f"far: {_looked_at(upload)}"
     )
-    make = _entered(found)
+    make = _entered(upload)
     above = st.container()  # below the button nobody would see it
     with st.container(horizontal=True):
-        what = "Use these words" if found.packed else "Use these limits"
+        what = "Use these words" if upload.packed else "Use these limits"
         use = st.button(what, type="primary", disabled=make is None)
-        if found.toml is None and make is not None and not found.packed:
-            _take_schema(found, make)
+        if upload.toml is None and make is not None and not upload.packed:
+            _take_schema(upload, make)
     if use and make is not None:
         try:
-            _accept(found, make())
+            _accept(upload, make())
         except DPCoreError as error:
             above.error(str(error))
             return
-        _begin(found)
+        _begin(upload)
         st.rerun()
 
 
-def _looked_at(found: Upload) -> str:
+def _looked_at(upload: Upload) -> str:
     """What of an upload was looked at before its limits are in use."""
-    if found.packed:
+    if upload.packed:
         return "nothing. Give a public list of words; in these the texts are counted."
     if locked():
         return "the header, and nothing else."
@@ -208,25 +208,25 @@ def _looked_at(found: Upload) -> str:
     )
 
 
-def _begin(found: Upload) -> None:
+def _begin(upload: Upload) -> None:
     """On with what is in use: a delta for its rows, and another model where the one on Explore does
     not read it."""
-    assert found.table is not None
+    assert upload.table is not None
     first: dict[str, Any] = {}
-    public: Any = found.table.schema
+    public: Any = upload.table.schema
     if not left_on_explore().declared.suits(public):
         name = next(name for name, model in declarations().items() if model.suits(public))
         begin = opening(UPLOAD, name)
         names = "components", "iterations", "covariance", "words", "pool", "clip", "adjacency"
-        first = {"model": name, **{each: getattr(begin, each) for each in names}}
-    delta = min(left_on_explore().delta, delta_below(found.rows))
-    change(rows_per_person=found.rows_per_person, delta=delta, **first)
+        first = {"model": name, **{option: getattr(begin, option) for option in names}}
+    delta = min(left_on_explore().delta, delta_below(upload.rows))
+    change(rows_per_person=upload.rows_per_person, delta=delta, **first)
 
 
-def _take_schema(found: Upload, make: Callable[[], Schema]) -> None:
+def _take_schema(upload: Upload, make: Callable[[], Schema]) -> None:
     """What stands in the form as a schema file, once nothing is missing."""
     with suppress(InputError):
-        name = schema_path(found.file.name).name
+        name = schema_path(upload.file.name).name
         st.download_button("Schema (TOML)", make().to_toml(), name, "application/toml")
 
 
@@ -244,62 +244,66 @@ def _opened(name: str, content: bytes) -> Upload:
         header = header_of(file)
         frame = read_frame(file, separator=header.separator)
     # Under the lock nothing is looked at, not even whether a column holds numbers.
-    seen = None if locked() else proposed(frame, header.separator)
-    blank = _blank(header, seen)
-    texts = () if seen is None else tuple(n for n, c in seen.columns.items() if c.type == "text")
-    form = FileFormat(header.separator) if seen is None else seen.file
+    proposal = None if locked() else proposed(frame, header.separator)
+    blank = _blank(header, proposal)
+    texts = (
+        ()
+        if proposal is None
+        else tuple(n for n, c in proposal.columns.items() if c.type == "text")
+    )
+    form = FileFormat(header.separator) if proposal is None else proposal.file
     rows = 1000 if locked() else len(frame)
     return Upload(file, blank, blank, rows, form, texts)
 
 
-def _entered(found: Upload) -> Callable[[], Schema] | None:
+def _entered(upload: Upload) -> Callable[[], Schema] | None:
     """What makes the limits: a schema file where one is given, which is shown, else the lines;
     ``None`` while the file cannot be read.
     """
-    if not found.packed:
-        _schema_file(found)
-    toml, schema, readable = found.toml, None, True
+    if not upload.packed:
+        _schema_file(upload)
+    toml, schema, readable = upload.toml, None, True
     try:
         schema = None if toml is None else _parsed(*toml)
     except DPCoreError as error:
         st.error(str(error))
         readable = False
-    if found.packed:
-        _words(found)
-        _persons(found, "document")
+    if upload.packed:
+        _words(upload)
+        _persons(upload, "document")
     elif schema is None or toml is None:
-        _marks(found)
-        found.lines = _editor(found)
-        if "text" in set(found.lines["use"]):
-            _words(found)
-        if found.texts:
+        _marks(upload)
+        upload.lines = _editor(upload)
+        if "text" in set(upload.lines["use"]):
+            _words(upload)
+        if upload.texts:
             st.caption(
                 "Left out because their cells are neither numbers nor dates: "
-                f"{', '.join(found.texts)}. To use one as a category, a label or a target, list "
+                f"{', '.join(upload.texts)}. To use one as a category, a label or a target, list "
                 "its possible values from your codebook; to fit topics to one, use it as text."
             )
-        _persons(found)
+        _persons(upload)
     else:
         _shown_limits(schema, toml[0])
         if not schema.numeric_columns():
-            _words(found)
-        found.limits = found.lines  # with them the editor begins, should the file be taken away
+            _words(upload)
+        upload.limits = upload.lines  # with them the editor begins, should the file be taken away
     if locked():
-        found.rows = int(
+        upload.rows = int(
             st.number_input(
                 "About how many rows? A public guess, used for planning",
                 20,
                 1_000_000,
-                found.rows,
+                upload.rows,
                 key="upload_rows",
             )
         )
     if not readable:
         return None
-    return lambda: _schema(found) if schema is None else schema
+    return lambda: _schema(upload) if schema is None else schema
 
 
-def _schema_file(found: Upload) -> None:
+def _schema_file(upload: Upload) -> None:
     """A schema file in place of the lines, for as long as it is wanted."""
     file = st.file_uploader(
         "Limits from a schema file (.toml), or written below",
@@ -310,66 +314,66 @@ def _schema_file(found: Upload) -> None:
         max_upload_size=1,
     )
     if file is not None:
-        found.toml = (file.name, file.getvalue())
-    elif found.toml is not None and not st.checkbox(
-        f"Use the limits of {found.toml[0]}", True, key="upload_keep_toml"
+        upload.toml = (file.name, file.getvalue())
+    elif upload.toml is not None and not st.checkbox(
+        f"Use the limits of {upload.toml[0]}", True, key="upload_keep_toml"
     ):
-        found.toml = None
+        upload.toml = None
 
 
-def _words(found: Upload) -> None:
+def _words(upload: Upload) -> None:
     """The public list in which documents are counted."""
     file = st.file_uploader(
         "A public list of words (.txt, one per line)",
         ["txt"],
-        key=f"upload_words_{found.mark}",
+        key=f"upload_words_{upload.mark}",
         help="Other words are left out. A list made from these texts would reveal some of them.",
         max_upload_size=5,
     )
     try:
-        found.words = () if file is None else read_vocabulary(InMemory(file.name, file.getvalue()))
+        upload.words = () if file is None else read_vocabulary(InMemory(file.name, file.getvalue()))
     except DPCoreError as error:
         st.error(str(error))
 
 
-def _persons(found: Upload, thing: str = "row") -> None:
+def _persons(upload: Upload, thing: str = "row") -> None:
     """What one row is about, and how many rows one of them can have."""
     left, right = st.columns(2)
     about = "about" if thing == "row" else "by"
-    found.unit = left.text_input(f"Each {thing} is {about} one…", found.unit, key="upload_unit")
-    found.rows_per_person = int(
+    upload.unit = left.text_input(f"Each {thing} is {about} one…", upload.unit, key="upload_unit")
+    upload.rows_per_person = int(
         right.number_input(
             f"How many {thing}s can one person have?",
             1,
             1000,
-            found.rows_per_person,
+            upload.rows_per_person,
             key="upload_rpp",
         )
     )
 
 
-def _accept(found: Upload, schema: Schema) -> None:
+def _accept(upload: Upload, schema: Schema) -> None:
     """Take the limits into use, if the table can be read under them; else nothing changes."""
     if schema.numeric_columns():
-        found.table = load(found.file, schema=schema)
-    elif found.words:
+        upload.table = load(upload.file, schema=schema)
+    elif upload.words:
         corpus = load_documents(
-            found.file,
-            vocabulary=found.words,
+            upload.file,
+            vocabulary=upload.words,
             schema=schema,
-            text=None if found.packed else ", ".join(schema.features),
+            text=None if upload.packed else ", ".join(schema.features),
         )
         if not locked():
-            found.rows = len(custodian_documents(corpus)[1])
-        found.table = corpus
+            upload.rows = len(custodian_documents(corpus)[1])
+        upload.table = corpus
     else:
         raise InputError(
             "vocabulary",
             "no public list of words was given",
             "upload one above, with one word per line, or use the columns as something else",
         )
-    found.unit, found.rows_per_person = schema.unit, schema.rows_per_person
-    found.limits, found.ready = found.lines, {}
+    upload.unit, upload.rows_per_person = schema.unit, schema.rows_per_person
+    upload.limits, upload.ready = upload.lines, {}
 
 
 def _parsed(name: str, content: bytes) -> Schema:
@@ -379,27 +383,27 @@ def _parsed(name: str, content: bytes) -> Schema:
         raise InputError(name, "it is not UTF-8 text", "save it as UTF-8") from None
 
 
-def _blank(header: Header, seen: Proposal | None) -> pd.DataFrame:
+def _blank(header: Header, proposal: Proposal | None) -> pd.DataFrame:
     """One line a column, limits empty: to be filled from the code book, not from the data."""
     lines = []
     for name in header.types:
-        one = None if seen is None else seen.columns[name]
+        column_proposal = None if proposal is None else proposal.columns[name]
         line = dict.fromkeys(
             ("column", "use", "preset", "lower", "upper", "values", "symbols", "dates", "unit",
              "missing")
         )  # fmt: skip
         line |= {"column": name, "use": "feature"}
-        if one is not None:
-            line["use"] = "ignore" if one.type == "text" else "feature"
-            line["symbols"] = ", ".join(one.symbols) or None
-            line["dates"] = one.date_format
+        if column_proposal is not None:
+            line["use"] = "ignore" if column_proposal.type == "text" else "feature"
+            line["symbols"] = ", ".join(column_proposal.symbols) or None
+            line["dates"] = column_proposal.date_format
         lines.append(line)
     return pd.DataFrame(lines, dtype="object")
 
 
-def _marks(found: Upload) -> None:
+def _marks(upload: Upload) -> None:
     """How the file is written: of a delimited one, as proposed and corrected."""
-    form = found.form
+    form = upload.form
     if form.separator is None:
         return
     left, middle, right = st.columns(3)
@@ -408,27 +412,27 @@ def _marks(found: Upload) -> None:
         list(DECIMALS),
         DECIMALS.index(form.decimal),
         lambda mark: MARKS[mark],
-        key=f"upload_decimal_{found.mark}",
+        key=f"upload_decimal_{upload.mark}",
     )
-    groups = [None, *(one for one in THOUSANDS if one != decimal)]
+    groups = [None, *(group for group in THOUSANDS if group != decimal)]
     thousands = middle.selectbox(
         "Between groups of three digits",
         groups,
         groups.index(form.thousands) if form.thousands in groups else 0,
         lambda mark: GROUPS[mark],
-        key=f"upload_thousands_{found.mark}",
+        key=f"upload_thousands_{upload.mark}",
     )
     missing = right.text_input(
         "Marks for missing cells, besides empty and NA",
         ", ".join(form.missing_marks),
-        key=f"upload_missing_{found.mark}",
+        key=f"upload_missing_{upload.mark}",
         help="With commas between them, for example: -, n. a., -9",
     )
     st.caption(
         f"Columns are separated by {DELIMITERS[form.separator]}, as in the header line. A table "
         "with a cell written in any other way is refused; nothing is guessed."
     )
-    found.form = FileFormat(form.separator, decimal, thousands, _listed(missing))
+    upload.form = FileFormat(form.separator, decimal, thousands, _listed(missing))
 
 
 def _listed(text: Any) -> tuple[str, ...]:
@@ -437,7 +441,7 @@ def _listed(text: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
 
 
-def _editor(found: Upload) -> pd.DataFrame:
+def _editor(upload: Upload) -> pd.DataFrame:
     config: dict[str, Any] = {
         "column": st.column_config.TextColumn("Column", disabled=True),
         "use": st.column_config.SelectboxColumn(
@@ -467,11 +471,11 @@ def _editor(found: Upload) -> pd.DataFrame:
         ),
     }
     edited: pd.DataFrame = st.data_editor(
-        found.limits,
+        upload.limits,
         column_config=config,
         hide_index=True,
         placeholder="",
-        key=f"upload_limits_{found.mark}",
+        key=f"upload_limits_{upload.mark}",
         width="stretch",
     )
     return edited
@@ -481,15 +485,15 @@ def _shown_limits(schema: Schema, file: str) -> None:
     """The limits that a schema file sets, line by line."""
     lines = [
         {
-            "Column": one.name,
-            "Use as": one.role,
-            "Lower limit": _limit_shown(one, one.lower),
-            "Upper limit": _limit_shown(one, one.upper),
-            "Categories": ", ".join(one.categories),
-            "Unit": one.unit,
-            "If missing, use": _fill(one.missing),
+            "Column": column.name,
+            "Use as": column.role,
+            "Lower limit": _limit_shown(column, column.lower),
+            "Upper limit": _limit_shown(column, column.upper),
+            "Categories": ", ".join(column.categories),
+            "Unit": column.unit,
+            "If missing, use": _fill(column.missing),
         }
-        for one in schema.columns
+        for column in schema.columns
     ]
     many = schema.rows_per_person
     has = f"who has at most {many:,} row{'s' if many > 1 else ''}"
@@ -516,13 +520,13 @@ def _fill(missing: float | str | None) -> str:
     return missing if isinstance(missing, str) else f"{missing:g}"
 
 
-def _schema(found: Upload) -> Schema:
+def _schema(upload: Upload) -> Schema:
     """The schema as it stands in the form.
 
     Raises InputError where no column is to be fitted, limits or values are missing, or two columns
     hold a person's id; it names all columns that lack the same.
     """
-    lines = {str(line["column"]): line for line in found.lines.to_dict("records")}
+    lines = {str(line["column"]): line for line in upload.lines.to_dict("records")}
     used = {name: line["use"] for name, line in lines.items()}
     if not {"feature", "category", "text"} & set(used.values()):
         raise InputError(
@@ -564,10 +568,10 @@ def _schema(found: Upload) -> Schema:
         )
     return Schema(
         tuple(_column(name, line) for name, line in lines.items()),
-        unit=found.unit,
-        rows_per_person=found.rows_per_person,
+        unit=upload.unit,
+        rows_per_person=upload.rows_per_person,
         id=persons[0] if persons else None,
-        file=None if found.form == FileFormat() else found.form,
+        file=None if upload.form == FileFormat() else upload.form,
     )
 
 
@@ -631,8 +635,8 @@ def _given(value: Any, otherwise: Any) -> Any:
 
 def custodian_bar() -> None:
     """One deliberate click between a plan on stand-in rows and the exact values."""
-    found = _upload()
-    if found is None:
+    upload = _upload()
+    if upload is None:
         return
     left, middle, right = st.columns([4, 1.4, 2.2], vertical_alignment="center")
     middle.button("Change the limits or the file", on_click=_reopen, width="stretch")
@@ -640,7 +644,7 @@ def custodian_bar() -> None:
         left.caption(
             "This server is locked: plans use stand-in rows, and only a release reads the table."
         )
-    elif found.shown:
+    elif upload.shown:
         left.caption(
             "All rows have been read; nothing has left this machine. These pictures are not "
             "private."
@@ -649,7 +653,7 @@ def custodian_bar() -> None:
     else:
         left.caption(
             "Planning on stand-in documents drawn from your words, as many as there are."
-            if isinstance(found.table, PrivateCorpus)
+            if isinstance(upload.table, PrivateCorpus)
             else "Planning on stand-in rows drawn from your limits, as many as the table has."
         )
         right.button(
@@ -658,14 +662,14 @@ def custodian_bar() -> None:
 
 
 def _show(choice: bool) -> None:
-    found = _upload()
-    if found is not None:
-        found.shown = choice and not locked()
-        found.looked |= found.shown
+    upload = _upload()
+    if upload is not None:
+        upload.shown = choice and not locked()
+        upload.looked |= upload.shown
 
 
 def _reopen() -> None:
     """Back to the upload's screen; everything entered is still there."""
-    found = _upload()
-    if found is not None:
-        found.table = None
+    upload = _upload()
+    if upload is not None:
+        upload.table = None

@@ -184,8 +184,8 @@ def test_the_bar_says_what_the_ledger_will_charge(path: Path) -> None:
     assert data is not None
     releasing.spend(scenario, data.table, "real data", path)
     state = BudgetLedger(path).state()
-    assert state.spent[0] / state.budget[0] == pytest.approx(plan.asked, rel=1e-3)
-    assert state.spent[0] / state.budget[0] <= plan.asked
+    assert state.spent[0] / state.budget[0] == pytest.approx(plan.share, rel=1e-3)
+    assert state.spent[0] / state.budget[0] <= plan.share
 
 
 @pytest.mark.merge

@@ -33,11 +33,11 @@ def page() -> None:
         return
     lead = st.empty()
     whose, row, cells = victim(data)
-    made = " Its rows are replaced by two small tables built to be easy to tell apart."
+    built = " Its rows are replaced by two small tables built to be easy to tell apart."
     lead.html(
         '<p class="dp-lead">You know every row but one and see every release: was that '
         f"{escape(data.unit)} in it? {escape(scenario.title)} on {escape(data.title)}, released "
-        f"many times with and without.{made if whose == WORST else ''}</p>"
+        f"many times with and without.{built if whose == WORST else ''}</p>"
     )
     step()
     cover("attack", hide, st.query_params.clear)
@@ -64,10 +64,10 @@ def page() -> None:
 
 def linked(arriving: bool) -> str:
     """What a link hides here; who comes by a link finds the slider where it says."""
-    asked = st.query_params.get("epsilon", "")
-    if arriving and asked in map("{:g}".format, attacking.EPSILONS):
-        st.session_state["attack_step"] = float(asked)
-    elif arriving and asked:
+    epsilon = st.query_params.get("epsilon", "")
+    if arriving and epsilon in map("{:g}".format, attacking.EPSILONS):
+        st.session_state["attack_step"] = float(epsilon)
+    elif arriving and epsilon:
         note_misread(["epsilon"])
     return hideable("attack", st.query_params.get("hide", ""))
 
@@ -75,7 +75,7 @@ def linked(arriving: bool) -> str:
 def victim(data: Data) -> tuple[str, int, Cells]:
     """Whose row is at stake: which row that is where one is named, and the cells that are typed."""
     left, right, _ = st.columns([2, 1, 3])
-    choices = [one for one in WHOSE if one != TYPED or attacking.typed_columns(data)]
+    choices = [kind for kind in WHOSE if kind != TYPED or attacking.typed_columns(data)]
     whose = left.selectbox("Whose row?", choices, format_func=WHOSE.__getitem__, key="attack_whose")
     if whose == TYPED:
         return TYPED, 0, typed(data)
@@ -90,15 +90,15 @@ def typed(data: Data) -> Cells:
     (cells,) = st.data_editor(
         [attacking.first_cells(data)],
         column_config={
-            one.name: kinds.SelectboxColumn(options=list(one.categories), required=True)
-            if one.type == "category"
+            column.name: kinds.SelectboxColumn(options=list(column.categories), required=True)
+            if column.type == "category"
             else kinds.NumberColumn(
-                f"{one.name} ({one.unit})" if one.unit else one.name,
-                min_value=one.lower,
-                max_value=one.upper,
+                f"{column.name} ({column.unit})" if column.unit else column.name,
+                min_value=column.lower,
+                max_value=column.upper,
                 required=True,
             )
-            for one in attacking.typed_columns(data)
+            for column in attacking.typed_columns(data)
         },
         hide_index=True,
         key=f"attack_typed_{data.key}",

@@ -215,8 +215,8 @@ def ticks(listed: Composition) -> None:
 
 def _ticked(names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
     """The methods that are ticked, in their order; none in place of the usual ones."""
-    found = tuple(name for name in ACCOUNTANTS if name in names)
-    return () if set(found) == set(usual) else found
+    ticked = tuple(name for name in ACCOUNTANTS if name in names)
+    return () if set(ticked) == set(usual) else ticked
 
 
 def buttons(listed: Composition, scene: Scene | None) -> None:

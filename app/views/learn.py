@@ -27,9 +27,9 @@ def page() -> None:
     arriving = arrived("learn")
     if arriving:
         linked = st.query_params.get("figure")
-        known = linked in learning.figures()
-        st.session_state["linked"] = linked if known else None
-        note_misread([] if known or linked is None else ["figure"])
+        exists = linked in learning.figures()
+        st.session_state["linked"] = linked if exists else None
+        note_misread([] if exists or linked is None else ["figure"])
         note_misread(class_panel.from_address(st.query_params))
     brand("simulated")
     st.html(f'<h1 class="dp-title">{learning.TITLE}</h1>')
@@ -47,7 +47,7 @@ def page() -> None:
     left, right = st.columns(2, gap="medium")
     for number, lesson in enumerate(LESSONS):
         with (left, right)[number % 2], st.container(border=True, key=f"question_{lesson.name}"):
-            one(number + 1, lesson, guesses)
+            question_card(number + 1, lesson, guesses)
     st.session_state["guesses"] = guesses
     if arriving:  # later only with a guess, so that the back button leads on
         write(guesses)
@@ -57,7 +57,7 @@ def page() -> None:
     read()
 
 
-def one(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
+def question_card(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
     """A question, a guess, and once it is made the answer."""
     st.html(f"<h2>{number} · {lesson.title}</h2>")
     st.markdown(lesson.ask)
@@ -65,17 +65,17 @@ def one(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
         if class_panel.revealed(lesson):
             answer(lesson, None)
         return
-    made = guesses.get(lesson.name)
+    stored = guesses.get(lesson.name)
     middle = lesson.options[len(lesson.options) // 2]
     guess = st.select_slider(
         "Your guess",
         lesson.options,
-        middle if made is None else made,
+        middle if stored is None else stored,
         format_func=brief,
         key=f"guess_{lesson.name}",
-        disabled=made is not None,
+        disabled=stored is not None,
     )
-    if made is None:
+    if stored is None:
         look, hint, button = st.columns([2, 1, 3], vertical_alignment="center")
         with look:
             to_page(lesson.page, lesson.look, "Look first", ":material/visibility_off:")
@@ -87,15 +87,15 @@ def one(number: int, lesson: Lesson, guesses: dict[str, float]) -> None:
             write(guesses)
             st.rerun()
         return
-    near = lesson.nearest(lesson.answer()) == made
-    st.markdown(f"You said **{brief(made)}**{', and that is it' if near else ''}.")
-    answer(lesson, made)
+    near = lesson.nearest(lesson.answer()) == stored
+    st.markdown(f"You said **{brief(stored)}**{', and that is it' if near else ''}.")
+    answer(lesson, stored)
 
 
-def answer(lesson: Lesson, made: float | None) -> None:
+def answer(lesson: Lesson, guess: float | None) -> None:
     """What the answer is, what the class guessed, and where it can be seen."""
     st.markdown(lesson.explained())
-    class_panel.guesses(lesson, made)
+    class_panel.guesses(lesson, guess)
     to_page(lesson.page, lesson.query, "See it", ":material/arrow_forward:")
 
 
@@ -140,16 +140,16 @@ def papers(linked: str | None = None) -> None:
     )
     if name is None:
         return
-    told = stored_result(name)
+    stored = stored_result(name)
     with st.container(border=True):
-        st.markdown(f"**{told.verdict}**")
-        for panel in told.reproduction.panels:  # each with its own legend beside it
-            figure = reproduction_figure(replace(told.reproduction, panels=(panel,)))
+        st.markdown(f"**{stored.verdict}**")
+        for panel in stored.reproduction.panels:  # each with its own legend beside it
+            figure = reproduction_figure(replace(stored.reproduction, panels=(panel,)))
             figure.update_layout(title=None, height=400, margin={"t": 48, "b": 48})
             figure.update_yaxes(title_font_size=11)
             st.plotly_chart(figure, width="stretch", key=f"drawn_{name}_{panel.id}")
-        st.markdown(told.reproduction.finding)
-        st.caption(told.how)
+        st.markdown(stored.reproduction.finding)
+        st.caption(stored.how)
         page, query = played(name)
         to_page(page, query, "Try it", ":material/arrow_forward:")
 

@@ -108,11 +108,11 @@ def planning(scenario: Scenario, data: Data) -> tuple[Plan | None, list[Pending]
 
 def budget(scenario: Scenario) -> None:
     """Epsilon and delta of this release; the same as on Explore."""
-    one, two = st.columns(2)
-    epsilon = one.number_input(
+    left, right = st.columns(2)
+    epsilon = left.number_input(
         "ε of this release", 0.01, 100.0, scenario.epsilon, 0.1, format="%.3g"
     )
-    delta = two.number_input("δ of this release", 1e-12, 0.5, scenario.delta, 1e-6, format="%.2g")
+    delta = right.number_input("δ of this release", 1e-12, 0.5, scenario.delta, 1e-6, format="%.2g")
     if (epsilon, delta) != (scenario.epsilon, scenario.delta):
         change(epsilon=float(epsilon), delta=float(delta))
         st.rerun()
@@ -144,47 +144,47 @@ def buys(scenario: Scenario) -> list[Pending]:
     )
     try:
         study = compute.study(scenario, data, store_of(data))
-        found = releasing.reached(study, scenario, wanted, data.rows)
+        reached = releasing.reached(study, scenario, wanted, data.rows)
     except DPCoreError as refusal:
         st.caption(str(refusal))
         return []
-    st.markdown(_bought(found, wanted, scenario.epsilon, study.grid.utility.shape[1]))
+    st.markdown(_bought(reached, wanted, scenario.epsilon, study.grid.utility.shape[1]))
     st.caption(f"Simulated on the rows that Explore fits. {judged_on(scenario, data)}")
     pending: list[Pending] = [None if study.complete else lambda: more_of(study, scenario)]
     if provenance(data) == "stand-in":
-        told = several.over_worlds(scenario, data, data.schema, wanted)
-        st.caption(" ".join(told or (SIMULATING,)))
-        if told is None:
+        ranges = several.over_worlds(scenario, data, data.schema, wanted)
+        st.caption(" ".join(ranges or (SIMULATING,)))
+        if ranges is None:
             pending.append(
                 lambda: several.over_worlds(scenario, data, data.schema, wanted) is not None
             )
     return pending
 
 
-def more_of(seen: compute.Study, scenario: Scenario) -> bool:
+def more_of(shown: compute.Study, scenario: Scenario) -> bool:
     """Whether more of that study is there than was seen."""
     data = data_of(scenario)
-    return data is not None and compute.more_of(seen, scenario, data, store_of(data))
+    return data is not None and compute.more_of(shown, scenario, data, store_of(data))
 
 
-def _bought(found: releasing.Reached, wanted: float, epsilon: float, draws: int) -> str:
+def _bought(reached: releasing.Reached, wanted: float, epsilon: float, draws: int) -> str:
     """What a wanted accuracy takes, in words; of fewer draws, that there are too few."""
-    if found.epsilon is None and found.most < wanted:
+    if reached.epsilon is None and reached.most < wanted:
         return (
-            f"Even without noise these settings keep {found.most:.0%}: on Explore, allow more "
+            f"Even without noise these settings keep {reached.most:.0%}: on Explore, allow more "
             "iterations or clip less."
         )
     if draws < compute.FEW_DRAWS:
         return "Simulating releases… one noise draw is not enough to judge."
-    if found.epsilon is None:
+    if reached.epsilon is None:
         return f"No ε up to 20 keeps {wanted:.0%} here: use more rows, or a smaller model."
     rows = ""
-    if found.rows is not None:
-        rows = f" With ε = {show(epsilon)} it takes about **{_round(found.rows):,} rows**."
-    low, high = f"{found.low:.0%}", f"{found.high:.0%}"
-    kept = low if low == high else f"{low} to {high}"
-    head = f"**ε = {show(found.epsilon)}** is enough"
-    return f"{head}: its {draws} simulated releases keep {kept}.{rows}"
+    if reached.rows is not None:
+        rows = f" With ε = {show(epsilon)} it takes about **{_round(reached.rows):,} rows**."
+    low, high = f"{reached.low:.0%}", f"{reached.high:.0%}"
+    share = low if low == high else f"{low} to {high}"
+    head = f"**ε = {show(reached.epsilon)}** is enough"
+    return f"{head}: its {draws} simulated releases keep {share}.{rows}"
 
 
 def _round(count: int) -> int:
@@ -221,10 +221,10 @@ def ledger(unit: str, adjacency: str, rows: int) -> State | None:
 
 def start(path: Path, unit: str, adjacency: str, rows: int) -> None:
     """The terms of a new ledger."""
-    one, two = st.columns(2)
-    epsilon = one.number_input("Total ε, for all releases ever", 0.01, 100.0, 2.0, 0.5)
+    left, right = st.columns(2)
+    epsilon = left.number_input("Total ε, for all releases ever", 0.01, 100.0, 2.0, 0.5)
     usual = left_on_explore().delta
-    delta = two.number_input("Total δ, for all releases ever", 1e-12, 0.1, usual, format="%.2g")
+    delta = right.number_input("Total δ, for all releases ever", 1e-12, 0.1, usual, format="%.2g")
     chosen = st.selectbox(
         "It protects",
         ADJACENCIES,
@@ -246,16 +246,16 @@ def bar(plan: Plan, epsilon: float) -> None:
     """Spent, this release (of an epsilon), and left, as shares of the whole budget."""
     state, fits = plan.state, plan.fits
     spent = min(1.0, plan.spent)
-    asked = max(0.0, min(1.0 - spent, plan.asked))
+    share = max(0.0, min(1.0 - spent, plan.share))
     limit, who = state.terms.limit, state.terms.who
     st.html(
         '<div class="dp-budget" role="img" aria-label="'
-        f'{spent:.0%} of the budget is spent, this release takes {plan.asked:.0%}">'
+        f'{spent:.0%} of the budget is spent, this release takes {plan.share:.0%}">'
         f'<i class="spent" style="width:{100 * spent:.1f}%"></i>'
-        f'<i class="{"asked" if fits else "over"}" style="width:{100 * asked:.1f}%"></i></div>'
+        f'<i class="{"asked" if fits else "over"}" style="width:{100 * share:.1f}%"></i></div>'
         f'<p class="dp-ends"><span>spent {spent:.0%}</span><span>this release '
-        f"{plan.asked:.0%}</span><span>left after it "
-        f"{max(0.0, 1.0 - plan.spent - plan.asked):.0%}</span></p>"
+        f"{plan.share:.0%}</span><span>left after it "
+        f"{max(0.0, 1.0 - plan.spent - plan.share):.0%}</span></p>"
     )
     st.markdown(
         f"The total budget is **ε = {show_bound(limit.epsilon)}** at δ = "
@@ -281,7 +281,7 @@ def split(state: State, epsilon: float) -> None:
         {NAMED: "this one", LOCK: epsilon},
         {NAMED: "the next", LOCK: None},
     ]
-    asked = st.data_editor(
+    lines = st.data_editor(
         first,
         column_config={
             LOCK: st.column_config.NumberColumn(
@@ -296,18 +296,18 @@ def split(state: State, epsilon: float) -> None:
         placeholder="shares what is left",
         key="split",
     )
-    locks = [row.get(LOCK) for row in asked] or [None]
+    locks = [row.get(LOCK) for row in lines] or [None]
     try:
-        found = releasing.shared(state, locks)
+        epsilons = releasing.shared(state, locks)
     except DPCoreError as refusal:
         st.error(str(refusal))
         return
-    named = [str(row.get(NAMED) or "another") for row in asked] or ["this one"]
-    told = ", ".join(
+    named = [str(row.get(NAMED) or "another") for row in lines] or ["this one"]
+    allowed = ", ".join(
         f"{escape(name)} **ε = {show_most(epsilon)}**{'' if lock is None else ' (locked)'}"
-        for name, epsilon, lock in zip(named, found, locks, strict=True)
+        for name, epsilon, lock in zip(named, epsilons, locks, strict=True)
     )
-    st.markdown(f"The rest allows: {told}.")
+    st.markdown(f"The rest allows: {allowed}.")
 
 
 def otherwise(state: State) -> None:
@@ -343,11 +343,11 @@ def spending(
     of the data."""
     path = releasing.place(st.session_state["ledger_path"])
     taken()
-    one, two = st.columns(2)
-    said = {
+    left_column, right_column = st.columns(2)
+    statements = {
         "file": title,
-        "controller": one.text_input("Who is responsible for the data", help=FOR_REPORT),
-        "purpose": two.text_input("What the release is for", help=FOR_REPORT),
+        "controller": left_column.text_input("Who is responsible for the data", help=FOR_REPORT),
+        "purpose": right_column.text_input("What the release is for", help=FOR_REPORT),
     }
     if not plan.fits:
         left = plan.state.left_amount
@@ -369,11 +369,15 @@ def spending(
     ready = sure and plan.fits and not large
     if st.button("Release", type="primary", disabled=not ready) and ready:
         try:
-            made = releasing.spend(scenario, table, chosen_on, path, **said)
+            release = releasing.spend(scenario, table, chosen_on, path, **statements)
         except DPCoreError as refusal:
             st.error(str(refusal))
             return
-        st.session_state["released"] = (made.dossier, str(made.folder), releasing.files(made))
+        st.session_state["released"] = (
+            release.dossier,
+            str(release.folder),
+            releasing.files(release),
+        )
         st.rerun()
 
 
