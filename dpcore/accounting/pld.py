@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,12 +32,14 @@ from dpcore.accounting.solve import least_factors
 from dpcore.errors import InputError, NotCovered
 from dpcore.privacy.events import DiscreteGaussian, EpsilonDelta, Event, Gaussian, Laplace, Real
 
+Ends = TypeVar("Ends", float, tuple[float, ...])
 _KNOWN = (Gaussian, Laplace, DiscreteGaussian, EpsilonDelta)
 _CLOSE, _LEAST = 1e-4, 1e-13  # relative and absolute width at which refining stops
 _MOST = 5  # halvings of the step
 _QUICK = LONGEST // 4  # window of the transform where the step is halved
 _COARSEST = -15  # doublings of the step where losses are spread too widely
 _NO_DELTA = 1e-300
+_LEADS = 0.99  # a direction below this share of the other may be left unrefined
 FAINT = 1e-4  # noise / sensitivity: with less, losses are so large that a lattice misplaces them
 
 
@@ -172,7 +175,7 @@ def _rough_epsilon(events: Events, delta: float) -> float:
     if plain is not None:
         return plain[1]
     releases = merged(events)
-    return min(_first(releases, delta)[1], _without_delta(releases))
+    return min(max(_first(releases, delta)[1]), _without_delta(releases))
 
 
 def _at_factor(
@@ -204,25 +207,41 @@ def _largest(releases: tuple[Event, ...], delta: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _first(releases: tuple[Event, ...], delta: float) -> tuple[int, float]:
-    """(level, upper end) with the first step that suits a lattice."""
-    return _coarse(releases, delta, lambda side: side.epsilon_above(delta))
+def _first(releases: tuple[Event, ...], delta: float) -> tuple[int, tuple[float, ...]]:
+    """(level, upper end of each direction) with the first step that suits a lattice."""
+    return _coarse(releases, delta, lambda side: side.epsilons_above(delta))
 
 
 @lru_cache(maxsize=4096)
-def _upper_end(releases: tuple[Event, ...], delta: float) -> tuple[int, float]:
-    """(level, upper end); kept, for a budget's noise is solved for, stated and proved."""
-    first = _first(releases, delta)
-    return _refined(releases, delta, first, lambda side: side.epsilon_above(delta))
+def _upper_end(releases: tuple[Event, ...], delta: float) -> tuple[int, float, int | None]:
+    """(level, upper end, the direction that decides it or None for both).
+
+    A direction whose upper end at the first step is below the refined one of the other decides
+    nothing and is not refined. Kept, for a budget's noise is solved for, stated and proved.
+    """
+    first, ends = _first(releases, delta)
+
+    def refined(direction: int | None) -> tuple[int, float, int | None]:
+        start = first, max(ends) if direction is None else ends[direction]
+
+        def above(side: PldBounds) -> float:
+            return side.epsilon_above(delta)
+
+        return *_refined(releases, delta, start, above, direction), direction
+
+    *others, largest = sorted(ends)
+    if others and others[-1] < _LEADS * largest:
+        leading = refined(ends.index(largest))
+        if others[-1] <= leading[1]:
+            return leading
+    return refined(None)
 
 
 @lru_cache(maxsize=4096)
 def _smallest(releases: tuple[Event, ...], delta: float) -> float:
-    """The lower end: with the first step unless the ends stay apart, then with the last."""
-    level, high = _upper_end(releases, delta)
-    if not _apart(releases):
-        level, _ = _first(releases, delta)
-    return _raised(releases, delta, level, high, lambda side: side.epsilon_below(delta))
+    """The lower end, of the direction that decides the upper one, from its step on."""
+    level, high, direction = _upper_end(releases, delta)
+    return _raised(releases, delta, level, high, direction)
 
 
 def _delta(events: Events, epsilon: float) -> float:
@@ -298,6 +317,7 @@ def _refined(
     delta: float,
     first: tuple[int, float],
     above: Callable[[PldBounds], float],
+    direction: int | None = None,
 ) -> tuple[int, float]:
     """(level, upper end): the step is halved until that moves the end no more.
 
@@ -308,7 +328,7 @@ def _refined(
     halvings = 1
     while 0 <= level < _MOST and high > 0.0:
         wanted = min(level + halvings, _MOST)
-        finer = _finer(releases, delta, above, range(wanted, level, -1))
+        finer = _finer(releases, delta, above, range(wanted, level, -1), direction)
         if finer is None:
             break
         level, finest, end = finer
@@ -320,21 +340,22 @@ def _refined(
 
 
 def _raised(
-    releases: tuple[Event, ...],
-    delta: float,
-    level: int,
-    high: float,
-    below: Callable[[PldBounds], float],
+    releases: tuple[Event, ...], delta: float, level: int, high: float, direction: int | None
 ) -> float:
     """The lower end beside an upper one: with finer steps until the two are close."""
-    level, low = _coarse(releases, delta, below, level)
+
+    def below(side: PldBounds) -> float:
+        return side.epsilon_below(delta)
+
+    level, low = _coarse(releases, delta, below, level, direction)
     finest = _apart(releases)
     while not finest and 0 <= level < _MOST:
         gap = high - low
         if not gap > max(_CLOSE * high, _LEAST):
             break
         wanted = level + _halvings(gap, high)
-        finer = _finer(releases, delta, below, range(min(wanted, _MOST), level, -1))
+        levels = range(min(wanted, _MOST), level, -1)
+        finer = _finer(releases, delta, below, levels, direction)
         if finer is None:
             break
         level, finest, end = finer
@@ -359,10 +380,11 @@ def _finer(
     delta: float,
     end: Callable[[PldBounds], float],
     levels: Iterable[int],
+    direction: int | None,
 ) -> tuple[int, bool, float] | None:
     """(level, whether it is the last, the end) of the first that suits a quick transform."""
     for level in levels:
-        side = PldBounds(releases, delta, level, _QUICK)
+        side = PldBounds(releases, delta, level, _QUICK, direction)
         try:
             return level, side.finest, end(side)
         except NotCovered:
@@ -371,15 +393,19 @@ def _finer(
 
 
 def _coarse(
-    releases: tuple[Event, ...], delta: float, end: Callable[[PldBounds], float], first: int = 0
-) -> tuple[int, float]:
-    """(level, the end) with the first step, or the next wider one that suits a lattice."""
+    releases: tuple[Event, ...],
+    delta: float,
+    end: Callable[[PldBounds], Ends],
+    first: int = 0,
+    direction: int | None = None,
+) -> tuple[int, Ends]:
+    """(level, the end or ends) with the first step, or the next wider one that suits a lattice."""
     for level in range(first, _COARSEST, -2):
         try:
-            return level, end(PldBounds(releases, delta, level))
+            return level, end(PldBounds(releases, delta, level, direction=direction))
         except NotCovered:
             continue
-    return _COARSEST, end(PldBounds(releases, delta, _COARSEST))
+    return _COARSEST, end(PldBounds(releases, delta, _COARSEST, direction=direction))
 
 
 PLD = PLDAccountant()

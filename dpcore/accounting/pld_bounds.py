@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, repeat
 
 import numpy as np
 
@@ -59,14 +58,21 @@ class PldBounds:
     """The releases on one lattice, from above and from below.
 
     delta: the size of what is asked, which says how far out tails matter. level: the step is
-    halved so many times. longest: window of the transform, in points.
+    halved so many times. longest: window of the transform, in points. direction: 0 for a row
+    removed, 1 for one added where the two differ; both unless one is named.
     """
 
     def __init__(
-        self, releases: tuple[Event, ...], delta: float, level: int, longest: int = LONGEST
+        self,
+        releases: tuple[Event, ...],
+        delta: float,
+        level: int,
+        longest: int = LONGEST,
+        direction: int | None = None,
     ) -> None:
         self._releases = releases
         self._longest = longest
+        self._direction = direction
         count = sum(event.count for event in releases)
         self._reach = math.ceil(math.sqrt(2.0 * (30.0 - math.log(delta) + math.log(count))))
         self.step, self.finest = _step(releases, self._reach, level)
@@ -75,64 +81,57 @@ class PldBounds:
         """(lower, upper) end."""
         return self.epsilon_below(delta), self.epsilon_above(delta)
 
+    def epsilons_above(self, delta: float) -> tuple[float, ...]:
+        """The upper end of each direction."""
+        return tuple(composition.epsilon(delta) for composition in self.above())
+
     def epsilon_above(self, delta: float) -> float:
         """The upper end."""
-        return max(c.epsilon(delta, tilt) for c, tilt in self._for_delta(delta))
+        return max(self.epsilons_above(delta))
 
     def epsilon_below(self, delta: float) -> float:
-        """The lower end; a tilt that suits one end suits the other."""
-        below = zip(self.below(), _repeated(self._for_delta(delta)), strict=False)
-        return max(0.0, max(c.epsilon(delta, tilt) - raised for (c, raised), tilt in below))
+        """The lower end."""
+        return max(0.0, max(c.epsilon(delta) - raised for c, raised in self.below()))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """(lower, upper) end."""
-        below = zip(self.below(), _repeated(self._for_epsilon(epsilon)), strict=False)
-        lower = max(c.delta(epsilon + raised, tilt) for (c, raised), tilt in below)
+        lower = max(c.delta(epsilon + raised) for c, raised in self.below())
         return lower, self.delta_above(epsilon)
 
     def delta_above(self, epsilon: float) -> float:
         """The upper end of delta."""
-        return max(c.delta(epsilon, tilt) for c, tilt in self._for_epsilon(epsilon))
-
-    def _for_delta(self, delta: float) -> list[tuple[Composition, float]]:
-        """Compositions from above, with a tilt for each."""
-        return [(c, c.tilt_for_delta(delta)) for c in self.above()]
-
-    def _for_epsilon(self, epsilon: float) -> list[tuple[Composition, float]]:
-        return [(c, c.tilt_for_epsilon(epsilon)) for c in self.above()]
+        return max(composition.delta(epsilon) for composition in self.above())
 
     def above(self) -> list[Composition]:
         """One composition, or two where a row removed and a row added differ."""
-        by_side = [_above(_key(event), self.step, self._reach) for event in self._releases]
-        counts = [event.count for event in self._releases]
         return [
-            Composition(
-                [sides[min(i, len(sides) - 1)] for sides in by_side],
-                counts,
-                upper=True,
-                longest=self._longest,
-            )
-            for i in range(max(map(len, by_side)))
+            self._composed([_above(*key) for key in keys], upper=True)
+            for keys in self._keys([_key(event) for event in self._releases])
         ]
 
     def below(self) -> list[tuple[Composition, float]]:
         """The same from below, with what must be taken off epsilon."""
-        by_side = [_below(_key(event), self.step, self._reach) for event in self._releases]
-        counts = [event.count for event in self._releases]
+        weaker = [_on_lattice(realised(_key(event)), self.step) for event in self._releases]
         ends = []
-        for i in range(max(map(len, by_side))):
-            chosen = [sides[min(i, len(sides) - 1)] for sides in by_side]
-            raised = sum(n * side.raised for n, side in zip(counts, chosen, strict=True))
-            lattices = [side.lattice for side in chosen]
-            under = Composition(lattices, counts, upper=False, longest=self._longest)
-            ends.append((under, raised))
+        for keys in self._keys(weaker):
+            sides = [_below(*key) for key in keys]
+            raised = sum(e.count * s.raised for e, s in zip(self._releases, sides, strict=True))
+            ends.append((self._composed([side.lattice for side in sides], upper=False), raised))
         return ends
 
+    def _composed(self, lattices: list[Lattice], *, upper: bool) -> Composition:
+        counts = [event.count for event in self._releases]
+        return Composition(lattices, counts, upper=upper, longest=self._longest)
 
-def _repeated(tilted: list[tuple[Composition, float]]) -> Iterator[float]:
-    """One tilt for each direction; the last again where there are more."""
-    tilts = [tilt for _, tilt in tilted]
-    return chain(tilts, repeat(tilts[-1]))
+    def _keys(self, events: list[Event]) -> Iterator[list[tuple[Event, float, int, int]]]:
+        """What :func:`_pair` wants to know of each release, for each direction."""
+        pairs = [len(pairs_of(event, float(self._reach))) for event in events]
+        directions = range(max(pairs)) if self._direction is None else (self._direction,)
+        for i in directions:
+            yield [
+                (event, self.step, self._reach, min(i, several - 1))
+                for event, several in zip(events, pairs, strict=True)
+            ]
 
 
 def _key(event: Event) -> Event:
@@ -140,21 +139,20 @@ def _key(event: Event) -> Event:
 
 
 @lru_cache(maxsize=64)
-def _above(event: Event, step: float, reach: int) -> tuple[Lattice, ...]:
-    return tuple(from_above(pair, step, offset) for pair, offset in _pairs(event, step, reach))
+def _above(event: Event, step: float, reach: int, direction: int) -> Lattice:
+    return from_above(*_pair(event, step, reach, direction))
 
 
 @lru_cache(maxsize=64)
-def _below(event: Event, step: float, reach: int) -> tuple[Below, ...]:
-    weaker = _on_lattice(realised(event), step)
-    return tuple(from_below(pair, step, offset) for pair, offset in _pairs(weaker, step, reach))
+def _below(event: Event, step: float, reach: int, direction: int) -> Below:
+    return from_below(*_pair(event, step, reach, direction))
 
 
 @lru_cache(maxsize=64)
-def _pairs(event: Event, step: float, reach: int) -> tuple[tuple[Pair, float], ...]:
-    """The worst pairs, each with a loss that ought to be a lattice point."""
-    pairs = pairs_of(event, float(reach))
-    return tuple((pair, _offset(event, pair, step)) for pair in pairs)
+def _pair(event: Event, step: float, reach: int, direction: int) -> tuple[Pair, float, float]:
+    """The worst pair, the step, and a loss that ought to be a lattice point."""
+    pair = pairs_of(event, float(reach))[direction]
+    return pair, step, _offset(event, pair, step)
 
 
 def realised(event: Event) -> Event:

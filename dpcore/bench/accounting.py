@@ -258,6 +258,7 @@ QUESTIONS = (
         {
             "dp-accounting": lambda: peers.google_rdp(_peer_gaussians, DELTA),
             "opacus": lambda: peers.opacus_rdp(50.0, 1.0, 1000, DELTA),
+            "dp-accelerator": lambda: peers.accelerator_rdp(50.0, 1.0, 1000, DELTA),
         },
     ),
     Question(
@@ -295,6 +296,7 @@ QUESTIONS = (
         {
             "dp-accounting": lambda: peers.google_rdp(_peer_poisson, DELTA),
             "opacus": lambda: peers.opacus_rdp(1.0, RATE, STEPS, DELTA),
+            "dp-accelerator": lambda: peers.accelerator_rdp(1.0, RATE, STEPS, DELTA),
         },
     ),
     Question(

@@ -8,6 +8,7 @@ adjacency.
 ==============  ===============================================================================
 dp-accounting   ``noise_multiplier`` of a sample of fixed size is relative to the replaced row
 autodp          classic conversion wherever a sample is drawn (``anaRDPacct``)
+dp-accelerator  Rényi orders 1.01 to 512 in one call to Rust; its wheel is for few Pythons
 opacus          its analysis file alone, read without the package, which needs PyTorch
 prv_accountant  the upper of its three numbers; Poisson: one direction only
 opendp          the tight conversion of a zCDP cost
@@ -65,6 +66,7 @@ def why_missing(package: str) -> str | None:
 
 
 _MODULES = {  # where it is not the package's own name
+    "dp-accelerator": "dp_accelerator",
     "dp-accounting": "dp_accounting",
     "autodp": "autodp.rdp_acct",
     "opendp": "opendp.prelude",
@@ -306,6 +308,13 @@ def opacus_rdp(noise: float, rate: float, count: int, delta: float) -> Answer:
         return float(peer.get_privacy_spent(orders=orders, rdp=curve, delta=delta)[0])
 
     return answer
+
+
+def accelerator_rdp(noise: float, rate: float, count: int, delta: float) -> Answer:
+    """Its accountant's own orders, at a sampling rate instead of two sizes."""
+    peer = _loaded("dp-accelerator")
+    orders = peer.DPSGDAccountant(noise, 1, 1).orders
+    return lambda: float(peer.compute_epsilon_batch(rate, noise, [count], orders, delta)[0])
 
 
 def prv_epsilon(laws: Callable[[Any], Sequence[tuple[Any, int]]], delta: float) -> Answer:
