@@ -1,4 +1,4 @@
-"""Take it with you: links, files and recipes that give the same numbers elsewhere."""
+"""Share and export: links, files and recipes that give the same numbers elsewhere."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILES = {
 
 def take_fit(scenario: Scenario, data: Data, study: Study | None, scene: Scene | None) -> None:
     """Explore's: the view, the private fit, and what fits it again elsewhere."""
-    with st.popover("Take it with you"):
+    with st.popover("Share and export"):
         _links("explore", scenario, "all settings, no data")
         if study is None or scene is None:
             return
@@ -51,7 +51,7 @@ def take_fit(scenario: Scenario, data: Data, study: Study | None, scene: Scene |
 
 def take_prices(composition: Composition, scene: Scene | None) -> None:
     """Compose's: the view, and what counts the same prices elsewhere."""
-    with st.popover("Take it with you", width="stretch"):
+    with st.popover("Share and export", width="stretch"):
         _links("compose", composition, "every choice")
         if scene is None:
             return

@@ -199,7 +199,7 @@ def panel() -> None:
 def _looked_at(upload: Upload) -> str:
     """What of an upload was looked at before its limits are in use."""
     if upload.packed:
-        return "nothing. Give a public list of words; in these the texts are counted."
+        return "nothing. Give a public list of words, the vocabulary: only its words are counted."
     if locked():
         return "the header, and nothing else."
     return (
@@ -426,7 +426,7 @@ def _marks(upload: Upload) -> None:
         "Marks for missing cells, besides empty and NA",
         ", ".join(form.missing_marks),
         key=f"upload_missing_{upload.mark}",
-        help="With commas between them, for example: -, n. a., -9",
+        help="Separated by commas, for example: -, n. a., -9",
     )
     st.caption(
         f"Columns are separated by {DELIMITERS[form.separator]}, as in the header line. A table "

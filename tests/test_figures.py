@@ -556,7 +556,7 @@ def test_a_regression_on_one_column_is_lines_through_its_rows(
     points = layers(shown, 0, Points)[0]
     assert (list(np.asarray(points.x)), list(np.asarray(points.y))) == ([1.0], [2.0])
     told = " or -2" if len(slopes) > 1 else ""
-    assert f"changes by 2{told} with one more of dose (mg)." in shown.panels[1].alt[5]
+    assert f"changes by 2{told} when dose (mg) rises by 1." in shown.panels[1].alt[5]
 
 
 def test_slopes_of_several_columns_stand_beside_the_exact_ones() -> None:

@@ -34,7 +34,7 @@ TABLES = {
     "covariance": "iris",
 }
 AS_PUBLISHED = dp.Privacy(epsilon=1, delta=1e-5, mode="paper", accountant="ma")
-NO_BETTER = "By the noise alone, these {} explain no more than one {} does."
+NO_BETTER = "Given the noise, these {} explain no more than one {} does."
 FAST = ("mean", "symmetric-mixture", "bernoulli", "covariance")
 ONE_OF_EACH = [
     pytest.param(model, marks=() if model in FAST else pytest.mark.merge) for model in TABLES

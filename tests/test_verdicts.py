@@ -80,7 +80,10 @@ def test_the_word_follows_the_numbers() -> None:
 
 def test_one_draw_is_told_and_what_differs_says_what_would_agree() -> None:
     rows = epsilons((2.0, 1.0), (0.5, 1.0), (0.5, 1.0))
-    assert "To agree, 1 would have to be 3." in verdict("vips-table-epsilon", rows).sentence
+    assert (
+        "To agree, it would have to hold at 3 instead of 1."
+        in verdict("vips-table-epsilon", rows).sentence
+    )
     assert "one draw" not in verdict("vips-table-epsilon", rows).sentence
     for row in rows:
         row["runs"] = 1

@@ -276,7 +276,7 @@ def test_the_command_takes_the_folder_and_tells_how_it_ends(
     book = str(made.folder.parent / "budget.sqlite")
     assert main(["verify", str(made.folder), "--ledger", book]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "report.html: by its hash, and made anew" in told
+    assert "report.html: by its hash, and regenerated" in told
     assert "vouches" not in told
     assert main(["verify", str(made.folder), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

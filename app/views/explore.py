@@ -235,7 +235,7 @@ def lead(scenario: Scenario, data: Data | None, *, standing_in: bool) -> str:
     if data.every is not None:
         return (
             f"One model, fitted exactly to {count}{kind}{escape(who)} and privately to "
-            f"{data.rows:,} of them. Drag n to see how many would do.{own}"
+            f"{data.rows:,} of them. Drag n to see how many rows are enough.{own}"
         )
     return (
         f"One model, fitted twice to {count}{kind}{escape(who)}: exactly, and with differential "

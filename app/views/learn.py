@@ -88,7 +88,7 @@ def question_card(number: int, lesson: Lesson, guesses: dict[str, float]) -> Non
             st.rerun()
         return
     near = lesson.nearest(lesson.answer()) == stored
-    st.markdown(f"You said **{brief(stored)}**{', and that is it' if near else ''}.")
+    st.markdown(f"You said **{brief(stored)}**{', which is right' if near else ''}.")
     answer(lesson, stored)
 
 
@@ -136,7 +136,7 @@ def papers(linked: str | None = None) -> None:
         None if linked is None else list(titles).index(linked),
         format_func=titles.__getitem__,
         key="figure",
-        placeholder=f"{len(titles)} of them, and what agrees with the paper in each one",
+        placeholder=f"{len(titles)} of them, each with what agrees with the paper",
     )
     if name is None:
         return

@@ -129,7 +129,7 @@ def covers(name: str | Accountant, events: Events) -> str | None:
     >>> covers("zcdp", [Event(Laplace(1.0))]) is None
     True
     >>> covers("exact", [Event(Laplace(1.0))])[:52]
-    'accountant: exact counting covers Gaussian noise onl'
+    'accountant: exact composition covers Gaussian noise '
     """
     try:
         for case in worst_cases(events):

@@ -117,13 +117,13 @@ def check_sampling(event: Event) -> None:
     if event.sampling == "without_replacement" and event.adjacency == "add_remove":
         raise NotCovered(
             "sampling",
-            "a sample of fixed size has no theorem for rows that are added or removed",
+            "there is no theorem for samples of fixed size when rows are added or removed",
             "choose adjacency replace_one, or sampling poisson",
         )
     if replaced_in_poisson(event) and not isinstance(event.mechanism, Gaussian):
         raise NotCovered(
             "sampling",
-            "a Poisson sample of replaced rows has a theorem for Gaussian noise only",
+            "for Poisson samples under replace_one there is a theorem for Gaussian noise only",
             "choose adjacency add_remove, or sampling without_replacement",
         )
 

@@ -197,7 +197,7 @@ class GaussianAccountant:
         if not all_gaussian(events):
             raise NotCovered(
                 "accountant",
-                "exact counting covers Gaussian noise only",
+                "exact composition covers Gaussian noise only",
                 "choose pld (or zcdp_tight; linear or advanced for black boxes with a delta)",
             )
 

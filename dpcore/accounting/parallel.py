@@ -81,7 +81,7 @@ def _group(event: Event) -> str:
         raise InputError(
             "group",
             "events on disjoint parts have no name",
-            "give the events of one division one name",
+            "give all events of one division the same name",
         )
     return event.group
 

@@ -94,7 +94,7 @@ def _with_a_name(file: str) -> str:
     if file in (".", ".."):
         file = str(Path(file).resolve())
     if not Path(file).name:
-        raise InputError("file", "the path ends in no name", "give a file or a folder")
+        raise InputError("file", "the path does not end in a name", "give a file or a folder")
     return file
 
 

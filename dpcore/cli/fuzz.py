@@ -17,14 +17,14 @@ OPTIONS = """
 --seconds S=60: how long, in seconds [60]
 --model M: only this model [all in turn]
 --seed S: seed of all pairs [a fresh one, which is printed]
---pair N: only this pair, made again [all]
+--pair N: only this pair, generated again [all]
 --keep FOLDER: with --pair: folder for its files [not kept]
 --json: one JSON object [tables for people]
 ---
 examples:
   dpcore fuzz --seconds 600                every model, for ten minutes
   dpcore fuzz --model gmm --seed 7         one model, the same pairs as last time
-  dpcore fuzz --seed 7 --pair 1203 --keep pair    one pair made again, and its two files
+  dpcore fuzz --seed 7 --pair 1203 --keep pair    one pair again, with its two files
 """
 
 

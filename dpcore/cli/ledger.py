@@ -24,7 +24,7 @@ ledger FILE: the ledger, for example budget.sqlite
 --rows-per-person M: rows of one unit, protected together [1]
 --filter F: composition: zcdp or sums [zcdp]
 
-# what left earlier
+# earlier releases
 --write LINE: write the files of this line again [none]
 --out DIR: where to [none]
 

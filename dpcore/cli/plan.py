@@ -83,7 +83,7 @@ def read_plan(path: Path) -> tuple[Planner, dict[str, Any]]:
     budget, releases = content.get("budget", {}), content.get("release", [])
     _demand_keys("budget", budget, BUDGET)
     if not isinstance(releases, list) or not releases:
-        raise InputError("release", "the plan has none", "begin each with [[release]]")
+        raise InputError("release", "the plan lists no release", "begin each with [[release]]")
     wanted = [_wanted(release, path.parent) for release in releases]
     return Planner(wanted, adjacency=budget.get("adjacency", "replace_one")), budget
 

@@ -18,10 +18,10 @@ name [NAME]: which set
 file [FILE]: what was downloaded: file, folder
 --json: print JSON [text for people]
 ---
-FILE is the published original, or a file of the form that is kept (.npz or .csv.gz). Shape and
-column sums are checked, and the checksum where one is published. Added sets are loaded as
-published:NAME, stand in the explorer's list, and serve dpcore reproduce. They lie in DPCORE_DATA,
-or in the usual place for a user's data.
+FILE is the published original, or a file in the stored form (.npz or .csv.gz). Shape and column
+sums are checked, and the checksum where one is published. An added set loads as published:NAME,
+appears in the explorer's list and is used by dpcore reproduce. It is stored in DPCORE_DATA, or in
+the usual folder for user data.
 """
 
 

@@ -14,7 +14,7 @@ dossier RELEASE: a release's folder, with every file in it; or its dossier.json,
 --ledger L: the ledger that paid [not checked]
 --json: one JSON object [a few sentences]
 ---
-It replays the proof, checks each file against its hash in the dossier, makes the report again, and
+It replays the proof, checks each file against its hash in the dossier, regenerates the report, and
 lists what could not be verified. Exit codes: 0 everything holds; 1 a check failed, named in one
 sentence (The guarantee does not match the proof; The dossier was changed: the hash of its content
 is not the one it states; report.html is not the file written with the dossier; The folder holds

@@ -71,7 +71,7 @@ def _digest(raw: bytes) -> str:
 
 def check(content: Content, facts: Mapping[str, Fact], name: str) -> None:
     """Raise InputError unless everything has the shape and the column sums that are known."""
-    remedy = f"get the published file again; dpcore data says which one {name} is"
+    remedy = f"download the published file again; dpcore data names the file of {name}"
     for key, fact in facts.items():
         shape = content[key].shape
         if shape != fact.shape:
@@ -93,7 +93,7 @@ def check_sums(path: Path, checksums: Mapping[str, str]) -> None:
         kind = "sha256" if len(checksum) == 64 else "md5"
         if hashlib.new(kind, _plain(file)).hexdigest() != checksum:
             raise InputError(
-                "file", f"{name} has not the published checksum", "download the file again"
+                "file", f"{name} does not have the published checksum", "download the file again"
             )
 
 

@@ -153,7 +153,7 @@ def _public(
     if _ends(path, ".npz"):
         raise InputError(
             "vocabulary",
-            "bags of words contain numbers of words, not the words",
+            "bags of words refer to words by number and do not contain them",
             f"give a file with one word per line, for example {usual.name} next to it",
         )
     if infer:
@@ -227,9 +227,7 @@ def _zipped(path: File) -> list[str]:
             files = [member for member in archive.infolist() if _is_text(member.filename)]
             most = most_bytes(path, LARGEST_ZIP)
             if sum(member.file_size for member in files) > most:
-                raise InputError(
-                    path.name, f"its texts are more than {most >> 30} GiB", "give fewer"
-                )
+                raise InputError(path.name, f"its texts exceed {most >> 30} GiB", "give fewer")
             texts = []
             for member in sorted(files, key=lambda member: member.filename):
                 with archive.open(member) as file:

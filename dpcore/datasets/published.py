@@ -233,7 +233,7 @@ def add(name: str, file: str | Path) -> PublishedSet:
     if path.name.lower().endswith(".npz" if target.file.endswith(".npz") else ".csv.gz"):
         content = conversion.converted(path, target.facts)
     elif target.read is None:
-        raise InputError("file", f"{target.name} is read from one form alone", target.original)
+        raise InputError("file", f"only one form of {target.name} can be read", target.original)
     else:
         conversion.check_sums(path, target.checksums or {})
         with conversion.one_sentence(target.original):

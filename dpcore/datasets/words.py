@@ -145,7 +145,7 @@ def read_text(path: File) -> str:
 def decoded(name: str, raw: bytes) -> str:
     """The text of a file whose bytes are ``raw``; messages call it ``name``. Raises InputError."""
     if len(raw) > LARGEST:
-        raise InputError(name, "the file is too large for one text", "cut it into parts")
+        raise InputError(name, "the file is too large for one text", "split it")
     try:
         return io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig").read()  # any line ends
     except UnicodeError:

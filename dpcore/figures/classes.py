@@ -316,10 +316,10 @@ def _naming(facts: Classes) -> Panel:
     layers.append(Cursor(np.array(grid.epsilons), 100.0 * facts.named[:, 0]))
     return Panel(
         id="naming",
-        title=f"{facts.thing.capitalize()}s whose class is named rightly",
+        title=f"{facts.thing.capitalize()}s classified correctly",
         subtitle=subtitle,
         alt=tuple(
-            f"At epsilon {show(e)} the median release names {m:.0f}% rightly."
+            f"At epsilon {show(e)} the median release classifies {m:.0f}% correctly."
             if np.isfinite(m)
             else NO_FIT
             for e, m in zip(grid.epsilons, middle, strict=True)

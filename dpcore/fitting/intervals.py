@@ -328,16 +328,14 @@ class _Simulated:
         if not lost:
             return _of_parts(left, parts, apart)
         sentence = _of_parts(left, parts, apart, some=True)
-        return f"{sentence} Nothing can be told of {_listed(lost)}."
+        return f"{sentence} Nothing can be said about {_listed(lost)}."
 
     def _no_better(self, moved: Arrays) -> str:
         explained = self.uncertainty.explained
         if explained is None or explained(self.released, moved, self.scale) > 0.0:
             return ""
         parts = self.model.parts
-        return (
-            f" By the noise alone, these {parts} explain no more than one {self.model.part} does."
-        )
+        return f" Given the noise, these {parts} explain no more than one {self.model.part} does."
 
     def _names(self) -> list[str]:
         classes = getattr(self.fit.parameters, "classes", None)

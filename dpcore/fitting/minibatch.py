@@ -113,7 +113,7 @@ def forgetting_option(default: float) -> Any:
     return option(
         default,
         forgetting_exponent,
-        f"how fast: the F of the same [{default:g}; paper mode 0.7]",
+        f"how fast they are forgotten: the F of --delay [{default:g}; paper mode 0.7]",
         flag="forgetting",
         metavar="F",
         paper=0.7,

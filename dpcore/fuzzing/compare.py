@@ -256,7 +256,7 @@ def _minimised(comparison: Compared, release: Callable[..., Any]) -> Callable[..
             return minimiser
         (first_slopes, first_bends, first_ridge), first = before
         if not np.array_equal(first_ridge, minimiser.ridge):
-            raise Different("the second fit has another ridge")
+            raise Different("the second fit has a different ridge")
         comparison.slopes.append((slopes - first_slopes, float(np.abs(bends - first_bends).max())))
         return first
 

@@ -83,11 +83,11 @@ class Verdict:
         if self.word != DIFFERS:
             return ""
         least = [
-            f"{check.holds} would have to be {check.of}"
+            f"{check.of} instead of {check.holds}"
             for check in self.checks
             if not check.ours and 0 < check.of != check.holds
         ]
-        return f" To agree, {', and '.join(least)}." if least else ""
+        return f" To agree, it would have to hold at {', and at '.join(least)}." if least else ""
 
 
 def points(rows: Sequence[Row], line: Line) -> Points:

@@ -168,10 +168,10 @@ def read_dossier(path: str | Path) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; ValueError where a key stands there twice: readers would not agree on it."""
+    """A JSON object; ValueError where a key occurs twice: readers would not agree on it."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        raise ValueError("a key stands there twice")
+        raise ValueError("a key occurs twice")
     return entries
 
 
@@ -295,7 +295,7 @@ def ledger_of(record: dict[str, Any]) -> Ledger:
     if not entries or not all(map(_is_sound, entries)):
         raise ReplayError("An entry is not of the kind that a release writes.")
     if not isinstance(record["guarantee"]["proof"]["ledger"], str):
-        raise ValueError("a proof of no ledger")
+        raise ValueError("the proof names no ledger")
     return Ledger(entries)
 
 

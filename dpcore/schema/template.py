@@ -19,8 +19,8 @@ _ROWS = (
     "\n# Lines that mention private rows were read from them. Confirm what a codebook or the form\n"
     "# says as well; whatever stands in this file is public."
 )
-_HEAD = """# What every key means: “The schema file” in the documentation. Lines behind a # do not
-# count. Limits and categories come from outside the data: a form, a law, common sense.
+_HEAD = """# What every key means: “The schema file” in the documentation. Lines that begin with #
+# are comments. Limits and categories come from outside the data: a form, a law, common sense.
 
 [table]
 unit = "person"           # whom one row is about

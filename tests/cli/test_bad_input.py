@@ -509,7 +509,7 @@ BAD: list[tuple[str, Bad, str, str]] = [
         "exact counting of Laplace noise",
         other("kmeans", "--algorithm", "dplloyd", "--accountant", "exact"),
         "accountant",
-        "exact counting covers Gaussian noise only; choose pld",
+        "exact composition covers Gaussian noise only; choose pld",
     ),
     (
         "covariance of centres",

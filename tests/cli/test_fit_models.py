@@ -361,7 +361,7 @@ def test_factors_of_many_columns_are_told_factor_by_factor(run: Run) -> None:
     loadings = np.array(found["loadings"])
     seen = int(np.count_nonzero(np.any(loadings != 0.0, axis=0)))
     assert 0 < seen < 5
-    assert f"{seen} of 5 factors can be told from noise; the rest is 0." in text
+    assert f"{seen} of 5 factors can be told from noise; the others are 0." in text
     variances = np.array(found["noise_variance"]) + np.sum(loadings**2, axis=1)
     share = float(np.mean(loadings[:, 0] ** 2 / variances))
     strongest = found["columns"][int(np.argmax(loadings[:, 0] ** 2 / variances))]

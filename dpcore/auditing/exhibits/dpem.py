@@ -61,7 +61,7 @@ def counts_in_scale(multiplier: float = 36.86, delta: float = 1e-4) -> Exhibit:
         published=2.0 / deviation,
         corrected=1.0 / multiplier,
         tables=("a group with one person at -1", "the same with that person at 1"),
-        event="the likelihood ratio of the group's mean, its noisy count being 100",
+        event="the likelihood ratio of the group's mean, given a noisy count of 100",
         stated=2.0 / released_count,
         true=2.0,
         source=f"{PAPER}, equations 12 and 16",
@@ -157,7 +157,7 @@ def classic_gaussian(epsilon: float = 15.0, delta: float = 1e-5) -> Exhibit:
         tables=("any table", "one whose answer differs by one sensitivity"),
         source="Dwork, Roth 2014, Theorem A.1, as used for any epsilon",
         assumption="epsilon is below 1",
-        correction="noise solved from the exact trade (Balle, Wang 2018)",
+        correction="noise solved from the exact trade-off (Balle, Wang 2018)",
         case=(
             "the formula is proved only for epsilon below 1, and beyond about 8 it gives too "
             "little noise."

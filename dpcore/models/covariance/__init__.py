@@ -25,11 +25,11 @@ MODEL = Model(
     parts="components",
     papers=("dwork2014gauss",),
     statement=Statement(
-        adds="a one, the row and its square: *joint diameter of counts, sums and squares on "
+        adds="a constant 1, the row and its square: *joint diameter of counts, sums and squares on "
         "simplex weights and a clipped ball*",
         proved="one release; covariance, correlations and principal components are post-processing",
         claim="Analyze Gauss (Dwork, Talwar, Thakurta, Zhang 2014) releases the squares alone, "
-        "without a mean: its axes are those of rows that nobody centred. Its noise holds "
+        "without a mean: its axes are those of uncentred rows. Its noise holds "
         "for an added row",
     ),
     opening=Opening(components=1),

@@ -59,9 +59,7 @@ class CovarianceRecipe(Recipe):
 def demand_two_columns(columns: int) -> None:
     """Raise InputError for one column, which goes together with no other."""
     if columns < 2:
-        raise InputError(
-            "columns", "there is only one, which has no correlations", "give two or more"
-        )
+        raise InputError("columns", "a single column has no correlations", "give two or more")
 
 
 RECIPE: Any = CovarianceRecipe()

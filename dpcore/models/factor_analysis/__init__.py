@@ -88,7 +88,7 @@ MODEL = Model(
     parts="factors",
     papers=("park2017", "donoho2014"),
     statement=Statement(
-        adds="a one, the row and its square: *joint diameter of counts, sums and squares on "
+        adds="a constant 1, the row and its square: *joint diameter of counts, sums and squares on "
         "simplex weights and a clipped ball*",
         proved="one release; all later steps are post-processing",
         claim="DP-EM 2017, section 6, states no sensitivity, proves its noise formula for epsilon "

@@ -77,10 +77,12 @@ def result_table(record: dict[str, Any]) -> Table:
     if not len(visible):
         hidden = f" None of the {count} factors can be told from noise: all are 0."
     elif len(visible) < count:
-        hidden = f" {len(visible)} of {count} factors can be told from noise; the rest is 0."
+        hidden = f" {len(visible)} of {count} factors can be told from noise; the others are 0."
     if len(titles) <= FEW_COLUMNS:
         lines = _column_lines(parameters, titles, visible)
-        about = "Each column: its mean, its loading on each factor, and the deviation of its own."
+        about = (
+            "Each column: its mean, its loading on each factor, and its unique standard deviation."
+        )
     else:
         lines = _factor_lines(parameters, visible)
         about = (

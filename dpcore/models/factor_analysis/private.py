@@ -153,7 +153,7 @@ def demand_fewer_factors(factors: int, columns: int) -> None:
     """Raise InputError for as many factors as columns, or more: they would explain nothing."""
     if factors >= columns:
         raise InputError(
-            "factors", "there are not fewer than columns", "ask for fewer than columns"
+            "factors", "they are not fewer than the columns", "ask for fewer than columns"
         )
 
 

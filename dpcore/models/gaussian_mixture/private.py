@@ -290,7 +290,7 @@ def _demand_gaussian(settings: MixtureSettings) -> None:
     if settings.combination != "GGG":
         raise InputError(
             "accountant",
-            "exact counting covers Gaussian noise only, and this mixes in Laplace noise",
+            "exact composition covers Gaussian noise only, and this mixes in Laplace noise",
             "choose zcdp or ma, or the combination GGG",
         )
 

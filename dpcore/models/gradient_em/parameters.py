@@ -122,8 +122,8 @@ def _coefficient_table(heading: str, *names: str) -> Callable[[dict[str, Any]], 
 
 cloud_table = _coefficient_table("Two clouds, one at each of these places.", "one", "the other")
 lines_table = _coefficient_table(
-    "Two lines: what the target changes by with one unit of each column.", "one", "the other"
+    "Two lines: how much the target changes with one unit of each column.", "one", "the other"
 )
 line_table = _coefficient_table(
-    "What the target changes by with one unit of each column.", "coefficient"
+    "How much the target changes with one unit of each column.", "coefficient"
 )

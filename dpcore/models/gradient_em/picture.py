@@ -193,7 +193,7 @@ def _told_lines(slope: float, public: PublicFrame, signs: tuple[float, ...]) -> 
         return NO_FIT
     x, y = (column_title(public, column) for column in (0, 1))
     both = f" or {brief(-slope)}" if len(signs) > 1 else ""
-    return f"{y} changes by {brief(slope)}{both} with one more of {x}."
+    return f"{y} changes by {brief(slope)}{both} when {x} rises by 1."
 
 
 def _slopes(subject: Subject) -> Drawing:

@@ -112,9 +112,9 @@ MODEL = Model(
     noun="a labelled Gaussian mixture (one Gaussian for each class)",
     papers=("liu2025",),
     statement=Statement(
-        adds="a one, the row and its square, for its class: *joint diameter of counts, sums and "
-        "squares by class in a clipped ball*; where only labels are protected, *two classes "
-        "change by a vector of bounded length each; features are public*",
+        adds="a constant 1, the row and its square, for its class: *joint diameter of counts, "
+        "sums and squares by class in a clipped ball*; where only labels are protected, *two "
+        "classes change by a vector of bounded length each; features are public*",
         proved="four releases, each in a frame computed from the one before; where only labels are "
         "protected, one release",
         claim="Liu, Scaglione, Peisert 2025, Theorem 1: refuted, see below",
@@ -167,7 +167,7 @@ MODEL = Model(
             "reverse_kl", "KL divergence", "KL divergence from exact", falls=True, of_rows=False
         ),
         LOG_LIKELIHOOD,
-        Metric("accuracy", "Accuracy", "share named rightly"),
+        Metric("accuracy", "Accuracy", "share classified correctly"),
     ),
     audits={"gmm-release": "attack:GMM_RELEASE"},
 )

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 INCLUDED = (
-    "intervals include the privacy noise and the chance of drawing these rows, both to first "
-    "order; they leave out clipping and the pull towards 0 that keeps noise in check, which is the "
-    "larger error at small budgets, and of vb and vips at any: then many miss the exact coefficient"
+    "intervals include the privacy noise and the sampling error of the rows, both to first order; "
+    "they leave out clipping and the shrinkage towards 0 that limits the noise, which is the "
+    "larger error at small budgets, and with vb and vips at any budget: many then miss the exact "
+    "coefficient"
 )
 UNKNOWN = "how much noise is in the coefficients is not known, so there are no intervals"
 
@@ -94,7 +95,7 @@ class LogisticParameters:
         """Refused: nothing was released about how rows are spread."""
         raise InputError(
             "sample",
-            "a regression says who says yes, not what rows look like",
+            "a regression predicts the outcome and does not describe the rows",
             "sample from a mixture",
         )
 
