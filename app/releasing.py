@@ -30,6 +30,7 @@ from dpcore.releases.api import Release, planned_noise, release
 from dpcore.releases.beside import FILES
 from dpcore.releases.filter import Amount, filter_of
 from dpcore.releases.ledger import BudgetLedger, State
+from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.table import PrivateTable, locked
 
 COUNTED_BY = "zcdp_tight"
@@ -97,15 +98,15 @@ def _of_session() -> str:
     return mine.folder
 
 
-def table_of(scenario: Scenario, data: Data) -> tuple[PrivateTable, str]:
-    """The rows to release from, and what was looked at while settings were chosen."""
+def table_of(scenario: Scenario, data: Data) -> tuple[PrivateTable | PrivateCorpus, str]:
+    """The rows or documents to release from, and what was looked at while settings were chosen."""
     if scenario.data != UPLOAD:
         return data.table, "real data"
     sealed = upload.sealed()
     if sealed is None:
         raise InputError("data", "no file is in use", "open one on Explore")
     table, looked = sealed
-    if scenario.pool > 1:
+    if scenario.pool > 1 and isinstance(table, PrivateTable):
         table = table.pooled(scenario.pool)
     return table, "real data" if looked else "stand-in"
 
@@ -113,12 +114,6 @@ def table_of(scenario: Scenario, data: Data) -> tuple[PrivateTable, str]:
 def demand_releasable(scenario: Scenario) -> None:
     """Raise InputError for choices on Explore that no release can have."""
     recipe = scenario.recipe
-    if scenario.declared.reads == "documents":
-        raise InputError(
-            "model",
-            "documents cannot be released: no bound is proved on what their rounding reveals",
-            "choose a table on Explore, or run the command below, which uses no ledger",
-        )
     if scenario.method != "recommended":
         badge = "is as published" if recipe.mode == "paper" else "has other noise"
         raise InputError(
@@ -228,30 +223,37 @@ def reached(study: Study, scenario: Scenario, wanted: float, rows: int | None) -
     return Reached(grid.epsilons[first], low, high, needed, most)
 
 
-def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str, ...]:
+def review(
+    scenario: Scenario, table: PrivateTable | PrivateCorpus, chosen_on: str
+) -> tuple[str, ...]:
     """Exactly what will be written, for whom, and under which promise; one line each."""
     schema = table.schema
     assert schema is not None  # it was fitted on Explore
-    rows = scenario.rows_per_person
-    drawn = "" if scenario.declared.reads == "outcome" else "1,000 synthetic rows drawn from them, "
-    title = scenario.title
+    rows, thing = scenario.rows_per_person, schema.thing
+    outcome = scenario.declared.reads == "outcome"
+    drawn = "" if outcome else f"1,000 synthetic {thing}s drawn from them, "
     whole = schema.person is not None
-    who = protects(scenario.adjacency, schema.unit, rows, limited=whole)
-    has = f"every {schema.unit} has at most {rows} row{'s' if rows > 1 else ''}"
+    who = protects(scenario.adjacency, schema.unit, rows, thing, limited=whole)
+    has = f"every {schema.unit} has at most {rows} {thing}{'s' if rows > 1 else ''}"
     if whole:
         has = f"all rows of one {schema.unit} have one id"
+    if isinstance(schema, Vocabulary):
+        over, public = f"{schema.size:,} public words", "list of words was"
+    else:
+        over, public = f"{len(schema.numeric_columns())} columns", "limits were"
     sentences = [
-        f"**What leaves:** the parameters of the model ({title}), fitted to all rows, over "
-        f"{len(schema.numeric_columns())} columns, {drawn}and a report that names the data "
-        f"and, where it is public, the number of {'different ids' if whole else 'rows'}.",
+        f"**What leaves:** the parameters of the model ({scenario.title}), fitted to all {thing}s, "
+        f"over {over}, {drawn}and a report that names the data and, where it is public, the "
+        f"number of {'different ids' if whole else f'{thing}s'}.",
         f"**For whom:** anybody. **Protected:** {who}.",
         f"**Guarantee:** ε = {show_bound(scenario.epsilon)} at δ = {show_bound(scenario.delta)}, "
         "proved for the noise as it is drawn: whole numbers from the operating system's entropy.",
-        f"**Assumed:** the limits were public before anyone saw the data; {has}.",
+        f"**Assumed:** the {public} public before anyone saw the data; {has}.",
     ]
     if chosen_on == "stand-in":
+        stand_ins = f"stand-in {thing}s"
         sentences.append(
-            "**Settings** were chosen while looking at stand-in rows; the dossier says so."
+            f"**Settings** were chosen while looking at {stand_ins}; the dossier says so."
         )
     else:
         sentences.append(
@@ -262,7 +264,11 @@ def review(scenario: Scenario, table: PrivateTable, chosen_on: str) -> tuple[str
 
 
 def spend(
-    scenario: Scenario, table: PrivateTable, chosen_on: str, ledger: Path, **statements: str
+    scenario: Scenario,
+    table: PrivateTable | PrivateCorpus,
+    chosen_on: str,
+    ledger: Path,
+    **statements: str,
 ) -> Release:
     """The release that was reviewed, into a folder beside the ledger.
 

@@ -37,7 +37,7 @@ from dpcore.releases.beside import DOSSIER, sha256
 from dpcore.releases.dossier import read_dossier, verify
 from dpcore.releases.opened import open_release
 from dpcore.releases.report import promise, schema_of, sections, title_of
-from dpcore.wall.data import PublicFrame, target_frame, with_target
+from dpcore.wall.data import PublicFrame, Vocabulary, target_frame, with_target
 
 LARGEST = 5_000_000  # bytes of a page: what a mail takes
 LOOK = 0.05  # seconds between two looks at what is worked out behind
@@ -319,8 +319,10 @@ def released(place: Path, dossier: dict[str, Any]) -> Scene | None:
     schema, model = schema_of(dossier), declaration(dossier["model"])
     if schema is None or not model.estimator:
         return None
-    public = PublicFrame.of(schema)
-    fit = open_release(place).fit.parameters.in_units(public)
+    parameters = open_release(place).fit.parameters
+    documents = model.reads == "documents"
+    public: Any = Vocabulary(parameters.columns) if documents else PublicFrame.of(schema)
+    fit = parameters.in_units(public)
     if model.reads == "target":
         public = with_target(public, target_frame(schema))
     return released_scene(

@@ -115,10 +115,11 @@ def shown() -> bool:
     return upload is not None and upload.shown and not locked()
 
 
-def sealed() -> tuple[PrivateTable, bool] | None:
-    """The table itself, for a release, and whether exact values of it have been looked at."""
+def sealed() -> tuple[PrivateTable | PrivateCorpus, bool] | None:
+    """The table or the documents themselves, for a release, and whether exact values were looked
+    at."""
     upload = _upload()
-    if upload is None or not isinstance(upload.table, PrivateTable):
+    if upload is None or upload.table is None:
         return None
     return upload.table, upload.looked
 

@@ -69,8 +69,8 @@ def test_how_the_custodian_s_file_was_written_and_its_texts_ask_nothing_of_other
 
 
 def test_every_model_that_can_be_released_can_be_opened() -> None:
-    """The cases below are the registry; of documents there are no releases."""
-    assert {name for name, model in declarations().items() if model.estimator} == set(CASES)
+    """The cases below are the registry; documents have a test file of their own."""
+    assert all(model.estimator for model in declarations().values())
     assert {declaration(name).reads for name in set(MODELS) - set(CASES)} == {"documents"}
 
 

@@ -28,7 +28,6 @@ from dpcore.errors import BudgetExceeded, DPCoreError, InputError, ReplayError
 from dpcore.fitting import intervals
 from dpcore.fitting.result import Fit
 from dpcore.mechanisms.discrete_gaussian import SCALE
-from dpcore.models.topics.attack import LDA
 from dpcore.privacy import protects
 from dpcore.releases import api, dossier
 from dpcore.releases.beside import content_of
@@ -290,12 +289,6 @@ def test_a_budget_that_is_spent_is_said_before_a_file_is_read(
     words = ["release", "gmm", str(tmp_path / "odd.csv"), "--ledger", str(book), "--delta", "1e-5"]
     assert main([*words, "--epsilon", "3", "--out", str(tmp_path / "out"), "--yes"]) == 3
     assert "does not fit into the ledger" in capsys.readouterr().err
-
-
-def test_documents_are_refused_with_the_reason_and_the_way_out(book: Path, tmp_path: Path) -> None:
-    corpus = LDA.tables("replace_one").first
-    with pytest.raises(InputError, match=r"rounded.*dpcore fit lda without a seed"):
-        api.release("lda", corpus, privacy=asked(), ledger=book, out=tmp_path / "out")
 
 
 # --- what is refused ----------------------------------------------------------------------------

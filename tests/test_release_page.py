@@ -132,7 +132,6 @@ def test_a_ledger_for_others_is_refused_when_spending_and_stays_as_it_is(path: P
         ({"method": "dpem_gaussian", "count_by": "zcdp"}, "choose Recommended"),
         ({"without": True}, "put them back"),
         ({"data": "upload"}, ""),
-        (vars(opening("few_bars")), "dpcore fit lda bundled:few_bars --topics"),
     ],
 )
 def test_what_cannot_be_released_says_why(

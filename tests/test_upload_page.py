@@ -19,6 +19,7 @@ from app import upload
 from app.upload import SLOT, Upload
 from dpcore.datasets.documents import load_documents
 from dpcore.errors import InputError
+from dpcore.releases.dossier import verify
 from dpcore.schema import Schema
 from dpcore.wall.custodian import custodian_documents
 
@@ -255,8 +256,10 @@ def documents(at: AppTest) -> Any:
 
 
 @pytest.mark.parametrize("ending", ["zip", pytest.param("csv", marks=pytest.mark.merge)])
-def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(ending: str) -> None:
-    """Stand-in documents first; the custodian's own after a click; a release says why not."""
+def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(
+    ending: str, tmp_path: Path
+) -> None:
+    """Stand-in documents first; the custodian's own after a click; then they leave, paid for."""
     texts = [f"{'cat dog ' * 9}{'bank loan ' * (i % 3)} Meier" for i in range(30)]
     at = AppTest.from_file(str(ROOT / "app" / "explorer.py"), default_timeout=300)
     at.query_params["data"] = "upload"
@@ -282,12 +285,28 @@ def test_texts_and_a_public_list_of_words_reach_explore_and_the_release_page(end
     assert standing_in.schema.words == own.schema.words == ("cat", "dog", "bank", "loan")
     totals = [custodian_documents(one.table)[1].counts.sum() for one in (standing_in, own)]
     assert totals == [3000.0, 18.0 * 30 + 2.0 * 30]
+    if ending == "zip":
+        return  # a release takes as long again
     release = AppTest.from_string(RELEASE_PAGE, default_timeout=60)
     for slot in (SLOT, "scenario"):
         release.session_state[slot] = at.session_state[slot]
+    release.session_state["ledger_path"] = str(tmp_path / "budget.sqlite")
     release.run()
-    assert "documents cannot be released: no bound is proved" in release.warning[0].value
-    assert release.code[0].value.startswith("dpcore fit lda FILE --vocabulary words.txt --topics ")
+    release.button[-1].click().run()  # start this ledger
+    assert not release.exception
+    shown = " ".join(str(one.value) for one in (*release.markdown, *release.caption))
+    assert "fitted to all documents, over 4 public words, 1,000 synthetic documents" in shown
+    assert "list of words was public before anyone saw the data; every " in shown
+    assert not release.toggle, "several releases of documents are not planned"
+    release.checkbox[0].check().run()
+    release.button[-1].click().run()
+    assert not release.exception
+    assert not release.error
+    dossier, folder, _ = release.session_state["released"]
+    assert verify(folder, tmp_path / "budget.sqlite")["files"]
+    assert dossier["parameters"]["vocabulary"] == ["cat", "dog", "bank", "loan"]
+    assert dossier["rows"] == len(texts)
+    assert all("Meier" not in file.read_text("utf-8") for file in Path(folder).iterdir())
 
 
 def test_a_text_beside_numbers_is_left_alone_and_one_text_is_no_collection() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import NoiseSource, PublicCoins
 from dpcore.wall.session import Noise, Session
-from dpcore.wall.statistics.topic_words import SharedOut, TopicWords, shared_out
+from dpcore.wall.statistics.topic_words import SharedOut, TopicWords, drawn_in, shared_out
 from dpcore.wall.subsample import Minibatches, Sample
 
 Array = NDArray[np.float64]
@@ -166,6 +167,20 @@ def test_no_document_leaves_the_ball_whatever_a_model_says(
     found = shared_out(bags, topics, weights, 2.0, length)
     assert np.all(found >= 0.0)
     assert np.linalg.norm(found) <= 2.0 * (1.0 + 1e-9)
+
+
+def test_no_document_leaves_the_ball_by_a_rounding() -> None:
+    """In exact arithmetic on the numbers that are multiplied: a release counts no more."""
+    rng = np.random.default_rng(3)
+    bags = bags_of(rng.poisson(2.0, (60, 40)).astype(float))
+    by_word, weights = rng.random((40, 5)), rng.random((60, 5))
+    amounts = drawn_in(bags, by_word, weights, 3.0, 100.0)
+    squares = [Fraction(0)] * bags.count
+    for amount, word, owner in zip(amounts, bags.words, bags.owner, strict=True):
+        for topic in range(5):
+            parts = (amount, by_word[word, topic], weights[owner, topic])
+            squares[owner] += math.prod(map(Fraction, map(float, parts))) ** 2
+    assert all(Fraction(9) - Fraction(1, 10**9) < square <= 9 for square in squares)
 
 
 def test_a_tiny_share_of_a_topic_is_not_lost_from_the_norm() -> None:

@@ -14,13 +14,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from test_wall_documents import bags_of
 
 import dpcore as dp
 from dpcore.models.gaussian_mixture import mathematics as gmm
 from dpcore.models.gradient_em.mathematics import GRADIENT_MODELS
 from dpcore.models.logistic_regression import variational
+from dpcore.models.topics import mathematics as lda
 from dpcore.wall.data import FeatureRows, LabelledRows, LogisticRows, MaskedRows
 from dpcore.wall.data.clipping_frame import Frame
+from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.kernels import bounded_sums as moments
 from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import Noise, Session
@@ -29,6 +32,7 @@ from dpcore.wall.statistics import row_vectors as vectors
 from dpcore.wall.statistics.gradients import RowGradient
 from dpcore.wall.statistics.mixture_moments import InFrame, MixtureMoments
 from dpcore.wall.statistics.row_vectors import BallVector, VectorRows, Vectors
+from dpcore.wall.statistics.topic_words import drawn_in
 from dpcore.wall.subsample import Minibatches, Sample
 from dpcore.wall.table import PrivateTable
 
@@ -175,3 +179,32 @@ def test_a_row_gives_the_same_bits_wherever_it_stands(
     whole = made(0, dim, how)
     for shift in SHIFTS:
         np.testing.assert_array_equal(made(shift, dim, how), whole[..., shift:])
+
+
+def documents(many: int, words: int) -> Bags:
+    """Of many lengths, most of them beyond the ball; some are empty."""
+    rng = np.random.default_rng(many)
+    rates = rng.gamma(0.2, 1.0, (many, words)) * rng.gamma(0.5, 4.0, (many, 1))
+    return bags_of(rng.poisson(rates).astype(float))
+
+
+@pytest.mark.parametrize(("words", "topics"), [(300, 17), (40, 2), (7, 1), (90, 5)])
+def test_a_document_gives_the_same_bits_wherever_it_stands(words: int, topics: int) -> None:
+    """Mix, weights and amounts: all that a release multiplies and adds up."""
+    whole, rng = documents(700, words), np.random.default_rng(words)
+    emission = lda.expected(lda.Topics(rng.gamma(0.5, 1.0, (1, topics, words)) + 0.05))[0]
+    by_word = emission.T / emission.T.max(axis=1, keepdims=True)
+
+    def made(bags: Bags) -> tuple[Array, list[Array]]:
+        weights = lda.weights(lda.mixes(bags, emission, 1.0 / topics))
+        amounts = drawn_in(bags, by_word, weights, 3.0, 30.0)
+        return weights, np.split(amounts, bags.starts[1:-1])
+
+    weights, amounts = made(whole)
+    orders = [np.arange(shift, whole.count) for shift in SHIFTS]
+    orders += [rng.permutation(whole.count), np.array([5]), np.delete(np.arange(whole.count), 300)]
+    for order in orders:
+        again, parts = made(whole.take(order))
+        np.testing.assert_array_equal(again, weights[order])
+        for part, place in zip(parts, order, strict=True):
+            np.testing.assert_array_equal(part, amounts[place])

@@ -11,10 +11,9 @@ import streamlit as st
 
 from app import compute, releasing, several
 from app.components import brand, look_again, to_page
-from app.exports import fresh_command, upload_command
 from app.releasing import Plan
 from app.result_store import Data
-from app.scenario import UPLOAD, Scenario
+from app.scenario import Scenario
 from app.settings import uploads_allowed
 from app.state import change, left_on_explore, taken_on
 from app.tables import data_of, judged_on, provenance, store_of, whole_table
@@ -24,6 +23,8 @@ from dpcore.privacy.guarantee import show, show_bound, show_most
 from dpcore.releases.filter import Amount
 from dpcore.releases.ledger import BudgetLedger, State, told_open
 from dpcore.releases.whatif import counted_otherwise
+from dpcore.schema import Schema
+from dpcore.wall.data.corpus import PrivateCorpus
 from dpcore.wall.table import PrivateTable, locked
 
 FOR_REPORT = "Printed in the report as you write it; may be left empty."
@@ -51,20 +52,12 @@ def page() -> None:
         releasing.demand_releasable(scenario)
         table, chosen_on = releasing.table_of(scenario, data)
     except DPCoreError as refusal:
-        documents = scenario.declared.reads == "documents"
-        (st.warning if documents else st.error)(str(refusal))
-        if documents:
-            own = scenario.data == UPLOAD
-            words = upload_command(scenario) if own else fresh_command(scenario)
-            st.code(words, language=None, wrap_lines=True)
-            st.caption(
-                "It draws fresh noise; its proof assumes exact arithmetic. No ledger records what "
-                "it spends: write it down. For your own documents, name their folder."
-            )
+        st.error(str(refusal))
         to_explore()
         return
-    assert table.schema is not None  # it was fitted on Explore
-    pending = [several.panel(scenario, data, table.schema)]
+    pending = []
+    if isinstance(table.schema, Schema):  # simulating documents takes minutes: no plan of several
+        pending.append(several.panel(scenario, data, table.schema))
     plan, more = planning(scenario, data)
     pending += more
     with st.container(border=True):
@@ -98,7 +91,8 @@ def planning(scenario: Scenario, data: Data) -> tuple[Plan | None, list[Pending]
             budget(scenario)
             pending = buys(scenario)
         with right:
-            state = ledger(data.unit, scenario.adjacency, scenario.rows_per_person)
+            thing = data.schema.thing
+            state = ledger(data.unit, scenario.adjacency, scenario.rows_per_person, thing)
             if state is None:
                 return None, pending
             plan = releasing.planned(state, scenario)
@@ -148,10 +142,11 @@ def buys(scenario: Scenario) -> list[Pending]:
     except DPCoreError as refusal:
         st.caption(str(refusal))
         return []
-    st.markdown(_bought(reached, wanted, scenario.epsilon, study.grid.utility.shape[1]))
-    st.caption(f"Simulated on the rows that Explore fits. {judged_on(scenario, data)}")
+    things = f"{data.schema.thing}s"
+    st.markdown(_bought(reached, wanted, scenario.epsilon, study.grid.utility.shape[1], things))
+    st.caption(f"Simulated on the {things} that Explore fits. {judged_on(scenario, data)}")
     pending: list[Pending] = [None if study.complete else lambda: more_of(study, scenario)]
-    if provenance(data) == "stand-in":
+    if provenance(data) == "stand-in" and isinstance(data.schema, Schema):
         ranges = several.over_worlds(scenario, data, data.schema, wanted)
         st.caption(" ".join(ranges or (SIMULATING,)))
         if ranges is None:
@@ -167,7 +162,9 @@ def more_of(shown: compute.Study, scenario: Scenario) -> bool:
     return data is not None and compute.more_of(shown, scenario, data, store_of(data))
 
 
-def _bought(reached: releasing.Reached, wanted: float, epsilon: float, draws: int) -> str:
+def _bought(
+    reached: releasing.Reached, wanted: float, epsilon: float, draws: int, things: str = "rows"
+) -> str:
     """What a wanted accuracy takes, in words; of fewer draws, that there are too few."""
     if reached.epsilon is None and reached.most < wanted:
         return (
@@ -177,10 +174,10 @@ def _bought(reached: releasing.Reached, wanted: float, epsilon: float, draws: in
     if draws < compute.FEW_DRAWS:
         return "Simulating releases… one noise draw is not enough to judge."
     if reached.epsilon is None:
-        return f"No ε up to 20 keeps {wanted:.0%} here: use more rows, or a smaller model."
+        return f"No ε up to 20 keeps {wanted:.0%} here: use more {things}, or a smaller model."
     rows = ""
     if reached.rows is not None:
-        rows = f" With ε = {show(epsilon)} it takes about **{_round(reached.rows):,} rows**."
+        rows = f" With ε = {show(epsilon)} it takes about **{_round(reached.rows):,} {things}**."
     low, high = f"{reached.low:.0%}", f"{reached.high:.0%}"
     share = low if low == high else f"{low} to {high}"
     head = f"**ε = {show(reached.epsilon)}** is enough"
@@ -193,7 +190,7 @@ def _round(count: int) -> int:
     return -(-count // size) * size
 
 
-def ledger(unit: str, adjacency: str, rows: int) -> State | None:
+def ledger(unit: str, adjacency: str, rows: int, thing: str = "row") -> State | None:
     """The budget ledger in use: opened, or started with terms for life."""
     text = st.text_input(
         "Budget ledger (a file)",
@@ -215,11 +212,11 @@ def ledger(unit: str, adjacency: str, rows: int) -> State | None:
         st.error(str(refusal))
         return None
     st.caption("There is no such ledger yet. Once it is started, its terms never change.")
-    start(path, unit, adjacency, rows)
+    start(path, unit, adjacency, rows, thing)
     return None
 
 
-def start(path: Path, unit: str, adjacency: str, rows: int) -> None:
+def start(path: Path, unit: str, adjacency: str, rows: int, thing: str) -> None:
     """The terms of a new ledger."""
     left, right = st.columns(2)
     epsilon = left.number_input("Total ε, for all releases ever", 0.01, 100.0, 2.0, 0.5)
@@ -229,7 +226,7 @@ def start(path: Path, unit: str, adjacency: str, rows: int) -> None:
         "It protects",
         ADJACENCIES,
         ADJACENCIES.index(adjacency),
-        format_func=lambda name: protects(name, unit, rows),
+        format_func=lambda name: protects(name, unit, rows, thing),
     )
     if st.button("Start this ledger", type="primary"):
         try:
@@ -334,7 +331,7 @@ def _known(number: float | None, shown: Callable[[float], str]) -> str:
 def spending(
     scenario: Scenario,
     plan: Plan,
-    table: PrivateTable,
+    table: PrivateTable | PrivateCorpus,
     chosen_on: str,
     rows: int | None,
     title: str,
@@ -362,9 +359,10 @@ def spending(
     )
     large = rows is not None and scenario.delta * rows > 1.0
     if large:
+        thing = "row" if table.schema is None else table.schema.thing
         st.error(
-            "δ is above one over the number of rows: it would allow one row to be published. Give "
-            "a smaller one."
+            f"δ is above one over the number of {thing}s: it would allow one {thing} to be "
+            "published. Give a smaller one."
         )
     ready = sure and plan.fits and not large
     if st.button("Release", type="primary", disabled=not ready) and ready:

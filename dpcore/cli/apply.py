@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 OPTIONS = """
 release FOLDER: a release's folder, or its dossier.json
-file [FILE]: other rows: .csv, .tsv (also .gz), .parquet, .npz
+file [FILE]: other rows: .csv, .tsv (also .gz), .parquet, .npz; of texts also a folder or .zip of
+    .txt
 --what A,B: one or more of predict, predict_proba, score_samples, transform [all that the model
     has]
 --keep A,B: columns of FILE to copy before the answers [none]
@@ -52,8 +53,10 @@ def run(args: argparse.Namespace) -> None:
         print_json(release.to_json_schema())
         return
     place = _place(args)
-    release = _as_written(args, release)
-    frame = _read(args, release, copied)
+    frame = _read_texts(args, release, copied) if release.model.reads == "documents" else None
+    if frame is None:
+        release = _as_written(args, release)
+        frame = _read(args, release, copied)
     cells = release.cells(frame)
     rows = release.rows(cells)
     table = _beside(frame, copied, release.answers(rows, what))
@@ -63,7 +66,8 @@ def run(args: argparse.Namespace) -> None:
         print(as_csv(table, "%.6g"), end="")
     else:
         place.write_bytes(as_csv(table, "%.6g").encode())
-    _note(cells, rows)
+    if release.model.reads != "documents":
+        _note(cells, rows)
 
 
 def _place(args: argparse.Namespace) -> Path | None:
@@ -96,6 +100,22 @@ def _read(args: argparse.Namespace, release: OpenedRelease, copied: list[str]) -
         if name not in frame.columns:
             raise InputError("keep", f"the table has no column {name!r}", "name one in its header")
     return frame
+
+
+def _read_texts(
+    args: argparse.Namespace, release: OpenedRelease, copied: list[str]
+) -> pd.DataFrame | None:
+    """The texts of a folder or a zip; ``None`` for a table, which is read as any other."""
+    import pandas as pd
+
+    from dpcore.datasets.documents import texts_of
+
+    path = Path(args.file)
+    if not (path.is_dir() or path.name.lower().endswith(".zip")):
+        return None
+    if copied:
+        raise InputError("keep", "texts in files have no columns", "leave it out")
+    return pd.DataFrame({release.schema.features[0]: texts_of(path, None, None)[0]})
 
 
 def _as_written(args: argparse.Namespace, release: OpenedRelease) -> OpenedRelease:

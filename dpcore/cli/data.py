@@ -84,8 +84,8 @@ def read_table(args: argparse.Namespace) -> Any:
 
 _TEXTS = ("text", "vocabulary", "infer_vocabulary")
 _OF_ROWS = (
-    "out_of_core", "engine", "scheduler", "schema", "norm_bound", "center", "infer_schema",
-    "columns", "label", "target", "array", "pool",
+    "out_of_core", "engine", "scheduler", "norm_bound", "center", "infer_schema", "columns",
+    "label", "target", "array", "pool",
 )  # fmt: skip
 
 
@@ -114,6 +114,7 @@ def _documents(args: argparse.Namespace) -> PrivateCorpus:
     many = args.rows_per_person
     return load_documents(
         args.file,
+        schema=None if args.schema is None else Schema.from_toml(Path(args.schema)),
         vocabulary=args.vocabulary,
         text=args.text,
         infer_vocabulary=args.infer_vocabulary,

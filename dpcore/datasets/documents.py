@@ -94,6 +94,7 @@ def load_documents(
             schema = schema_beside(path)
         if schema is not None:
             facts = {"unit": schema.unit, "rows_per_person": schema.rows_per_person}
+            facts["title"] = schema.title
             _demand_no_id(schema)
         public = _public(path, vocabulary, text, infer_vocabulary, schema)
         corpus = _sealed(path, public, text, schema)
@@ -157,7 +158,7 @@ def _public(
             f"give a file with one word per line, for example {usual.name} next to it",
         )
     if infer:
-        return Vocabulary(frequent(_texts(path, text, schema)), rehearsal=True)
+        return Vocabulary(frequent(texts_of(path, text, schema)[0]), rehearsal=True)
     raise InputError(
         "vocabulary",
         "no public list of words was given",
@@ -180,21 +181,29 @@ def _sealed(
             f"{never!r} can never occur: texts are read as runs of lower-case letters",
             "write it in that form, or leave it out",
         )
-    return PrivateCorpus.seal(*counted(_texts(path, text, schema), vocabulary.words), vocabulary)
+    texts, column = texts_of(path, text, schema)
+    if column is not None:
+        vocabulary = replace(vocabulary, column=column)
+    return PrivateCorpus.seal(*counted(texts, vocabulary.words), vocabulary)
 
 
 def _ends(path: File, ending: str) -> bool:
     return path.name.lower().endswith(ending)
 
 
-def _texts(path: File, column: str | None, schema: Schema | None) -> list[str]:
+def texts_of(path: File, column: str | None, schema: Schema | None) -> tuple[list[str], str | None]:
+    """The texts of a folder, an archive or a table, and of a table the column that holds them.
+
+    column: its name; by default the only column of texts that the schema states, the only one of
+    the table, or the one called text. Raises InputError where there is none.
+    """
     if isinstance(path, Path) and path.is_dir():
         files = sorted(path.glob("*.txt"))
         if not files:
             raise InputError(path.name, "the folder has no .txt file", "give one file per document")
-        return [read_text(file) for file in files]
+        return [read_text(file) for file in files], None
     if _ends(path, ".zip"):
-        return _zipped(path)
+        return _zipped(path), None
     if not path.name.lower().endswith(TABLES):
         raise InputError(
             path.name,
@@ -213,7 +222,7 @@ def _texts(path: File, column: str | None, schema: Schema | None) -> list[str]:
             raise InputError("text", "several columns may hold the texts", "name the right one")
     if column not in frame.columns:
         raise InputError("text", f"there is no column {column!r}", "name one in the table")
-    return frame[column].tolist()
+    return frame[column].tolist(), column
 
 
 def _holds_texts(column: Column) -> bool:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcore.accounting import calibrate
 from dpcore.checks import one_of, path_of, whole
@@ -34,16 +34,14 @@ from dpcore.wall.noise import GridNoise
 from dpcore.wall.session import OTHER_NOISE
 from dpcore.wall.table import PrivateTable, demand_loaded
 
+if TYPE_CHECKING:
+    from dpcore.wall.data.corpus import PrivateCorpus, Vocabulary
+
 SPARED = 1e-7  # share of epsilon not used, so that a whole budget can be spent in one release
 COUNTED_BY = ("zcdp_tight", "rdp")  # what knows the discrete Gaussian law in many dimensions
 CLAIM = ".dpcore-release"  # a file that says which line this folder is being written for
 # Words of a fit that a release settles itself.
 SETTLED = ("schema", "seed", "secret", "draws", "as_private", "delta_each", "on_grid", "mode")
-DOCUMENTS = (
-    "documents cannot be released, only rows of a table: replacing one document can change how "
-    "others are rounded, and no bound on that is proved",
-    "fit them with dpcore fit lda without a seed, whose proof assumes exact arithmetic",
-)
 LOCAL = (
     "in the local model each person adds noise, but a release adds it once, to the sum",
     "use trust central, or run dpcore fit with this trust and without a seed",
@@ -63,7 +61,7 @@ class Release:
 
 def release(
     model: str,
-    table: PrivateTable,
+    table: PrivateTable | PrivateCorpus,
     *,
     privacy: Privacy,
     ledger: str | Path,
@@ -101,7 +99,8 @@ def release(
     demand_privacy(privacy)
     if privacy.accountant == Privacy.accountant:
         privacy = replace(privacy, accountant=COUNTED_BY[0])
-    schema = _demand_releasable(table, privacy, chosen_on, options)
+    public = _demand_releasable(table, privacy, chosen_on, options)
+    schema = public if isinstance(public, Schema) else public.table
     demand_whole(model, privacy, n_components, options)
     rows = whole("synthetic_rows", synthetic_rows)
     texts = {"file": file, "controller": controller, "purpose": purpose}
@@ -125,7 +124,7 @@ def release(
                 n_components=n_components,
                 clip=clip,
                 on_grid=GridNoise(pay),
-                demand=None if accept_delta else partial(_demand_small, stated.delta, schema),
+                demand=None if accept_delta else partial(_demand_small, stated.delta, public),
                 **options,
             )
             fit = grid.fit()
@@ -182,18 +181,22 @@ def _files_of(
 
 
 def _demand_releasable(
-    table: PrivateTable, privacy: Privacy, chosen_on: str, options: dict[str, Any]
-) -> Schema:
-    """The public bounds; raises where choices alone forbid a release."""
+    table: PrivateTable | PrivateCorpus, privacy: Privacy, chosen_on: str, options: dict[str, Any]
+) -> Schema | Vocabulary:
+    """The public bounds, or words; raises where choices alone forbid a release."""
     one_of("chosen_on", chosen_on, tuple(CHOSEN))
     for word in SETTLED:
         if word in options:
             raise InputError(word, "a release sets it itself", "leave it out")
     demand_loaded(table)
-    if not isinstance(table, PrivateTable):
-        raise InputError("model", *DOCUMENTS)
     if table.schema is None:
         raise InputError("schema", "no public bounds were given", "give a .toml with them")
+    if not isinstance(table, PrivateTable) and table.schema.rehearsal:
+        raise InputError(
+            "vocabulary",
+            "the words were read from the documents",
+            "give a list of words that you could print before seeing them",
+        )
     if table.schema.rehearsal:
         raise InputError(
             "schema",
@@ -207,6 +210,8 @@ def _demand_releasable(
     if options.get("trust", "central") != "central":
         raise InputError("trust", *LOCAL)
     one_of("accountant", privacy.accountant, COUNTED_BY)
+    if not isinstance(table, PrivateTable):
+        return table.schema
     public = PublicFrame.of(table.schema)
     if abs(public.center).max() + public.half_range.max() > FARTHEST or (
         public.half_range.min() < NARROWEST
@@ -257,11 +262,11 @@ def planned_noise(privacy: Privacy, stated: Amount) -> Ledger:
     return Ledger((LedgerEntry("all", "discrete_gaussian", noise, 1.0, privacy.adjacency, None),))
 
 
-def _demand_small(delta: float, schema: Schema, rows: int) -> None:
+def _demand_small(delta: float, public: Schema | Vocabulary, rows: int) -> None:
     if delta * rows > 1.0:
-        things, protected = (
-            ("rows", "row") if schema.person is None else ("different ids", schema.unit)
-        )
+        things, protected = f"{public.thing}s", public.thing
+        if public.person is not None:
+            things, protected = "different ids", public.unit
         raise InputError(
             "delta",
             f"it is above one over the number of {things}: it would allow one {protected} to be "

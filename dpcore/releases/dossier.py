@@ -58,6 +58,12 @@ NO_TEXT = (
     "number columns hold no text: a file in which a cell of one is neither a number nor a Boolean "
     "nor a mark for a missing cell is refused"
 )
+OF_TEXTS = (
+    "texts are counted in the public list of words, in lower case; whatever else they hold is left "
+    "out",
+    "each document's numbers come out the same whatever stands beside it: they are added up within "
+    "the document alone, in its own order, where products treat all other documents alike",
+)
 PROVED = ("epsilon", "delta", "adjacency", "proof", "rehearsal", "protects", "sentence")
 _FLOATING = "noise is drawn in floating point"
 
@@ -81,7 +87,9 @@ def dossier_of(
 
     guarantee = fit.guarantee.as_dict()
     assumptions = [line for line in guarantee["assumptions"] if not line.startswith(_FLOATING)]
-    guarantee["assumptions"] = [*assumptions, NO_TEXT, NOISE, *_more(fit), CHOSEN[chosen_on]]
+    documents = declaration(fit.model).reads == "documents"
+    readings = OF_TEXTS if documents else (NO_TEXT,)
+    guarantee["assumptions"] = [*assumptions, *readings, NOISE, *_more(fit), CHOSEN[chosen_on]]
     return {
         "format": FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -127,10 +135,12 @@ def _more(fit: Fit) -> tuple[str, ...]:
     """What is taken for granted where other rows may move up a place, in the table or in a class;
     and where public limits stand for the number of rows."""
     hidden = fit.guarantee.adjacency == "add_remove"
-    labelled = declaration(fit.model).reads == "label"
-    moves = hidden or fit.guarantee.limited or (labelled and fit.guarantee.adjacency != "feature")
-    same = (ALIKE,)
-    cap = (f"the table has 1 to {MOST_ROWS:,} rows",)  # a file without any is refused
+    reads = declaration(fit.model).reads
+    moves = hidden or fit.guarantee.limited
+    moves = moves or (reads == "label" and fit.guarantee.adjacency != "feature")
+    same = () if reads == "documents" else (ALIKE,)
+    things = "collection has 1 to" if reads == "documents" else "table has 1 to"
+    cap = (f"the {things} {MOST_ROWS:,} {fit.guarantee.thing}s",)  # a file without any is refused
     return (same if moves else ()) + (cap if hidden else ())
 
 

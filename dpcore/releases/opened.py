@@ -53,14 +53,16 @@ def open_release(path: str | Path) -> OpenedRelease:
     replayed and its files are compared, as :func:`dpcore.verify` does; who paid for it is for a
     ledger to say.
 
-    Raises ReplayError, in one sentence, where a file or a number is not what the dossier states;
-    InputError for files that cannot be read, or that describe no model.
+    A release about documents is an :class:`OpenedTexts`. Raises ReplayError, in one sentence, where
+    a file or a number is not what the dossier states; InputError for files that cannot be read, or
+    that describe no model.
     """
     record, _ = read_verified(path)
     try:
         model = declaration(record["model"])
         stated = Schema.parse(record["schema"])
-        read = tuple(c for c in stated.columns if (c.role, c.type) != ("feature", "text"))
+        texts = model.reads == "documents"
+        read = tuple(c for c in stated.columns if texts or (c.role, c.type) != ("feature", "text"))
         # How the custodian's own file is written says nothing about other rows.
         schema = replace(stated, columns=read, file=None)
         if not model.estimator:
@@ -81,7 +83,7 @@ def open_release(path: str | Path) -> OpenedRelease:
             persons=record.get("persons"),
             clip=record.get("clip"),
         )
-        release = OpenedRelease(record, schema, fit, model, how)
+        release = (OpenedTexts if texts else OpenedRelease)(record, schema, fit, model, how)
         release.demand_sound()
     except InputError:
         raise
@@ -209,7 +211,7 @@ class OpenedRelease:
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": self.dossier["title"] or noun,
-            "description": f"A row for {noun}. {guarantee.sentence()}",
+            "description": f"A {guarantee.thing} for {noun}. {guarantee.sentence()}",
             "type": "object",
             "properties": {name: self._property(name) for name in self.schema.features},
             "required": list(self.schema.features),
@@ -298,9 +300,8 @@ class OpenedRelease:
         everything that the model has, and what comes out is defined."""
         if self.fit.parameters.columns != self.columns:
             raise ValueError("parameters of other columns")
-        middle = PublicFrame.of(self.schema).center[None]
         for name in self._asked(None):
-            answer = self._said(name, middle)
+            answer = self._said(name, self._middle)
             if len(answer) != 1 or (answer.dtype.kind == "f" and not np.all(np.isfinite(answer))):
                 raise ValueError("parameters that are not numbers")
 
@@ -312,6 +313,11 @@ class OpenedRelease:
     @cached_property
     def _estimator(self) -> Any:
         return self.to_sklearn()
+
+    @property
+    def _middle(self) -> NDArray[Any]:
+        """A row that anybody may make: the middle of the limits ``(1, d)``."""
+        return PublicFrame.of(self.schema).center[None]
 
     @cached_property
     def _features(self) -> Schema:
@@ -356,7 +362,7 @@ class OpenedRelease:
         self._demand(name)
         return self._said(name, self.rows(rows))
 
-    def _said(self, name: str, rows: Array) -> NDArray[Any]:
+    def _said(self, name: str, rows: NDArray[Any]) -> NDArray[Any]:
         """What the estimator says of rows ``(n, d)`` as the model reads them, in blocks."""
         say: Callable[[Any], Any] = getattr(self._estimator, name)
         starts = range(0, len(rows), BLOCK)
@@ -364,7 +370,7 @@ class OpenedRelease:
             parts = [np.asarray(say(self._framed(rows[at : at + BLOCK]))) for at in starts]
         return np.concatenate(parts)
 
-    def _framed(self, rows: Array) -> pd.DataFrame:
+    def _framed(self, rows: NDArray[Any]) -> Any:
         import pandas as pd
 
         return pd.DataFrame(rows, columns=list(self.columns))
@@ -455,7 +461,7 @@ class OpenedRelease:
 
     def _answer(self) -> dict[str, Any]:
         """What is said of a row, in the words of JSON Schema."""
-        middle = PublicFrame.of(self.schema).center[None]
+        middle = self._middle
         properties: dict[str, dict[str, Any]] = {}
         for name in self._asked(None):
             answer = self._said(name, middle)
@@ -470,6 +476,50 @@ class OpenedRelease:
                 parts = range(self._said(wide, middle).shape[1])
                 properties[title] = {"enum": [self._part(number) for number in parts]}
         return {"type": "object", "properties": properties}
+
+
+class OpenedTexts(OpenedRelease):
+    """The same of documents: rows are texts, in a data frame with the schema's column, or a list.
+
+    ``transform`` gives the share of each topic in each text ``(n, K)``.
+    """
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The public words in which texts are counted."""
+        return tuple(self.fit.parameters.columns)
+
+    def rows(self, rows: Any) -> NDArray[Any]:
+        """The texts ``(n,)``; a missing one is empty. Raises InputError for what is none."""
+        return self.cells(rows)
+
+    def cells(self, rows: Any) -> NDArray[Any]:
+        """The same."""
+        import pandas as pd
+
+        (name,) = self.schema.features
+        if isinstance(rows, pd.DataFrame):
+            demand_column(rows, name)
+            rows = rows[name]
+        elif isinstance(rows, str):
+            raise InputError("rows", "they are one text", "give a list of texts")
+        texts = np.array(list(rows), dtype=object)
+        if texts.ndim != 1 or not texts.size:
+            raise InputError("rows", "they are no list of texts", "give one or more texts")
+        missing = pd.isna(texts)
+        if not all(isinstance(text, str) for text in texts[~missing]):
+            raise InputError("rows", "one of them is no text", "give texts")
+        return np.where(missing, "", texts)
+
+    @property
+    def _middle(self) -> NDArray[Any]:
+        return np.array([self.columns[0]], dtype=object)
+
+    def _framed(self, rows: NDArray[Any]) -> Any:
+        return rows
+
+    def _property(self, name: str) -> dict[str, Any]:
+        return {"type": "string", "description": f"counted in {len(self.columns):,} public words"}
 
 
 def is_numbers(value: Any) -> bool:

@@ -22,6 +22,7 @@ from dpcore.schema import Schema
 
 MOST_CELLS = 400  # of a table of parameters; the dossier has all
 TINY, LEGIBLE = 1e-300, 1e15  # of delta, and of what is written with all its figures
+MOST_WORDS = 200  # of a public list that are written out
 MOST_LETTERS = 100  # of a list of words that is written out
 DOSSIER, NOT_STATED = "dossier.json", "not stated"
 
@@ -93,14 +94,13 @@ def _signed(title: str, dossier: dict[str, Any]) -> str:
 def _facts(dossier: dict[str, Any]) -> Iterator[str]:
     """What, of which data, for whom: as it was said when it was released."""
     guarantee, rows = dossier["guarantee"], dossier.get("rows")
-    many, persons = guarantee["rows_per_person"], dossier.get("persons")
-    limited = guarantee.get("limited", False)
+    persons, limited = dossier.get("persons"), guarantee.get("limited", False)
     hidden = "private" if limited or guarantee["adjacency"] == "add_remove" else NOT_STATED
-    has = f"; each {guarantee['unit']} has {'one row' if many == 1 else f'at most {many:,} rows'}"
+    has = f"; each {guarantee['unit']} has {_as_many(guarantee, 'at most ')}"
     facts = {
         "Data": dossier.get("file") or NOT_STATED,
         **({} if persons is None else {"Different ids": f"{persons:,} (public)"}),
-        "Rows": hidden if rows is None else f"{rows:,} (public)",
+        f"{guarantee['thing'].capitalize()}s": hidden if rows is None else f"{rows:,} (public)",
         "Protected": guarantee["protects"] + ("" if limited else has),
         "Controller": dossier.get("controller") or NOT_STATED,
         "Purpose": dossier.get("purpose") or NOT_STATED,
@@ -109,6 +109,12 @@ def _facts(dossier: dict[str, Any]) -> Iterator[str]:
     }
     lines = (f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in facts.items())
     yield f'<table class="facts">{"".join(lines)}</table>'
+
+
+def _as_many(guarantee: dict[str, Any], most: str = "") -> str:
+    """How many rows, or documents, a person has."""
+    many, thing = guarantee["rows_per_person"], guarantee["thing"]
+    return f"one {thing}" if many == 1 else f"{most}{many:,} {thing}s"
 
 
 def title_of(dossier: dict[str, Any]) -> str:
@@ -158,14 +164,16 @@ def _left(dossier: dict[str, Any]) -> Iterator[str]:
     yield "<h2>What left</h2>"
     yield f"<p>The parameters of {escape(model.noun)}, from noisy sums. All of it:</p>"
     shown = dict(_parameters(dossier, model))
-    lines = []
+    lines, thing = [], dossier["guarantee"]["thing"]
     for name, value in dossier["parameters"].items():
         what, here = _described(value)
         where = "below" if name in shown else "here" if here else DOSSIER
         lines.append(f"<tr><td>{escape(_spaced(name))}</td><td>{what}</td><td>{where}</td></tr>")
     if dossier["synthetic"] is not None:
-        what = f"{dossier['synthetic']['rows']:,} rows"
-        lines.append(f"<tr><td>synthetic rows</td><td>{what}</td><td>synthetic.csv</td></tr>")
+        many = dossier["synthetic"]["rows"]
+        lines.append(
+            f"<tr><td>synthetic {thing}s</td><td>{many:,} {thing}s</td><td>synthetic.csv</td></tr>"
+        )
     heads = "<tr><th>what</th><th>how much</th><th>where</th></tr>"
     yield f'<table class="left"><thead>{heads}</thead><tbody>{"".join(lines)}</tbody></table>'
     yield from shown.values()
@@ -173,10 +181,10 @@ def _left(dossier: dict[str, Any]) -> Iterator[str]:
         yield f"<p>{escape(str(dossier['told_apart']))}</p>"
     drawn = ""
     if dossier["synthetic"] is not None:
-        drawn = "The synthetic rows are drawn from the parameters and are about nobody. "
+        drawn = f"The synthetic {thing}s are drawn from the parameters and are about nobody. "
     yield (
         f"<p>{drawn}Whatever is computed from what left costs nothing more: "
-        "<code>dpcore apply FOLDER NEW.csv</code> uses it as a model on other rows.</p>"
+        f"<code>dpcore apply FOLDER NEW.csv</code> uses it as a model on other {thing}s.</p>"
     )
 
 
@@ -228,6 +236,19 @@ def _odds(dossier: dict[str, Any]) -> str:
     )
 
 
+def _topics(parameters: dict[str, Any], model: Model) -> str:
+    """One line a topic: its share of all words, and its most likely words."""
+    lines = "".join(
+        f"<tr><td>{model.part} {k + 1}</td><td>{share:.1%}</td><td>{escape(', '.join(words))}</td>"
+        "</tr>"
+        for k, (share, words) in enumerate(
+            zip(parameters["shares"], parameters["top_words"], strict=True)
+        )
+    )
+    heads = "<tr><th></th><th>share of all words</th><th>most likely words</th></tr>"
+    return f'<table class="left"><thead>{heads}</thead><tbody>{lines}</tbody></table>'
+
+
 def _title(column: dict[str, Any]) -> str:
     """A column's name with its unit."""
     unit = column["unit"]
@@ -254,7 +275,11 @@ def schema_of(dossier: dict[str, Any]) -> Schema | None:
 
 def _parameters(dossier: dict[str, Any], model: Model) -> Iterator[tuple[str, str]]:
     """Names of the arrays that are not too large, each with its table; those of a rule in one."""
-    parameters, names = dossier["parameters"], dossier["parameters"].get("columns", [])
+    parameters = dossier["parameters"]
+    names = parameters.get("vocabulary", parameters.get("columns", []))
+    if "top_words" in parameters:
+        yield from {"top_words": _topics(parameters, model), "shares": ""}.items()
+        parameters = {name: value for name, value in parameters.items() if name != "shares"}
     if "coefficients" in parameters:
         odds = _odds(dossier)
         if odds:
@@ -366,8 +391,10 @@ def _doors(dossier: dict[str, Any]) -> Iterator[str]:
 def _checked(dossier: dict[str, Any]) -> Iterator[str]:
     """Who can check it, and how; what nobody can check."""
     ledger, line, guarantee = dossier["ledger"], dossier["line"], dossier["guarantee"]
-    many, unit = guarantee["rows_per_person"], guarantee["unit"]
-    whose = f"no {unit} has more than {'one row' if many == 1 else f'{many:,} rows'}"
+    unit, public = guarantee["unit"], "limits below were"
+    if "vocabulary" in dossier["parameters"]:
+        public = "list of words was"
+    whose = f"no {unit} has more than {_as_many(guarantee)}"
     if guarantee.get("limited", False):
         whose = f"all rows of one {unit} have one id"
     checks = [
@@ -378,8 +405,8 @@ def _checked(dossier: dict[str, Any]) -> Iterator[str]:
         f"LEDGER</code> shows that line {line['number']} paid for this very dossier. The ledger's "
         f"fingerprint was then <code>{escape(line['fingerprint'])}</code>. A copy of a ledger is a "
         "second budget: ask for the one that holds this line.",
-        "Only the controller can say that the limits below were public before anybody saw the "
-        f"data, and that {escape(whose)}.",
+        f"Only the controller can say that the {public} public before anybody saw the data, and "
+        f"that {escape(whose)}.",
     ]
     if content := dossier.get("content"):
         checks.insert(
@@ -396,6 +423,12 @@ def _assumed(dossier: dict[str, Any]) -> Iterator[str]:
     guarantee = dossier["guarantee"]
     lines = [*guarantee["assumptions"], *guarantee["notes"]]
     yield "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+    words = dossier["parameters"].get("vocabulary")
+    if words is not None:
+        yield "<h2>Public words</h2>"
+        yield f"<p>{len(words):,}: {escape(', '.join(words[:MOST_WORDS]))}"
+        yield ", and more in dossier.json.</p>" if len(words) > MOST_WORDS else ".</p>"
+        return
     schema, many = schema_of(dossier), len(dossier["columns"])
     columns = dossier["columns"][: MOST_CELLS // 3]
     limits = [[column["lower"], column["upper"]] for column in columns]

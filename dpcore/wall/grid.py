@@ -52,7 +52,8 @@ def grid_for(
     most ``g sqrt p``. A row's contribution is the same bits in both tables: where a row is replaced
     no other changes its place, nor a block its size. Where one is added, or moves to another class,
     others do move, and what is made of each comes from blocks of one size that end with empty rows
-    (:mod:`dpcore.wall.kernels.row_blocks`), or from no product of matrices at all. Taken as given
+    (:mod:`dpcore.wall.kernels.row_blocks`), or from no product of matrices at all; of documents,
+    from sums within each (:class:`dpcore.wall.statistics.topic_words.TopicWords`). Taken as given
     is that a product treats the rows of a block alike but for the last few; the dossier names this,
     and ``test_wall_places.py`` looks for it. Empty rows add nothing to a sum. Where a row is added
     the bound is that of :data:`MOST_ROWS` rows, 0.004 rows; where a person is replaced, that of as

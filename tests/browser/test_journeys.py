@@ -125,10 +125,13 @@ def test_a_table_that_nobody_prepared_comes_to_a_verified_release(
 
 
 @pytest.mark.full
-def test_letters_come_to_topics_and_to_the_command_that_fits_them(walk: Walk, server: Any) -> None:
-    written = messy(walk, server(None), walk.folder / "none", "documents").read_text("utf-8")
-    assert "replacing one author's document. Proved." in written
-    assert "most likely words" in written
+def test_letters_in_a_zip_come_to_a_verified_release_of_topics(walk: Walk, server: Any) -> None:
+    place = walk.folder / "budget.sqlite"
+    path = messy(walk, server(None), place, "documents")
+    assert 0.99 < verify(path, place)["epsilon"] <= 1.0
+    dossier = json.loads(path.read_text(encoding="utf-8"))
+    assert "replacing one author's document. Proved." in dossier["guarantee"]["sentence"]
+    assert len(dossier["parameters"]["vocabulary"]) == 15
 
 
 class Keyboard:

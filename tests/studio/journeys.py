@@ -9,7 +9,6 @@ machine's: nobody stops to think.
 from __future__ import annotations
 
 import argparse
-import shlex
 import signal
 import subprocess
 import sys
@@ -490,8 +489,8 @@ def messy_file(kind: str, folder: Path) -> Path:
 
 
 def messy(walk: Walk, url: str, place: Path, kind: str) -> Path:
-    """From a table as it lies there, without a schema file, to a release that verifies; of texts to
-    the command that fits them. Its dossier, or the file that the command printed."""
+    """From a table as it lies there, without a schema file, or from texts and a list of words, to a
+    release that verifies. Its dossier."""
     table = messy_file(kind, walk.folder)
     walk.began = perf_counter()
     uploaded(walk, url, table)
@@ -502,21 +501,7 @@ def messy(walk: Walk, url: str, place: Path, kind: str) -> Path:
     walk.rest()
     walk.keep("limits-filled-in")
     planned(walk)
-    if kind != "documents":
-        return released(walk, place)
-    walk.click(walk.page.get_by_role("link", name="Release"))
-    code = walk.page.get_by_test_id("stCode").first
-    code.wait_for()
-    walk.rest()
-    walk.keep("command")
-    words = code.inner_text().replace("FILE", str(table))
-    words = words.replace("words.txt", str(table.with_name("words.txt")))
-    fitted = subprocess.run(tool(*shlex.split(words)[1:]), capture_output=True, text=True)
-    written = walk.keep("fitted", "txt")
-    written.write_text(fitted.stdout + fitted.stderr, encoding="utf-8")
-    if fitted.returncode != 0:
-        raise RuntimeError(fitted.stderr)
-    return written
+    return released(walk, place)
 
 
 def fill_in(walk: Walk, line: int, column: str, text: str) -> None:

@@ -118,5 +118,4 @@ MODEL = Model(
         Metric("test_log_likelihood", "Log-likelihood", "log-likelihood of a word (nats)"),
     ),
     audits={"lda": "attack:LDA"},
-    estimator="",
 )

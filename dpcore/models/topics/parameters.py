@@ -64,6 +64,7 @@ class TopicParameters:
             "vocabulary": list(self.columns),
             "top_words": [list(words) for words in self.top()],
             "shares": (self.mass / self.mass.sum()).tolist(),
+            "mass": self.mass.tolist(),
             "topics": self.probabilities.tolist(),
         }
 

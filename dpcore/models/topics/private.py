@@ -121,9 +121,13 @@ class TopicRecipe(Recipe):
         lines = [
             "the vocabulary, the scaled length, the number of topics, the start and all steps "
             "were chosen without looking at the documents",
-            "noise and samples are drawn in floating point, treated as real arithmetic",
         ]
-        if settings.sampling != "none":
+        if settings.sampling == "none":
+            lines.append("noise is drawn in floating point, treated as real arithmetic")
+        else:
+            lines.append(
+                "noise and samples are drawn in floating point, treated as real arithmetic"
+            )
             lines.append("the documents drawn in a step stay secret")
         if guarantee.adjacency == "replace_one":
             lines.append("the number of documents is public")

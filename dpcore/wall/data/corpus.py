@@ -7,7 +7,7 @@ noise, or through the custodian's exit, marked as such.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpcore.checks import rows_of_one, whole
 from dpcore.errors import InputError
-from dpcore.schema import Image
+from dpcore.schema import Column, Image, Schema
 from dpcore.wall.data.sources import Opening, a_share
 from dpcore.wall.data.word_counts import Bags
 from dpcore.wall.noise import PublicCoins
@@ -34,7 +34,7 @@ class Vocabulary:
     words: those that are counted; all others are left out. unit: whose document is protected.
     rows_per_person: how many documents one of them can have. rehearsal: the words were read off
     the documents, so nothing is proved. image: the picture whose pixels the words are, row after
-    row.
+    row. column: of a table, the name of the one that holds the texts.
     """
 
     words: tuple[str, ...]
@@ -43,6 +43,7 @@ class Vocabulary:
     rehearsal: bool = False
     title: str | None = None
     image: Image | None = None
+    column: str = field(default="text", repr=False)
     thing: ClassVar[str] = "document"
     person: ClassVar[None] = None  # no column says whose a document is
     target: ClassVar[None] = None  # documents have neither
@@ -73,6 +74,14 @@ class Vocabulary:
     def names(self) -> tuple[str, ...]:
         """The same words, as a table's columns are named."""
         return self.words
+
+    @property
+    def table(self) -> Schema:
+        """The schema of a table of such documents, one text a row."""
+        texts = Column(self.column, type="text")
+        return Schema(
+            (texts,), unit=self.unit, rows_per_person=self.rows_per_person, title=self.title
+        )
 
     def cut(self, size: int) -> Vocabulary:
         """The first words alone."""

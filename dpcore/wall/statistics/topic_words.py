@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 
 ENTRIES = 1 << 12  # of documents that are weighed together: their shares should fit a cache
 LEAST = 1e-100  # weight of a word below which no topic is taken to have it; squares stay normal
+ROUNDED = 2.0**-51  # of a norm, for each number in it: four units of rounding
 
 
 class DocumentStep(Protocol):
@@ -76,6 +77,15 @@ class TopicWords(Summed[SharedOut, NoisyTopics]):
     words, long enough to reach the ball and each wholly in one topic, attain it. QED. (The clipped
     sensitivity in Park, Foulds, Chaudhuri, Welling 2020, equation 28, leaves the ``sqrt 2`` out:
     it holds where a document is added or removed.)
+
+    *As it is computed.* A document's amounts and weights are the same bits whatever stands beside
+    it and wherever it stands: lengths, norms and mixes are added up within the document alone, in
+    its own order (:func:`dpcore.models.topics.mathematics.mixes`; ``test_wall_places.py`` moves and
+    replaces documents). What it adds is the product of these numbers and the public topics, and
+    :func:`shared_out` counts its norm larger than all rounding can have made it smaller, so that
+    the lemma holds of that product exactly. Adding up n documents takes at most n + 2 roundings of
+    each cell, in the documents' order and without a product of matrices, which
+    :func:`dpcore.wall.grid.grid_for` counts.
     """
 
     components: int
@@ -138,6 +148,13 @@ def shared_out(
 
     length: what each document is drawn out or shrunk to first; ``None``: as long as it is. Total in
     topics ``(K, V)`` and weights ``(m, K)``: what is negative or undefined counts as 0.
+
+    **Guarantee.** No document's norm exceeds ``radius``, in exact arithmetic on the numbers that
+    are multiplied. *Proof.* The computed norm has at most V + K + 8 roundings (products, K of a
+    word's shares, V words, a root, the scaling), each of relative size at most 2^-53, and all terms
+    are positive, so it is too small by at most twice as many units (Higham 2002, section 3.1); it
+    is taken to be larger by four units for each of V + K + 16. Squares of shares that underflow are
+    1e-100 of the largest and below what that adds. QED.
     Raises ValueError for weights of another shape.
     """
     from scipy.sparse import csr_array
@@ -147,18 +164,31 @@ def shared_out(
     if weights.shape != (bags.count, len(topics)):
         raise ValueError("weights must have the shape (documents, topics)")
     weights = _largest_is_one(weights)
+    amounts = drawn_in(bags, by_word, weights, radius, length)
+    table = csr_array((amounts, bags.words, bags.starts), shape=(bags.count, bags.size))
+    return np.ascontiguousarray((np.asarray(table.T @ weights) * by_word).T)
+
+
+def drawn_in(
+    bags: Bags, by_word: Array, weights: Array, radius: float, length: float | None
+) -> Array:
+    """What each entry counts ``(e,)`` for a unit of its topics' shares, every document in the ball.
+
+    by_word ``(V, K)``, weights ``(m, K)``: as :func:`shared_out` has made them plain.
+    **Guarantee.** A document's are the same bits wherever it stands and whatever stands beside it.
+    """
     amounts = np.empty(len(bags.words))
+    at_most = 1.0 + ROUNDED * (sum(by_word.shape) + 16)  # of what a computed norm stands for
 
     def weigh(block: tuple[slice, Bags]) -> None:
         at, some = block
         amount, norms = _amounts(some, by_word, weights[at], length)
         if math.isfinite(radius):
-            amount *= (radius / np.maximum(norms, radius))[some.owner]
+            amount *= (radius / np.maximum(norms * at_most, radius))[some.owner]
         amounts[bags.starts[at.start] : bags.starts[at.stop]] = amount
 
     list(pool().map(weigh, bags.blocks(ENTRIES)))
-    table = csr_array((amounts, bags.words, bags.starts), shape=(bags.count, bags.size))
-    return np.ascontiguousarray((np.asarray(table.T @ weights) * by_word).T)
+    return amounts
 
 
 def reaches(bags: Bags, topics: Array, weights: Array) -> Array:
