@@ -148,8 +148,8 @@ def test_what_cannot_be_released_spends_nothing(letters: Path) -> None:
         dp.release("lda", read_off, **asked, **STEPS)
     corpus = dp.load_documents(letters, vocabulary=WORDS)
     for kind, match, changed in (
-        (InputError, "use all rows in each step", {"rate": 0.5}),
-        (InputError, "use all rows in each step", {"rate": None, "minibatch": 50}),
+        (InputError, "rate: each step draws a sample", {"rate": 0.5}),
+        (InputError, "^rate: ", {"rate": None, "minibatch": 50}),
         (BudgetExceeded, "does not fit", {"privacy": dp.Privacy(9.0, 1e-6)}),
         (InputError, "above one over the number of documents", {"privacy": dp.Privacy(1.0, 1e-2)}),
     ):
