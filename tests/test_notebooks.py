@@ -26,6 +26,7 @@ from dpcore.papers.results import (
     record_of,
     regenerate,
     results_table,
+    see,
     stored_result,
 )
 from dpcore.registry import PAPERS
@@ -189,6 +190,31 @@ def test_the_picture_follows_the_thumb_and_draws_each_position_once(
         seen.append(picture.value)
     assert seen[0] == seen[2]
     assert sorted(drawn) == [1.0, 2.0, 3.0]
+
+
+def test_a_figure_of_a_paper_is_read_with_a_slider(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs_kernel()
+    import IPython.display
+
+    shown: list[Any] = []
+    monkeypatch.setattr(IPython.display, "display", lambda output, **_: shown.append(output))
+    monkeypatch.setenv("DPCORE_FAST", "1")
+    see("vips-figure-6")
+    picture, box = shown
+    assert "image/svg+xml" in picture
+    slider, reading = box.children
+    (*_, last) = [value for _, value in slider.options]
+    slider.value = last
+    row = next(
+        row
+        for row in stored_result("vips-figure-6").reproduction.rows
+        if row["x"] == last.x and row["y"] is not None
+    )
+    assert f"{row['y']:.4g}" in reading.value
+    shown.clear()
+    monkeypatch.setenv("DPCORE_STILL", "1")
+    see("vips-figure-6")
+    assert len(shown) == 1, "a saved notebook has the picture alone"
 
 
 def test_an_answer_that_nobody_was_woken_for_is_found_in_a_moment() -> None:

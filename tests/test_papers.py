@@ -21,7 +21,7 @@ from dpcore.errors import InputError
 from dpcore.fitting.api import fit_grid
 from dpcore.papers import dpem_faces, dpem_kmeans, dpem_mixture, dpem_noise, dpem_rare_person
 from dpcore.papers.counting import CURVES, Counting, Size, counted
-from dpcore.papers.drawing import png, reproduction_figure
+from dpcore.papers.drawing import png, reading_figure, readings, reproduction_figure
 from dpcore.papers.reproduction import (
     Ask,
     Experiment,
@@ -31,6 +31,7 @@ from dpcore.papers.reproduction import (
     reproductions,
     values,
 )
+from dpcore.papers.results import stored_result
 from dpcore.privacy import Privacy
 from dpcore.registry import PAPERS
 from dpcore.schema import Schema
@@ -412,3 +413,32 @@ def test_a_run_tells_its_share_through_nested_loops_and_gathers_splits() -> None
         (1.0, 1.5, 1.5, 4),
         (2.0, 1.5, 1.5, 4),
     ]
+
+
+# ---------------------------------------------------------------- reading a figure with a slider
+
+
+@every("name", PAPERS)
+def test_a_figure_is_read_along_x_with_the_value_of_every_curve(name: str) -> None:
+    result = stored_result(name).reproduction
+    for place in readings(result)[-1:]:
+        figure = reading_figure(result, place)
+        legend = [trace.name for trace in figure.data]
+        for row in result.rows:
+            if row["panel"] == place.panel.id and row["x"] == place.x and row["y"] is not None:
+                assert any(
+                    text.startswith(row["curve"]) and f": {row['y']:.4g}" in text for text in legend
+                )
+        if place.x is not None:
+            assert legend[-1] == str(place)
+            assert set(figure.data[-1].x) == {place.x}
+
+
+def test_a_curve_that_has_no_point_there_says_none() -> None:
+    result = stored_result("vips-figure-6").reproduction
+    row = next(row for row in result.rows if row["y"] is not None)
+    (panel,) = [panel for panel in result.panels if panel.id == row["panel"]]
+    fewer = replace(result, rows=tuple(other for other in result.rows if other is not row))
+    (place,) = [r for r in readings(result) if (r.panel, r.x) == (panel, row["x"])]
+    legend = [trace.name for trace in reading_figure(fewer, place).data]
+    assert any(text == f"{row['curve']}: none" for text in legend), legend

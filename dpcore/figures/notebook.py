@@ -178,6 +178,11 @@ def _live() -> bool:
     return os.environ.get("DPCORE_STILL") != "1"
 
 
+def interactive() -> bool:
+    """Whether sliders can be moved: a kernel runs, and ipywidgets is there."""
+    return _widgets() is not None
+
+
 def _widgets() -> Any:
     if not _live():
         return None

@@ -7,6 +7,7 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,64 @@ def reproduction_figure(result: Reproduction) -> go.Figure:
     if columns > FEW:
         fig.update_annotations(font_size=11)
     return fig
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One panel to be read alone, and on lines the x at which their values are read."""
+
+    panel: Panel
+    x: float | None
+
+    def __str__(self) -> str:
+        short = self.panel.x.partition(" (")[0]
+        return self.panel.title if self.x is None else f"{short} {self.x:g}"
+
+
+def readings(result: Reproduction) -> list[Reading]:
+    """Every panel, along x where it has lines; none where the figure is a single picture."""
+    places: list[Reading] = []
+    for panel in result.panels:
+        rows = [row for row in result.rows if row["panel"] == panel.id and row["y"] is not None]
+        along = sorted({float(row["x"]) for row in rows}) if panel.kind == "lines" else [None]
+        places += [Reading(panel, x) for x in along]
+    return places if len(places) > 1 else []
+
+
+def reading_figure(result: Reproduction, reading: Reading) -> go.Figure:
+    """The panel alone; on lines a rule at x, and the legend says each curve's value there."""
+    panel = reading.panel
+    rows = [row for row in result.rows if row["panel"] == panel.id]
+    alone = replace(
+        result,
+        title=panel.title or result.title,
+        rows=tuple(rows),
+        panels=(replace(panel, across=1),),
+    )
+    fig = reproduction_figure(alone)
+    if reading.x is None:
+        return fig
+    there = {row["curve"]: row for row in rows if float(row["x"]) == reading.x}
+    curves = list(_curves(rows))
+    for trace, curve in zip(fig.data, curves, strict=True):
+        trace.name = f"{trace.name}: {_value(there.get(curve))}"
+    ends = [row[end] for row in rows for end in ("y", "low", "high") if row[end] is not None]
+    fig.add_scatter(
+        x=[reading.x] * 2,
+        y=[min(ends), max(ends)],
+        mode="lines",
+        line={"color": CLOUD, "dash": "dot"},
+        name=str(reading),
+    )
+    return fig
+
+
+def _value(row: Row | None) -> str:
+    if row is None or row["y"] is None:
+        return "none"
+    if row["low"] is None or row["high"] is None:
+        return f"{row['y']:.4g}"
+    return f"{row['y']:.4g} ({row['low']:.4g} to {row['high']:.4g})"
 
 
 def png(shades: Array) -> str:

@@ -77,9 +77,10 @@ def regenerate(
 
 def see(name: str, folder: Path = STORED) -> Regenerated | None:
     """Show a reproduction in a notebook: its picture, how it was made, and its verdict; or, in the
-    short version, that it takes long and none is kept."""
-    from dpcore.figures.notebook import fast, show
-    from dpcore.papers.drawing import reproduction_figure
+    short version, that it takes long and none is kept. Where a kernel runs, a slider reads it:
+    panel by panel, along x, with the value of every curve."""
+    from dpcore.figures.notebook import fast, interactive, play, show
+    from dpcore.papers.drawing import reading_figure, readings, reproduction_figure
 
     beside = BESIDE if "DPCORE_SHARED" not in os.environ and BESIDE.is_dir() else None
     if fast() and name not in SHORT and not _file(name, folder).is_file():
@@ -89,6 +90,9 @@ def see(name: str, folder: Path = STORED) -> Regenerated | None:
     show(reproduction_figure(regenerated.reproduction))
     print(regenerated.how)
     print(f"Verdict: {regenerated.verdict}")
+    result = regenerated.reproduction
+    if (places := readings(result)) and interactive():
+        play(lambda at: reading_figure(result, at), at=places)
     return regenerated
 
 
